@@ -1,0 +1,177 @@
+"""The bases of models: what a method owes, how each kind of task makes it learn, and how it is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from mlcli.core.answers import LabelAnswers, ValueAnswers
+from mlcli.core.containers import LabelledRows, ValuedRows
+from mlcli.core.errors import FitError
+from mlcli.core.explanation import Explanation
+from mlcli.core.params import learned
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Codes, Table
+
+
+@dataclass(frozen=True)
+class Accepts:
+    """What a configured method can take as it is; steps are inserted for the rest."""
+
+    nominal: bool = False
+    """Coded columns (nominal, ordinal, boolean), not only numbers."""
+    missing: bool = False
+    """Empty cells."""
+    weights: bool = False
+    """Rows that count more or less than one."""
+    prefers_scaled: bool = False
+    """Learns better, or only fairly, when numbers have one scale; not needed to run."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Model:
+    """A method with its hyperparameters; ``fit`` fills the learned fields, whose names end in an underscore."""
+
+    id: ClassVar[str]
+    reference: ClassVar[str]
+
+    columns_: tuple[Column, ...] = learned()
+    target_: str = learned()
+
+    @property
+    def name(self) -> str:
+        """What messages call the method."""
+        return self.id
+
+    @property
+    def accepts(self) -> Accepts:
+        """What this configuration can take as it is."""
+        return Accepts()
+
+    def conflicts(self) -> list[str]:
+        """Parameters that are legal one by one but not together."""
+        return []
+
+    def fit(self, data: Any, rng: np.random.Generator) -> None:
+        """Learn from training rows."""
+        raise TypeError(f"{type(self).__name__} does not say how it learns")
+
+    def explain(self) -> Explanation:
+        """What was learned, for a person."""
+        return ()
+
+    def check_learned(self) -> None:
+        """Refuse (ValueError) learned fields that the method could not have made; called after loading."""
+
+    def fresh(self) -> Self:
+        """The same configuration with nothing learned."""
+        return replace(self)
+
+
+@dataclass(kw_only=True, eq=False)
+class Classifier(Model):
+    """Answers a class, with probabilities."""
+
+    classes_: tuple[str, ...] = learned()
+    class_totals_: Array = learned()
+
+    @staticmethod
+    def learn(model: Any, data: LabelledRows, rng: np.random.Generator) -> None:
+        """Let a model learn classes; a training part without rows is refused."""
+        _refuse_empty(data)
+        model.columns_, model.target_ = data.table.columns, data.target
+        model.classes_, model.class_totals_ = data.classes, data.class_totals
+        model.fit(data, rng)
+
+    @staticmethod
+    def ask(model: Any, data: LabelledRows) -> LabelAnswers:
+        """The model's classes and probabilities for rows whose truth is known."""
+        probabilities = model.predict_proba(data.table)
+        _refuse_not_finite(model, probabilities)
+        return LabelAnswers(
+            rows=data.rows,
+            weight=data.weight,
+            truth=data.y,
+            predicted=model.decide(probabilities),
+            classes=data.classes,
+            probabilities=probabilities,
+        )
+
+    def predict_proba(self, table: Table) -> Array:
+        """Probabilities (n × K), in the order of ``classes_``."""
+        raise TypeError(f"{type(self).__name__} does not say how it predicts classes")
+
+    def decide(self, probabilities: Array) -> Codes:
+        """The most probable class; of equals, the one with most training rows, then the first."""
+        order = np.argsort(-self.class_totals_, kind="stable")
+        chosen: Codes = order[np.argmax(probabilities[:, order], axis=1)].astype(np.int32)
+        return chosen
+
+
+@dataclass(kw_only=True, eq=False)
+class Regressor(Model):
+    """Answers a number."""
+
+    @staticmethod
+    def learn(model: Any, data: ValuedRows, rng: np.random.Generator) -> None:
+        """Let a model learn values; a training part without rows is refused."""
+        _refuse_empty(data)
+        model.columns_, model.target_ = data.table.columns, data.target
+        model.fit(data, rng)
+
+    @staticmethod
+    def ask(model: Any, data: ValuedRows) -> ValueAnswers:
+        """The model's values for rows whose truth is known."""
+        predicted = model.predict_values(data.table)
+        _refuse_not_finite(model, predicted)
+        return ValueAnswers(rows=data.rows, weight=data.weight, truth=data.y, predicted=predicted)
+
+    def predict_values(self, table: Table) -> Array:
+        """One number per row."""
+        raise TypeError(f"{type(self).__name__} does not say how it predicts values")
+
+
+@dataclass(kw_only=True, eq=False)
+class Step:
+    """Something learned from training rows that changes a table, such as filling gaps or scaling."""
+
+    id: ClassVar[str]
+    reference: ClassVar[str]
+
+    columns_: tuple[Column, ...] = learned()
+
+    def conflicts(self) -> list[str]:
+        """Parameters that are legal one by one but not together."""
+        return []
+
+    def fit(self, data: Any, rng: np.random.Generator) -> None:
+        """Learn from training rows."""
+        raise TypeError(f"{type(self).__name__} does not say how it learns")
+
+    def transform(self, table: Table) -> Table:
+        """The table as the following steps and the model see it."""
+        raise TypeError(f"{type(self).__name__} does not say how it changes a table")
+
+    def explain(self) -> Explanation:
+        """What was learned, for a person."""
+        return ()
+
+    def check_learned(self) -> None:
+        """Refuse (ValueError) learned fields that the step could not have made; called after loading."""
+
+    def fresh(self) -> Self:
+        """The same configuration with nothing learned."""
+        return replace(self)
+
+
+def _refuse_empty(data: LabelledRows | ValuedRows) -> None:
+    if len(data) == 0:
+        raise FitError("there are no training rows")
+
+
+def _refuse_not_finite(model: Any, values: Array) -> None:
+    if not np.isfinite(values).all():
+        bad = int((~np.isfinite(values.reshape(len(values), -1)).all(axis=1)).sum())
+        raise FitError(f"{model.name} answered something that is not a number for {bad} of {len(values)} rows")

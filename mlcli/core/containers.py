@@ -1,0 +1,150 @@
+"""What a model learns from: rows with what is known of them; containers own how rows are taken and split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from mlcli.core.errors import DataError
+from mlcli.core.schema import Schema
+from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """All that a protocol may know: how many rows, and what to stratify by or keep together."""
+
+    rows: int
+    strata: Codes | None = None
+    groups: Codes | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowsOfTable:
+    """Rows of a table with optional weights and groups, and the number each row has in its file."""
+
+    kind: ClassVar[str]
+
+    table: Table
+    rows: Rows
+    target: str = ""
+    weight: Array | None = None
+    groups: Codes | None = None
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def take(self, rows: Rows | slice) -> Self:
+        """Some of the rows, in the order given."""
+        return replace(
+            self,
+            table=self.table.take(rows),
+            rows=self.rows[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            **self._taken(rows),
+        )
+
+    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
+        return {}
+
+    def with_table(self, table: Table) -> Self:
+        """The same rows behind another table (a step has changed the columns)."""
+        return replace(self, table=table)
+
+    @cached_property
+    def weights(self) -> Array:
+        """The weight of each row, 1 where none is given."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    def strata(self) -> Strata:
+        """What protocols see of these rows."""
+        return Strata(len(self), None, self.groups)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelledRows(RowsOfTable):
+    """Rows with a class each: ``y`` are codes into ``classes``."""
+
+    kind = "classification"
+
+    y: Codes
+    classes: tuple[str, ...]
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> LabelledRows:
+        """The labelled rows of a dataset; rows whose target is empty are left out."""
+        target = _target(schema)
+        y = table.cells(target).astype(np.int32)
+        column = next(column for column in table.columns if column.name == target)
+        return cls(**_common(table, schema, y >= 0), y=y[y >= 0], classes=column.levels)
+
+    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
+        return {"y": self.y[rows]}
+
+    @cached_property
+    def outputs(self) -> Array:
+        """Indicators (n × K) of the class: their mean over rows is the share of each class."""
+        return np.eye(len(self.classes))[self.y]
+
+    @cached_property
+    def class_totals(self) -> Array:
+        """The summed weight of each class."""
+        return np.bincount(self.y, weights=self.weights, minlength=len(self.classes)).astype(np.float64)
+
+    def strata(self) -> Strata:
+        """Classes are the strata."""
+        return Strata(len(self), self.y, self.groups)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ValuedRows(RowsOfTable):
+    """Rows with a number each: ``y`` is what regression predicts."""
+
+    kind = "regression"
+
+    y: Array
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> ValuedRows:
+        """The valued rows of a dataset; rows whose target is empty are left out."""
+        y = table.cells(_target(schema)).astype(np.float64)
+        return cls(**_common(table, schema, ~np.isnan(y)), y=y[~np.isnan(y)])
+
+    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
+        return {"y": self.y[rows]}
+
+    @cached_property
+    def outputs(self) -> Array:
+        """Values (n × 1): their mean over rows is the mean of the target."""
+        return self.y[:, None]
+
+
+SupervisedRows = LabelledRows | ValuedRows
+
+
+def _target(schema: Schema) -> str:
+    column = schema.the("target")
+    if column is None:
+        raise DataError("the dataset has no target column", hint="name one with --target, or in the sidecar")
+    return column.name
+
+
+def _common(table: Table, schema: Schema, keep: Flags) -> dict[str, Any]:
+    rows = np.flatnonzero(keep)
+    kept = table.take(rows)
+    weight, group = schema.the("weight"), schema.the("group")
+    return {
+        "table": kept.select(column.name for column in schema.features()),
+        "rows": rows,
+        "target": _target(schema),
+        "weight": None if weight is None else kept.cells(weight.name).astype(np.float64),
+        "groups": None if group is None else _group_codes(kept.cells(group.name)),
+    }
+
+
+def _group_codes(cells: np.ndarray[Any, Any]) -> Codes:
+    return np.unique(cells, return_inverse=True)[1].astype(np.int32)

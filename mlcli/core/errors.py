@@ -1,0 +1,99 @@
+"""The errors a user may meet: what is wrong, where, what was given and what would work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What the shell is told; scripts depend on these numbers."""
+
+    DONE = 0
+    BUG = 1
+    USAGE = 2
+    EXPERIMENT = 3
+    DATA = 4
+    CELLS = 5
+    STORE = 6
+    MODEL_FILE = 7
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: where it stands, what it is, and what would work."""
+
+    what: str
+    where: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        advice = f"\n  {self.hint}" if self.hint else ""
+        return f"{place}{self.what}{advice}"
+
+
+class MlcliError(Exception):
+    """Something the user can act on; it carries every problem found, not only the first."""
+
+    exit_code = ExitCode.BUG
+
+    def __init__(self, *problems: Problem | str, hint: str = "", where: str = "") -> None:
+        self.problems = tuple(
+            item if isinstance(item, Problem) else Problem(item, where=where, hint=hint) for item in problems
+        )
+        super().__init__(*self.problems)
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), self.problems
+
+
+class UsageError(MlcliError):
+    """An option, a name or a parameter that mlcli does not know or cannot use."""
+
+    exit_code = ExitCode.USAGE
+
+
+class ExperimentError(MlcliError):
+    """An experiment file that cannot be run as it stands."""
+
+    exit_code = ExitCode.EXPERIMENT
+
+
+class DataError(MlcliError):
+    """A dataset or sidecar that cannot be read, or that lacks what was asked of it."""
+
+    exit_code = ExitCode.DATA
+
+
+class FitError(MlcliError):
+    """A method that cannot learn from, or answer for, the rows it was given."""
+
+    exit_code = ExitCode.CELLS
+
+
+class StoreError(MlcliError):
+    """A store, or the disk below it, that cannot be read or written."""
+
+    exit_code = ExitCode.STORE
+
+
+class ModelFileError(MlcliError):
+    """A saved model that is refused: damaged, foreign, or not for this data."""
+
+    exit_code = ExitCode.MODEL_FILE
+
+
+class MlcliWarning(UserWarning):
+    """Something a method wants said beside its results, such as an iteration that stopped early."""
+
+
+def raise_all(error: type[MlcliError], problems: Iterable[Problem]) -> None:
+    """Raise one error with every problem, or nothing when there are none."""
+    found = tuple(problems)
+    if found:
+        raise error(*found)

@@ -1,0 +1,134 @@
+"""The kinds of task as a table; whatever differs from kind to kind is a column of it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from mlcli.core.errors import UsageError
+from mlcli.core.names import did_you_mean
+from mlcli.core.schema import Schema
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of task. Classes are named as "module:Class" and imported on use, so that listing stays instant."""
+
+    name: str
+    summary: str
+    recognise: Callable[[Schema], bool]
+    target_kinds: tuple[str, ...]
+    """The column kinds a target of this kind may have; the first is what ``--task`` turns a column into."""
+    container_at: str
+    base_at: str
+    answers_at: str
+    parts: tuple[str, ...]
+    """The parts of a split that are judged."""
+    protocols: tuple[str, ...]
+    """Legal protocols; the first is the default."""
+    metrics: tuple[str, ...]
+    """Default metrics; the first decides what is best."""
+    baseline: str
+    panel: tuple[str, ...]
+    """The methods that a bare ``mlcli eval`` runs, beside the baseline."""
+
+    @cached_property
+    def container(self) -> Any:
+        """The class of the rows that a model learns from."""
+        return _class_at(self.container_at)
+
+    @cached_property
+    def base(self) -> Any:
+        """The model base that learns and is asked."""
+        return _class_at(self.base_at)
+
+    @cached_property
+    def answers(self) -> Any:
+        """The class of the answers."""
+        return _class_at(self.answers_at)
+
+    @property
+    def base_name(self) -> str:
+        """The name of the model base, as it stands in the class line of a method."""
+        return self.base_at.partition(":")[2]
+
+
+def _target_is(*kinds: str) -> Callable[[Schema], bool]:
+    def recognise(schema: Schema) -> bool:
+        target = schema.the("target")
+        return target is not None and target.kind in kinds
+
+    return recognise
+
+
+KINDS = (
+    Kind(
+        name="classification",
+        summary="predict which class a row belongs to",
+        recognise=_target_is("nominal", "boolean", "ordinal"),
+        target_kinds=("nominal", "boolean", "ordinal"),
+        container_at="mlcli.core.containers:LabelledRows",
+        base_at="mlcli.core.bases:Classifier",
+        answers_at="mlcli.core.answers:LabelAnswers",
+        parts=("test",),
+        protocols=(
+            "stratified-k-fold",
+            "k-fold",
+            "repeated-stratified-k-fold",
+            "repeated-k-fold",
+            "stratified-holdout",
+            "holdout",
+            "repeated-stratified-holdout",
+            "repeated-holdout",
+            "leave-one-out",
+        ),
+        metrics=("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"),
+        baseline="zero-r",
+        panel=("one-r", "naive-bayes", "knn", "decision-tree", "logistic-regression"),
+    ),
+    Kind(
+        name="regression",
+        summary="predict a number",
+        recognise=_target_is("numeric"),
+        target_kinds=("numeric",),
+        container_at="mlcli.core.containers:ValuedRows",
+        base_at="mlcli.core.bases:Regressor",
+        answers_at="mlcli.core.answers:ValueAnswers",
+        parts=("test",),
+        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "leave-one-out"),
+        metrics=("rmse", "mae", "bias", "r2"),
+        baseline="zero-r",
+        panel=("linear-regression", "ridge", "knn", "decision-tree"),
+    ),
+)
+BY_NAME = {kind.name: kind for kind in KINDS}
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of a name."""
+    if name not in BY_NAME:
+        raise UsageError(f"there is no kind of task '{name}'", hint=did_you_mean(name, BY_NAME, "kinds"))
+    return BY_NAME[name]
+
+
+def kind_of(schema: Schema) -> Kind | None:
+    """The kind that a schema looks like, if any."""
+    return next((kind for kind in KINDS if kind.recognise(schema)), None)
+
+
+def kinds_of(model: type) -> tuple[Kind, ...]:
+    """The kinds of task that a model class can do."""
+    return tuple(kind for kind in KINDS if issubclass(model, kind.base))
+
+
+def kinds_from_bases(bases: tuple[str, ...]) -> tuple[Kind, ...]:
+    """The kinds that the class line of a method names; nothing is imported."""
+    return tuple(kind for kind in KINDS if kind.base_name in bases)
+
+
+def _class_at(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,21 @@
+"""How any model learns and is asked: the kind of the rows decides which base does it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.answers import Answers
+from mlcli.core.kinds import kind_named
+
+
+def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+    """Fit a model to rows, in the way of the rows' kind of task."""
+    kind_named(data.kind).base.learn(model, data, rng)
+
+
+def ask(model: Any, data: Any) -> Answers:
+    """Ask a fitted model about rows, in the way of the rows' kind of task."""
+    answers: Answers = kind_named(data.kind).base.ask(model, data)
+    return answers

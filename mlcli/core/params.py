@@ -1,0 +1,236 @@
+"""A hyperparameter is declared once, as a dataclass field; checks, help and schemas are read from it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mlcli.core.errors import Problem, UsageError
+from mlcli.core.names import did_you_mean
+
+Number = int | float
+TYPE_WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+_parameters: dict[type, tuple[Parameter, ...]] = {}
+SCHEMA_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One declared hyperparameter: its type, default, bounds or choices, and a line of help."""
+
+    name: str
+    types: tuple[type, ...]
+    default: Any
+    help: str
+    optional: bool = False
+    many: bool = False
+    ge: Number | None = None
+    gt: Number | None = None
+    le: Number | None = None
+    lt: Number | None = None
+    choices: tuple[Any, ...] | None = None
+    tune: tuple[Any, ...] | None = None
+
+    def problem_with(self, value: Any) -> str | None:
+        """What is wrong with a value, or None when it is legal."""
+        if value is None and self.optional:
+            return None
+        if self.many:
+            if not isinstance(value, list | tuple):
+                return f"takes a list, was given {value!r}"
+            return next((found for item in value if (found := self._problem_with_one(item))), None)
+        return self._problem_with_one(value)
+
+    def _problem_with_one(self, value: Any) -> str | None:
+        if not any(_has_type(value, kind) for kind in self.types):
+            return f"takes {self.words()}, was given {value!r}"
+        if self.choices is not None and value not in self.choices:
+            given = f"is one of {', '.join(map(str, self.choices))}; was given {value!r}"
+            return f"{given} ({did_you_mean(value, self.choices)})" if isinstance(value, str) else given
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return self._problem_with_number(value)
+        return None
+
+    def _problem_with_number(self, value: Number) -> str | None:
+        if not math.isfinite(value):
+            return f"must be finite, was given {value!r}"
+        broken = next((text for text, holds in self._bounds(value) if not holds), None)
+        return f"must be {broken}, was given {value!r}" if broken else None
+
+    def _bounds(self, value: Number) -> Iterable[tuple[str, bool]]:
+        if self.ge is not None:
+            yield f"at least {self.ge}", value >= self.ge
+        if self.gt is not None:
+            yield f"above {self.gt}", value > self.gt
+        if self.le is not None:
+            yield f"at most {self.le}", value <= self.le
+        if self.lt is not None:
+            yield f"below {self.lt}", value < self.lt
+
+    def converted(self, value: Any) -> Any:
+        """A legal value in the declared type (a whole number becomes a float where floats are declared)."""
+        if self.many and value is not None:
+            return tuple(self._converted_one(item) for item in value)
+        return self._converted_one(value)
+
+    def _converted_one(self, value: Any) -> Any:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return float(value) if whole and float in self.types and int not in self.types else value
+
+    def from_text(self, text: str) -> Any:
+        """A value typed in a shell (``-p k=3``), read by the declared types."""
+        if self.many:
+            return [self._one_from_text(part.strip()) for part in text.split(",")]
+        return self._one_from_text(text)
+
+    def _one_from_text(self, text: str) -> Any:
+        if self.optional and text.lower() in ("none", "null", ""):
+            return None
+        if bool in self.types and text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        for kind in (int, float):
+            if kind in self.types:
+                try:
+                    return kind(text)
+                except ValueError:
+                    continue
+        return text
+
+    def illegal_values(self) -> list[Any]:
+        """Values just outside the declaration, for the contract tests."""
+        wrong: list[Any] = [] if self.optional else [None]
+        wrong += [{"a": 1}] if str in self.types else ["no such value", True]
+        wrong += ["no such value"] if self.choices is not None else []
+        wrong += [math.nan, math.inf] if float in self.types else []
+        wrong += [self.ge - 1] if self.ge is not None else []
+        wrong += [self.gt] if self.gt is not None else []
+        wrong += [self.le + 1] if self.le is not None else []
+        wrong += [self.lt] if self.lt is not None else []
+        wrong = [value for value in wrong if not (value is True and bool in self.types)]
+        return [[value] for value in wrong] if self.many else wrong
+
+    def words(self) -> str:
+        """The type in words, such as "a whole number or none"."""
+        kinds = " or ".join(TYPE_WORDS[kind] for kind in self.types)
+        return f"{kinds} or none" if self.optional else kinds
+
+    def range_text(self) -> str:
+        """The legal values in short form, such as "≥ 1" or "a | b"."""
+        if self.choices is not None:
+            return " | ".join(map(str, self.choices))
+        signs = (("≥", self.ge), (">", self.gt), ("≤", self.le), ("<", self.lt))
+        return ", ".join(f"{sign} {bound}" for sign, bound in signs if bound is not None)
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of this parameter."""
+        one: dict[str, Any] = {"type": [SCHEMA_TYPES[kind] for kind in self.types]}
+        if self.choices is not None:
+            one = {"enum": list(self.choices)}
+        bounds = {"minimum": self.ge, "exclusiveMinimum": self.gt, "maximum": self.le, "exclusiveMaximum": self.lt}
+        one |= {key: bound for key, bound in bounds.items() if bound is not None}
+        whole: dict[str, Any] = {"type": "array", "items": one} if self.many else one
+        if self.optional:
+            whole = {"anyOf": [whole, {"type": "null"}]}
+        return {**whole, "description": self.help, "default": self.default}
+
+
+def param(
+    default: Any,
+    help: str,
+    *,
+    ge: Number | None = None,
+    gt: Number | None = None,
+    le: Number | None = None,
+    lt: Number | None = None,
+    choices: Iterable[Any] | None = None,
+    tune: tuple[Any, ...] | None = None,
+) -> Any:
+    """Declare a hyperparameter as a dataclass field."""
+    declared = {"help": help, "ge": ge, "gt": gt, "le": le, "lt": lt, "tune": tune}
+    declared["choices"] = None if choices is None else tuple(choices)
+    return dataclasses.field(default=default, metadata={"param": declared})
+
+
+def learned() -> Any:
+    """Declare a field that ``fit`` fills; what is declared is what is saved."""
+    return dataclasses.field(init=False, default=None, repr=False, compare=False, metadata={"learned": True})
+
+
+def parameters(cls: type) -> tuple[Parameter, ...]:
+    """The declared hyperparameters of a class, in order."""
+    if cls not in _parameters:
+        declared = [field for field in dataclasses.fields(cls) if "param" in field.metadata]
+        hints = typing.get_type_hints(cls)
+        _parameters[cls] = tuple(_declared(field, hints[field.name]) for field in declared)
+    return _parameters[cls]
+
+
+def learned_fields(cls: type) -> tuple[str, ...]:
+    """The names of the fields that ``fit`` fills."""
+    return tuple(field.name for field in dataclasses.fields(cls) if "learned" in field.metadata)
+
+
+def settings(instance: Any) -> dict[str, Any]:
+    """The hyperparameters of an instance, by name."""
+    return {parameter.name: getattr(instance, parameter.name) for parameter in parameters(type(instance))}
+
+
+def problems_with(cls: type, values: Mapping[str, Any], where: str = "") -> list[Problem]:
+    """Everything that is wrong with some values for the parameters of a class."""
+    known = {parameter.name: parameter for parameter in parameters(cls)}
+    label = getattr(cls, "id", cls.__name__)
+    found = []
+    for name, value in values.items():
+        if name not in known:
+            hint = did_you_mean(name, known, f"parameters of {label}")
+            found.append(Problem(f"{label} has no parameter '{name}'", where=where, hint=hint))
+        elif wrong := known[name].problem_with(value):
+            found.append(Problem(f"{label}: {name} {wrong}", where=where, hint=known[name].help))
+    return found
+
+
+def build(cls: type, values: Mapping[str, Any]) -> Any:
+    """An instance from checked values; every illegal one is named at once."""
+    found = problems_with(cls, values)
+    if found:
+        raise UsageError(*found)
+    known = {parameter.name: parameter for parameter in parameters(cls)}
+    made = cls(**{name: known[name].converted(value) for name, value in values.items()})
+    conflicts: list[str] = made.conflicts() if hasattr(made, "conflicts") else []
+    if conflicts:
+        raise UsageError(*(Problem(f"{getattr(cls, 'id', cls.__name__)}: {text}") for text in conflicts))
+    return made
+
+
+def _declared(field: dataclasses.Field[Any], hint: Any) -> Parameter:
+    kinds, optional, many = _read_type(hint)
+    return Parameter(
+        name=field.name,
+        types=kinds,
+        default=field.default,
+        optional=optional,
+        many=many,
+        **field.metadata["param"],
+    )
+
+
+def _read_type(hint: Any) -> tuple[tuple[type, ...], bool, bool]:
+    """The plain types of an annotation, whether None is allowed, and whether it is a list."""
+    options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    optional = type(None) in options
+    kinds = tuple(option for option in options if option is not type(None))
+    many = typing.get_origin(kinds[0]) in (list, tuple)
+    if many:
+        kinds = tuple(kind for kind in typing.get_args(kinds[0]) if kind is not Ellipsis)
+    return kinds, optional, many
+
+
+def _has_type(value: Any, kind: type) -> bool:
+    if isinstance(value, bool):
+        return kind is bool
+    return isinstance(value, int | float) if kind is float else isinstance(value, kind)

@@ -1,0 +1,70 @@
+"""Steps, then a model: itself a model, so that whatever takes a model takes a pipeline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from mlcli.core.bases import Accepts, Model, Step
+from mlcli.core.explanation import Explanation
+from mlcli.core.learning import learn
+from mlcli.core.params import learned
+from mlcli.core.tables import Array, Codes, Table
+
+
+@dataclass(kw_only=True, eq=False)
+class Pipeline(Model):
+    """Each step learns from the training rows as the steps before it left them."""
+
+    steps: tuple[Step, ...] = ()
+    model: Any = field(default=None)
+
+    classes_: tuple[str, ...] = learned()
+    class_totals_: Array = learned()
+
+    @property
+    def name(self) -> str:
+        """The name of the model at the end."""
+        return str(self.model.name)
+
+    @property
+    def accepts(self) -> Accepts:
+        """What the model at the end accepts of what no step changes."""
+        accepted: Accepts = self.model.accepts
+        return accepted
+
+    def fit(self, data: Any, rng: np.random.Generator) -> None:
+        """Fit the steps in order, then the model."""
+        for step in self.steps:
+            step.columns_ = data.table.columns
+            step.fit(data, rng)
+            data = data.with_table(step.transform(data.table))
+        learn(self.model, data, rng)
+
+    def prepared(self, table: Table) -> Table:
+        """The table as the model sees it."""
+        for step in self.steps:
+            table = step.transform(table)
+        return table
+
+    def predict_proba(self, table: Table) -> Array:
+        """The model's probabilities for prepared rows."""
+        return self.model.predict_proba(self.prepared(table))  # type: ignore[no-any-return]
+
+    def decide(self, probabilities: Array) -> Codes:
+        """The model's decision."""
+        return self.model.decide(probabilities)  # type: ignore[no-any-return]
+
+    def predict_values(self, table: Table) -> Array:
+        """The model's values for prepared rows."""
+        return self.model.predict_values(self.prepared(table))  # type: ignore[no-any-return]
+
+    def explain(self) -> Explanation:
+        """What the steps learned, then what the model learned."""
+        return (*(section for step in self.steps for section in step.explain()), *self.model.explain())
+
+    def fresh(self) -> Self:
+        """The same configuration with nothing learned."""
+        return type(self)(steps=tuple(step.fresh() for step in self.steps), model=self.model.fresh())

@@ -1,0 +1,68 @@
+"""What the columns of a dataset are: name, kind, levels and role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+COLUMN_KINDS = ("numeric", "nominal", "ordinal", "boolean")
+ROLES = ("target", "feature", "id", "group", "sensitive", "weight", "sequence", "order", "context", "ignore")
+SINGLE_ROLES = ("target", "group", "weight", "sequence", "order")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: ``levels`` are the values of a coded column, ``missing`` says that some cells are empty."""
+
+    name: str
+    kind: str = "numeric"
+    levels: tuple[str, ...] = ()
+    missing: bool = False
+
+    @property
+    def coded(self) -> bool:
+        """Whether the cells are levels rather than numbers."""
+        return self.kind != "numeric"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a dataset in its role; ``source`` says who decided: declared, inferred or guessed."""
+
+    column: Column
+    role: str = "feature"
+    source: str = "inferred"
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All columns of a dataset, in the order of the file."""
+
+    fields: tuple[Field, ...]
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self.fields)
+
+    def with_role(self, role: str) -> tuple[Field, ...]:
+        """The fields of one role, in order."""
+        return tuple(field for field in self.fields if field.role == role)
+
+    def names(self) -> tuple[str, ...]:
+        """Every column name, in order."""
+        return tuple(field.column.name for field in self.fields)
+
+    def features(self) -> tuple[Column, ...]:
+        """The columns that models may see."""
+        return tuple(field.column for field in self.fields if field.role in ("feature", "sensitive"))
+
+    def the(self, role: str) -> Column | None:
+        """The one column of a role, if there is one."""
+        fields = self.with_role(role)
+        return fields[0].column if fields else None
+
+    def changed(self, name: str, **changes: object) -> Schema:
+        """The same schema with one field changed."""
+        return Schema(
+            tuple(replace(field, **changes) if field.column.name == name else field for field in self.fields)  # type: ignore[arg-type]
+        )

@@ -1,0 +1,20 @@
+"""Random numbers seeded by content: the same question meets the same numbers in any order, on any worker."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+
+
+def digest(*parts: Any) -> str:
+    """A stable hash of plain JSON values."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def rng_for(*parts: Any) -> np.random.Generator:
+    """A generator whose stream depends only on the content of ``parts``."""
+    return np.random.Generator(np.random.PCG64(int(digest(*parts)[:32], 16)))

@@ -1,0 +1,79 @@
+"""A table in two blocks: numbers, and integer codes for columns whose cells are levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.schema import Column
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int32]
+Rows = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+
+MISSING_CODE = -1
+"""The code of an empty cell, and of a level that was not there in training."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """``numbers`` is n × p (NaN where missing), ``codes`` is n × q (-1 where missing).
+
+    ``columns`` keeps the order of the file; the i-th numeric column is ``numbers[:, i]`` and the j-th coded one
+    ``codes[:, j]``.
+    """
+
+    columns: tuple[Column, ...]
+    numbers: Array
+    codes: Codes
+
+    @staticmethod
+    def of(parts: Iterable[tuple[Column, NDArray[np.generic]]], rows: int) -> Table:
+        """A table from columns and their cells."""
+        parts = list(parts)
+        numbers = [cells for column, cells in parts if not column.coded]
+        codes = [cells for column, cells in parts if column.coded]
+        return Table(
+            columns=tuple(column for column, _ in parts),
+            numbers=np.column_stack(numbers).astype(np.float64, order="C") if numbers else np.empty((rows, 0)),
+            codes=np.column_stack(codes).astype(np.int32, order="C") if codes else np.empty((rows, 0), np.int32),
+        )
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @cached_property
+    def number_columns(self) -> tuple[Column, ...]:
+        """The columns of ``numbers``, in its order."""
+        return tuple(column for column in self.columns if not column.coded)
+
+    @cached_property
+    def code_columns(self) -> tuple[Column, ...]:
+        """The columns of ``codes``, in its order."""
+        return tuple(column for column in self.columns if column.coded)
+
+    def take(self, rows: Rows | slice) -> Table:
+        """Some of the rows, in the order given."""
+        return Table(
+            self.columns, np.ascontiguousarray(self.numbers[rows]), np.ascontiguousarray(self.codes[rows])
+        )
+
+    def parts(self) -> Iterator[tuple[Column, NDArray[np.generic]]]:
+        """Each column with its cells, in the order of the file."""
+        numbers, codes = iter(self.numbers.T), iter(self.codes.T)
+        for column in self.columns:
+            yield column, next(codes) if column.coded else next(numbers)
+
+    def cells(self, name: str) -> NDArray[np.generic]:
+        """The cells of one column."""
+        return next(cells for column, cells in self.parts() if column.name == name)
+
+    def select(self, names: Iterable[str]) -> Table:
+        """Some of the columns, in the order of the file."""
+        wanted = set(names)
+        return Table.of(((column, cells) for column, cells in self.parts() if column.name in wanted), len(self))

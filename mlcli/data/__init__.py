@@ -1,0 +1,1 @@
+"""From a CSV file and its sidecar to a dataset."""

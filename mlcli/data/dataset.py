@@ -1,0 +1,43 @@
+"""A dataset: a typed table, what its columns are, and what was guessed of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from mlcli.core.schema import Schema
+from mlcli.core.tables import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Every column of a CSV file, typed; ``schema`` gives each its role."""
+
+    name: str
+    table: Table
+    schema: Schema
+    path: Path | None = None
+    task: str | None = None
+    """The kind of task that the sidecar or the user states, if any."""
+    notes: tuple[str, ...] = ()
+    """What was guessed or looks odd, in sentences for the user."""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """Source, licence, citation and the like, from the sidecar."""
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @cached_property
+    def content(self) -> str:
+        """A hash of the typed cells with names, kinds, levels and roles: what results depend on."""
+        seen = hashlib.sha256()
+        for described in self.schema:
+            column = described.column
+            seen.update(repr((column.name, column.kind, column.levels, described.role)).encode())
+        seen.update(self.table.numbers.tobytes())
+        seen.update(self.table.codes.tobytes())
+        return seen.hexdigest()

@@ -1,0 +1,119 @@
+"""The words of an experiment: what is asked for (specs), the unit of results (cell), and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mlcli.core.answers import Answers
+from mlcli.core.explanation import Explanation
+from mlcli.data.dataset import Dataset
+
+STATUSES = ("done", "failed", "over-budget", "died", "skipped")
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """A dataset as asked for: a shipped name or a path, with what overrides its sidecar."""
+
+    reference: str
+    target: str | None = None
+    task: str | None = None
+
+
+@dataclass(frozen=True)
+class StepSpec:
+    """A step by id, with its parameters."""
+
+    use: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model by id with its parameters, or a saved model file (``saved``).
+
+    ``steps`` are the user's own (None: nothing was said); ``label`` is its name in tables.
+    """
+
+    use: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    steps: tuple[StepSpec, ...] | None = None
+    label: str = ""
+    saved: Path | None = None
+
+
+@dataclass(frozen=True)
+class ProtocolSpec:
+    """A protocol by id, with its parameters."""
+
+    use: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything that an experiment file, or an ``eval`` command, asks for."""
+
+    data: tuple[DataSpec, ...]
+    models: tuple[ModelSpec, ...] | None = None
+    """None: the panel of the kind."""
+    protocol: ProtocolSpec | None = None
+    """None: the default of the kind."""
+    metrics: tuple[str, ...] = ()
+    """Empty: the defaults of the kind."""
+    seed: int = 1
+    budget: float | None = None
+    """Seconds that one cell may take."""
+    source: Path | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One dataset × one model × one protocol × one seed, all defaults resolved."""
+
+    dataset: Dataset
+    kind: str
+    model: ModelSpec
+    steps: tuple[StepSpec, ...]
+    """Every step that is run, the inserted ones included, in order."""
+    protocol: ProtocolSpec
+    seed: int
+    budget: float | None = None
+    skipped: str = ""
+    """Why this cell cannot be run at all, or empty."""
+
+    @property
+    def label(self) -> str:
+        """The name of the model in tables."""
+        return self.model.label or self.model.use
+
+
+@dataclass(frozen=True, eq=False)
+class SplitResult:
+    """What one split gave: answers per judged part, times, warnings, and what the model said of itself."""
+
+    index: int
+    label: str
+    train_rows: int
+    answers: Mapping[str, Answers]
+    fit_seconds: float
+    predict_seconds: float
+    warnings: tuple[str, ...] = ()
+    explanation: Explanation = ()
+
+
+@dataclass(frozen=True, eq=False)
+class CellResult:
+    """A cell with its status and the splits that were answered."""
+
+    cell: Cell
+    status: str
+    why: str = ""
+    splits: tuple[SplitResult, ...] = ()
+    pooled: bool = False
+    """Whether metrics are taken over all answers at once (leave-one-out) rather than per split."""
+    stored: bool = False
+    """Whether it was already in the store."""

@@ -1,0 +1,38 @@
+"""What a protocol is: parameters, and a function from strata to splits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mlcli.core.containers import Strata
+from mlcli.core.tables import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Row positions: what is learned from, and what is judged."""
+
+    train: Rows
+    test: Rows
+    label: str
+
+
+@dataclass(kw_only=True, eq=False)
+class Protocol:
+    """How rows are split; it sees counts, strata and groups, never cells."""
+
+    id: ClassVar[str]
+    reference: ClassVar[str]
+    pooled: ClassVar[bool] = False
+    """Whether metrics are taken over the answers of all splits at once."""
+
+    def splits(self, strata: Strata, rng: np.random.Generator) -> list[Split]:
+        """Every split, in a fixed order."""
+        raise TypeError(f"{type(self).__name__} does not say how it splits")
+
+    def conflicts(self) -> list[str]:
+        """Parameters that are legal one by one but not together."""
+        return []

@@ -1,0 +1,1 @@
+"""Compiled functions over arrays and scalars; they know no classes."""

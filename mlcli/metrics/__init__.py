@@ -1,0 +1,1 @@
+"""Pure functions of answers: scores, intervals and tests of difference."""

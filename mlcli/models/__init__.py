@@ -1,0 +1,1 @@
+"""Methods, one file each, in folders by family."""

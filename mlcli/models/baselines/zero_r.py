@@ -1,0 +1,56 @@
+"""Zero-R: answers the most frequent class, or the mean, whatever the row looks like.
+
+Formula:
+    P(k) = Σ w_i [y_i = k] / Σ w_i for classes; ŷ = Σ w_i y_i / Σ w_i for numbers.
+
+Assumes:
+    Nothing; it looks at no column. A method that does not beat it has learned nothing.
+
+Cost:
+    One pass over the target to fit, nothing to predict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Accepts, Classifier, Regressor
+from mlcli.core.containers import SupervisedRows
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+
+
+@register("zero-r", reference="Witten, Frank & Hall, Data Mining, section 4.1")
+@dataclass(kw_only=True, eq=False)
+class ZeroR(Classifier, Regressor):
+    """The baseline of every table."""
+
+    mean_: Array = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Anything: no cell is read."""
+        return Accepts(nominal=True, missing=True, weights=True)
+
+    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Take the weighted mean of the outputs: class shares, or the mean of the target."""
+        self.mean_ = data.weights @ data.outputs / data.weights.sum()
+
+    def predict_proba(self, table: Table) -> Array:
+        """The class shares of the training rows, for every row."""
+        return np.tile(self.mean_, (len(table), 1))
+
+    def predict_values(self, table: Table) -> Array:
+        """The training mean, for every row."""
+        return np.full(len(table), self.mean_[0])
+
+    def explain(self) -> Explanation:
+        """The shares, or the mean."""
+        if self.classes_ is None:
+            return (Section("Always the same answer", lines=(f"{self.target_} = {self.mean_[0]:.6g}",)),)
+        rows = tuple(zip(self.classes_, (float(share) for share in self.mean_), strict=True))
+        return (Section("Class shares", header=(self.target_, "share"), rows=rows),)

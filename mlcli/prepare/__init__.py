@@ -1,0 +1,1 @@
+"""Steps: what is learned from training rows and changes a table; one file each."""

@@ -1,0 +1,1 @@
+"""What a person sees: tables, confusion matrices and pictures, made from stored answers."""
