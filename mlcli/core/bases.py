@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mlcli.core.answers import LabelAnswers, ValueAnswers
-from mlcli.core.containers import LabelledRows, ValuedRows
+from mlcli.core.answers import Answers, LabelAnswers, ValueAnswers
 from mlcli.core.errors import FitError
 from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned
@@ -78,7 +77,7 @@ class Classifier(Model):
     class_totals_: Array = learned()
 
     @staticmethod
-    def learn(model: Any, data: LabelledRows, rng: np.random.Generator) -> None:
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
         """Let a model learn classes; a training part without rows is refused."""
         _refuse_empty(data)
         model.columns_, model.target_ = data.table.columns, data.target
@@ -86,7 +85,7 @@ class Classifier(Model):
         model.fit(data, rng)
 
     @staticmethod
-    def ask(model: Any, data: LabelledRows) -> LabelAnswers:
+    def ask(model: Any, data: Any) -> Answers:
         """The model's classes and probabilities for rows whose truth is known."""
         probabilities = model.predict_proba(data.table)
         _refuse_not_finite(model, probabilities)
@@ -115,14 +114,14 @@ class Regressor(Model):
     """Answers a number."""
 
     @staticmethod
-    def learn(model: Any, data: ValuedRows, rng: np.random.Generator) -> None:
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
         """Let a model learn values; a training part without rows is refused."""
         _refuse_empty(data)
         model.columns_, model.target_ = data.table.columns, data.target
         model.fit(data, rng)
 
     @staticmethod
-    def ask(model: Any, data: ValuedRows) -> ValueAnswers:
+    def ask(model: Any, data: Any) -> Answers:
         """The model's values for rows whose truth is known."""
         predicted = model.predict_values(data.table)
         _refuse_not_finite(model, predicted)
@@ -166,7 +165,7 @@ class Step:
         return replace(self)
 
 
-def _refuse_empty(data: LabelledRows | ValuedRows) -> None:
+def _refuse_empty(data: Any) -> None:
     if len(data) == 0:
         raise FitError("there are no training rows")
 
