@@ -1,0 +1,63 @@
+# mlcli: run `make` to see what there is.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PINS := requirements.lock
+SOURCES := mlcli tests benchmarks docs
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check lint types layers docs-check docs bench format clean
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+run: $(VENV)/.run ## set up .venv and run experiments/quickstart.yaml
+	$(BIN)/mlcli run experiments/quickstart.yaml
+
+test: $(VENV)/.dev ## set up what tests need and run them
+	$(BIN)/python -m pytest
+
+check: lint types layers docs-check test ## everything that CI runs
+
+lint: $(VENV)/.dev ## style and format
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+
+types: $(VENV)/.dev ## mypy, strict
+	$(BIN)/mypy
+
+layers: $(VENV)/.dev ## which room may import which
+	$(BIN)/lint-imports --no-cache
+
+docs-check: $(VENV)/.dev ## generated pages are current, every link and command in the docs exists
+	$(BIN)/python docs/build.py --check
+
+docs: $(VENV)/.dev ## write the generated pages again
+	$(BIN)/python docs/build.py
+
+bench: $(VENV)/.dev ## speed side by side with peers (ONLY=startup for one)
+	$(BIN)/python benchmarks/run.py $(ONLY)
+
+format: $(VENV)/.dev ## format the code
+	$(BIN)/ruff check --fix $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
+
+clean: ## remove .venv and every cache
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "mlcli needs Python 3.11 or newer; say which with: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: pyproject.toml $(PINS) | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml $(PINS) | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[dev,bench]'
+	@touch $@ $(VENV)/.run

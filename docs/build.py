@@ -1,0 +1,159 @@
+"""Write the generated pages (one per method, step and protocol, and their index); --check says what is stale."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any
+
+from mlcli.core.kinds import kinds_of
+from mlcli.core.params import Parameter, build, parameters
+from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+EXAMPLE_DATA = {"classification": "penguins", "regression": "concrete"}
+HEADING = re.compile(r"^([A-Z][a-z ]+):$", re.MULTILINE)
+LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
+COMMAND = re.compile(r"^\s*(?:\$ )?mlcli ([a-z]+)", re.MULTILINE)
+OWED = {"methods": ("Formula", "Assumes", "Cost"), "steps": ("Formula",), "protocols": ()}
+FAMILIES: dict[str, Catalogue] = {"methods": MODELS, "steps": STEPS, "protocols": PROTOCOLS}
+
+
+def main() -> None:
+    """Write the pages, or say what is wrong with them."""
+    if "--check" in sys.argv:
+        problems = [*stale_pages(), *broken_links(), *unknown_commands(), *missing_golden_cases()]
+        print("\n".join(problems) or "docs: pages current, links and commands exist")
+        sys.exit(bool(problems))
+    for path, text in pages():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Every generated page with its text."""
+    for folder, catalogue in FAMILIES.items():
+        entries = [entry for entry in catalogue.entries() if entry.distribution == "mlcli"]
+        for entry in entries:
+            yield DOCS / folder / f"{entry.name}.md", page(entry, folder)
+        yield DOCS / folder / "index.md", index(entries, folder)
+
+
+def page(entry: Entry, folder: str) -> str:
+    """The page of one registered thing, from its docstring and its declarations."""
+    cls: Any = entry.load()
+    doc = cleandoc(sys.modules[entry.module].__doc__ or "")
+    summary, _, body = doc.partition("\n")
+    missing = [heading for heading in OWED[folder] if f"{heading}:" not in body]
+    if missing:
+        sys.exit(f"{entry.module}: its docstring lacks {', '.join(missing)}")
+    parts = [f"# {entry.name}", summary, facts(cls, folder), sections(body), parameter_table(parameters(cls))]
+    parts += [example(entry.name, cls)] if folder == "methods" else []
+    parts += [f"Source: {cls.reference}."]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def facts(cls: Any, folder: str) -> str:
+    """Kinds of task and what the default configuration takes as it is."""
+    if folder != "methods":
+        return ""
+    accepts = build(cls, {}).accepts
+    takes = [("levels", accepts.nominal), ("missing cells", accepts.missing), ("weights", accepts.weights)]
+    taken = ", ".join(word for word, yes in takes if yes) or "numbers only"
+    scaled = " Prefers scaled numbers." if accepts.prefers_scaled else ""
+    kinds = ", ".join(kind.name for kind in kinds_of(cls))
+    return f"Kinds of task: {kinds}. Takes as they are, by default: {taken}.{scaled}"
+
+
+def sections(body: str) -> str:
+    """Headed, indented paragraphs of a docstring as Markdown sections."""
+    pieces = HEADING.split(body)
+    text = [cleandoc(pieces[0])]
+    for title, content in zip(pieces[1::2], pieces[2::2], strict=True):
+        text.append(f"## {title}\n\n{cleandoc(content)}")
+    return "\n\n".join(text).strip()
+
+
+def parameter_table(declared: tuple[Parameter, ...]) -> str:
+    """The declared parameters as a table."""
+    if not declared:
+        return "## Parameters\n\nNone."
+    rows = [
+        f"| `{one.name}` | {one.words()} | `{text_of(one.default)}` | {one.range_text().replace('|', '·')} | {one.help} |"
+        for one in declared
+    ]
+    head = (
+        "## Parameters\n\n| name | type | default | legal values | what it is |\n| --- | --- | --- | --- | --- |"
+    )
+    return "\n".join([head, *rows])
+
+
+def text_of(value: Any) -> str:
+    """A default as it is typed."""
+    return (
+        {None: "none", True: "true", False: "false"}.get(value, str(value))
+        if not isinstance(value, float)
+        else f"{value:g}"
+    )
+
+
+def example(name: str, cls: Any) -> str:
+    """A command that can be typed as it stands."""
+    lines = [f"mlcli eval {EXAMPLE_DATA[kind.name]} -m {name}" for kind in kinds_of(cls)]
+    return "## Try it\n\n```sh\n" + "\n".join(lines) + "\n```"
+
+
+def index(entries: list[Entry], folder: str) -> str:
+    """All things of one family with their one-liners."""
+    lines = [f"- [{entry.name}]({entry.name}.md): {entry.summary.partition(': ')[2]}" for entry in entries]
+    return f"# {folder.capitalize()}\n\n" + "\n".join(lines) + "\n"
+
+
+def stale_pages() -> Iterator[str]:
+    """Generated pages that differ from what the sources say, or whose source is gone."""
+    wanted = dict(pages())
+    for path, text in wanted.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            yield f"{path.relative_to(ROOT)} is not current: run `make docs`"
+    for folder in FAMILIES:
+        for path in (DOCS / folder).glob("*.md"):
+            if path not in wanted:
+                yield f"{path.relative_to(ROOT)} describes nothing that is registered"
+
+
+def written() -> Iterator[Path]:
+    """Every Markdown page of the project."""
+    yield from ROOT.glob("*.md")
+    yield from DOCS.rglob("*.md")
+
+
+def broken_links() -> Iterator[str]:
+    """Relative links that lead nowhere."""
+    for path in written():
+        for target in LINK.findall(path.read_text(encoding="utf-8")):
+            if not (path.parent / target.strip()).exists():
+                yield f"{path.relative_to(ROOT)}: no such file: {target}"
+
+
+def unknown_commands() -> Iterator[str]:
+    """Commands in the docs whose verb does not exist."""
+    verbs = {path.stem for path in (ROOT / "mlcli" / "cli").glob("*.py")}
+    for path in written():
+        for verb in COMMAND.findall(path.read_text(encoding="utf-8")):
+            if verb not in verbs:
+                yield f"{path.relative_to(ROOT)}: there is no command 'mlcli {verb}'"
+
+
+def missing_golden_cases() -> Iterator[str]:
+    """Methods without a golden case."""
+    for name in MODELS.names():
+        if not (ROOT / "tests" / "golden" / f"test_{name.replace('-', '_')}.py").exists():
+            yield f"{name} has no golden case: tests/golden/test_{name.replace('-', '_')}.py"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""Every registered model × kind × configuration: the defaults, and each choice of each declared parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.errors import UsageError
+from mlcli.core.kinds import kinds_of
+from mlcli.core.learning import ask, learn
+from mlcli.core.params import build, parameters
+from mlcli.core.pipeline import Pipeline
+from mlcli.core.registry import MODELS
+from mlcli.prepare._insert import missing_steps
+from tests.contract.toys import EVERYTHING, rows_for
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One configuration of one model for one kind of task, bare or behind the steps that it needs."""
+
+    model: str
+    kind: str
+    params: tuple[tuple[str, Any], ...] = ()
+    piped: bool = False
+
+    def __str__(self) -> str:
+        said = ",".join(f"{name}={value}" for name, value in self.params)
+        return f"{self.model}[{said}]-{self.kind}{'-piped' if self.piped else ''}"
+
+    def made(self) -> Any:
+        """A fresh model; piped, it stands behind the steps that mixed and gappy columns need."""
+        model = build(MODELS.load(self.model), dict(self.params))
+        if not self.piped:
+            return model
+        columns = rows_for(self.kind, EVERYTHING, n=6).table.columns
+        return Pipeline(steps=tuple(missing_steps(model.accepts, columns, None)), model=model)
+
+    def accepts(self) -> Any:
+        """What the rows of this subject may hold."""
+        return EVERYTHING if self.piped else build(MODELS.load(self.model), dict(self.params)).accepts
+
+    def rows(self, n: int = 150, seed: int = 7) -> Any:
+        """Toy rows that the subject accepts."""
+        return rows_for(self.kind, self.accepts(), n, seed)
+
+    def fitted(self, data: Any, seed: int = 3) -> Any:
+        """The model after learning from some rows."""
+        model = self.made()
+        learn(model, data, np.random.default_rng(seed))
+        return model
+
+    def answers(self, train: Any, test: Any, seed: int = 3) -> Any:
+        """What a model that learned from ``train`` says of ``test``."""
+        return ask(self.fitted(train, seed), test)
+
+
+def said_by(answers: Any) -> Any:
+    """The numbers of an answer: probabilities where there are any, values otherwise."""
+    probabilities = getattr(answers, "probabilities", None)
+    return answers.predicted if probabilities is None else probabilities
+
+
+def configurations(cls: type) -> Iterator[tuple[tuple[str, Any], ...]]:
+    """The defaults, and every other choice of each parameter with the rest at its default."""
+    yield ()
+    for parameter in parameters(cls):
+        options = parameter.choices or ((True, False) if parameter.types == (bool,) else ())
+        for choice in options:
+            if choice != parameter.default and buildable(cls, parameter.name, choice):
+                yield ((parameter.name, choice),)
+
+
+def buildable(cls: type, name: str, choice: Any) -> bool:
+    """Whether one choice is legal while everything else is at its default."""
+    try:
+        build(cls, {name: choice})
+    except UsageError:
+        return False
+    return True
+
+
+def subjects() -> list[Subject]:
+    """All of them."""
+    found = []
+    for name in MODELS.names():
+        cls = MODELS.load(name)
+        for kind in kinds_of(cls):
+            for params in configurations(cls):
+                found += [Subject(name, kind.name, params, piped) for piped in (False, True)]
+    return found
+
+
+SUBJECTS = subjects()
+DEFAULTS = [subject for subject in SUBJECTS if not subject.params]

@@ -1,0 +1,257 @@
+"""What every method promises, whatever it is: every registry entry × every promise."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mlcli.core.errors import UsageError
+from mlcli.core.params import build, parameters
+from mlcli.core.registry import MODELS
+from mlcli.core.schema import Column
+from mlcli.core.state import packed, unpacked
+from mlcli.core.tables import Table
+from tests.contract.exceptions import EXCEPTIONS, owing
+from tests.contract.subjects import DEFAULTS, SUBJECTS, Subject, said_by
+from tests.contract.toys import halves, repeated, shuffled_target, with_columns
+
+ROUNDING = 1e-8
+"""How far answers may differ where only the order of additions differs."""
+
+pytestmark = pytest.mark.filterwarnings("ignore::mlcli.core.errors.MlcliWarning")
+
+
+@owing("same_seed_same_answer", SUBJECTS)
+def test_the_same_seed_gives_the_same_answer(subject: Subject) -> None:
+    train, test = halves(subject.rows())
+    first, second = subject.answers(train, test), subject.answers(train, test)
+    assert np.array_equal(said_by(first), said_by(second))
+    assert np.array_equal(first.predicted, second.predicted)
+
+
+@owing("input_untouched", SUBJECTS)
+def test_the_rows_that_it_is_given_stay_as_they_were(subject: Subject) -> None:
+    train, test = halves(subject.rows())
+    arrays = [array for data in (train, test) for array in (data.table.numbers, data.table.codes, data.y)]
+    for array in arrays:
+        array.setflags(write=False)
+    before = [array.copy() for array in arrays]
+    subject.answers(train, test)
+    assert all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in zip(arrays, before, strict=True))
+
+
+@owing("saved_equals_fitted", SUBJECTS)
+def test_saved_and_loaded_equals_fitted_to_the_bit(subject: Subject) -> None:
+    train, test = halves(subject.rows())
+    model = subject.fitted(train)
+    arrays: dict[str, Any] = {}
+    written = json.dumps(packed(model, arrays), allow_nan=False)
+    loaded = unpacked(json.loads(written), arrays)
+    ask = subject_ask(subject)
+    assert np.array_equal(said_by(ask(model, test)), said_by(ask(loaded, test)))
+    assert np.array_equal(ask(model, test).predicted, ask(loaded, test).predicted)
+
+
+def subject_ask(subject: Subject) -> Any:
+    from mlcli.core.learning import ask
+
+    return ask
+
+
+@owing("training_order", SUBJECTS)
+def test_the_order_of_training_rows_does_not_matter(subject: Subject) -> None:
+    train, test = halves(subject.rows())
+    order = np.random.default_rng(1).permutation(len(train))
+    straight, shuffled = subject.answers(train, test), subject.answers(train.take(order), test)
+    assert said_by(straight) == pytest.approx(said_by(shuffled), abs=ROUNDING)
+
+
+@owing("asked_order", SUBJECTS)
+def test_an_answer_does_not_depend_on_the_other_rows_that_are_asked(subject: Subject) -> None:
+    train, test = halves(subject.rows())
+    order = np.random.default_rng(1).permutation(len(test))
+    together = said_by(subject.answers(train, test))
+    assert said_by(subject.answers(train, test.take(order))) == pytest.approx(together[order], abs=ROUNDING)
+    alone = said_by(subject.answers(train, test.take(np.array([4]))))
+    assert alone[0] == pytest.approx(together[4], abs=ROUNDING)
+
+
+@owing("label_names", [subject for subject in SUBJECTS if subject.kind == "classification"])
+def test_the_names_of_labels_do_not_matter(subject: Subject) -> None:
+    train, test = halves(subject.rows())
+    new_code = np.array([2, 0, 1], dtype=np.int32)
+    names = tuple(train.classes[old] for old in np.argsort(new_code))
+    renamed = [replace(data, y=new_code[data.y], classes=names) for data in (train, test)]
+    plain, other = subject.answers(train, test), subject.answers(*renamed)
+    assert other.probabilities[:, new_code] == pytest.approx(plain.probabilities, abs=1e-6)
+    certain = np.diff(np.sort(plain.probabilities, axis=1)[:, -2:], axis=1)[:, 0] > 1e-5
+    assert np.array_equal(other.predicted[certain], new_code[plain.predicted][certain])
+
+
+@owing("class_missing_in_training", [subject for subject in SUBJECTS if subject.kind == "classification"])
+def test_a_training_part_may_lack_a_class(subject: Subject) -> None:
+    train, test = halves(subject.rows())
+    answers = subject.answers(train.take(np.flatnonzero(train.y != 1)), test)
+    assert answers.probabilities.sum(axis=1) == pytest.approx(1.0)
+    assert (answers.predicted != 1).all()
+    only_one = subject.answers(train.take(np.flatnonzero(train.y == 2)), test)
+    assert (only_one.predicted == 2).all()
+
+
+@owing("probabilities", [subject for subject in SUBJECTS if subject.kind == "classification"])
+def test_probabilities_are_a_distribution_and_the_answer_is_a_most_probable_class(subject: Subject) -> None:
+    answers = subject.answers(*halves(subject.rows()))
+    assert answers.probabilities.min() >= 0.0
+    assert answers.probabilities.sum(axis=1) == pytest.approx(1.0)
+    chosen = np.take_along_axis(answers.probabilities, answers.predicted[:, None].astype(np.intp), axis=1)[:, 0]
+    assert chosen == pytest.approx(answers.probabilities.max(axis=1), abs=1e-12)
+
+
+@owing("one_row", SUBJECTS)
+def test_one_training_row_is_enough_to_answer_with_it(subject: Subject) -> None:
+    train, test = halves(subject.rows())
+    one = train.take(np.array([0]))
+    assert said_by(subject.answers(one, test)) == pytest.approx(
+        np.tile(one.outputs, (len(test), 1)).squeeze(axis=-1)
+        if subject.kind == "regression"
+        else np.tile(one.outputs, (len(test), 1))
+    )
+
+
+@owing("few_columns", SUBJECTS)
+@pytest.mark.parametrize("kept", [0, 1])
+def test_one_column_or_none_is_enough(subject: Subject, kept: int) -> None:
+    data = subject.rows()
+    if subject.piped:
+        kept_parts = [part for part in data.table.parts()][:1]
+        model_columns = with_columns(data, kept_parts)
+        assert np.isfinite(said_by(pipeline_over(subject, model_columns))).all()
+        return
+    train, test = halves(with_columns(data, list(data.table.parts())[:kept]))
+    assert np.isfinite(said_by(subject.answers(train, test))).all()
+
+
+def pipeline_over(subject: Subject, data: Any) -> Any:
+    """Answers of a pipeline whose steps are chosen for the columns of ``data``."""
+    from mlcli.core.learning import ask, learn
+    from mlcli.core.pipeline import Pipeline
+    from mlcli.prepare._insert import missing_steps
+
+    model = build(MODELS.load(subject.model), dict(subject.params))
+    piped = Pipeline(steps=tuple(missing_steps(model.accepts, data.table.columns, None)), model=model)
+    train, test = halves(data)
+    learn(piped, train, np.random.default_rng(3))
+    return ask(piped, test)
+
+
+@owing("constant_column", [subject for subject in SUBJECTS if not subject.piped])
+def test_constant_columns_are_harmless(subject: Subject) -> None:
+    data = subject.rows()
+    parts = [*data.table.parts(), (Column("always"), np.full(len(data), 7.0))]
+    if subject.accepts().nominal:
+        parts.append((Column("ever", "nominal", ("same",)), np.zeros(len(data))))
+    train, test = halves(with_columns(data, parts))
+    assert np.isfinite(said_by(subject.answers(train, test))).all()
+
+
+@owing("unseen_level", [subject for subject in SUBJECTS if subject.accepts().nominal])
+def test_a_level_that_was_not_there_in_training_is_answered(subject: Subject) -> None:
+    train, test = halves(subject.rows())
+    codes = test.table.codes.copy()
+    codes[:, 0] = -1
+    asked = test.with_table(Table(test.table.columns, test.table.numbers, codes))
+    assert np.isfinite(said_by(subject.answers(train, asked))).all()
+
+
+@owing("no_rows_asked", SUBJECTS)
+def test_no_rows_asked_no_answers(subject: Subject) -> None:
+    train, test = halves(subject.rows())
+    assert len(subject.answers(train, test.take(np.arange(0)))) == 0
+
+
+@owing("weights_count_as_repeats", [subject for subject in SUBJECTS if subject.made().accepts.weights])
+def test_a_whole_weight_counts_as_that_many_rows(subject: Subject) -> None:
+    train, test = halves(subject.rows())
+    times = np.random.default_rng(5).integers(1, 4, len(train))
+    weighted = subject.answers(replace(train, weight=times.astype(float)), test)
+    assert said_by(weighted) == pytest.approx(said_by(subject.answers(repeated(train, times), test)), abs=1e-6)
+
+
+@owing("beats_the_baseline", DEFAULTS)
+def test_it_beats_the_baseline_on_a_learnable_toy(subject: Subject) -> None:
+    train, test = halves(subject.rows(n=300))
+    baseline = Subject("zero-r", subject.kind)
+    assert error(subject.answers(train, test)) < 0.7 * error(baseline.answers(train, test))
+
+
+SHUFFLED_SEEDS = (11, 12, 13, 14, 15)
+SHUFFLED_TOLERANCE = 0.9
+"""Mean held-out error on shuffled targets, as a share of the baseline's, below which something leaks."""
+
+
+@owing("nothing_from_shuffled_targets", DEFAULTS)
+def test_it_learns_nothing_from_shuffled_targets(subject: Subject) -> None:
+    ratios = []
+    for seed in SHUFFLED_SEEDS:
+        data = shuffled_target(subject.rows(n=300, seed=seed), np.random.default_rng(seed))
+        train, test = halves(data)
+        ratios.append(
+            error(subject.answers(train, test)) / error(Subject("zero-r", subject.kind).answers(train, test))
+        )
+    assert np.mean(ratios) > SHUFFLED_TOLERANCE
+
+
+def error(answers: Any) -> float:
+    """Share of wrong classes, or mean squared error."""
+    if hasattr(answers, "classes"):
+        return float(np.mean(answers.predicted != answers.truth))
+    return float(np.mean((answers.predicted - answers.truth) ** 2))
+
+
+@owing("explains_itself", SUBJECTS)
+def test_what_it_says_of_itself_is_plain(subject: Subject) -> None:
+    sections = subject.fitted(halves(subject.rows())[0]).explain()
+    assert sections
+    assert json.dumps([asdict(section) for section in sections])
+
+
+@owing("quiet", DEFAULTS)
+def test_it_learns_the_toy_without_a_numerical_warning(subject: Subject) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        answers = subject.answers(*halves(subject.rows()))
+    assert len(answers) == 50
+
+
+@pytest.mark.parametrize("name", MODELS.names())
+def test_illegal_parameters_are_refused_from_the_declaration(name: str) -> None:
+    cls = MODELS.load(name)
+    for parameter in parameters(cls):
+        for value in parameter.illegal_values():
+            with pytest.raises(UsageError, match=parameter.name):
+                build(cls, {parameter.name: value})
+    with pytest.raises(UsageError, match="no parameter"):
+        build(cls, {"no_such_parameter": 1})
+
+
+@pytest.mark.parametrize("name", MODELS.names())
+def test_the_listing_read_from_the_file_is_what_the_class_says(name: str) -> None:
+    from mlcli.core.kinds import kinds_from_bases, kinds_of
+
+    entry = MODELS.entry(name)
+    cls = MODELS.load(name)
+    assert kinds_from_bases(entry.bases) == kinds_of(cls)
+    assert entry.summary.endswith(".")
+    assert cls.reference  # type: ignore[attr-defined]
+
+
+def test_every_exception_names_a_model_and_a_promise_that_exist() -> None:
+    source = (__import__("pathlib").Path(__file__)).read_text(encoding="utf-8")
+    for model, promise in EXCEPTIONS:
+        assert model in MODELS
+        assert f'owing("{promise}"' in source
