@@ -12,6 +12,8 @@ from mlcli.core.explanation import Explanation
 from mlcli.data.dataset import Dataset
 
 STATUSES = ("done", "failed", "over-budget", "died", "skipped")
+AS_SAVED = "as-saved"
+"""The protocol word of a cell whose model is a saved file: judged on all rows, learning nothing."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class DataSpec:
     reference: str
     target: str | None = None
     task: str | None = None
+    where: str = field(default="", compare=False, repr=False)
+    """Where it was asked for (file:line:column), for messages."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,8 @@ class StepSpec:
 
     use: str
     params: Mapping[str, Any] = field(default_factory=dict)
+    where: str = field(default="", compare=False, repr=False)
+    """Where it was asked for (file:line:column), for messages."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +49,18 @@ class ModelSpec:
     steps: tuple[StepSpec, ...] | None = None
     label: str = ""
     saved: Path | None = None
+    where: str = field(default="", compare=False, repr=False)
+    """Where it was asked for (file:line:column), for messages."""
 
 
 @dataclass(frozen=True)
 class ProtocolSpec:
-    """A protocol by id, with its parameters."""
+    """A protocol by id, with its parameters; an empty id is the default of the kind."""
 
     use: str
     params: Mapping[str, Any] = field(default_factory=dict)
+    where: str = field(default="", compare=False, repr=False)
+    """Where it was asked for (file:line:column), for messages."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,11 @@ class Experiment:
     budget: float | None = None
     """Seconds that one cell may take."""
     source: Path | None = None
+    """The experiment file; dataset paths are relative to it."""
+    name: str = ""
+    description: str = ""
+    metrics_where: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """Where each metric was asked for (file:line:column), for messages."""
 
 
 @dataclass(frozen=True, eq=False)

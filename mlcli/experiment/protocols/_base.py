@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from mlcli.core.containers import Strata
+from mlcli.core.errors import Problem
 from mlcli.core.tables import Rows
 
 
@@ -29,8 +31,12 @@ class Protocol:
     pooled: ClassVar[bool] = False
     """Whether metrics are taken over the answers of all splits at once."""
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> list[Split]:
-        """Every split, in a fixed order."""
+    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+        """What keeps these rows from being split, found before anything runs."""
+        return []
+
+    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+        """Every split, in a fixed order; made on demand, since leave-one-out has as many as there are rows."""
         raise TypeError(f"{type(self).__name__} does not say how it splits")
 
     def conflicts(self) -> list[str]:
