@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from mlcli.core.learning import ask, learn
 from mlcli.core.params import build, parameters
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS
+from mlcli.core.schema import Column
 from mlcli.prepare._insert import missing_steps
 from tests.contract.toys import EVERYTHING, rows_for
 
@@ -31,17 +32,20 @@ class Subject:
         said = ",".join(f"{name}={value}" for name, value in self.params)
         return f"{self.model}[{said}]-{self.kind}{'-piped' if self.piped else ''}"
 
-    def made(self) -> Any:
-        """A fresh model; piped, it stands behind the steps that mixed and gappy columns need."""
-        model = build(MODELS.load(self.model), dict(self.params))
+    def made_for(self, columns: Sequence[Column]) -> Any:
+        """A fresh model; piped, it stands behind the steps that the columns need."""
+        model = self.model_alone()
         if not self.piped:
             return model
-        columns = rows_for(self.kind, EVERYTHING, n=6).table.columns
         return Pipeline(steps=tuple(missing_steps(model.accepts, columns, None)), model=model)
+
+    def model_alone(self) -> Any:
+        """A fresh model with this configuration."""
+        return build(MODELS.load(self.model), dict(self.params))
 
     def accepts(self) -> Any:
         """What the rows of this subject may hold."""
-        return EVERYTHING if self.piped else build(MODELS.load(self.model), dict(self.params)).accepts
+        return EVERYTHING if self.piped else self.model_alone().accepts
 
     def rows(self, n: int = 150, seed: int = 7) -> Any:
         """Toy rows that the subject accepts."""
@@ -49,7 +53,7 @@ class Subject:
 
     def fitted(self, data: Any, seed: int = 3) -> Any:
         """The model after learning from some rows."""
-        model = self.made()
+        model = self.made_for(data.table.columns)
         learn(model, data, np.random.default_rng(seed))
         return model
 
