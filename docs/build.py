@@ -82,10 +82,10 @@ def parameter_table(declared: tuple[Parameter, ...]) -> str:
     """The declared parameters as a table."""
     if not declared:
         return "## Parameters\n\nNone."
-    rows = [
-        f"| `{one.name}` | {one.words()} | `{text_of(one.default)}` | {one.range_text().replace('|', '·')} | {one.help} |"
-        for one in declared
-    ]
+    rows = []
+    for one in declared:
+        legal = one.range_text().replace("|", "·")
+        rows.append(f"| `{one.name}` | {one.words()} | `{text_of(one.default)}` | {legal} | {one.help} |")
     head = (
         "## Parameters\n\n| name | type | default | legal values | what it is |\n| --- | --- | --- | --- | --- |"
     )
@@ -94,11 +94,9 @@ def parameter_table(declared: tuple[Parameter, ...]) -> str:
 
 def text_of(value: Any) -> str:
     """A default as it is typed."""
-    return (
-        {None: "none", True: "true", False: "false"}.get(value, str(value))
-        if not isinstance(value, float)
-        else f"{value:g}"
-    )
+    if value is None or isinstance(value, bool):
+        return "none" if value is None else str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def example(name: str, cls: Any) -> str:
