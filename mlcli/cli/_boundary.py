@@ -1,0 +1,91 @@
+"""The one place where errors end: each becomes plain text on stderr and an exit code, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+from mlcli import __version__
+from mlcli.cli._console import say
+from mlcli.core.errors import ExitCode, MlcliError
+
+INTERRUPTED = 130
+KEPT = "Interrupted. What was finished is kept where a store is used; the same command does only the rest."
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Run the body; leave with the exit code of whatever it raised."""
+    try:
+        yield
+        sys.stdout.flush()
+    except MlcliError as error:
+        raise typer.Exit(told(error)) from error
+    except KeyboardInterrupt as stop:
+        say(f"\n{KEPT}")
+        raise typer.Exit(INTERRUPTED) from stop
+    except BrokenPipeError as closed:
+        _let_go_of_stdout()
+        raise typer.Exit(ExitCode.DONE) from closed
+    except OSError as error:
+        say(f"Error: {error.filename or 'the system'}: {error.strerror or error}")
+        raise typer.Exit(ExitCode.STORE) from error
+    except Exception as error:
+        if _is_of_typer(error):
+            raise
+        raise typer.Exit(_told_as_bug(error)) from error
+
+
+def told(error: MlcliError) -> int:
+    """Print every problem of an error; return its exit code."""
+    for problem in error.problems:
+        say(f"Error: {problem}")
+    return error.exit_code
+
+
+def _is_of_typer(error: Exception) -> bool:
+    """Whether Typer ends with this by itself: a usage error, or a command that is done."""
+    return isinstance(error, typer.TyperException | typer.Exit | typer.Abort)
+
+
+def _let_go_of_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's own last flush cannot fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _told_as_bug(error: Exception) -> int:
+    """Say how to report a bug; the traceback goes to a file, or to stderr with MLCLI_DEBUG=1."""
+    import traceback
+
+    trace = "".join(traceback.format_exception(error))
+    if os.environ.get("MLCLI_DEBUG") == "1":
+        say(trace)
+        place = "the traceback above"
+    else:
+        place = f"the file {_written(trace)}"
+    say(
+        f"Error: this is a bug in mlcli ({type(error).__name__}: {error})\n"
+        f"  please report it to the project's issue tracker with {place}\n"
+        "  MLCLI_DEBUG=1 shows the traceback here"
+    )
+    return ExitCode.BUG
+
+
+def _written(trace: str) -> Path:
+    """A file that holds all that a report of a bug needs."""
+    import platform
+    import shlex
+    import tempfile
+
+    handle, name = tempfile.mkstemp(prefix="mlcli-bug-", suffix=".txt")
+    with open(handle, "w", encoding="utf-8") as file:
+        file.write(
+            f"mlcli {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
+            f"command: mlcli {shlex.join(sys.argv[1:])}\n\n{trace}"
+        )
+    return Path(name)

@@ -1,0 +1,58 @@
+"""Where output goes: results to stdout, remarks to stderr, colour only where a terminal shows it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import Any, TextIO
+
+from mlcli.report.document import Document
+from mlcli.report.page import Page
+from mlcli.report.plain import text_of
+
+NARROWEST_PAGE = 40
+
+
+def show(document: Document) -> None:
+    """Print a document to stdout."""
+    page = page_for(sys.stdout)
+    if has_colour(sys.stdout):
+        from rich.console import Console
+
+        from mlcli.report import styled
+
+        styled.show(document, Console(width=page.width, highlight=False), page)
+    else:
+        sys.stdout.write(text_of(document, page))
+
+
+def show_json(value: Any) -> None:
+    """Print one JSON document to stdout."""
+    import json
+
+    json.dump(value, sys.stdout, indent=2, allow_nan=False, ensure_ascii=not _is_utf8(sys.stdout))
+    sys.stdout.write("\n")
+
+
+def say(text: str) -> None:
+    """Print a remark to stderr, where no result stands."""
+    page = page_for(sys.stderr)
+    sys.stderr.write("".join(f"{page.shown(line)}\n" for line in text.split("\n")))
+
+
+def page_for(stream: TextIO) -> Page:
+    """The page of a stream: as wide as its terminal, or as COLUMNS says; a file or a pipe needs no width."""
+    encoding = stream.encoding or "utf-8"
+    if not (stream.isatty() or os.environ.get("COLUMNS", "").isdigit()):
+        return Page(None, encoding)
+    return Page(max(NARROWEST_PAGE, shutil.get_terminal_size().columns), encoding)
+
+
+def has_colour(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that wants colour (https://no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _is_utf8(stream: TextIO) -> bool:
+    return (stream.encoding or "").lower().replace("-", "") == "utf8"

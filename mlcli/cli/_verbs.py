@@ -1,0 +1,51 @@
+"""The verbs: listed from the heads of their files, imported only when one is called."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from mlcli.cli._boundary import reported
+from mlcli.core.names import did_you_mean
+
+VERBS = ("eval", "train", "predict", "run", "plan", "check", "runs", "models", "data", "schema", "init")
+"""In the order of ``mlcli --help``: what answers the first question stands first."""
+
+
+def summary_of(verb: str) -> str:
+    """The one-liner of a verb: the first line of its file, without its name."""
+    with Path(__file__).with_name(f"{verb}.py").open(encoding="utf-8") as file:
+        return file.readline().strip().strip('"').partition(": ")[2]
+
+
+def command_of(verb: str) -> Any:
+    """The command of a verb; its file, named like it, has a function named like it."""
+    module = importlib.import_module(f"mlcli.cli.{verb}")
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command(name=verb)(getattr(module, f"{verb}_command"))
+    return typer.main.get_command(app)
+
+
+class Verbs(TyperGroup):
+    """A group that knows its verbs by name and one-liner, and builds the one that is called."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for verb in VERBS:
+            self.add_command(TyperCommand(verb, short_help=summary_of(verb)))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The real command in place of the listed one; an unknown verb is named with the nearest."""
+        if args and args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            ctx.fail(f"there is no command '{args[0]}'\n  {did_you_mean(args[0], VERBS, 'commands')}")
+        verb, listed, rest = super().resolve_command(ctx, args)
+        return verb, listed and command_of(str(verb)), rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb; whatever goes wrong in it is reported in one place."""
+        with reported():
+            return super().invoke(ctx)

@@ -1,0 +1,37 @@
+"""models: list the methods, or show the parameters, formula and source of one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from mlcli.cli._console import show, show_json
+from mlcli.core.registry import MODELS
+
+
+def names(incomplete: str) -> list[str]:
+    """The ids that start so, for the shell's completion."""
+    return [name for name in MODELS.names() if name.startswith(incomplete)]
+
+
+def models_command(
+    name: Annotated[
+        str | None, typer.Argument(metavar="ID", help="A method, such as knn.", autocompletion=names)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """List the methods, or show the parameters, formula and source of one.
+
+    Example: mlcli models knn
+    """
+    from mlcli.report import catalogue
+
+    if as_json:
+        show_json(
+            {"models": [catalogue.as_json(MODELS.entry(one)) for one in ([name] if name else MODELS.names())]}
+        )
+    elif name is None:
+        show(catalogue.listing(MODELS.entries()))
+    else:
+        show(catalogue.page_of(MODELS.entry(name)))

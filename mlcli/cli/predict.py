@@ -1,0 +1,1 @@
+"""predict: to come."""

@@ -1,0 +1,105 @@
+"""What methods there are, and the page of one: read from its declaration and its docstring."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from mlcli.core.kinds import kinds_from_bases, kinds_of
+from mlcli.core.params import Parameter, parameters
+from mlcli.core.registry import Entry
+from mlcli.report.document import Block, Cell, Document, Grid, Heading, Lines, Sentence, grid, notes
+
+TAKEN = {"nominal": "nominal columns", "missing": "empty cells", "weights": "row weights"}
+
+
+def listing(entries: Iterable[Entry]) -> Document:
+    """Every method by family, with the kinds of task it can do."""
+    by_family = sorted(entries, key=lambda entry: entry.family)
+    families = [
+        block
+        for family, members in groupby(by_family, key=lambda entry: entry.family)
+        for block in (Heading(family.replace("_", " ") or "plugins"), _family(members))
+    ]
+    return (*families, notes("mlcli models ID shows the parameters of one, with its formula and its source"))
+
+
+def _family(entries: Iterable[Entry]) -> Grid:
+    return grid(["", "", ""], [_row(entry) for entry in entries])
+
+
+def _row(entry: Entry) -> list[str | Cell]:
+    kinds = ", ".join(kind.name for kind in kinds_from_bases(entry.bases))
+    return [Cell(entry.name, "strong"), said(entry), Cell(kinds, "weak")]
+
+
+def said(entry: Entry) -> str:
+    """What a method does, without its name; for a plugin, where it comes from."""
+    if entry.distribution != "mlcli":
+        return f"from {entry.distribution}"
+    _, colon, rest = entry.summary.partition(": ")
+    return rest if colon else entry.summary
+
+
+def as_json(entry: Entry) -> dict[str, Any]:
+    """A method as plain values."""
+    return {
+        "id": entry.name,
+        "summary": said(entry),
+        "family": entry.family,
+        "kinds": [kind.name for kind in kinds_from_bases(entry.bases)],
+        "from": entry.distribution,
+    }
+
+
+def page_of(entry: Entry) -> Document:
+    """All that is known of one method; its module is imported for it."""
+    cls = entry.load()
+    first, rest = _docstring(cls)
+    facts = {
+        "kind of task": ", ".join(kind.name for kind in kinds_of(cls)),
+        "family": entry.family.replace("_", " "),
+        "accepts": _accepts(cls().accepts),
+        "reference": getattr(cls, "reference", ""),
+        "from": entry.distribution,
+    }
+    return (
+        Heading(entry.name, 1),
+        Sentence(first),
+        grid(["", ""], [fact for fact in facts.items() if fact[1]]),
+        *_parameters(parameters(cls)),
+        *([Lines(tuple(rest))] if rest else []),
+    )
+
+
+def _accepts(accepts: Any) -> str:
+    """What the method takes with its default parameters, and what it would rather have."""
+    taken = ["numbers", *(word for name, word in TAKEN.items() if getattr(accepts, name))]
+    wish = "; learns better from numbers of one scale" if accepts.prefers_scaled else ""
+    return ", ".join(taken) + wish
+
+
+def _parameters(declared: tuple[Parameter, ...]) -> Iterator[Block]:
+    if not declared:
+        yield Sentence("It has no parameters.")
+        return
+    yield Heading("Parameters")
+    yield grid(["name", "default", "takes", "meaning"], [_parameter(one) for one in declared])
+
+
+def _parameter(parameter: Parameter) -> list[str | Cell]:
+    takes = parameter.range_text() if parameter.choices else f"{parameter.words()} {parameter.range_text()}"
+    return [Cell(parameter.name, "strong"), _default(parameter.default), takes.strip(), parameter.help]
+
+
+def _default(value: object) -> str:
+    """A default as YAML spells it."""
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+def _docstring(cls: type) -> tuple[str, list[str]]:
+    """The first line of the module, and the rest as it stands."""
+    first, _, rest = inspect.cleandoc(inspect.getmodule(cls).__doc__ or "").partition("\n")
+    return first, rest.strip("\n").splitlines()

@@ -1,0 +1,90 @@
+"""What is shown, before anyone decides how: headings, sentences, tables and notes of plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Style = Literal["", "strong", "best", "weak", "bad"]
+Side = Literal["left", "right"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One piece of text and what it means; no meaning is carried by colour alone."""
+
+    text: str
+    style: Style = ""
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The title of what follows; level 1 is a whole dataset, level 2 a part of it."""
+
+    text: str
+    level: int = 2
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A paragraph."""
+
+    text: str
+    style: Style = ""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines that keep their breaks and their leading spaces, such as a tree."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Remarks about what stands above, each with its mark or none."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table; the first ``keys`` columns are repeated where it must be cut to fit a width."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    sides: tuple[Side, ...]
+    keys: int = 1
+
+    def columns(self, wanted: Iterable[int]) -> Grid:
+        """Some of the columns, in the order given."""
+        places = tuple(wanted)
+        return replace(
+            self,
+            header=tuple(self.header[place] for place in places),
+            rows=tuple(tuple(row[place] for place in places) for row in self.rows),
+            sides=tuple(self.sides[place] for place in places),
+        )
+
+
+Block = Heading | Sentence | Lines | Notes | Grid
+Document = tuple[Block, ...]
+
+
+def grid(
+    header: Iterable[str],
+    rows: Iterable[Iterable[str | Cell]],
+    right: Iterable[int] = (),
+    keys: int = 1,
+) -> Grid:
+    """A grid from plain text or cells; ``right`` are the columns of numbers."""
+    titles, numbers = tuple(header), frozenset(right)
+    cells = tuple(tuple(item if isinstance(item, Cell) else Cell(item) for item in row) for row in rows)
+    sides: tuple[Side, ...] = tuple("right" if place in numbers else "left" for place in range(len(titles)))
+    return Grid(titles, cells, sides, keys)
+
+
+def notes(*items: str) -> Notes:
+    """Notes without marks."""
+    return Notes(tuple(("", item) for item in items))

@@ -1,0 +1,104 @@
+"""The page that text is laid out for: how wide it is, and which characters it can show."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+PLAIN_FORMS = {
+    "±": "+/-",
+    "≥": ">=",
+    "≤": "<=",
+    "≠": "!=",
+    "×": "x",
+    "·": "*",
+    "−": "-",
+    "–": "-",
+    "—": "-",
+    "→": "->",
+    "…": "...",
+    "²": "^2",
+    "√": "sqrt",
+    "Σ": "sum",
+    "σ": "sigma",
+    "μ": "mu",
+    "λ": "lambda",
+    "─": "-",
+    "│": "|",
+    "█": "#",
+    "▉": "#",
+    "▊": "#",
+    "▋": "#",
+    "▌": "#",
+    "▍": "#",
+    "▎": "#",
+    "▏": "#",
+}
+
+
+@dataclass(frozen=True)
+class Page:
+    """``width`` is in columns, None where nothing needs to fit; ``encoding`` is that of the stream."""
+
+    width: int | None = None
+    encoding: str = "utf-8"
+
+    def shown(self, text: str) -> str:
+        """Text as this page can show it: no control characters, nothing that the encoding lacks."""
+        visible = text if text.isprintable() else "".join(map(_visible, text))
+        return visible if visible.isascii() else self._encodable(visible)
+
+    def _encodable(self, text: str) -> str:
+        try:
+            text.encode(self.encoding)
+        except UnicodeEncodeError:
+            plain = "".join(PLAIN_FORMS.get(character, character) for character in text)
+            return plain.encode(self.encoding, "backslashreplace").decode(self.encoding)
+        return text
+
+
+def columns_of(text: str) -> int:
+    """How many columns of a terminal a text takes: wide characters take two, combining ones none."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def folded(text: str, width: int) -> list[str]:
+    """Lines no wider than ``width``, broken at spaces where there are any, losing nothing else."""
+    lines, line = [], ""
+    for word in text.rstrip().split(" "):
+        candidate = f"{line} {word}" if line else word
+        if columns_of(candidate) <= width:
+            line = candidate
+            continue
+        if line:
+            lines.append(line)
+        *full, line = _pieces(word, width)
+        lines += full
+    return [*lines, line]
+
+
+def padded(text: str, width: int, side: str) -> str:
+    """The text with spaces to fill ``width`` columns."""
+    space = " " * (width - columns_of(text))
+    return space + text if side == "right" else text + space
+
+
+def _pieces(word: str, width: int) -> list[str]:
+    pieces = [""]
+    for character in word:
+        if columns_of(pieces[-1] + character) > max(width, 2):
+            pieces.append("")
+        pieces[-1] += character
+    return pieces
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _visible(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode("ascii")
