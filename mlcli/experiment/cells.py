@@ -9,6 +9,7 @@ from typing import Any
 
 from mlcli.core.answers import Answers
 from mlcli.core.explanation import Explanation
+from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
 
 STATUSES = ("done", "failed", "over-budget", "died", "skipped")
@@ -86,10 +87,27 @@ class Experiment:
 
 
 @dataclass(frozen=True, eq=False)
+class DatasetFacts:
+    """All that is known of a dataset but its table: what a stored run remembers of it."""
+
+    name: str
+    content: str
+    rows: int
+    schema: Schema
+    path: Path | None = None
+    task: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return self.rows
+
+
+@dataclass(frozen=True, eq=False)
 class Cell:
     """One dataset × one model × one protocol × one seed, all defaults resolved."""
 
-    dataset: Dataset
+    dataset: Dataset | DatasetFacts
+    """Facts only where the cell comes from a stored run."""
     kind: str
     model: ModelSpec
     steps: tuple[StepSpec, ...]
@@ -131,4 +149,10 @@ class CellResult:
     pooled: bool = False
     """Whether metrics are taken over all answers at once (leave-one-out) rather than per split."""
     stored: bool = False
-    """Whether it was already in the store."""
+    """Whether all of it was already in the store."""
+    notes: tuple[str, ...] = ()
+    """What was said of the cell as a whole, such as classes too small for the folds."""
+    key: str = ""
+    """Its key in the store, if there is one."""
+    trace: str = ""
+    """Where a method broke down, for whoever repairs it; never shown unasked."""
