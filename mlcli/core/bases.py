@@ -153,6 +153,10 @@ class Step:
         """The table as the following steps and the model see it."""
         raise TypeError(f"{type(self).__name__} does not say how it changes a table")
 
+    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """What ``transform`` turns columns into; it follows from what they are, never from cells."""
+        return columns
+
     def explain(self) -> Explanation:
         """What was learned, for a person."""
         return ()

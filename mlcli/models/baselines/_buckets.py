@@ -1,0 +1,49 @@
+"""Holte's discretisation: numbers are cut into buckets in which one class leads by enough rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.tables import Array
+
+
+def cuts_between(values: Array, totals: Array, min_bucket: float) -> Array:
+    """Where to cut sorted distinct ``values`` with their class ``totals`` (n × K).
+
+    Of classes that tie inside a bucket the one with the first column leads.
+    """
+    ends = _without_equal_neighbours(_bucket_ends(totals, min_bucket), totals)[:-1]
+    below, above = values[ends - 1], values[ends]
+    halfway = below + (above - below) / 2
+    # Between two neighbouring floats there is no number halfway; the lower one then is the cut.
+    return np.asarray(np.where(halfway < above, halfway, below))
+
+
+def _bucket_ends(totals: Array, min_bucket: float) -> NDArray[np.intp]:
+    """The position after the last value of each bucket.
+
+    A bucket takes values until one class has ``min_bucket`` rows in it, and then those that follow as long as the
+    same class leads in each of them. The last bucket is what is left over.
+    """
+    reached = np.concatenate([np.zeros((totals.shape[1], 1)), np.cumsum(totals.T, axis=1)], axis=1)
+    leaders = totals.argmax(axis=1).tolist()
+    ends, end = [], 0
+    while end < len(totals):
+        start = end
+        wanted = reached[:, start] + min_bucket
+        filled = min(int(np.searchsorted(of_class, at)) for of_class, at in zip(reached, wanted, strict=True))
+        end = min(filled, len(totals))
+        leader = int((reached[:, end] - reached[:, start]).argmax())
+        while end < len(totals) and leaders[end] == leader:
+            end += 1
+        ends.append(end)
+    return np.array(ends, np.intp)
+
+
+def _without_equal_neighbours(ends: NDArray[np.intp], totals: Array) -> NDArray[np.intp]:
+    """The ends that are left when neighbouring buckets with the same leader become one."""
+    if len(ends) == 0:
+        return ends
+    leaders = np.add.reduceat(totals, np.concatenate([[0], ends[:-1]]), axis=0).argmax(axis=1)
+    return np.asarray(ends[np.append(leaders[1:] != leaders[:-1], True)])

@@ -1,0 +1,102 @@
+"""Random: guesses an answer at random, as often as it occurs in training.
+
+Formula:
+    ŷ = k with probability Σ w_i [y_i = k] / Σ w_i for classes; ŷ = y_i with probability w_i / Σ w for numbers.
+
+Assumes:
+    Nothing; a method that does not beat it has learned nothing. Its expected accuracy is the sum of the squared
+    class shares, below that of zero-r.
+
+Cost:
+    One sort of the target to fit, one pass over the cells to predict.
+
+Choices:
+    The draw of a row comes from a hash of its cells and of a seed that is drawn when it is fitted, so that an
+    answer depends neither on the other rows nor on their order, and rows with equal cells get equal answers. The
+    drawn class has probability 1, since that is what the guess claims.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.bases import Accepts, Classifier, Regressor
+from mlcli.core.containers import SupervisedRows
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+
+Words = NDArray[np.uint64]
+
+
+@register("random", reference="Witten, Frank & Hall, Data Mining, section 5.7 (the random predictor of kappa)")
+@dataclass(kw_only=True, eq=False)
+class RandomGuess(Classifier, Regressor):
+    """A guesser to compare with."""
+
+    outcomes_: NDArray[Any] = learned()
+    upper_: Array = learned()
+    seed_: int = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Anything: cells only tell rows apart."""
+        return Accepts(nominal=True, missing=True, weights=True)
+
+    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Keep the distinct outcomes, each with the upper end of its share of the unit interval."""
+        self.outcomes_, which = np.unique(data.y, return_inverse=True)
+        self.upper_ = np.cumsum(np.bincount(which, weights=data.weights)) / data.weights.sum()
+        self.seed_ = int(rng.integers(2**62))
+
+    def predict_proba(self, table: Table) -> Array:
+        """All the probability on the class that was drawn."""
+        return np.asarray(np.eye(len(self.classes_))[self._drawn(table)])
+
+    def predict_values(self, table: Table) -> Array:
+        """A number drawn from the training values."""
+        return self._drawn(table).astype(np.float64)
+
+    def _drawn(self, table: Table) -> NDArray[Any]:
+        # The last share is open at the top, where rounding may have put its end below 1.
+        drawn = np.searchsorted(self.upper_[:-1], _places(table, self.seed_), side="right")
+        return np.asarray(self.outcomes_[drawn])
+
+    def check_learned(self) -> None:
+        """One upper end per outcome, and outcomes that are classes where there are classes."""
+        if np.shape(self.outcomes_) != np.shape(self.upper_) or np.size(self.outcomes_) == 0:
+            raise ValueError("outcomes and shares that do not belong together")
+        if self.classes_ is not None and not np.isin(self.outcomes_, np.arange(len(self.classes_))).all():
+            raise ValueError("an outcome that is not a class")
+
+    def explain(self) -> Explanation:
+        """The shares it draws with, or how many numbers it draws from."""
+        if self.classes_ is None:
+            drawn = f"{self.target_} is drawn from {len(self.outcomes_)} different numbers"
+            return (Section("Guesses", lines=(drawn,)),)
+        shares = self.class_totals_ / self.class_totals_.sum()
+        rows = tuple(zip(self.classes_, map(float, shares), strict=True))
+        return (Section("Guesses", header=(self.target_, "share"), rows=rows),)
+
+
+def _places(table: Table, seed: int) -> Array:
+    """A number in [0, 1) for each row, which looks random and depends on nothing but its cells and the seed."""
+    # All empty cells count as one value, and so do the two zeros.
+    numbers = np.where(np.isnan(table.numbers), np.nan, table.numbers + 0.0)
+    mixed = np.full(len(table), seed, np.uint64)
+    for cells in (*numbers.T, *table.codes.astype(np.int64).T):
+        mixed = _scrambled(mixed ^ np.ascontiguousarray(cells).view(np.uint64))
+    return np.asarray((mixed >> np.uint64(11)) * 2.0**-53)
+
+
+def _scrambled(words: Words) -> Words:
+    """SplitMix64 (Steele, Lea & Flood 2014): every bit of a word changes every other one with probability ½."""
+    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

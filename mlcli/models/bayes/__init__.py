@@ -1,0 +1,1 @@
+"""Bayesian methods: one file each."""
