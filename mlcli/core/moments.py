@@ -36,17 +36,17 @@ def moments(numbers: Array, weights: Array, ddof: int = 0) -> Moments:
 
 
 def extent(numbers: Array, weights: Array) -> tuple[Array, Array]:
-    """The smallest and the largest number of each column; infinity and its negative where there is none."""
+    """The smallest and the largest number of each column; both 0 where there is none."""
     counted = ~np.isnan(numbers) & (weights > 0)[:, None]
     low = np.min(np.where(counted, numbers, np.inf), axis=0, initial=np.inf)
     high = np.max(np.where(counted, numbers, -np.inf), axis=0, initial=-np.inf)
-    return low, high
+    empty = ~counted.any(axis=0)
+    return np.where(empty, 0.0, low), np.where(empty, 0.0, high)
 
 
 def is_constant(low: Array, high: Array) -> Flags:
-    """Which columns hold one number only, give or take the rounding of its last digits."""
-    constant: Flags = np.isfinite(low) & (high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high)))
-    return constant
+    """Which columns hold at most one number, give or take the rounding of its last digits."""
+    return np.asarray(high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high)))
 
 
 def _ratio(sums: Array, weight: Array) -> Array:

@@ -1,0 +1,41 @@
+"""What may stand for the values of a column: one number for values with weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mlcli.core.tables import Array
+
+Filling = Callable[[Array, Array], float]
+
+
+def mean(values: Array, weights: Array) -> float:
+    """The weighted mean."""
+    return float(weights @ values / weights.sum())
+
+
+def median(values: Array, weights: Array) -> float:
+    """The value with half of the weight below it; the middle between two of them."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order])
+    half = below[-1] / 2
+    low = values[order[np.searchsorted(below, half, side="left")]]
+    high = values[order[np.searchsorted(below, half, side="right")]]
+    return float(low + (high - low) / 2)
+
+
+def most_frequent(values: Array, weights: Array) -> float:
+    """The value with the largest weight, the smallest of equals."""
+    distinct, which = np.unique(values, return_inverse=True)
+    return float(distinct[np.bincount(which, weights=weights).argmax()])
+
+
+OF_NUMBERS: dict[str, Filling] = {
+    "mean": mean,
+    "median": median,
+    "most-frequent": most_frequent,
+    "own-value": mean,
+}
+OF_LEVELS: dict[str, Filling] = {"most-frequent": most_frequent, "own-value": most_frequent}

@@ -1,0 +1,33 @@
+"""Numbers moved and stretched column by column: what the scaling steps have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Table
+
+
+def rescaled(table: Table, origin: Array, unit: Array) -> Table:
+    """(x − origin) / unit in each numeric column, 0 where the unit is 0; empty cells stay empty."""
+    varies = unit > 0
+    # A cell times 0 is 0, and an empty one stays empty.
+    return replace(table, numbers=(table.numbers - origin) / np.where(varies, unit, 1.0) * varies)
+
+
+def refuse_misfits(columns: Sequence[Column], *learned: Array) -> None:
+    """Refuse (ValueError) anything but one number for each numeric column."""
+    wanted = (sum(not column.coded for column in columns),)
+    if any(np.shape(array) != wanted for array in learned):
+        raise ValueError("scales that do not fit the columns")
+
+
+def scale_section(title: str, names: tuple[str, str], columns: Sequence[Column], *learned: Array) -> Explanation:
+    """Two numbers for each numeric column."""
+    numeric = (column.name for column in columns if not column.coded)
+    rows = tuple(zip(numeric, *(array.tolist() for array in learned), strict=True))
+    return (Section(title, ("column", *names), rows),) if rows else ()

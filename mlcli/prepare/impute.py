@@ -1,0 +1,131 @@
+"""Impute: fills empty cells with the mean, median or most frequent value, or makes them a value of their own.
+
+Formula:
+    `numbers: mean` Σ w_i x_i / Σ w_i; `median` the value with half of the weight below it; `most-frequent` the
+    number with the largest weight; `own-value` the mean, with a new 0/1 column beside it that says which cells were
+    empty. `levels: most-frequent` the level with the largest weight; `own-value` one more level.
+
+Assumes:
+    That cells are empty by chance, except for `own-value`, which lets a method learn from their being empty.
+
+Cost:
+    One pass over the cells; a sort per column for the median and the most frequent.
+
+Choices:
+    Of equally frequent values the smallest, or the first level. A column that is empty in all training rows is
+    filled with 0, or with its first level, and a warning is given. An ordinal or boolean column with one more level
+    becomes nominal, and a column without any level always gets one.
+
+    The new column or level of `own-value` appears where the dataset has empty cells, whether or not a training part
+    has some, so that all splits have the same columns. Where it has none, gaps in new rows are filled with the mean
+    or the most frequent level.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.bases import Step
+from mlcli.core.containers import RowsOfTable
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.explanation import Cell, Explanation, Section
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Flags, Table
+from mlcli.prepare._fillings import OF_LEVELS, OF_NUMBERS
+
+Cells = NDArray[Any]
+OWN_LEVEL = "missing"
+
+
+@register("impute", reference="Little & Rubin, Statistical Analysis with Missing Data, chapter 4")
+@dataclass(kw_only=True, eq=False)
+class Impute(Step):
+    """Fills gaps from what the training rows have."""
+
+    numbers: str = param("mean", "what fills the gaps of numeric columns", choices=OF_NUMBERS)
+    levels: str = param("most-frequent", "what fills the gaps of other columns", choices=OF_LEVELS)
+
+    fills_: Array = learned()
+    """A number, or the code of a level, for each column in the order of the file."""
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Find what fills each column, whether or not it has gaps now."""
+        parts = data.table.parts()
+        self.fills_ = np.array([self._fill(column, cells, data.weights) for column, cells in parts], np.float64)
+
+    def _fill(self, column: Column, cells: Cells, weights: Array) -> float:
+        if self._gains_level(column):
+            return len(column.levels)
+        present = ~_gaps(column, cells) & (weights > 0)
+        if not present.any():
+            filled = f"'{column.levels[0]}'" if column.coded else "0"
+            text = f"impute: '{column.name}' is empty in all training rows and is filled with {filled}"
+            warnings.warn(text, MlcliWarning, stacklevel=2)
+            return 0.0
+        filling = OF_LEVELS[self.levels] if column.coded else OF_NUMBERS[self.numbers]
+        return filling(cells[present], weights[present])
+
+    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """No column has gaps; some have one more level, or a 0/1 column beside them."""
+        return tuple(after for column in columns for after in self._after(column))
+
+    def transform(self, table: Table) -> Table:
+        """The table without gaps."""
+        filled = zip(table.parts(), self.fills_, strict=True)
+        parts = (part for (column, cells), fill in filled for part in self._filled(column, cells, fill))
+        return Table.of(parts, len(table))
+
+    def _filled(self, column: Column, cells: Cells, fill: float) -> Iterator[tuple[Column, Cells]]:
+        gaps = _gaps(column, cells)
+        after, *marks = self._after(column)
+        yield after, np.where(gaps, fill, cells)
+        for mark in marks:
+            yield mark, gaps
+
+    def _after(self, column: Column) -> Iterator[Column]:
+        yield _with_own_level(column) if self._gains_level(column) else replace(column, missing=False)
+        if not column.coded and column.missing and self.numbers == "own-value":
+            yield Column(f"{column.name} is missing")
+
+    def _gains_level(self, column: Column) -> bool:
+        own_value = self.levels == "own-value" and column.missing
+        return column.coded and (own_value or not column.levels)
+
+    def check_learned(self) -> None:
+        """One fill for each column, and codes that are levels of it."""
+        if np.shape(self.fills_) != (len(self.columns_),):
+            raise ValueError("fills that do not fit the columns")
+        for column, fill in zip(self.columns_, self.fills_, strict=True):
+            if column.coded and not 0 <= fill < len(next(self._after(column)).levels):
+                raise ValueError(f"'{column.name}' is filled with a level that it does not have")
+
+    def explain(self) -> Explanation:
+        """What fills the columns with gaps."""
+        fills = zip(self.columns_, self.fills_, strict=True)
+        rows = tuple(
+            (column.name, _shown(next(self._after(column)), fill)) for column, fill in fills if column.missing
+        )
+        return (Section("Gaps are filled", ("column", "with"), rows),) if rows else ()
+
+
+def _gaps(column: Column, cells: Cells) -> Flags:
+    return np.asarray(cells < 0) if column.coded else np.isnan(cells)
+
+
+def _with_own_level(column: Column) -> Column:
+    level = OWN_LEVEL
+    while level in column.levels:
+        level = f"({level})"
+    return Column(column.name, "nominal", (*column.levels, level))
+
+
+def _shown(column: Column, fill: float) -> Cell:
+    return column.levels[int(fill)] if column.coded else float(fill)

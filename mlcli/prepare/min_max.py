@@ -1,0 +1,57 @@
+"""Min-max: moves every numeric column to the range from 0 to 1 in training.
+
+Formula:
+    (x − min) / (max − min) with the smallest and the largest number of the training rows.
+
+Assumes:
+    Nothing, but one far-off value sets the scale of all others.
+
+Cost:
+    One pass over the numbers.
+
+Choices:
+    0 and 1 are reached in training, and other rows may lie outside (the notes print 0 < x' < 1). A column that is
+    constant in training becomes 0 in all rows. Empty cells stay empty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Step
+from mlcli.core.containers import RowsOfTable
+from mlcli.core.explanation import Explanation
+from mlcli.core.moments import extent, is_constant
+from mlcli.core.params import learned
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.prepare._rescaling import refuse_misfits, rescaled, scale_section
+
+
+@register("min-max", reference="Han, Kamber & Pei, Data Mining: Concepts and Techniques, section 3.5.2")
+@dataclass(kw_only=True, eq=False)
+class MinMax(Step):
+    """Numbers as shares of their range."""
+
+    low_: Array = learned()
+    range_: Array = learned()
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Take the smallest number and the range of each numeric column."""
+        self.low_, high = extent(data.table.numbers, data.weights)
+        self.range_ = np.where(is_constant(self.low_, high), 0.0, high - self.low_)
+
+    def transform(self, table: Table) -> Table:
+        """The table with numbers on one scale."""
+        return rescaled(table, self.low_, self.range_)
+
+    def check_learned(self) -> None:
+        """One smallest number and one range for each numeric column."""
+        refuse_misfits(self.columns_, self.low_, self.range_)
+
+    def explain(self) -> Explanation:
+        """The smallest and the largest number of each column."""
+        names = ("smallest", "largest")
+        return scale_section("Numbers are moved to 0..1", names, self.columns_, self.low_, self.low_ + self.range_)

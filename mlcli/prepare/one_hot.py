@@ -1,0 +1,80 @@
+"""One-hot: turns each nominal, ordinal or boolean column into 0/1 columns, one for each level.
+
+Formula:
+    The column `outlook=sunny` is 1 where outlook is sunny, otherwise 0.
+
+Assumes:
+    Nothing of the order of levels.
+
+Cost:
+    rows × levels.
+
+Choices:
+    A column with two levels becomes one 0/1 column, that of its second level (`drop: two-level`); `first` leaves
+    out the first level of every column, as regression without a penalty needs; `none` keeps them all. An empty
+    cell, or a level that is not declared, is 0 in all of them. Columns come from the declared levels, so that all
+    splits have the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Step
+from mlcli.core.containers import RowsOfTable
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.schema import Column
+from mlcli.core.tables import Table
+
+FIRST_KEPT: dict[str, Callable[[int], int]] = {
+    "two-level": lambda levels: 1 if levels == 2 else 0,
+    "first": lambda levels: 1,
+    "none": lambda levels: 0,
+}
+"""The first level that gets a column, by the number of levels."""
+
+
+@register("one-hot", reference="Suits 1957, Use of dummy variables in regression equations")
+@dataclass(kw_only=True, eq=False)
+class OneHot(Step):
+    """Levels as 0/1 columns."""
+
+    drop: str = param("two-level", "where the first level gets no column", choices=FIRST_KEPT)
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Nothing to learn: the levels are declared."""
+
+    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """A numeric column for each level that is kept, in the place of its column."""
+        return tuple(after for column in columns for _, after in self._after(column))
+
+    def transform(self, table: Table) -> Table:
+        """The table with numbers only."""
+        parts = (
+            (after, cells == code if column.coded else cells)
+            for column, cells in table.parts()
+            for code, after in self._after(column)
+        )
+        return Table.of(parts, len(table))
+
+    def _after(self, column: Column) -> Iterator[tuple[int, Column]]:
+        """The new columns, each with the code that it is 1 for; a numeric column stays as it is."""
+        if not column.coded:
+            yield 0, column
+            return
+        for code in range(FIRST_KEPT[self.drop](len(column.levels)), len(column.levels)):
+            yield code, Column(f"{column.name}={column.levels[code]}")
+
+    def explain(self) -> Explanation:
+        """The columns that each column became."""
+        rows = tuple(
+            (column.name, ", ".join(after.name for _, after in self._after(column)))
+            for column in self.columns_
+            if column.coded
+        )
+        return (Section("Levels as 0/1 columns", ("column", "became"), rows),) if rows else ()

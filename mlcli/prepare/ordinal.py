@@ -1,0 +1,79 @@
+"""Ordinal: turns the levels of ordinal columns into evenly spaced numbers from 0 to 1.
+
+Formula:
+    The r-th of V levels, counted from 0, becomes r / (V − 1): three levels are 0, 0.5 and 1.
+
+Assumes:
+    Levels declared in ascending order, and steps between them that are alike.
+
+Cost:
+    One look-up per cell.
+
+Choices:
+    `columns: all` also turns nominal and boolean columns into the numbers 0, 1, 2 and so on of their levels, whose
+    order then means nothing. An empty cell stays empty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.bases import Step
+from mlcli.core.containers import RowsOfTable
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Table
+
+CHANGED_KINDS = {"ordinal": ("ordinal",), "all": ("ordinal", "nominal", "boolean")}
+
+
+@register("ordinal", reference="Gower 1971, A general coefficient of similarity")
+@dataclass(kw_only=True, eq=False)
+class Ordinal(Step):
+    """Levels as ranks."""
+
+    columns: str = param("ordinal", "the columns that become numbers", choices=CHANGED_KINDS)
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Nothing to learn: the levels and their order are declared."""
+
+    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The same columns, the changed ones numeric."""
+        return tuple(self._after(column) for column in columns)
+
+    def transform(self, table: Table) -> Table:
+        """The table with ranks in the place of levels."""
+        parts = table.parts()
+        return Table.of(((self._after(column), self._cells(column, cells)) for column, cells in parts), len(table))
+
+    def _changes(self, column: Column) -> bool:
+        return column.kind in CHANGED_KINDS[self.columns]
+
+    def _after(self, column: Column) -> Column:
+        return Column(column.name, missing=column.missing) if self._changes(column) else column
+
+    def _cells(self, column: Column, cells: NDArray[Any]) -> NDArray[Any]:
+        # The last entry is for the code -1.
+        return np.append(_places(column), np.nan)[cells] if self._changes(column) else cells
+
+    def explain(self) -> Explanation:
+        """The number of each level."""
+        rows = tuple(
+            (column.name, level, place)
+            for column in self.columns_
+            if self._changes(column)
+            for level, place in zip(column.levels, _places(column).tolist(), strict=True)
+        )
+        return (Section("Levels as numbers", ("column", "level", "number"), rows),) if rows else ()
+
+
+def _places(column: Column) -> Array:
+    """The number of each level."""
+    ranks = np.arange(len(column.levels), dtype=np.float64)
+    return ranks / max(len(ranks) - 1, 1) if column.kind == "ordinal" else ranks

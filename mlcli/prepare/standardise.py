@@ -1,0 +1,59 @@
+"""Standardise: gives every numeric column mean 0 and standard deviation 1 in training.
+
+Formula:
+    (x − μ) / σ with the weighted mean and standard deviation of the training rows.
+
+Assumes:
+    Nothing, but a few far-off values set the scale of all others.
+
+Cost:
+    Two passes over the numbers.
+
+Choices:
+    σ² divides by N unless `ddof` is 1 (the notes print x − μ/σ, without the brackets). A column that is constant in
+    training becomes 0 in all rows. Empty cells stay empty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Step
+from mlcli.core.containers import RowsOfTable
+from mlcli.core.explanation import Explanation
+from mlcli.core.moments import moments
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.prepare._rescaling import refuse_misfits, rescaled, scale_section
+
+
+@register("standardise", reference="Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 3.4.1")
+@dataclass(kw_only=True, eq=False)
+class Standardise(Step):
+    """Numbers in standard deviations from their mean."""
+
+    ddof: int = param(0, "what is taken off N in variances", ge=0, le=1)
+
+    mean_: Array = learned()
+    deviation_: Array = learned()
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Take the mean and standard deviation of each numeric column."""
+        found = moments(data.table.numbers, data.weights, self.ddof)
+        self.mean_, self.deviation_ = found.mean, np.sqrt(found.variance)
+
+    def transform(self, table: Table) -> Table:
+        """The table with numbers on one scale."""
+        return rescaled(table, self.mean_, self.deviation_)
+
+    def check_learned(self) -> None:
+        """One mean and one deviation for each numeric column."""
+        refuse_misfits(self.columns_, self.mean_, self.deviation_)
+
+    def explain(self) -> Explanation:
+        """The mean and standard deviation of each column."""
+        names = ("mean", "standard deviation")
+        return scale_section("Numbers are standardised", names, self.columns_, self.mean_, self.deviation_)
