@@ -1,4 +1,4 @@
-"""The one table of exceptions: which promise a model does not make, and why."""
+"""The one table of exceptions: which promise a model does not make, in which configuration, and why."""
 
 from __future__ import annotations
 
@@ -10,12 +10,20 @@ import pytest
 from tests.contract.subjects import Subject
 
 EXCEPTIONS: dict[tuple[str, str], str] = {
-    ("zero-r", "beats_the_baseline"): "it is the baseline",
-    ("random", "beats_the_baseline"): "it guesses",
+    ("zero-r[", "beats_the_baseline"): "it is the baseline",
+    ("random[", "beats_the_baseline"): "it guesses",
+    ("random[", "label_names"): "a draw picks from the classes in their order",
+    ("linear-regression[intercept=False]", "one_row"): "a line through the origin need not meet the mean",
+    ("ridge[intercept=False]", "one_row"): "a line through the origin need not meet the mean",
 }
+"""The beginning of a subject's name, and the promise that it does not make."""
+
+
+def excepted(subject: Subject, promise: str) -> bool:
+    """Whether the table frees a subject of a promise."""
+    return any(str(subject).startswith(start) and promise == freed for start, freed in EXCEPTIONS)
 
 
 def owing(promise: str, subjects: Sequence[Subject]) -> Callable[[Any], Any]:
     """Run a test for every subject that owes a promise."""
-    chosen = [subject for subject in subjects if (subject.model, promise) not in EXCEPTIONS]
-    return pytest.mark.parametrize("subject", chosen, ids=str)
+    return pytest.mark.parametrize("subject", [one for one in subjects if not excepted(one, promise)], ids=str)
