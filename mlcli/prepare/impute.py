@@ -2,8 +2,8 @@
 
 Formula:
     `numbers: mean` Σ w_i x_i / Σ w_i; `median` the value with half of the weight below it; `most-frequent` the
-    number with the largest weight; `own-value` the mean, with a new 0/1 column beside it that says which cells were
-    empty. `levels: most-frequent` the level with the largest weight; `own-value` one more level.
+    number with the largest weight; `own-value` the mean, with a new 0/1 column beside it that says which cells
+    were empty. `levels: most-frequent` the level with the largest weight; `own-value` one more level.
 
 Assumes:
     That cells are empty by chance, except for `own-value`, which lets a method learn from their being empty.
@@ -13,12 +13,12 @@ Cost:
 
 Choices:
     Of equally frequent values the smallest, or the first level. A column that is empty in all training rows is
-    filled with 0, or with its first level, and a warning is given. An ordinal or boolean column with one more level
-    becomes nominal, and a column without any level always gets one.
+    filled with 0, or with its first level, and a warning is given. An ordinal or boolean column with one more
+    level becomes nominal, and a column without any level always gets one.
 
-    The new column or level of `own-value` appears where the dataset has empty cells, whether or not a training part
-    has some, so that all splits have the same columns. Where it has none, gaps in new rows are filled with the mean
-    or the most frequent level.
+    The new column or level of `own-value` appears where the dataset has empty cells, whether or not a training
+    part has some, so that all splits have the same columns. Where it has none, gaps in new rows are filled with
+    the mean or the most frequent level.
 """
 
 from __future__ import annotations

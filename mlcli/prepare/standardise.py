@@ -10,8 +10,8 @@ Cost:
     Two passes over the numbers.
 
 Choices:
-    σ² divides by N unless `ddof` is 1 (the notes print x − μ/σ, without the brackets). A column that is constant in
-    training becomes 0 in all rows. Empty cells stay empty.
+    σ² divides by N unless `ddof` is 1 (the notes print x − μ/σ, without the brackets). A column that is constant
+    in training becomes 0 in all rows. Empty cells stay empty.
 """
 
 from __future__ import annotations

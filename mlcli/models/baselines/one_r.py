@@ -36,8 +36,11 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import MISSING_CODE, Array, Codes, Table
 from mlcli.models.baselines._rules import Rule, rule_on, value_count, value_names, value_of
+
+NO_COLUMN = Column("no column", "nominal")
+"""Stands in for the columns of a table without any; all its cells are missing, so that a rule on it is zero-r."""
 
 
 @register("one-r", reference="Holte 1993, Very simple classification rules perform well")
@@ -60,7 +63,8 @@ class OneR(Classifier):
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Make a rule on every column and keep the one that is wrong least often."""
-        rules = [rule_on(column, cells, data, self.min_bucket) for column, cells in data.table.parts()]
+        parts = list(data.table.parts()) or [(NO_COLUMN, _missing_cells(data.table))]
+        rules = [rule_on(column, cells, data, self.min_bucket) for column, cells in parts]
         self.wrong_ = np.array([rule.wrong for rule in rules])
         chosen = self._chosen(rules)
         self.feature_, self.cuts_, self.totals_ = chosen.column, chosen.cuts, chosen.totals
@@ -68,8 +72,6 @@ class OneR(Classifier):
     def _chosen(self, rules: list[Rule]) -> Rule:
         if self.feature is not None:
             return self._named(rules, self.feature)
-        if not rules:
-            raise FitError("one-r needs a column to make a rule on, and there is none")
         # Sums of weights round: columns that tie on paper must tie here.
         least = self.wrong_.min() + 1e-12 * self.class_totals_.sum()
         return rules[int(np.argmax(self.wrong_ <= least))]
@@ -82,8 +84,9 @@ class OneR(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The class shares of the training rows with the same value, or of all when there are none."""
-        values = value_of(self.feature_, table.cells(self.feature_.name), self.cuts_)
-        return self._shares()[values]
+        known = self.feature_ != NO_COLUMN
+        cells = table.cells(self.feature_.name) if known else _missing_cells(table)
+        return self._shares()[value_of(self.feature_, cells, self.cuts_)]
 
     def _shares(self) -> Array:
         empty = self.totals_.sum(axis=1) == 0
@@ -93,7 +96,7 @@ class OneR(Classifier):
     def check_learned(self) -> None:
         """As many rows of totals as the column has values."""
         shape = (value_count(self.feature_, self.cuts_) + 1, len(self.classes_))
-        if self.feature_ not in self.columns_ or np.shape(self.totals_) != shape:
+        if self.feature_ not in (*self.columns_, NO_COLUMN) or np.shape(self.totals_) != shape:
             raise ValueError("a rule that does not fit its column")
 
     def explain(self) -> Explanation:
@@ -116,6 +119,10 @@ class OneR(Classifier):
 
     def _columns_section(self) -> Section:
         shares = self.wrong_ / self.class_totals_.sum()
-        names = (column.name for column in self.columns_)
+        names = (column.name for column in self.columns_ or (NO_COLUMN,))
         rows = tuple(zip(names, map(float, self.wrong_), map(float, shares), strict=True))
         return Section("Rule on each column", ("column", "rows wrong", "error in training"), rows)
+
+
+def _missing_cells(table: Table) -> Codes:
+    return np.full(len(table), MISSING_CODE, np.int32)

@@ -115,14 +115,19 @@ class NaiveBayes(Classifier):
 
     def _priors(self, data: LabelledRows) -> Array:
         if self.priors is None:
-            counts = data.class_totals[:, None]
-            return self._smoothed(counts)[:, 0] if self.smooth_prior else data.class_totals / counts.sum()
+            return self._counted_priors(data.class_totals)
         if len(self.priors) != len(data.classes):
             raise FitError(
                 f"naive-bayes: {len(self.priors)} priors were given for {len(data.classes)} classes",
                 hint=f"give one for each of {', '.join(data.classes)}, in this order",
             )
         return np.array(self.priors)
+
+    def _counted_priors(self, totals: Array) -> Array:
+        priors = totals / totals.sum()
+        if self.smooth_prior:
+            priors[totals > 0] = self._smoothed(totals[totals > 0, None])[:, 0]
+        return np.asarray(priors)
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""
