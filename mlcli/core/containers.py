@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mlcli.core.errors import DataError
+from mlcli.core.errors import DataError, FitError
 from mlcli.core.schema import Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 
@@ -50,6 +50,13 @@ class RowsOfTable:
 
     def _taken(self, rows: Rows | slice) -> dict[str, Any]:
         return {}
+
+    def counted(self) -> Self:
+        """The rows whose weight is not 0; the others count as no rows at all."""
+        counts = np.flatnonzero(self.weights)
+        if len(counts) == 0:
+            raise FitError("every training row has weight 0")
+        return self if len(counts) == len(self) else self.take(counts)
 
     def with_table(self, table: Table) -> Self:
         """The same rows behind another table (a step has changed the columns)."""

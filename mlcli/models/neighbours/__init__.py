@@ -1,0 +1,1 @@
+"""Methods that answer from the training rows nearest to a row."""

@@ -1,0 +1,74 @@
+"""Rows as a distance sees them: one line of numbers or codes for each column, so that a column is contiguous."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.tables import Array, Codes, Rows, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """``numbers`` is p × n and ``codes`` q × n; the trailing axes broadcast against those of other points."""
+
+    numbers: Array
+    codes: Codes
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The trailing axes: the shape of a distance between these points and themselves."""
+        return self.numbers.shape[1:]
+
+    def take(self, rows: Rows | slice) -> Points:
+        """Some of the points."""
+        return Points(self.numbers[:, rows], self.codes[:, rows])
+
+    def down(self) -> Points:
+        """The same points along the first of two axes, to meet others that lie along the second."""
+        return Points(self.numbers[:, :, None], self.codes[:, :, None])
+
+
+def as_they_are(table: Table, spans: Array) -> Points:
+    """Every column as it stands in the table."""
+    return Points(np.ascontiguousarray(table.numbers.T), np.ascontiguousarray(table.codes.T))
+
+
+def on_unit_sphere(table: Table, spans: Array) -> Points:
+    """Rows of numbers divided by their length; a row of zeros stays where it is."""
+    largest = np.abs(table.numbers).max(axis=1, initial=0.0)[:, None]
+    shrunk = np.divide(table.numbers, largest, out=np.zeros_like(table.numbers), where=largest > 0)
+    length = np.sqrt((shrunk**2).sum(axis=1))[:, None]
+    unit = np.divide(shrunk, length, out=shrunk, where=length > 0)
+    return Points(np.ascontiguousarray(unit.T), np.ascontiguousarray(table.codes.T))
+
+
+def spans_of(table: Table) -> Array:
+    """The range of each number in training rows; 1 where it is constant or unknown."""
+    known = ~np.isnan(table.numbers)
+    highest = np.where(known, table.numbers, -np.inf).max(axis=0, initial=-np.inf)
+    lowest = np.where(known, table.numbers, np.inf).min(axis=0, initial=np.inf)
+    return np.where(highest > lowest, highest - lowest, 1.0)
+
+
+def scaled_to_span(table: Table, spans: Array) -> Points:
+    """Numbers divided by their range in training, ordinal levels as even ranks from 0 to 1, other codes."""
+    ordinal = np.array([column.kind == "ordinal" for column in table.code_columns], dtype=bool)
+    steps = np.array([max(len(column.levels) - 1, 1) for column in table.code_columns], dtype=float)
+    ranks = np.where(table.codes < 0, np.nan, table.codes / steps)[:, ordinal]
+    numbers = np.hstack([table.numbers / spans, ranks])
+    return Points(np.ascontiguousarray(numbers.T), np.ascontiguousarray(table.codes[:, ~ordinal].T))
+
+
+def as_set_members(table: Table, spans: Array) -> Points:
+    """A number or a boolean as being in the set or not, other columns as they are.
+
+    A number is in the set unless it is 0 or missing, a boolean when it has the second of its levels.
+    """
+    boolean = np.array([column.kind == "boolean" for column in table.code_columns], dtype=bool)
+    inside = np.hstack([np.nan_to_num(table.numbers) != 0, table.codes[:, boolean] == 1])
+    return Points(np.ascontiguousarray(inside.T.astype(float)), np.ascontiguousarray(table.codes[:, ~boolean].T))

@@ -1,0 +1,112 @@
+"""Who votes and how much: the rows that get one of the k seats, and what a vote counts at its distance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mlcli.core.tables import Array, Flags, Rows
+from mlcli.models.neighbours._search import SAME, Pairs
+
+WHOLE = 1 - 1e-9
+"""Summed weights reach a whole number when they come this close."""
+
+Vote = Callable[[Pairs], Array]
+
+
+def seats_needed(weights: Array, k: int) -> int:
+    """How many rows always hold k seats, when a row of weight w counts as w rows."""
+    enough = np.cumsum(np.sort(weights)) >= k * WHOLE
+    return int(np.argmax(enough)) + 1 if enough.any() else len(weights)
+
+
+def seated(pairs: Pairs, weights: Array, k: int, outputs: Array, tied: str) -> tuple[Pairs, Array]:
+    """The pairs that vote, and how many rows each counts for.
+
+    Rows closer than the k-th sit first; those as far as the k-th are tied for the seats that are left.
+    """
+    kth = _kth_distance(pairs, weights, k)
+    pairs, kth = pairs.keep(near := pairs.distance <= kth * (1 + SAME)), kth[near]
+    at_the_edge = pairs.distance >= kth * (1 - SAME)
+    order = TIES[tied](pairs, at_the_edge, outputs, weights)
+    if order is None:
+        return pairs, weights[pairs.stored]
+    pairs = pairs.keep(order)
+    count = weights[pairs.stored]
+    seats = np.clip(k - (_running(pairs, count) - count), 0.0, count)
+    return pairs.keep(seats > 0), seats[seats > 0]
+
+
+def _kth_distance(pairs: Pairs, weights: Array, k: int) -> Array:
+    """For each pair the distance at which the rows of its asked point fill k seats, or that of the last row."""
+    short = _running(pairs, weights[pairs.stored]) < k * WHOLE
+    begins = pairs.begins
+    last = np.r_[begins[1:], len(pairs.asked)] - 1
+    kth = np.minimum(begins + np.add.reduceat(short.astype(np.intp), begins), last)
+    return np.repeat(pairs.distance[kth], last - begins + 1)
+
+
+def _running(pairs: Pairs, count: Array) -> Array:
+    """Sums of ``count`` so far, from the first pair of each asked point."""
+    begins = pairs.begins
+    total = np.cumsum(count)
+    before = (total - count)[begins]
+    return total - np.repeat(before, np.diff(np.r_[begins, len(count)]))
+
+
+def _all_vote(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> None:
+    """No order: every tied row votes."""
+
+
+def _first_come(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> Rows:
+    return np.lexsort((pairs.stored, at_the_edge, pairs.asked))
+
+
+def _most_common_first(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> Rows:
+    """Tied rows with the output that most tied rows have sit first; of equals, the lowest class or value."""
+    _, concept = np.unique(outputs[pairs.stored, ::-1], axis=0, return_inverse=True)
+    place = pairs.asked * (int(concept.max()) + 1) + concept
+    _, which = np.unique(place, return_inverse=True)
+    common = np.bincount(which, weights=weights[pairs.stored] * at_the_edge)[which]
+    return np.lexsort((pairs.stored, concept, -common, at_the_edge, pairs.asked))
+
+
+TIES: dict[str, Callable[[Pairs, Flags, Array, Array], Rows | None]] = {
+    "all": _all_vote,
+    "first": _first_come,
+    "majority": _most_common_first,
+    "random": _first_come,  # the training rows were shuffled when they were stored
+}
+
+
+def _uniform(pairs: Pairs) -> Array:
+    return np.ones(len(pairs.distance))
+
+
+def _inverse(pairs: Pairs) -> Array:
+    """1 / (D + 1e-10)."""
+    return 1 / (pairs.distance + 1e-10)
+
+
+def _inverse_linear(pairs: Pairs) -> Array:
+    """(D_k − D_j) / (D_k − D_1): the farthest counts 0; all count 1 when all are equally far."""
+    farthest = _of_each(np.maximum, pairs)
+    spread = farthest - _of_each(np.minimum, pairs)
+    same = spread <= SAME * farthest
+    return np.where(same, 1.0, (farthest - pairs.distance) / np.where(same, 1.0, spread))
+
+
+def nearer_wins(pairs: Pairs) -> Array:
+    """A billionth more for the nearest rows: decides between equal votes and nothing else."""
+    return np.where(pairs.distance <= _of_each(np.minimum, pairs) * (1 + SAME), 1 + 1e-9, 1.0)
+
+
+def _of_each(extreme: np.ufunc, pairs: Pairs) -> Array:
+    """The extreme distance of each asked point, for each of its pairs."""
+    begins = pairs.begins
+    found: Array = extreme.reduceat(pairs.distance, begins)
+    return np.repeat(found, np.diff(np.r_[begins, len(pairs.asked)]))
+
+
+VOTES: dict[str, Vote] = {"uniform": _uniform, "inverse": _inverse, "inverse-linear": _inverse_linear}

@@ -1,0 +1,157 @@
+"""k-nearest neighbours: a row takes the vote of the k training rows closest to it.
+
+Formula:
+    Let N(x) be the k training rows with the smallest distance D_j to x. The answer is the weighted mean of their
+    outputs, Σ_j v_j o_j / Σ_j v_j: with indicators of the class as outputs the share of each class, with numbers
+    the predicted value. v_j = 1 (uniform), 1/(D_j + 1e-10) (inverse), or (D_k − D_j)/(D_k − D_1)
+    (inverse-linear, all 1 when D_k = D_1).
+
+    Distances: euclidean √Σ(a−b)², manhattan Σ|a−b|, cosine 1 − a·b/(‖a‖‖b‖) (a row of zeros is at distance 1),
+    hamming (columns that differ), simple-matching (their share), jaccard 1 − |A∩B|/|A∪B| of the things present (a
+    level of a nominal column, a boolean that has its second level, a number that is not 0), and mixed (Gower: the
+    mean over columns known in both rows of |a−b|/range for numbers, the difference of evenly spaced ranks for
+    ordinal levels, 0 or 1 for other levels).
+
+Assumes:
+    Rows that are near have similar targets, in the distance chosen. Euclidean, manhattan and cosine want numbers,
+    on one scale; irrelevant columns hurt as much as relevant ones help.
+
+Cost:
+    Nothing to fit; n·p per row asked. Euclidean and cosine pairs are screened by blocks of a matrix product and
+    the few that may be near are measured exactly, so that screening changes no answer.
+
+Choices:
+    Rows as near as the k-th all vote unless ``tied_distance`` says otherwise: only then, and with ``majority``,
+    does the order of training rows not matter. Distances that differ by less than 1e-12 of themselves are tied.
+    Equal votes go to the class with more training rows (``larger-class``), the first class, or the class of the
+    nearest row. A training row of weight w counts as w rows, among the k too. A missing cell matches nothing in
+    hamming, simple-matching and jaccard; mixed leaves it out. The notes print the cosine distance without its
+    "1 −" and 1/D + e for 1/(D + e); their mean over the neighbours has 1/n for 1/k.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Accepts, Classifier, Regressor
+from mlcli.core.containers import SupervisedRows
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.models.neighbours._distances import DISTANCES, Distance
+from mlcli.models.neighbours._points import Points, spans_of
+from mlcli.models.neighbours._search import Pairs, candidates
+from mlcli.models.neighbours._votes import TIES, VOTES, nearer_wins, seated, seats_needed
+
+
+@register("knn", reference="Cover & Hart 1967, Nearest neighbor pattern classification")
+@dataclass(kw_only=True, eq=False)
+class NearestNeighbours(Classifier, Regressor):
+    """Stores the training rows; all work is done when it is asked."""
+
+    k: int = param(5, "how many neighbours vote", ge=1, tune=(1, 50))
+    distance: str = param("euclidean", "how far two rows are apart", choices=DISTANCES)
+    weights: str = param("uniform", "what a vote counts at its distance", choices=VOTES, tune=tuple(VOTES))
+    tied_distance: str = param("all", "which of the rows as near as the k-th vote", choices=TIES)
+    tied_vote: str = param(
+        "larger-class",
+        "which of the classes with equal votes wins",
+        choices=("larger-class", "class-order", "nearest"),
+    )
+
+    numbers_: Array = learned()
+    codes_: Codes = learned()
+    spans_: Array = learned()
+    outputs_: Array = learned()
+    weights_: Array = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """What the configured distance compares."""
+        return self._distance.accepts
+
+    @property
+    def _distance(self) -> Distance:
+        return DISTANCES[self.distance]
+
+    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Store the rows, as the distance sees them."""
+        data = data.counted()
+        if self.tied_distance == "random":
+            data = data.take(rng.permutation(len(data)))
+        self.spans_ = spans_of(data.table)
+        points = self._distance.points(data.table, self.spans_)
+        self.numbers_, self.codes_ = points.numbers, points.codes
+        self.outputs_, self.weights_ = data.outputs, data.weights
+        if self.k > len(data):
+            message = f"k = {self.k} but there are only {len(data)} training rows: all of them vote"
+            warnings.warn(message, MlcliWarning, stacklevel=2)
+
+    def predict_proba(self, table: Table) -> Array:
+        """The share of each class in the vote."""
+        return self._mean_of_neighbours(table)
+
+    def predict_values(self, table: Table) -> Array:
+        """The mean value of the neighbours."""
+        return self._mean_of_neighbours(table)[:, 0]
+
+    def decide(self, probabilities: Array) -> Codes:
+        """The class with most votes; ``tied_vote`` decides between equals."""
+        if self.tied_vote == "class-order":
+            first: Codes = probabilities.argmax(axis=1).astype(np.int32)
+            return first
+        return super().decide(probabilities)
+
+    def neighbours(self, table: Table) -> tuple[Pairs, Array]:
+        """The rows asked with the training rows that vote on them, and what each vote counts."""
+        asked = self._distance.points(table, self.spans_)
+        stored = Points(self.numbers_, self.codes_)
+        voters, votes = [], []
+        for pairs in candidates(self._distance, asked, stored, seats_needed(self.weights_, self.k)):
+            chosen, seats = seated(pairs, self.weights_, self.k, self.outputs_, self.tied_distance)
+            voters.append(chosen)
+            votes.append(seats * VOTES[self.weights](chosen) * self._edge_of_the_nearest(chosen))
+        return Pairs.joined(voters), np.concatenate([*votes, np.empty(0)])
+
+    def _edge_of_the_nearest(self, pairs: Pairs) -> Array | float:
+        return nearer_wins(pairs) if self.tied_vote == "nearest" else 1.0
+
+    def _mean_of_neighbours(self, table: Table) -> Array:
+        if len(table) == 0:
+            return np.empty((0, self.outputs_.shape[1]))
+        pairs, votes = self.neighbours(table)
+        begins = pairs.begins
+        heard = np.add.reduceat(votes[:, None] * self.outputs_[pairs.stored], begins, axis=0)
+        return heard / np.add.reduceat(votes, begins)[:, None]
+
+    def explain(self) -> Explanation:
+        """What is stored, and who votes."""
+        rows = len(self.outputs_)
+        return (
+            Section(
+                "Stored rows",
+                header=("what", "value"),
+                rows=(
+                    ("training rows", rows),
+                    ("columns", len(self.columns_)),
+                    ("neighbours that vote", min(self.k, rows)),
+                    ("distance", self.distance),
+                    ("a vote counts", self.weights),
+                    ("effective parameters, rows / k", rows / min(self.k, rows)),
+                ),
+                note="Nothing is learned but the rows themselves: an answer is the vote of the nearest ones.",
+            ),
+        )
+
+    def check_learned(self) -> None:
+        """Every block must speak of the same rows."""
+        rows = {self.numbers_.shape[1], self.codes_.shape[1], len(self.outputs_), len(self.weights_)}
+        if len(rows) != 1 or rows == {0} or self.outputs_.ndim != 2:
+            raise ValueError("the stored rows of knn do not fit together")
+        if not (self.weights_ > 0).all():
+            raise ValueError("the stored rows of knn have weights that are not above 0")
