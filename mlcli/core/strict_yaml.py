@@ -2,8 +2,8 @@
 
 Plain scalars follow the JSON schema of YAML 1.2: ``null``, ``~`` and nothing are null, ``true`` and ``false`` are
 booleans, decimal numbers (``3``, ``-0.5``, ``1e-3``) are numbers, and everything else is text: ``no``, ``on``,
-``True``, ``2024-01-01``, ``12:30:45``, ``0x1F``, and ``010``, since a leading zero says that it is a code rather than
-a count. ``inf`` and ``nan`` are refused unless they are quoted.
+``True``, ``2024-01-01``, ``12:30:45``, ``0x1F``, and ``010``, since a leading zero says that it is a code rather
+than a count. ``inf`` and ``nan`` are refused unless they are quoted.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ class _Reader:
         return entries
 
     def _key(self, event: Any, keys: Keys) -> str:
-        """The text of a key; one that is not text is refused and named after its place, so that reading goes on."""
+        """The text of a key; one that is not text is refused, and reading goes on."""
         from yaml import events
 
         if not isinstance(event, events.ScalarEvent):

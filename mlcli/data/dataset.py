@@ -11,6 +11,7 @@ from typing import Any
 
 from mlcli.core.schema import Schema
 from mlcli.core.tables import Table
+from mlcli.data.sidecar import Sidecar
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,8 @@ class Dataset:
     """What was guessed or looks odd, in sentences for the user."""
     about: Mapping[str, Any] = field(default_factory=dict)
     """Source, licence, citation and the like, from the sidecar."""
+    sidecar: Sidecar = field(default_factory=Sidecar)
+    """What was declared, as it stands in the sidecar."""
 
     def __len__(self) -> int:
         return len(self.table)

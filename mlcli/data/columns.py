@@ -1,0 +1,250 @@
+"""From cells as text to a typed column: how a kind is inferred, and how a declared one is held to.
+
+The rules look at the distinct cells, in this order: a column of empty cells is left out; all numbers make it
+numeric; two words that mean no and yes make it boolean; anything else is nominal, its levels sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.errors import Problem
+from mlcli.core.names import nearest
+from mlcli.core.schema import Column
+from mlcli.core.tables import MISSING_CODE
+from mlcli.data.number_text import NUMBER, as_numbers, code_among, is_number
+from mlcli.data.records import Records, TextColumn
+from mlcli.data.sidecar import Declaration
+
+BOOLEAN_PAIRS = (("false", "true"), ("no", "yes"), ("f", "t"), ("n", "y"))
+SEEMS_MISSING = {"?", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", ".", "missing", "unknown"}
+"""Words that often stand for an empty cell; they are read as they are, and asked about."""
+NEVER_A_LEVEL = SEEMS_MISSING - {"none", "nil", "unknown", "missing"}
+SHOWN_VALUES = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Typed:
+    """A column with its cells: numbers, or codes of levels."""
+
+    column: Column
+    cells: NDArray[Any]
+    declared: bool
+    why: str
+    notes: tuple[str, ...] = ()
+
+
+def inferred(text: TextColumn, said: Declaration, delimiter: str) -> Typed:
+    """A column typed by its cells alone."""
+    values = _present(text, said)
+    if not values:
+        return Typed(
+            Column(text.name, missing=True), np.full(len(text.which), np.nan), False, "every cell is empty"
+        )
+    numbers = as_numbers(values)
+    if numbers is not None:
+        return _inferred_numbers(text, values, numbers)
+    decimals = as_numbers(values, ",") if delimiter != "," else None
+    if decimals is not None:
+        typed = _inferred_numbers(text, values, decimals)
+        example = next(value for value in values if "," in value)
+        note = f"column '{text.name}' was read with a decimal comma, as in '{example}'"
+        return replace(typed, notes=(*typed.notes, note))
+    return _inferred_levels(text, values)
+
+
+def declared(text: TextColumn, said: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
+    """A column typed as its sidecar says, and every cell that does not fit."""
+    make = DECLARED[said.kind or "nominal"]
+    return make(text, said, records)
+
+
+def retyped(text: TextColumn, said: Declaration, kind: str, records: Records) -> tuple[Typed, list[Problem]]:
+    """A column typed as a kind that nobody declared but a task needs."""
+    typed, problems = declared(text, replace(said, kind=kind, levels=(), range=None), records)
+    return replace(typed, declared=False), problems
+
+
+def sorted_levels(values: Sequence[str]) -> tuple[str, ...]:
+    """Levels in an order that does not depend on rows: by number where all are numbers, else by text."""
+    if all(is_number(value) for value in values):
+        return tuple(sorted(values, key=lambda value: (float(value), value)))
+    return tuple(sorted(values))
+
+
+def _present(text: TextColumn, said: Declaration) -> list[str]:
+    absent = {"", *said.missing}
+    if absent.isdisjoint(text.values):
+        return text.values
+    return [value for value in text.values if value not in absent]
+
+
+def _inferred_numbers(text: TextColumn, values: list[str], numbers: NDArray[np.float64]) -> Typed:
+    code = code_among(values, numbers)
+    if code is not None:
+        why = f"'{code}' is a code: as a number it would lose digits"
+        return replace(_as_levels(text, "nominal", sorted_levels(values), False), why=why)
+    return _as_numbers(text, values, numbers, False, "every cell is a number")
+
+
+def _inferred_levels(text: TextColumn, values: list[str]) -> Typed:
+    pair = _boolean_levels(values)
+    if pair is not None:
+        return replace(_as_levels(text, "boolean", pair, False), why=f"two values: {pair[0]} and {pair[1]}")
+    typed = _as_levels(text, "nominal", sorted_levels(values), False)
+    others = [value for value in values if not is_number(value)]
+    why = f"{len(others)} of {len(values)} distinct values are not numbers, such as '{others[0][:40]}'"
+    return replace(typed, why=why, notes=_doubts(text, values, others))
+
+
+def _boolean_levels(values: Sequence[str]) -> tuple[str, str] | None:
+    """The value that means no, then the one that means yes, or None when these are not two such words."""
+    lower = {value.lower(): value for value in values}
+    if len(values) != 2:
+        return None
+    return next(((lower[no], lower[yes]) for no, yes in BOOLEAN_PAIRS if {no, yes} == lower.keys()), None)
+
+
+def _doubts(text: TextColumn, values: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    """What a column of levels might have been: numbers but for a few cells, or levels with a word for missing."""
+    counts = dict(zip(text.values, text.counts.tolist(), strict=True))
+    mostly_numbers = len(others) < len(values) and len(others) <= SHOWN_VALUES
+    if mostly_numbers and all(value.lower() in SEEMS_MISSING for value in others):
+        return tuple(
+            _asks_missing(text.name, value, counts[value], ", and then it is numeric") for value in others
+        )
+    asked = [value for value in others if value.lower() in NEVER_A_LEVEL]
+    notes = [_asks_missing(text.name, value, counts[value], "") for value in asked[:SHOWN_VALUES]]
+    if mostly_numbers and not asked:
+        listed = ", ".join(f"'{value[:40]}'" for value in others)
+        notes.append(f"column '{text.name}' would be numeric but for {listed}")
+    return tuple(notes)
+
+
+def _asks_missing(name: str, value: str, count: int, then: str) -> str:
+    cells = "cell" if count == 1 else "cells"
+    token = f'["{value}"]'
+    return (
+        f"'{value}' in {count} {cells} of column '{name}' was read as it stands: "
+        f"if it means missing, say missing: {token} in the sidecar{then}"
+    )
+
+
+def _as_numbers(
+    text: TextColumn, values: Sequence[str], numbers: NDArray[np.float64], declared: bool, why: str
+) -> Typed:
+    missing = len(values) < len(text.values)
+    if missing:
+        present = set(values)
+        held = np.array([value in present for value in text.values])
+        every = np.full(len(text.values), np.nan)
+        every[held] = numbers
+        numbers = every
+    return Typed(Column(text.name, "numeric", (), missing), numbers[text.which], declared, why)
+
+
+def _as_levels(
+    text: TextColumn, kind: str, levels: tuple[str, ...], declared: bool, empty: str | None = None
+) -> Typed:
+    code_of = {level: code for code, level in enumerate(levels)}
+    if empty is not None:
+        code_of[""] = code_of[empty]
+    codes = np.array([code_of.get(value, MISSING_CODE) for value in text.values], dtype=np.int32)
+    cells = codes[text.which] if len(codes) else np.empty(0, np.int32)
+    missing = bool((codes == MISSING_CODE).any())
+    return Typed(Column(text.name, kind, levels, missing), cells, declared, "")
+
+
+def _declared_numbers(text: TextColumn, said: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
+    values = _present(text, said)
+    numbers = as_numbers(values)
+    if numbers is None and records.delimiter != ",":
+        numbers = as_numbers(values, ",")
+    if numbers is None:
+        wrong = _not_numbers(values, records.delimiter)
+        problems = _cell_problems(text, records, wrong, "is not a number", _number_hint)
+        return _as_numbers(text, values, np.full(len(values), np.nan), True, ""), problems
+    outside = _outside(values, numbers, said.range)
+    ends = "" if said.range is None else f"is outside the range {said.range[0]:g} to {said.range[1]:g}"
+    problems = _cell_problems(text, records, outside, ends, lambda value: "correct the cell, or the range")
+    return _as_numbers(text, values, numbers, True, "declared numeric"), problems
+
+
+def _not_numbers(values: Sequence[str], delimiter: str) -> list[str]:
+    """The values that are no numbers; where decimal commas are allowed, those that are not even that, if any."""
+    wrong = [value for value in values if not is_number(value)]
+    with_comma = [value for value in wrong if not is_number(value.replace(",", "."))]
+    return with_comma if with_comma and delimiter != "," else wrong
+
+
+def _outside(values: Sequence[str], numbers: NDArray[np.float64], ends: tuple[float, float] | None) -> list[str]:
+    if ends is None:
+        return []
+    return [values[index] for index in np.flatnonzero((numbers < ends[0]) | (numbers > ends[1])).tolist()]
+
+
+def _number_hint(value: str) -> str:
+    if value.lower() in SEEMS_MISSING:
+        return f'if it means missing, say missing: ["{value}"] in the sidecar'
+    if NUMBER.fullmatch(value):
+        return "the number is too large"
+    if NUMBER.fullmatch(value.replace(",", "").replace(" ", "").replace("'", "")):
+        return "numbers are written without thousands separators, with a decimal point"
+    return "correct the cell, or declare the column nominal"
+
+
+def _declared_levels(text: TextColumn, said: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
+    values = _present(text, said)
+    levels = said.levels or sorted_levels(sorted({*values, *([said.empty] if said.empty is not None else [])}))
+    strange = [value for value in values if value not in set(levels)]
+    problems = _cell_problems(
+        text, records, strange, "is not a level of it", lambda value: _level_hint(value, levels)
+    )
+    kind = said.kind or "nominal"
+    return replace(_as_levels(text, kind, levels, True, said.empty), why=f"declared {kind}"), problems
+
+
+def _level_hint(value: str, levels: Sequence[str]) -> str:
+    close = nearest(value, levels)
+    return f"did you mean '{close}'?" if close else f"levels: {', '.join(levels[:20])}"
+
+
+def _declared_boolean(text: TextColumn, said: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
+    values = _present(text, said)
+    if said.levels or said.empty is not None:
+        return _declared_levels(text, said, records)
+    levels = _boolean_levels(values) or sorted_levels(values)
+    if len(levels) != 2:
+        what = f"column '{text.name}' is declared boolean but holds {len(levels)} values: {', '.join(levels[:5])}"
+        hint = "declare it nominal, or give it two levels"
+        return _as_levels(text, "boolean", levels, True), [Problem(what, where=records.name, hint=hint)]
+    return _declared_levels(text, replace(said, levels=levels), records)
+
+
+def _cell_problems(
+    text: TextColumn, records: Records, wrong: Sequence[str], what: str, hint: Any
+) -> list[Problem]:
+    place_of = {value: place for place, value in enumerate(text.values)}
+    problems = []
+    for value in wrong[:SHOWN_VALUES]:
+        first, count = text.first_row(place_of[value]), int(text.counts[place_of[value]])
+        more = f" (and in {count - 1} more rows)" if count > 1 else ""
+        where = records.place(first, text.name)
+        problems.append(Problem(f"'{value[:60]}' {what}{more}", where=where, hint=hint(value)))
+    if len(wrong) > SHOWN_VALUES:
+        more = f"{len(wrong) - SHOWN_VALUES} more values of column '{text.name}' like these"
+        problems.append(Problem(more, where=records.name))
+    return problems
+
+
+DECLARED = {
+    "numeric": _declared_numbers,
+    "nominal": _declared_levels,
+    "ordinal": _declared_levels,
+    "boolean": _declared_boolean,
+}

@@ -1,0 +1,62 @@
+"""Which file is meant: a shipped name, or a path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mlcli.core.errors import DataError
+from mlcli.core.names import did_you_mean, nearest
+from mlcli.data.shipped import shipped_path, shipped_paths
+
+FILE_SUFFIXES = (".csv", ".tsv", ".txt")
+SHOWN_FILES = 10
+
+
+def find(reference: str, base: Path | None = None) -> Path:
+    """The CSV file that a reference means; relative paths begin at ``base``, or where the user is."""
+    path = Path(reference).expanduser()
+    path = base / path if base is not None else path
+    if path.is_file():
+        return path
+    if path.is_dir() and (is_path(reference) or shipped_path(reference) is None):
+        raise DataError(f"'{reference}' is a folder, not a CSV file", hint=_files_hint(path))
+    shipped = None if is_path(reference) else shipped_path(reference)
+    if shipped is not None:
+        return shipped
+    raise DataError(
+        f"there is no {'file' if is_path(reference) else 'dataset'} '{reference}'", hint=_hint(path, reference)
+    )
+
+
+def is_path(reference: str) -> bool:
+    """Whether a reference is written as a path rather than as the name of a shipped dataset."""
+    return "/" in reference or "\\" in reference or reference.lower().endswith(FILE_SUFFIXES)
+
+
+def _hint(path: Path, reference: str) -> str:
+    """The nearest file of the folder, or the nearest shipped name."""
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    files = _files(path.parent)
+    close = nearest(path.name, files)
+    if close is not None:
+        return f"did you mean '{path.parent / close if path.parent != Path() else close}'?"
+    if is_path(reference):
+        stem = Path(reference).stem
+        known = shipped_path(stem)
+        return (
+            f"'{known.stem}' is a shipped dataset: give its name alone"
+            if known is not None
+            else _files_hint(path.parent)
+        )
+    return did_you_mean(reference, shipped_paths(), "shipped datasets")
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.suffix.lower() in FILE_SUFFIXES)
+
+
+def _files_hint(folder: Path) -> str:
+    files = _files(folder)
+    more = f" and {len(files) - SHOWN_FILES} more" if len(files) > SHOWN_FILES else ""
+    return f"it holds {', '.join(files[:SHOWN_FILES])}{more}" if files else "it holds no .csv, .tsv or .txt file"

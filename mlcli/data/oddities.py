@@ -1,0 +1,50 @@
+"""Columns that a reader of results should know of: constant ones, and ones with very many levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlcli.core.schema import Column
+from mlcli.data.dataset import Dataset
+
+MANY_LEVELS = 100
+ROWS_PER_LEVEL = 2
+ROWS_TO_JUDGE = 20
+SHOWN_COLUMNS = 8
+
+
+def odd_columns(dataset: Dataset) -> tuple[str, ...]:
+    """A sentence on constant features, and one on features with very many levels."""
+    constant = [column.name for column in dataset.schema.features() if is_constant(dataset, column)]
+    many = [
+        f"{column.name} ({len(column.levels)})"
+        for column in dataset.schema.features()
+        if has_many_levels(column, len(dataset))
+    ]
+    notes = []
+    if constant:
+        notes.append(f"the same in every row, so nothing can be learned from it: {listed(constant)}")
+    if many:
+        notes.append(f"very many levels for {len(dataset)} rows: {listed(many)}")
+    return tuple(notes)
+
+
+def is_constant(dataset: Dataset, column: Column) -> bool:
+    """Whether a column has one value in all rows that have any."""
+    cells = dataset.table.cells(column.name).astype(np.float64)
+    present = cells[cells >= 0] if column.coded else cells[~np.isnan(cells)]
+    return len(present) > 0 and bool((present == present[0]).all())
+
+
+def has_many_levels(column: Column, rows: int) -> bool:
+    """Whether a coded column has so many levels that each is rare."""
+    crowded = rows >= ROWS_TO_JUDGE and rows < ROWS_PER_LEVEL * len(column.levels)
+    return column.coded and (len(column.levels) > MANY_LEVELS or crowded)
+
+
+def listed(names: Sequence[str], most: int = SHOWN_COLUMNS) -> str:
+    """Some names in a sentence, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,0 +1,127 @@
+"""Which role each column plays: as declared, else guessed for identifiers, empty columns and the target."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.names import did_you_mean
+from mlcli.data.columns import Typed
+from mlcli.data.records import Records
+from mlcli.data.sidecar import Sidecar
+
+ID_NAME = re.compile(r"(?i:id|index|row|rownames?|uuid|guid|unnamed: 0)|.*[-_. ](?i:id)|.*[a-z](Id|ID)")
+ROWS_FOR_AN_ID = 10
+"""In fewer rows, different texts in every cell say little."""
+KEEP = "to keep it, give it the role feature in the sidecar"
+
+
+@dataclass(frozen=True)
+class Given:
+    """The role of a column, and why where it was guessed."""
+
+    role: str
+    guessed: str = ""
+    note: str = ""
+
+
+def given_roles(
+    typed: Mapping[str, Typed], sidecar: Sidecar, records: Records, target: str | None
+) -> dict[str, Given]:
+    """The role of every column; ``target`` is what the user asks for, and goes before the sidecar."""
+    if target is not None and target not in typed:
+        hint = did_you_mean(target, typed, "columns")
+        raise DataError(f"there is no column '{target}' to be the target", where=records.name, hint=hint)
+    wanted = target if target is not None else sidecar.target
+    roles = {name: _given(name, column, sidecar, wanted) for name, column in typed.items()}
+    if wanted is None and not sidecar.says_target:
+        guessed = _last_feature(roles)
+        why = "the last column" if guessed == list(roles)[-1] else "the last column that is a feature"
+        note = f"the target was guessed: {why}, '{guessed}'; to choose another, say --target COLUMN"
+        roles[guessed] = Given("target", why, note)
+    return roles
+
+
+def refuse_unusable(typed: Mapping[str, Typed], roles: Mapping[str, Given], records: Records) -> None:
+    """Refuse weights that are not weights, and groups or sequences that are not said."""
+    problems: list[Problem] = []
+    for name, given in roles.items():
+        for wrong, what, hint in DEMANDS.get(given.role, ()):
+            problems += _refused(typed[name], records, wrong, what, hint)
+    raise_all(DataError, problems)
+
+
+def _given(name: str, column: Typed, sidecar: Sidecar, wanted: str | None) -> Given:
+    if name == wanted:
+        return Given("target")
+    said = sidecar.of(name).role
+    if said == "target":
+        return Given("feature", note=f"'{name}', the target in the sidecar, is a feature here")
+    if said is not None:
+        return Given(said)
+    if len(column.cells) and not column.declared and _is_empty(column):
+        why = "every cell is empty"
+        return Given("ignore", why, f"column '{name}' is left out: {why}")
+    why = "" if column.declared else _why_an_id(name, column)
+    return (
+        Given("id", why, f"column '{name}' is taken as an identifier ({why}); {KEEP}") if why else Given("feature")
+    )
+
+
+def _is_empty(column: Typed) -> bool:
+    return not column.column.coded and bool(np.isnan(column.cells).all())
+
+
+def _why_an_id(name: str, column: Typed) -> str:
+    """Why a column looks like an identifier, or nothing."""
+    if column.column.missing or column.notes:
+        return ""
+    rows, distinct = len(column.cells), len(np.unique(column.cells))
+    if distinct < rows:
+        return ""
+    if column.column.coded:
+        return "every cell is different" if rows >= ROWS_FOR_AN_ID else ""
+    whole = bool((column.cells == np.floor(column.cells)).all())
+    return "by its name, and every number is different" if whole and ID_NAME.fullmatch(name) else ""
+
+
+def _last_feature(roles: Mapping[str, Given]) -> str:
+    features = [name for name, given in roles.items() if given.role in ("feature", "sensitive")]
+    return features[-1] if features else list(roles)[-1]
+
+
+Wrong = Callable[[NDArray[Any]], NDArray[np.bool_]]
+
+
+def _missing(cells: NDArray[Any]) -> NDArray[np.bool_]:
+    absent: NDArray[np.bool_] = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
+    return absent
+
+
+def _negative(cells: NDArray[Any]) -> NDArray[np.bool_]:
+    return cells < 0
+
+
+DEMANDS: dict[str, tuple[tuple[Wrong, str, str], ...]] = {
+    "weight": (
+        (_missing, "a weight is missing", "give every row a weight; 0 leaves a row out"),
+        (_negative, "a weight is below 0", "weights are 0 or more"),
+    ),
+    "group": ((_missing, "the group is missing", "every row needs its group; a row of its own may be one"),),
+    "sequence": ((_missing, "the sequence is missing", "every row needs the sequence that it belongs to"),),
+}
+"""What the cells of a role must not be."""
+
+
+def _refused(column: Typed, records: Records, wrong: Wrong, what: str, hint: str) -> list[Problem]:
+    rows = np.flatnonzero(wrong(column.cells))
+    if not len(rows):
+        return []
+    more = f" (and in {len(rows) - 1} more rows)" if len(rows) > 1 else ""
+    return [Problem(what + more, where=records.place(int(rows[0]), column.column.name), hint=hint)]

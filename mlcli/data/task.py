@@ -1,0 +1,77 @@
+"""What is to be learned: the kind of task asked for, and a target whose cells can serve it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.errors import DataError, Problem
+from mlcli.core.kinds import Kind, kind_named
+from mlcli.data.columns import Typed, retyped
+from mlcli.data.records import Records
+from mlcli.data.sidecar import Sidecar
+
+CLASSES_AT_MOST = 10
+ROWS_PER_CLASS = 2
+SHOWN_LEVELS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """A target as its task needs it, with what was guessed on the way."""
+
+    target: Typed
+    guessed: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def settled(target: Typed, task: str | None, records: Records, sidecar: Sidecar) -> Settled:
+    """The target in a kind that the task can learn; without a task, a few whole numbers are taken as classes."""
+    if task is not None:
+        return _for_kind(target, kind_named(task), records, sidecar)
+    if not target.declared and _looks_like_classes(target, records):
+        return _as_classes(target, records, sidecar)
+    return Settled(target)
+
+
+def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> Settled:
+    column = target.column
+    if column.kind in kind.target_kinds:
+        return Settled(target)
+    needed = kind.target_kinds[0]
+    changed, problems = retyped(records.column(column.name), sidecar.of(column.name), needed, records)
+    if problems:
+        levels = ", ".join(column.levels[:SHOWN_LEVELS]) + (", ..." if len(column.levels) > SHOWN_LEVELS else "")
+        what = f"{kind.name} needs a {needed} target, and '{column.name}' is {column.kind}: {levels}"
+        hint = "leave out the task, or choose another target with --target COLUMN"
+        raise DataError(Problem(what, where=records.name, hint=hint), *problems[:1])
+    note = f"the target '{column.name}' is {column.kind}, and was taken as {needed} for {kind.name}"
+    if changed.column.coded:
+        note += f": {len(changed.column.levels)} classes"
+    return Settled(changed, f"for {kind.name}", (note,))
+
+
+def _looks_like_classes(target: Typed, records: Records) -> bool:
+    """A few distinct whole numbers, each spelt in one way and standing in several rows."""
+    if target.column.coded:
+        return False
+    present = target.cells[~np.isnan(target.cells)]
+    values, counts = np.unique(present, return_counts=True)
+    few = 2 <= len(values) <= CLASSES_AT_MOST and bool((counts >= ROWS_PER_CLASS).all())
+    if not few or (values != np.floor(values)).any():
+        return False
+    text = records.column(target.column.name)
+    spellings = len(text.values) - int(np.isnan(target.cells[np.unique(text.which, return_index=True)[1]]).sum())
+    return spellings == len(values)
+
+
+def _as_classes(target: Typed, records: Records, sidecar: Sidecar) -> Settled:
+    name = target.column.name
+    changed, _ = retyped(records.column(name), sidecar.of(name), "nominal", records)
+    classes = len(changed.column.levels)
+    note = (
+        f"the target '{name}' holds {classes} whole numbers only, so this was taken as classification; "
+        f"to predict the number, say --task regression"
+    )
+    return Settled(changed, f"{classes} whole numbers only", (note,))

@@ -1,0 +1,135 @@
+"""Writes what was understood of a CSV file as its sidecar, to be read, corrected and read back."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from mlcli.core.errors import StoreError, UsageError
+from mlcli.core.schema import Field
+from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
+from mlcli.data.columns import sorted_levels
+from mlcli.data.dataset import Dataset
+from mlcli.data.sidecar import DELIMITER_WORDS, SUFFIXES
+
+PLAIN = re.compile(r"[A-Za-z_][\w.+-]*( [\w.+-]+)*", re.ASCII)
+NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+LEVELS_WRITTEN = 20
+"""More levels than these are left out where the rules would find them again in the same order."""
+
+
+def write_sidecar(dataset: Dataset, path: Path | None = None, *, overwrite: bool = False) -> Path:
+    """Write the sidecar of a dataset, beside its CSV file if no path is given; it loads as the same dataset."""
+    if path is None:
+        if dataset.path is None:
+            raise UsageError(f"'{dataset.name}' has no file to lie beside", hint="say where the sidecar goes")
+        path = dataset.path.with_suffix(SUFFIXES[0])
+    if path.exists() and not overwrite:
+        raise UsageError(f"{path} is there already", hint="remove it, or say that it may be overwritten")
+    _replace(path, "\n".join(lines_of(dataset)) + "\n")
+    return path
+
+
+def lines_of(dataset: Dataset) -> Iterator[str]:
+    """The lines of the sidecar."""
+    file = dataset.path.name if dataset.path is not None else dataset.name
+    yield f"# What mlcli understood of {file}. Correct what is wrong, then look again: mlcli data {file}"
+    yield from _about_the_file(dataset)
+    yield "columns:"
+    for described in dataset.schema:
+        comment = f"  # {_comment(described)}" if described.source != "declared" else ""
+        yield f"  {key(described.column.name)}: {_declaration(dataset, described)}{comment}"
+    for word, value in dataset.about.items():
+        yield f"{word}: {json.dumps(value, ensure_ascii=False)}"
+
+
+def scalar(text: str) -> str:
+    """A text as a YAML value that is read back as it was written."""
+    return text if NUMBER.fullmatch(text) else key(text)
+
+
+def key(text: str) -> str:
+    """A text as a YAML key: quoted wherever a reader of YAML might take it for something else."""
+    plain = PLAIN.fullmatch(text) and text.lower() not in CONSTANTS and not NOT_FINITE.fullmatch(text)
+    return text if plain else _quoted(text)
+
+
+def flow(texts: Iterable[str]) -> str:
+    """A list of texts on one line."""
+    return f"[{', '.join(map(scalar, texts))}]"
+
+
+def _about_the_file(dataset: Dataset) -> Iterator[str]:
+    sidecar, target = dataset.sidecar, dataset.schema.the("target")
+    if dataset.path is None or dataset.name != dataset.path.stem:
+        yield f"name: {scalar(dataset.name)}"
+    yield f"target: {'null' if target is None else scalar(target.name)}"
+    tasks = dict.fromkeys([*filter(None, [dataset.task]), *sidecar.tasks])
+    if tasks:
+        yield f"task: {flow(tasks) if len(tasks) > 1 else next(iter(tasks))}"
+    if sidecar.missing:
+        yield f"missing: {flow(sidecar.missing)}"
+    if sidecar.delimiter is not None:
+        yield f"delimiter: {next(word for word, sign in DELIMITER_WORDS.items() if sign == sidecar.delimiter)}"
+    if sidecar.header is not None:
+        yield f"header: {str(sidecar.header).lower()}"
+
+
+def _declaration(dataset: Dataset, described: Field) -> str:
+    """What is said of one column, in flow form; its kind alone where nothing else is to be said."""
+    column = described.column
+    said = dataset.sidecar.columns.get(column.name)
+    parts = {"kind": column.kind}
+    if described.role not in ("feature", "target") or (said is not None and said.role == "feature"):
+        parts["role"] = described.role
+    if column.coded and not _found_again(dataset, described):
+        parts["levels"] = flow(column.levels)
+    if said is not None and said.missing:
+        parts["missing"] = flow(said.missing)
+    if said is not None and said.empty is not None and column.coded:
+        parts["empty"] = scalar(said.empty)
+    if said is not None and said.range is not None and not column.coded:
+        parts["range"] = f"[{said.range[0]!r}, {said.range[1]!r}]"
+    if len(parts) == 1:
+        return column.kind
+    return "{" + ", ".join(f"{word}: {value}" for word, value in parts.items()) + "}"
+
+
+def _found_again(dataset: Dataset, described: Field) -> bool:
+    """Whether the levels are many, all in use, and in the order that the rules give them."""
+    column = described.column
+    if column.kind != "nominal" or len(column.levels) <= LEVELS_WRITTEN:
+        return False
+    codes = np.unique(dataset.table.cells(column.name).astype(np.int32))
+    return int((codes >= 0).sum()) == len(column.levels) and column.levels == sorted_levels(column.levels)
+
+
+def _comment(described: Field) -> str:
+    return f"{described.source}: {' '.join(described.why.split())}"
+
+
+def _quoted(text: str) -> str:
+    escaped = json.dumps(text, ensure_ascii=False)
+    return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08X}" for sign in escaped)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write beside the place, then move there, so that no half file is ever seen."""
+    try:
+        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            Path(beside).chmod(0o644)
+            Path(beside).replace(path)
+        except BaseException:
+            Path(beside).unlink(missing_ok=True)
+            raise
+    except OSError as problem:
+        raise StoreError(f"cannot be written: {problem.strerror}", where=str(path)) from None
