@@ -1,0 +1,265 @@
+"""What is known of every cell of a batch while it runs: answers so far, what is missing, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mlcli.experiment.cells import Cell, CellResult, SplitResult
+from mlcli.experiment.engine import Block, Failure, Outcome, Preparation, ReadyCell, in_words
+from mlcli.experiment.payload import encoded
+
+if TYPE_CHECKING:
+    from mlcli.experiment.store import Ending, Store, StoredCell
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a batch is, and the cell that has just moved."""
+
+    done_splits: int
+    total_splits: int
+    stored_splits: int
+    done_cells: int
+    total_cells: int
+    dataset: str
+    label: str
+    status: str = ""
+    """How that cell ended, or empty while it runs."""
+
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(eq=False)
+class Course:
+    """One cell on its way: ``status`` is empty until it has ended."""
+
+    cell: Cell
+    made: ReadyCell | None = None
+    key: str = ""
+    id: int = 0
+    found: dict[int, SplitResult] = field(default_factory=dict)
+    failure: Failure | None = None
+    status: str = ""
+    why: str = ""
+    trace: str = ""
+    notes: tuple[str, ...] = ()
+    stored: int = 0
+    """How many splits were in the store beforehand."""
+    untouched: bool = True
+    """Whether nothing of it has run now."""
+    seconds: float = 0.0
+    """What the stored splits took; a budget counts them."""
+    suspect: bool = False
+    """Whether it may bring its process down."""
+
+    @property
+    def total(self) -> int:
+        """How many splits it has."""
+        return len(self.made.splits) if self.made else 0
+
+    @property
+    def settled(self) -> int:
+        """How many splits need no more work."""
+        return self.total if self.status else len(self.found)
+
+    def blocks(self) -> list[tuple[int, int]]:
+        """What is still to be judged, as (first split, count)."""
+        if self.made is None or self.status:
+            return []
+        return list(self.made.blocks([index not in self.found for index in range(self.total)]))
+
+    def wants(self, first: int) -> bool:
+        """Whether a block is still of use: not beyond the first split that has failed."""
+        return not self.status and (self.failure is None or first < self.failure.index)
+
+    def end(self, status: str, why: str = "", trace: str = "") -> None:
+        """Nothing more is run."""
+        self.status, self.why, self.trace = status, why, trace
+
+    def add(self, outcome: Outcome) -> None:
+        """Take what came of a block; the first failing split of the cell is the one that is named."""
+        self.untouched = False
+        self.found |= {split.index: split for split in outcome.results}
+        failed = outcome.failure
+        if failed and (self.failure is None or failed.index < self.failure.index):
+            self.failure = failed
+        needed = self.total if self.failure is None else self.failure.index
+        if all(index in self.found for index in range(needed)):
+            self._close()
+
+    def _close(self) -> None:
+        if self.failure is None:
+            self.end("done")
+        else:
+            self.end("failed", self.failure.why, self.failure.trace)
+
+    def result(self, cell: Cell) -> CellResult:
+        """What came of it, for a cell that asks for the same."""
+        last = self.total if self.failure is None else self.failure.index
+        return CellResult(
+            cell=cell,
+            status=self.status,
+            why=self.why,
+            splits=tuple(self.found[index] for index in range(last) if index in self.found),
+            pooled=self.made.pooled if self.made else False,
+            stored=self.untouched and bool(self.key),
+            notes=self.notes,
+            key=self.key,
+            trace=self.trace,
+        )
+
+
+class Ledger:
+    """All cells of a batch; the one place that writes the store and tells of progress."""
+
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        store: Store | None,
+        on_progress: OnProgress | None,
+        *,
+        fresh: bool = False,
+        retry: bool = False,
+    ) -> None:
+        self._store = store
+        self._on_progress = on_progress
+        self._cells = cells
+        self._preparation = Preparation()
+        self._splits_digests: dict[int, str] = {}
+        by_key: dict[str, Course] = {}
+        self._course_of: list[Course] = []
+        for cell in cells:
+            course = self._prepared(cell)
+            if course.key not in by_key and course.key and store is not None:
+                self._recall(course, store, fresh=fresh, retry=retry)
+            self._course_of.append(by_key.setdefault(course.key, course) if course.key else course)
+        self.courses = list(dict.fromkeys(self._course_of))
+        self._totals = sum(course.total for course in self.courses), sum(course.stored for course in self.courses)
+        self._settled = dict.fromkeys(self.courses, 0)
+        self._done_splits = self._done_cells = 0
+        self._tell_of_the_stored()
+
+    def results(self) -> list[CellResult]:
+        """What came of every cell, in the order in which they were asked for."""
+        return [course.result(cell) for cell, course in zip(self._cells, self._course_of, strict=True)]
+
+    def waiting(self, which: Callable[[Course], bool]) -> Iterator[tuple[Course, int, Block]]:
+        """The blocks that are missing, each made when it is asked for and only if it is still of use."""
+        for course in self.courses:
+            for first, count in course.blocks() if which(course) else []:
+                if course.wants(first) and course.made is not None:
+                    yield course, first, course.made.block(first, count)
+
+    def risk(self, course: Course | None) -> None:
+        """Note that a cell runs in this very process (None: no longer), in case it brings the process down."""
+        if self._store is not None:
+            self._store.put_risk(course.id if course else None)
+
+    def receive(self, course: Course, first: int, outcome: Outcome, payload: bytes | None = None) -> None:
+        """Keep what came of a block, in memory and in the store; ``payload`` is the same, already encoded."""
+        course.add(outcome)
+        if self._store is not None and outcome.results:
+            seconds = sum(split.fit_seconds + split.predict_seconds for split in outcome.results)
+            blob = encoded(outcome.results) if payload is None else payload
+            self._store.put_block(course.id, first, len(outcome.results), blob, seconds)
+        if course.status:
+            self._keep_ending(course)
+        self._tell(course)
+
+    def end(self, course: Course, status: str, why: str) -> None:
+        """Close a cell that did not get to its end by itself."""
+        course.untouched = False
+        course.end(status, why)
+        self._keep_ending(course)
+        self._tell(course)
+
+    def _prepared(self, cell: Cell) -> Course:
+        course = Course(cell)
+        if cell.skipped:
+            course.end("skipped", cell.skipped)
+            return course
+        try:
+            course.made = self._preparation.ready(cell)
+            course.notes = course.made.notes
+            course.key = self._key(course) if self._store is not None else ""
+        except Exception as problem:
+            course.end("failed", in_words(problem, "the making of rows and splits"))
+        return course
+
+    def _key(self, course: Course) -> str:
+        from mlcli.experiment.versions import cell_key, splits_digest
+
+        assert course.made is not None
+        splits = course.made.splits
+        if id(splits) not in self._splits_digests:
+            self._splits_digests[id(splits)] = splits_digest(splits)
+        return cell_key(course.cell, course.made, self._splits_digests[id(splits)])
+
+    def _recall(self, course: Course, store: Store, *, fresh: bool, retry: bool) -> None:
+        """Take what the store has of a cell; a recorded ending stands unless there is a reason to try again."""
+        stored = None if fresh else store.find(course.key, course.cell.kind)
+        course.id = store.add(course.key, course.cell, course.total) if stored is None else stored.id
+        if stored is None:
+            return
+        course.found = {split.index: split for split in stored.splits}
+        course.stored, course.seconds = len(stored.splits), stored.seconds
+        if stored.damaged:
+            course.notes = (*course.notes, f"{stored.damaged} damaged blocks of the store were run again")
+        self._recall_ending(course, stored, retry=retry)
+
+    def _recall_ending(self, course: Course, stored: StoredCell, *, retry: bool) -> None:
+        if len(course.found) == course.total:
+            course.end("done")
+            return
+        ending = stored.ending
+        course.suspect = stored.risky or (ending is not None and ending.status == "died")
+        if ending is not None and _stands(ending, course.cell, retry=retry):
+            course.end(ending.status, ending.why, ending.trace)
+            if ending.split is not None:
+                course.failure = Failure(ending.split, ending.why, ending.trace)
+
+    def _keep_ending(self, course: Course) -> None:
+        if self._store is None or not course.key:
+            return
+        from mlcli.experiment.store import Ending
+
+        split = course.failure.index if course.failure else None
+        ending = Ending(course.status, course.why, course.trace, split, course.cell.budget)
+        self._store.put_ending(course.id, ending)
+
+    def _tell_of_the_stored(self) -> None:
+        for course in self.courses:
+            if course.status or course.stored:
+                self._tell(course)
+
+    def _tell(self, course: Course) -> None:
+        self._done_splits += course.settled - self._settled[course]
+        self._done_cells += bool(course.status)
+        self._settled[course] = course.settled
+        if self._on_progress is None:
+            return
+        total, stored = self._totals
+        self._on_progress(
+            Progress(
+                done_splits=self._done_splits,
+                total_splits=total,
+                stored_splits=stored,
+                done_cells=self._done_cells,
+                total_cells=len(self.courses),
+                dataset=course.cell.dataset.name,
+                label=course.cell.label,
+                status=course.status,
+            )
+        )
+
+
+def _stands(ending: Ending, cell: Cell, *, retry: bool) -> bool:
+    """A failure stands until it is asked to be tried again; a budget that was too small, until it grows."""
+    if ending.status == "failed":
+        return not retry
+    if ending.status == "over-budget":
+        return cell.budget is not None and ending.budget is not None and cell.budget <= ending.budget
+    return False

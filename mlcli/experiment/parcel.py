@@ -1,0 +1,28 @@
+"""What a worker sends back: the answers of a block as bytes, ready to be stored, and the split that failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlcli.core.answers import Answers
+from mlcli.experiment.engine import Block, Failure, Outcome, judge
+from mlcli.experiment.payload import decoded, encoded
+
+
+@dataclass(frozen=True, eq=False)
+class Parcel:
+    """The outcome of the block that begins with split ``first``."""
+
+    first: int
+    payload: bytes
+    failure: Failure | None
+
+    def outcome(self, answers: type[Answers]) -> Outcome:
+        """What came of the block."""
+        return Outcome(decoded(self.payload, answers), self.failure)
+
+
+def judged(block: Block) -> Parcel:
+    """Judge a block where it lies, and encode the answers there too."""
+    outcome = judge(block)
+    return Parcel(block.first, encoded(outcome.results), outcome.failure)

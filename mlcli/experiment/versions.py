@@ -1,0 +1,113 @@
+"""What a result depends on, as a key: data, splits, parameters, seed, and the source of the method itself."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import mlcli
+from mlcli.core.registry import MODELS, STEPS, Catalogue, Entry
+from mlcli.core.seeds import digest
+from mlcli.experiment.cells import Cell
+from mlcli.experiment.engine import ReadyCell
+from mlcli.experiment.protocols._base import Split
+
+CORE_VERSION = 1
+"""Raised when a change of ``core`` or of the engine changes results; a test compares canary answers with it."""
+
+HOME = Path(mlcli.__file__).parent
+COUNTED_BY_NUMBER = "mlcli.core"
+
+
+def cell_key(cell: Cell, made: ReadyCell, splits: str) -> str:
+    """The key of a cell in the store; ``splits`` is the digest of its splits."""
+    identity = made.learner.identity()
+    versions = [method_version(MODELS, identity["model"][0])]
+    versions += [method_version(STEPS, name) for name, _ in identity["steps"]]
+    return digest(CORE_VERSION, cell.dataset.content, cell.kind, splits, identity, cell.seed, versions)
+
+
+def splits_digest(splits: Sequence[Split]) -> str:
+    """A hash of the rows and labels of all splits, in order."""
+    seen = hashlib.sha256()
+    for split in splits:
+        seen.update(f"{split.label}|{len(split.train)}|{len(split.test)}|".encode())
+        seen.update(split.train.astype("<i8").tobytes())
+        seen.update(split.test.astype("<i8").tobytes())
+    return seen.hexdigest()
+
+
+@cache
+def method_version(catalogue: Catalogue, name: str) -> str:
+    """A hash of the source of a method and of what it imports outside ``core``, found without importing it."""
+    entry = catalogue.entry(name)
+    sources = {module: _source(module, entry) for module in sorted(_reached(entry))}
+    return digest(sources)
+
+
+def _reached(entry: Entry) -> set[str]:
+    """The modules that count for a method: its own and, again and again, what they import."""
+    reached: set[str] = set()
+    waiting = [entry.module]
+    while waiting:
+        module = waiting.pop()
+        if module in reached or not _counts(module, entry) or _file_of(module, entry) is None:
+            continue
+        reached.add(module)
+        waiting += _imports(module, entry)
+    return reached
+
+
+def _counts(module: str, entry: Entry) -> bool:
+    """Whether a module is mlcli's outside core, or the plugin's own."""
+    package = module.partition(".")[0]
+    in_core = module == COUNTED_BY_NUMBER or module.startswith(f"{COUNTED_BY_NUMBER}.")
+    return package in ("mlcli", entry.module.partition(".")[0]) and not in_core
+
+
+def _imports(module: str, entry: Entry) -> Iterator[str]:
+    """Every module that a module may mean by its import statements, inner ones included."""
+    file = _file_of(module, entry)
+    package = module if file is not None and file.name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(_source(module, entry))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute(node, package)
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _absolute(node: ast.ImportFrom, package: str) -> str:
+    if not node.level:
+        return node.module or ""
+    parts = package.split(".")[: len(package.split(".")) - node.level + 1]
+    return ".".join([*parts, *([node.module] if node.module else [])])
+
+
+def _source(module: str, entry: Entry) -> str:
+    file = _file_of(module, entry)
+    return "" if file is None else file.read_text(encoding="utf-8")
+
+
+def _file_of(module: str, entry: Entry) -> Path | None:
+    """The file of a module; None where there is none, as for a function named in an import."""
+    if module.partition(".")[0] == "mlcli":
+        path = HOME.joinpath(*module.split(".")[1:])
+        candidates = (path.with_suffix(".py"), path / "__init__.py")
+        return next((candidate for candidate in candidates if candidate.is_file()), None)
+    return _file_of_plugin(module)
+
+
+def _file_of_plugin(module: str) -> Path | None:
+    from importlib.util import find_spec
+
+    try:
+        found: Any = find_spec(module)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    return Path(found.origin) if found is not None and str(found.origin).endswith(".py") else None
