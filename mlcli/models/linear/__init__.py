@@ -1,0 +1,1 @@
+"""Linear models: a datafit, a penalty and a solver over one design."""

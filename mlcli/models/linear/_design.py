@@ -1,0 +1,119 @@
+"""The design of a linear model: training columns centred, constant ones left out, their scale known.
+
+Centring first keeps the digits of columns with a large offset, and knowing the scale of each column keeps every
+decision (what is constant, what is collinear, when to stop) free of the units that the columns are in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from mlcli.core.containers import SupervisedRows
+from mlcli.core.errors import FitError
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Flags
+
+EPSILON = float(np.finfo(np.float64).eps)
+INTERCEPT = "(intercept)"
+"""What the answer at the origin is called among the columns."""
+CONSTANT = 8 * EPSILON
+"""A column whose spread is below this share of its size varies by rounding only."""
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """What linear methods learn from: ``columns`` are centred; there are at most as many as rows."""
+
+    columns: Array
+    scale: Array
+    """The root mean square of each of ``columns``."""
+    rounding: Array
+    """How large the rounding of the cells is, as a share of ``scale``."""
+    weight: Array | None
+    total: float
+    """The summed weight of the rows."""
+    centre: Array
+    """What was subtracted from each column of the table."""
+    varying: Flags
+    """Which columns of the table are not constant."""
+    basis: Array | None
+    """An orthonormal basis (columns of the table × ``columns``), where there were more columns than rows."""
+
+    @classmethod
+    def of(cls, data: SupervisedRows, intercept: bool) -> Self:
+        """The design of training rows; without an intercept the origin is the centre."""
+        numbers, weight, total = data.table.numbers, data.weight, float(data.weights.sum())
+        if total <= 0:
+            raise FitError("the weights of the training rows sum to 0")
+        centre, centred = _centred(numbers, data.weights / total, intercept)
+        scale = np.sqrt(data.weights / total @ centred**2)
+        size = np.hypot(scale, centre)
+        varying = scale > CONSTANT * size
+        columns = centred if varying.all() else centred[:, varying]
+        scale, rounding, basis = scale[varying], EPSILON * size[varying] / scale[varying], None
+        if columns.shape[1] > len(columns):
+            columns, basis = _within_row_space(columns)
+            scale = np.sqrt(data.weights / total @ columns**2)
+            rounding = np.zeros(len(scale))
+        return cls(columns, scale, rounding, weight, total, centre, varying, basis)
+
+    def root_weighted(self, values: Array) -> Array:
+        """Rows times the square root of their weight, so that plain sums of squares are weighted ones."""
+        if self.weight is None:
+            return values
+        root = np.sqrt(self.weight)
+        return values * (root if values.ndim == 1 else root[:, None])
+
+    def mean(self, values: Array) -> float:
+        """The weighted mean over the rows."""
+        return float(np.average(values, weights=self.weight))
+
+    def coefficients(self, slopes: Array) -> Array:
+        """Slopes of ``columns`` (last axis) as coefficients of all columns of the table; constant ones get 0."""
+        inside = slopes if self.basis is None else slopes @ self.basis.T
+        outside = np.zeros((*slopes.shape[:-1], len(self.varying)))
+        outside[..., self.varying] = inside
+        return outside
+
+
+def scores(numbers: Array, centre: Array, coefficients: Array, level: Array | float) -> Array:
+    """The linear answer for rows: its ``level`` at the centre, plus coefficients times the way from there."""
+    answer: Array = (numbers - centre) @ coefficients.T + level
+    return answer
+
+
+def terms(
+    columns: Sequence[Column], coefficients: Array, centre: Array, level: Array | float, intercept: bool
+) -> list[tuple[str, Array]]:
+    """Every coefficient (one per output) with its column's name; first the intercept, the answer at the origin."""
+    named = [(column.name, values) for column, values in zip(columns, coefficients.T, strict=True)]
+    return [(INTERCEPT, level - coefficients @ centre), *named] if intercept else named
+
+
+def check_shapes(columns: Sequence[Column], *learned: Array | Flags) -> None:
+    """Refuse (ValueError) learned arrays whose last axis is not one entry per column."""
+    if any(array.shape[-1:] != (len(columns),) for array in learned):
+        raise ValueError(f"learned arrays that do not fit {len(columns)} columns")
+
+
+def _centred(numbers: Array, shares: Array, intercept: bool) -> tuple[Array, Array]:
+    """The means and what is left; a second look takes the rounding of the first mean away."""
+    if not intercept:
+        return np.zeros(numbers.shape[1]), numbers
+    centre = shares @ numbers
+    centred = numbers - centre
+    drift = shares @ centred
+    if (np.abs(drift) > EPSILON * np.abs(centre)).any():
+        centre = centre + drift
+        centred = numbers - centre
+    return centre, centred
+
+
+def _within_row_space(columns: Array) -> tuple[Array, Array]:
+    """The rows in coordinates of the space that they span: penalties and least norms are the same there."""
+    basis, triangle = np.linalg.qr(columns.T)
+    return np.ascontiguousarray(triangle.T), basis

@@ -1,0 +1,88 @@
+"""Least squares, ridged or not: by the inverse of the correlations, or near collinearity by singular values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.containers import ValuedRows
+from mlcli.core.tables import Array
+from mlcli.models.linear._design import Design
+
+WELL_CONDITIONED = 1e7
+"""Up to this condition (1-norm) the inverse, with one correction, is as exact as singular values are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """The linear function nearest to training rows."""
+
+    design: Design
+    solution: Solution
+    level: float
+    """Its value at the centre of the rows."""
+
+
+def nearest_plane(data: ValuedRows, l2: float, intercept: bool) -> Plane:
+    """Least squares on centred columns; at their centre the plane passes through the mean of the target."""
+    design = Design.of(data, intercept)
+    X, level = design.columns, design.mean(data.y) if intercept else 0.0
+    y = data.y - level
+    solution = least_squares(design.root_weighted(X), design.root_weighted(y), l2, design.rounding)
+    left_by_rounding = design.mean(y - X @ solution.slopes) if intercept else 0.0
+    return Plane(design, solution, level + left_by_rounding)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The slopes of least squares, and what their standard errors need."""
+
+    slopes: Array
+    residuals: Array
+    inverse: Array
+    """The inverse of XᵀX + l2·I, of what is determined where it has none."""
+    undetermined: Array
+    """Orthonormal directions, in columns of unit norm, along which the rows say nothing (d × missing rank)."""
+
+
+def least_squares(X: Array, y: Array, l2: float, rounding: Array) -> Solution:
+    """The slopes that minimise ‖y − Xw‖² + l2‖w‖²; of equals, those of the least norm."""
+    gram = X.T @ X
+    gram.flat[:: len(gram) + 1] += l2
+    norms = np.sqrt(gram.diagonal())
+    inverse = _well_conditioned_inverse(gram / np.outer(norms, norms))
+    if inverse is None:
+        return _by_singular_values(X, y, l2, norms, rounding)
+    inverse /= np.outer(norms, norms)
+    slopes = inverse @ (X.T @ y)
+    slopes = slopes + inverse @ (X.T @ (y - X @ slopes) - l2 * slopes)
+    return Solution(slopes, y - X @ slopes, inverse, np.empty((len(slopes), 0)))
+
+
+def _well_conditioned_inverse(correlations: Array) -> Array | None:
+    if not len(correlations):
+        return correlations
+    try:
+        inverse = np.linalg.inv(correlations)
+    except np.linalg.LinAlgError:
+        return None
+    condition = float(np.linalg.norm(correlations, 1) * np.linalg.norm(inverse, 1))
+    return np.asarray(inverse, np.float64) if condition <= WELL_CONDITIONED else None
+
+
+def _by_singular_values(X: Array, y: Array, l2: float, norms: Array, rounding: Array) -> Solution:
+    """The pseudo-inverse; a ridge is as many more rows √l2·I whose target is 0."""
+    triangle = np.linalg.qr(np.column_stack([X / norms, y]), mode="r")
+    prior = np.column_stack([np.diag(np.sqrt(l2) / norms), np.zeros(len(norms))])
+    reduced = np.concatenate([triangle, prior])
+    left, singular, right = np.linalg.svd(reduced[:, :-1], full_matrices=False)
+    noise = np.sqrt(right**2 @ rounding**2)
+    kept = singular > np.maximum(max(X.shape) * np.finfo(np.float64).eps * singular[0], noise)
+    directions = right[kept].T / norms[:, None]
+    slopes = directions @ (left.T @ reduced[:, -1] / np.where(kept, singular, 1))[kept]
+    if not kept.all():
+        row_space = np.linalg.qr(norms[:, None] * right[kept].T)[0]
+        slopes = row_space @ (row_space.T @ slopes)
+    inverse = (directions / singular[kept] ** 2) @ directions.T
+    return Solution(slopes, y - X @ slopes, inverse, right[~kept].T)

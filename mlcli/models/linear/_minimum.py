@@ -1,0 +1,43 @@
+"""Where a solver stopped, and whether it should have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.tables import Array
+from mlcli.models.linear._losses import Expansion
+
+
+@dataclass(frozen=True, eq=False)
+class Minimum:
+    """The coefficients a solver stopped at, and the objective there."""
+
+    w: Array
+    at: Expansion
+    iterations: int
+    converged: bool
+
+    @property
+    def steepness(self) -> float:
+        """The largest entry of the gradient, by size."""
+        return steepness(self.at)
+
+
+def steepness(at: Expansion) -> float:
+    """The largest entry of a gradient, by size."""
+    return float(np.abs(at.slope).max(initial=0.0))
+
+
+def complaint(minima: Sequence[Minimum], tolerance: float) -> str:
+    """What to tell the user of solvers that did not arrive, with what would help; empty when all did."""
+    if all(minimum.converged for minimum in minima):
+        return ""
+    reached = max(minimum.steepness for minimum in minima)
+    iterations = max(minimum.iterations for minimum in minima)
+    return (
+        f"stopped after {iterations} iterations with a gradient of {reached:.1e}, above the tolerance "
+        f"{tolerance:g}; a larger max_iterations or l2, or the solver newton, would help"
+    )

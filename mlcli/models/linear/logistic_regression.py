@@ -1,0 +1,185 @@
+"""Logistic regression: class probabilities whose log-odds are weighted sums of the columns.
+
+Formula:
+    Two classes: P(second class) = 1 / (1 + e^−(b + w·x)). More: P(k) = e^(b_k + w_k·x) / Σ_j e^(b_j + w_j·x)
+    (softmax), or one such model of each class against the rest, with probabilities made to sum to 1.
+    Minimise Σ −log P(y_i | x_i) + l2/2·‖w‖².
+
+Assumes:
+    Log-odds that are linear in the columns. Where columns separate the classes and l2 = 0, no finite coefficients
+    are best; a warning then says so. The penalty is fair only between columns of one scale.
+
+Cost:
+    n·p² once, then n·p·K for each of the few dozen products that Newton takes, or for each step of gradient
+    descent.
+
+Choices:
+    Decision 1: softmax of +w·x; with the minus of the notes only the sign of the weights would change. Decision
+    28: natural logarithms. l2 is 1/C of other programs: losses are summed, not averaged, and intercepts are not
+    penalised. Softmax has a weight vector for each class; they sum to 0, as do the intercepts. Two classes have
+    one vector, so that softmax and one against the rest are then the same. ``tolerance`` is compared with the
+    gradient per row of training, in columns of unit variance, so that it depends neither on the number of rows nor
+    on units.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Accepts, Classifier
+from mlcli.core.containers import LabelledRows
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.models.linear._design import INTERCEPT, Design, check_shapes, scores, terms
+from mlcli.models.linear._forms import FORMS, FORMS_OF_FEW, Form
+from mlcli.models.linear._gradient_descent import gradient_descent
+from mlcli.models.linear._losses import Loss
+from mlcli.models.linear._minimum import Minimum, complaint
+from mlcli.models.linear._newton import never_ends, newton
+from mlcli.models.linear._objective import Objective
+from mlcli.models.linear._penalties import L2
+
+SOLVERS = {"newton": newton, "gradient-descent": gradient_descent}
+LARGEST_EXPONENT = 709.0
+SEPARATED = (
+    "the columns separate some classes perfectly, so without a penalty ever larger coefficients fit ever better; "
+    "they stopped growing at the tolerance; an l2 above 0 makes them unique"
+)
+
+
+@register("logistic-regression", reference="Cox 1958; Böhning 1992")
+@dataclass(kw_only=True, eq=False)
+class LogisticRegression(Classifier):
+    """Penalised maximum likelihood."""
+
+    multiclass: str = param("softmax", "how more than two classes share the probability", choices=FORMS)
+    l2: float = param(1.0, "the cost of half a unit of squared coefficient, in log-loss", ge=0, tune=(1e-4, 1e4))
+    intercept: bool = param(True, "whether the log-odds at the origin are free; without it, they are 0")
+    solver: str = param("newton", "how the minimum is found", choices=SOLVERS)
+    tolerance: float = param(1e-8, "the gradient per row at which to stop", gt=0)
+    max_iterations: int = param(10_000, "how many steps at most", ge=1)
+
+    coefficients_: Array = learned()
+    """Outputs × columns."""
+    centre_: Array = learned()
+    level_: Array = learned()
+    """The scores at the centre."""
+    present_: Codes = learned()
+    """The classes with training rows."""
+    iterations_: tuple[int, ...] = learned()
+    steepness_: tuple[float, ...] = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers and weights; the penalty is fair only between columns of one scale."""
+        return Accepts(weights=True, prefers_scaled=True)
+
+    @property
+    def _form(self) -> Form:
+        return FORMS_OF_FEW.get(len(self.present_), FORMS[self.multiclass])
+
+    def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
+        """Minimise each loss of the form, over the classes that are there."""
+        design = Design.of(data, self.intercept)
+        self.present_ = np.flatnonzero(data.class_totals > 0).astype(np.int32)
+        place = np.zeros(len(data.classes), np.int32)
+        place[self.present_] = np.arange(len(self.present_))
+        losses = self._form.losses(place[data.y], len(self.present_), data.weights / design.total)
+        objectives = self._objectives(design, losses)
+        minima = [self._minimum(objective) for objective in objectives]
+        self._warn(objectives, minima)
+        self._learn(design, np.concatenate([minimum.w for minimum in minima]))
+        self.iterations_ = tuple(minimum.iterations for minimum in minima)
+        self.steepness_ = tuple(minimum.steepness for minimum in minima)
+
+    def _objectives(self, design: Design, losses: Sequence[Loss]) -> list[Objective]:
+        """Mean loss and penalty per row, in columns of unit variance with a column of ones for the intercept."""
+        rows, width = design.columns.shape
+        X = np.ones((rows, width + int(self.intercept)))
+        np.divide(design.columns, design.scale, out=X[:, :width])
+        strength = np.zeros(X.shape[1])
+        strength[:width] = self.l2 / design.total / design.scale**2
+        weighted = design.root_weighted(X)
+        gram = weighted.T @ weighted / design.total
+        return [Objective(X, loss, L2(strength), gram) for loss in losses]
+
+    def _minimum(self, objective: Objective) -> Minimum:
+        """Start from the class shares: the best answer that looks at no column."""
+        best = objective.loss.start
+        start = np.zeros((len(best), objective.X.shape[1]))
+        if self.intercept:
+            start[:, -1] = best
+        return SOLVERS[self.solver](objective, start, self.tolerance, self.max_iterations)
+
+    def _learn(self, design: Design, w: Array) -> None:
+        width = design.columns.shape[1]
+        self.centre_ = design.centre
+        self.coefficients_ = design.coefficients(w[:, :width] / design.scale)
+        self.level_ = w[:, -1] if self.intercept else np.zeros(len(w))
+
+    def _warn(self, objectives: Sequence[Objective], minima: Sequence[Minimum]) -> None:
+        unfinished = complaint(minima, self.tolerance)
+        if unfinished:
+            warnings.warn(f"{self.id} {unfinished}", MlcliWarning, stacklevel=2)
+        elif self.l2 == 0 and any(map(never_ends, objectives, minima)):
+            warnings.warn(SEPARATED, MlcliWarning, stacklevel=2)
+
+    def predict_proba(self, table: Table) -> Array:
+        """Probabilities from linear scores; a class without training rows gets 0."""
+        probabilities = np.zeros((len(table), len(self.classes_)))
+        raw = scores(table.numbers, self.centre_, self.coefficients_, self.level_)
+        probabilities[:, self.present_] = self._form.probabilities(raw)
+        return probabilities
+
+    def check_learned(self) -> None:
+        """Refuse arrays that do not fit the columns, the classes or each other."""
+        check_shapes(self.columns_, self.coefficients_, self.centre_)
+        if not len(self.present_) or not np.isin(self.present_, np.arange(len(self.classes_))).all():
+            raise ValueError("classes that are not there")
+        if {self.coefficients_.shape[:-1], self.level_.shape} != {(len(self._outputs()),)}:
+            raise ValueError(f"learned arrays that do not fit {len(self._outputs())} outputs")
+
+    def _outputs(self) -> Sequence[str]:
+        return self._form.outputs([self.classes_[k] for k in self.present_])
+
+    def explain(self) -> Explanation:
+        """Coefficients of each output, the odds they stand for, and how the solver ended."""
+        outputs = self._outputs()
+        named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
+        coefficients = Section(
+            "Coefficients",
+            header=("column", *outputs),
+            rows=tuple((name, *map(float, values)) for name, values in named),
+            note=self._absent_note(),
+        )
+        odds = Section(
+            "Odds ratios",
+            header=("column", *outputs),
+            rows=tuple((name, *map(_odds, values)) for name, values in named if name != INTERCEPT),
+            note="What one unit more of the column multiplies the odds by.",
+        )
+        ends = zip(self.iterations_, self.steepness_, strict=True)
+        solver = Section(
+            f"Solver {self.solver}",
+            header=("iterations", "largest entry of the gradient"),
+            rows=tuple(ends),
+            note=f"The gradient is per row, in columns of unit variance; it may stop at {self.tolerance:g}.",
+        )
+        return (coefficients, odds, solver) if self._form.log_odds else (coefficients, solver)
+
+    def _absent_note(self) -> str:
+        absent = [name for k, name in enumerate(self.classes_) if k not in self.present_]
+        return f"Without training rows, so of probability 0: {', '.join(absent)}." if absent else ""
+
+
+def _odds(coefficient: float) -> float | None:
+    """e^w, or nothing where it is too large for a number."""
+    return math.exp(coefficient) if coefficient < LARGEST_EXPONENT else None

@@ -1,0 +1,72 @@
+"""Ridge: least squares with a penalty on the squared size of the coefficients.
+
+Formula:
+    Minimise Σ (y_i − b − w·x_i)² + l2·‖w‖², so w = (XᵀX + l2·I)⁻¹ Xᵀ(y − ȳ) on centred columns X.
+
+Assumes:
+    The target is linear in the columns. The penalty depends on units, so columns are best standardised first.
+
+Cost:
+    n·p² + p³ to fit (n²·p with more columns than rows), p per row to predict.
+
+Choices:
+    Decision 55: the notes write RSS / (2σ²) + α/2·‖w‖² for the most probable w under a normal prior of precision
+    α; times 2σ² that is the formula above with l2 = α·σ². The sum of squares is not divided by n, and the
+    intercept is not penalised. l2 = 0 is least squares. A weight counts a row that many times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Accepts, Regressor
+from mlcli.core.containers import ValuedRows
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.models.linear._design import check_shapes, scores, terms
+from mlcli.models.linear._least_squares import nearest_plane
+
+
+@register("ridge", reference="Hoerl & Kennard 1970")
+@dataclass(kw_only=True, eq=False)
+class Ridge(Regressor):
+    """Penalised least squares in closed form."""
+
+    l2: float = param(
+        1.0, "what a unit of squared coefficient costs, in units of squared error", ge=0, tune=(1e-4, 1e4)
+    )
+    intercept: bool = param(True, "whether the answer at the origin is free; without it, it is 0")
+
+    coefficients_: Array = learned()
+    centre_: Array = learned()
+    level_: float = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers and weights; the penalty is fair only between columns of one scale."""
+        return Accepts(weights=True, prefers_scaled=True)
+
+    def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
+        """Find the plane that is nearest after its slopes are paid for."""
+        plane = nearest_plane(data, self.l2, self.intercept)
+        self.centre_, self.level_ = plane.design.centre, plane.level
+        self.coefficients_ = plane.design.coefficients(plane.solution.slopes)
+
+    def predict_values(self, table: Table) -> Array:
+        """The weighted sum of the columns."""
+        return scores(table.numbers, self.centre_, self.coefficients_, self.level_)
+
+    def check_learned(self) -> None:
+        """Refuse arrays that do not fit the columns."""
+        check_shapes(self.columns_, self.coefficients_, self.centre_)
+
+    def explain(self) -> Explanation:
+        """The coefficients."""
+        named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
+        rows = tuple((name, float(value)) for name, value in named)
+        note = f"Shrunk towards 0 by l2 = {self.l2:g}; the intercept is not."
+        return (Section("Coefficients", header=("column", "coefficient"), rows=rows, note=note),)
