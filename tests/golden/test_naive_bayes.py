@@ -1,0 +1,257 @@
+"""Naive Bayes on the weather table (worked-examples.md, section 1.2; weather_nb.csv) and beside scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
+
+from mlcli.core.containers import LabelledRows
+from mlcli.core.errors import FitError, MlcliWarning, UsageError
+from mlcli.core.learning import ask
+from mlcli.core.params import build
+from mlcli.core.schema import Column
+from mlcli.core.tables import Table
+from mlcli.models.bayes.naive_bayes import NaiveBayes
+from tests.golden.asking import answered, fitted, right_by_leave_one_out
+from tests.golden.weather import printed, weather
+from tests.rows import labelled, table_of
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "p_yes_mle": {"smoothing": "none"},
+    "p_yes_laplace1": {},
+    "p_yes_laplace1_prior1": {"smooth_prior": True},
+    "p_yes_mestimate_m1": {"smoothing": "m-estimate", "m": 1.0},
+    "p_yes_eps1e-9": {"smoothing": "epsilon", "epsilon": 1e-9},
+    "p_yes_eps0.01": {"smoothing": "epsilon", "epsilon": 0.01},
+}
+
+
+@pytest.mark.parametrize("column", VARIANTS)
+def test_posteriors_of_the_weather_table(column: str) -> None:
+    said = answered(NaiveBayes(**VARIANTS[column]), weather()).probabilities
+    assert said[:, 1] == pytest.approx(printed(column), abs=1e-9)
+    assert said.sum(axis=1) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("smoothing", "name"), [("none", "mle"), ("alpha", "laplace1")])
+def test_joint_values_of_the_weather_table(smoothing: str, name: str) -> None:
+    joint = np.exp(fitted(NaiveBayes(smoothing=smoothing), weather()).log_joint(weather().table))
+    assert joint[:, 0] == pytest.approx(printed(f"joint_no_{name}"), abs=1e-9)
+    assert joint[:, 1] == pytest.approx(printed(f"joint_yes_{name}"), abs=1e-9)
+
+
+@pytest.mark.parametrize(("smoothing", "right"), [("none", 8), ("alpha", 7)])
+def test_right_in_sample_and_by_leave_one_out(smoothing: str, right: int) -> None:
+    answers = answered(NaiveBayes(smoothing=smoothing), weather())
+    assert np.flatnonzero(answers.predicted != answers.truth).tolist() == [5]
+    assert right_by_leave_one_out(NaiveBayes(smoothing=smoothing), weather()) == right
+
+
+@pytest.mark.parametrize(
+    ("smoothing", "auc", "loss"), [("none", 43 / 45, 0.305213), ("alpha", 41.5 / 45, 0.384984)]
+)
+def test_scores_of_the_weather_table_in_sample(smoothing: str, auc: float, loss: float) -> None:
+    answers = answered(NaiveBayes(smoothing=smoothing), weather())
+    yes = answers.probabilities[:, 1]
+    assert roc_auc_score(answers.truth, yes) == pytest.approx(auc, abs=1e-12)
+    assert log_loss(answers.truth, yes) == pytest.approx(loss, abs=1e-6)
+    if smoothing == "alpha":
+        assert brier_score_loss(answers.truth, yes) == pytest.approx(0.115077, abs=1e-6)
+
+
+def test_rows_2_and_6_tie_to_the_bit_under_laplace() -> None:
+    said = answered(NaiveBayes(), weather()).probabilities
+    assert said[1, 1] == said[5, 1]
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        ({"smoothing": "none"}, 0.0),
+        ({}, 1 / 8),
+        ({"smoothing": "m-estimate", "m": 1.0}, 1 / 18),
+        ({"smoothing": "m-estimate", "m": 3.0}, 1 / 8),
+        ({"smoothing": "epsilon", "epsilon": 0.01}, 0.01),
+    ],
+)
+def test_overcast_given_no(params: dict[str, Any], expected: float) -> None:
+    model = fitted(NaiveBayes(**params), weather())
+    overcast_given_no = model.likelihoods_[0][0, 0]
+    assert overcast_given_no == pytest.approx(expected, abs=1e-15)
+
+
+def numeric(X: Any, y: Any, weight: Any = None) -> LabelledRows:
+    table = table_of({f"x{j}": cells.tolist() for j, cells in enumerate(X.T)})
+    return labelled(table, [f"class {k}" for k in y], weight=weight)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
+def test_gaussian_columns_agree_with_scikit_learn(load: Any) -> None:
+    X, y = load(return_X_y=True)
+    theirs = GaussianNB().fit(X, y)
+    model = fitted(NaiveBayes(), numeric(X, y))
+    assert model.variances_ == pytest.approx(theirs.var_, rel=1e-9)
+    assert model.log_joint(model_table(model, X)) == pytest.approx(theirs.predict_joint_log_proba(X), rel=1e-9)
+    assert model.predict_proba(model_table(model, X)) == pytest.approx(theirs.predict_proba(X), abs=1e-9)
+
+
+def test_weighted_gaussian_columns_agree_with_scikit_learn() -> None:
+    X, y = load_iris(return_X_y=True)
+    weight = np.random.default_rng(0).random(len(y)) + 0.5
+    model, theirs = fitted(NaiveBayes(), numeric(X, y, weight)), GaussianNB().fit(X, y, sample_weight=weight)
+    assert model.means_ == pytest.approx(theirs.theta_, rel=1e-9)
+    # What is added, 1e-9 of a variance, is weighted here and not there.
+    assert model.variances_ == pytest.approx(theirs.var_, rel=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0, 7.5])
+def test_coded_columns_agree_with_scikit_learn(alpha: float) -> None:
+    rng = np.random.default_rng(3)
+    codes, y = rng.integers(0, 4, (200, 5)), rng.integers(0, 3, 200)
+    kinds = ("nominal", "ordinal", "nominal", "ordinal", "nominal")
+    columns = [Column(f"x{j}", kind, ("a", "b", "c", "d", "e")) for j, kind in enumerate(kinds)]
+    data = labelled(Table.of(zip(columns, codes.T, strict=True), 200), ["pqr"[k] for k in y])
+    theirs = CategoricalNB(alpha=alpha, min_categories=5).fit(codes, y)
+    said = fitted(NaiveBayes(alpha=alpha), data).predict_proba(data.table)
+    assert said == pytest.approx(theirs.predict_proba(codes), abs=1e-9)
+
+
+def test_coded_and_gaussian_columns_multiply() -> None:
+    rng = np.random.default_rng(5)
+    X, codes, y = rng.normal(size=(60, 2)), rng.integers(0, 3, (60, 2)), np.resize([0, 1], 60)
+    parts = [
+        (Column("a"), X[:, 0]),
+        (Column("b", "nominal", ("u", "v", "w")), codes[:, 0]),
+        (Column("c"), X[:, 1]),
+        (Column("d", "nominal", ("u", "v", "w")), codes[:, 1]),
+    ]
+    data = labelled(Table.of(parts, 60), ["pq"[k] for k in y])
+    gaussian, categorical = GaussianNB().fit(X, y), CategoricalNB(min_categories=3).fit(codes, y)
+    joint = gaussian.predict_joint_log_proba(X) + categorical.predict_joint_log_proba(codes) - np.log(0.5)
+    assert fitted(NaiveBayes(), data).log_joint(data.table) == pytest.approx(joint, rel=1e-9)
+
+
+def test_missing_and_undeclared_cells_are_left_out_of_the_product() -> None:
+    data = labelled(table_of({"x": [1.0, 2.0, 4.0, 6.0, None], "y": ["u", "u", "v", "u", "v"]}), list("aabba"))
+    alone = data.with_table(data.table.select(["y"]))
+    asked = table_of({"x": [None], "y": ["v"]}, data.table.columns)
+    only_y = fitted(NaiveBayes(), alone).predict_proba(asked.select(["y"]))
+    model = fitted(NaiveBayes(), data)
+    assert model.predict_proba(asked) == pytest.approx(only_y, abs=1e-15)
+    assert model.means_[:, 0] == pytest.approx([1.5, 5.0])
+    nothing = table_of({"x": [None], "y": [None]}, data.table.columns)
+    assert model.predict_proba(nothing) == pytest.approx(np.array([[0.6, 0.4]]))
+
+
+def test_a_class_that_training_lacks_has_probability_0() -> None:
+    data = numeric(*load_iris(return_X_y=True))
+    two = data.take(np.flatnonzero(data.y != 1))
+    for params in ({}, {"smooth_prior": True}, {"zero_variance": "drop"}):
+        said = ask(fitted(NaiveBayes(**params), two), data).probabilities
+        assert (said[:, 1] == 0).all()
+        assert said.sum(axis=1) == pytest.approx(1.0)
+
+
+def test_given_priors_take_the_place_of_the_counted_ones() -> None:
+    data = numeric(*load_iris(return_X_y=True))
+    priors = (0.2, 0.5, 0.3)
+    theirs = GaussianNB(priors=priors).fit(data.table.numbers, data.y)
+    said = fitted(NaiveBayes(priors=priors), data).predict_proba(data.table)
+    assert said == pytest.approx(theirs.predict_proba(data.table.numbers), abs=1e-9)
+    absent = fitted(NaiveBayes(priors=priors), data.take(np.flatnonzero(data.y != 1)))
+    assert (absent.predict_proba(data.table)[:, 1] > 0).all()
+    with pytest.raises(FitError, match=r"2 priors were given for 3 classes"):
+        fitted(NaiveBayes(priors=(0.5, 0.5)), data)
+    with pytest.raises(UsageError, match=r"add up to 0.9"):
+        build(NaiveBayes, {"priors": [0.5, 0.4]})
+    with pytest.raises(UsageError, match="not smoothed"):
+        build(NaiveBayes, {"priors": [0.5, 0.5], "smooth_prior": True})
+
+
+def test_an_epsilon_as_large_as_one_row_is_refused() -> None:
+    with pytest.raises(FitError, match=r"1/N = 0\.0714"):
+        fitted(NaiveBayes(smoothing="epsilon", epsilon=1 / 14), weather())
+
+
+def constant_in_a_class() -> LabelledRows:
+    return labelled(table_of({"x": [0.1, 0.1, 0.1, 5.0, 7.0, 9.0], "y": [1, 2, 3, 2, 3, 4]}), list("aaabbb"))
+
+
+def test_a_column_that_does_not_vary_in_a_class_keeps_a_little_variance() -> None:
+    model = fitted(NaiveBayes(), constant_in_a_class())
+    largest = np.var([0.1, 0.1, 0.1, 5.0, 7.0, 9.0])
+    assert model.variances_[0, 0] == pytest.approx(1e-9 * largest)
+    assert model.kept_.tolist() == [True, True]
+
+
+def test_or_it_is_dropped() -> None:
+    data = constant_in_a_class()
+    model = fitted(NaiveBayes(zero_variance="drop"), data)
+    alone = data.with_table(data.table.select(["y"]))
+    only_y = GaussianNB(var_smoothing=0).fit(alone.table.numbers, data.y)
+    assert model.predict_proba(data.table) == pytest.approx(only_y.predict_proba(alone.table.numbers), abs=1e-9)
+    assert model.explain()[-1].note == "left out, since they do not vary: x"
+
+
+def test_columns_that_never_vary_say_nothing() -> None:
+    data = labelled(table_of({"x": [3.0] * 5}), list("aabbb"))
+    assert fitted(NaiveBayes(), data).predict_proba(table_of({"x": [3.0, 8.0]})) == pytest.approx(
+        np.array([[0.4, 0.6]] * 2)
+    )
+
+
+@pytest.mark.parametrize(("ddof", "expected"), [(0, 2 / 3), (1, 1.0)])
+def test_ddof_is_taken_off_the_number_of_rows(ddof: int, expected: float) -> None:
+    model = fitted(NaiveBayes(ddof=ddof), labelled(table_of({"x": [1.0, 2.0, 3.0, 7.0, 7.0]}), list("aaabb")))
+    assert model.variances_[0, 0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_row_that_no_class_makes_possible_answers_the_priors_and_says_so() -> None:
+    data = labelled(table_of({"x": list("uuv"), "y": list("uvv")}), list("abb"))
+    model = fitted(NaiveBayes(smoothing="none"), data)
+    asked = table_of({"x": ["v", "u"], "y": ["u", "u"]}, data.table.columns)
+    with pytest.warns(MlcliWarning, match="1 of 2 rows"):
+        said = model.predict_proba(asked)
+    assert said == pytest.approx(np.array([[1 / 3, 2 / 3], [1.0, 0.0]]))
+
+
+def test_a_class_without_a_cell_in_a_column_takes_the_column_of_all_rows() -> None:
+    columns = {"x": [1.0, 3.0, 5.0, None], "y": ["u", "v", "v", None]}
+    model = fitted(NaiveBayes(smoothing="none"), labelled(table_of(columns), list("aaab")))
+    assert model.means_[:, 0] == pytest.approx([3.0, 3.0])
+    assert model.likelihoods_[0] == pytest.approx(np.array([[1 / 3, 1 / 3], [2 / 3, 2 / 3]]))
+
+
+@pytest.mark.parametrize("smoothing", ["none", "alpha", "epsilon", "m-estimate"])
+def test_columns_that_are_empty_say_nothing(smoothing: str) -> None:
+    described = [Column("y", "nominal", (), True), Column("z", "nominal", ("u", "v"), True)]
+    table = table_of({"x": [None] * 3, "y": [None] * 3, "z": [None] * 3}, described)
+    data = labelled(table, list("abb"))
+    said = answered(NaiveBayes(smoothing=smoothing), data).probabilities
+    assert said == pytest.approx(np.array([[1 / 3, 2 / 3]] * 3))
+
+
+def test_it_says_priors_likelihoods_and_normals() -> None:
+    priors, outlook, *_ = fitted(NaiveBayes(smoothing="none"), weather()).explain()
+    assert priors.rows == (("no", pytest.approx(5 / 14)), ("yes", pytest.approx(9 / 14)))
+    assert outlook.title == "P(outlook | class)"
+    assert outlook.rows[0] == ("overcast", 0.0, pytest.approx(4 / 9))
+    *_, numbers = fitted(NaiveBayes(), constant_in_a_class()).explain()
+    assert numbers.rows[2] == ("y", "a", pytest.approx(2.0), pytest.approx(np.sqrt(2 / 3)))
+
+
+@pytest.mark.parametrize("field", ["priors_", "means_", "variances_", "kept_", "likelihoods_"])
+def test_learned_fields_that_do_not_fit_are_refused(field: str) -> None:
+    model = fitted(NaiveBayes(), weather())
+    setattr(model, field, model.likelihoods_[:1] if field == "likelihoods_" else np.zeros((7, 7)))
+    with pytest.raises(ValueError, match=r"likelihoods|argument"):
+        model.check_learned()
+
+
+def model_table(model: NaiveBayes, X: Any) -> Table:
+    return Table(model.columns_, X, np.empty((len(X), 0), np.int32))

@@ -1,0 +1,149 @@
+"""What every step promises, in each of its configurations."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mlcli.core.errors import MlcliWarning, UsageError
+from mlcli.core.params import build, parameters
+from mlcli.core.registry import STEPS
+from mlcli.core.schema import Column
+from mlcli.core.state import packed, unpacked
+from mlcli.core.tables import Table
+from tests.prepare.preparing import fitted
+from tests.rows import table_of
+
+
+def configurations() -> Iterator[Any]:
+    """The defaults of each step, and each other choice of its parameters."""
+    for name in STEPS.names():
+        yield pytest.param(name, {}, id=name)
+        for parameter in parameters(STEPS.load(name)):
+            for choice in set(parameter.choices or ()) - {parameter.default}:
+                yield pytest.param(name, {parameter.name: choice}, id=f"{name}-{choice}")
+
+
+every_step = pytest.mark.parametrize(("name", "params"), sorted(configurations(), key=lambda case: str(case.id)))
+
+
+def made(name: str, params: dict[str, Any]) -> Any:
+    return build(STEPS.load(name), params)
+
+
+def rows(n: int = 60, seed: int = 3) -> Table:
+    """Every kind of column, with gaps."""
+    rng = np.random.default_rng(seed)
+    columns = (
+        Column("length", missing=True),
+        Column("colour", "nominal", ("blue", "green", "red", "never"), missing=True),
+        Column("always"),
+        Column("size", "ordinal", ("low", "mid", "high"), missing=True),
+        Column("old", "boolean", ("no", "yes")),
+    )
+    numbers = np.column_stack([rng.normal(5, 3, n), np.full(n, 7.0)])
+    codes = np.column_stack([rng.integers(0, 3, n), rng.integers(0, 3, n), rng.integers(0, 2, n)]).astype(np.int32)
+    numbers[rng.random(n) < 0.2, 0] = np.nan
+    codes[rng.random(n) < 0.2, :2] = -1
+    return Table(columns, numbers, codes)
+
+
+def same(one: Table, other: Table) -> bool:
+    alike = np.array_equal(one.numbers, other.numbers, equal_nan=True) and np.array_equal(one.codes, other.codes)
+    return alike and one.columns == other.columns
+
+
+@every_step
+def test_it_gives_the_columns_that_it_announces(name: str, params: dict[str, Any]) -> None:
+    step = fitted(made(name, params), rows())
+    changed = step.transform(rows())
+    assert changed.columns == made(name, params).columns_after(rows().columns)
+    assert changed.numbers.shape == (60, len(changed.number_columns))
+    assert changed.codes.shape == (60, len(changed.code_columns))
+    assert changed.numbers.flags.c_contiguous
+    assert changed.codes.flags.c_contiguous
+
+
+@every_step
+def test_saved_and_loaded_equals_fitted_to_the_bit(name: str, params: dict[str, Any]) -> None:
+    step = fitted(made(name, params), rows())
+    arrays: dict[str, Any] = {}
+    written = json.dumps(packed(step, arrays), allow_nan=False)
+    loaded = unpacked(json.loads(written), arrays)
+    assert same(loaded.transform(rows(seed=4)), step.transform(rows(seed=4)))
+    assert loaded.explain() == step.explain()
+
+
+@every_step
+def test_the_table_that_it_is_given_stays_as_it_was(name: str, params: dict[str, Any]) -> None:
+    table = rows()
+    table.numbers.setflags(write=False)
+    table.codes.setflags(write=False)
+    fitted(made(name, params), table).transform(table)
+    assert same(table, rows())
+
+
+@every_step
+def test_a_row_changes_alike_alone_and_among_others(name: str, params: dict[str, Any]) -> None:
+    step = fitted(made(name, params), rows())
+    order = np.random.default_rng(1).permutation(60)
+    assert same(step.transform(rows().take(order)), step.transform(rows()).take(order))
+    assert same(step.transform(rows().take(slice(7, 8))), step.transform(rows()).take(slice(7, 8)))
+
+
+@every_step
+def test_the_order_of_training_rows_does_not_matter(name: str, params: dict[str, Any]) -> None:
+    order = np.random.default_rng(1).permutation(60)
+    straight, shuffled = fitted(made(name, params), rows()), fitted(made(name, params), rows().take(order))
+    assert straight.transform(rows()).numbers == pytest.approx(
+        shuffled.transform(rows()).numbers, abs=1e-12, nan_ok=True
+    )
+
+
+@every_step
+def test_a_whole_weight_counts_as_that_many_rows(name: str, params: dict[str, Any]) -> None:
+    times = np.random.default_rng(2).integers(0, 4, 60)
+    weighted = fitted(made(name, params), rows(), times)
+    repeated = fitted(made(name, params), rows().take(np.repeat(np.arange(60), times)))
+    one, other = weighted.transform(rows()), repeated.transform(rows())
+    assert one.numbers == pytest.approx(other.numbers, abs=1e-12, nan_ok=True)
+    assert np.array_equal(one.codes, other.codes)
+
+
+@every_step
+def test_one_row_no_column_or_no_rows_asked_is_enough(name: str, params: dict[str, Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", MlcliWarning)
+        one = fitted(made(name, params), rows().take(slice(0, 1)))
+        assert len(one.transform(rows())) == 60
+        assert len(one.transform(rows().take(slice(0, 0)))) == 0
+        bare = rows().select(())
+        assert len(fitted(made(name, params), bare).transform(bare)) == 60
+
+
+@every_step
+def test_what_it_says_of_itself_is_plain(name: str, params: dict[str, Any]) -> None:
+    sections = fitted(made(name, params), rows()).explain()
+    assert sections
+    assert json.dumps([asdict(section) for section in sections])
+
+
+@pytest.mark.parametrize("name", STEPS.names())
+def test_illegal_parameters_are_refused_from_the_declaration(name: str) -> None:
+    for parameter in parameters(STEPS.load(name)):
+        for value in parameter.illegal_values():
+            with pytest.raises(UsageError, match=parameter.name):
+                made(name, {parameter.name: value})
+
+
+@pytest.mark.parametrize("name", STEPS.names())
+def test_a_step_that_is_fresh_has_learned_nothing(name: str) -> None:
+    step = fitted(made(name, {}), table_of({"x": [1.0, 2.0]}))
+    assert step.fresh().columns_ is None
