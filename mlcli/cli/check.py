@@ -1,1 +1,33 @@
-"""check: to come."""
+"""check: find every problem of experiment files, and run nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Specs = Annotated[list[Path], typer.Argument(metavar="SPEC...", help="Experiment files (YAML).")]
+
+
+def check_command(specs: Specs) -> None:
+    """Find every problem of experiment files, and run nothing.
+
+    Every file is read to its end: names, parameters, datasets, metrics. The
+    exit code is 0 when all can be run.
+
+    \b
+    mlcli check experiments/*.yaml
+    """
+    from mlcli.cli._boundary import told
+    from mlcli.core.errors import ExitCode, ExperimentError
+    from mlcli.experiment.spec import check
+
+    problems = {spec: check(spec) for spec in specs}
+    for spec, found in problems.items():
+        if found:
+            told(ExperimentError(*found))
+        else:
+            typer.echo(f"{spec}: no problem found")
+    if any(problems.values()):
+        raise typer.Exit(ExitCode.EXPERIMENT)

@@ -1,1 +1,69 @@
-"""data: to come."""
+"""data: list the shipped datasets, or profile one or a CSV file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from mlcli.cli._options import AsJson, Target, Task, dataset_names
+
+Reference = Annotated[
+    str | None,
+    typer.Argument(metavar="NAME|FILE", help="A shipped dataset, or a CSV file.", autocompletion=dataset_names),
+]
+Write = Annotated[
+    bool, typer.Option("--write-sidecar", help="Write what was inferred beside the CSV file, for review.")
+]
+
+
+def data_command(
+    reference: Reference = None,
+    target: Target = None,
+    task: Task = None,
+    write_sidecar: Write = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the shipped datasets, or profile one or a CSV file.
+
+    A profile shows each column with its kind and how that was found, missing
+    cells, ranges, small histograms, the balance of the classes, and warnings.
+
+    \b
+    mlcli data iris
+    mlcli data my.csv --write-sidecar
+    """
+    from mlcli.cli._console import say, show, show_json
+    from mlcli.core.errors import UsageError
+
+    if reference is None:
+        if write_sidecar or target or task:
+            raise UsageError("a file is missing", hint="such as mlcli data my.csv --write-sidecar")
+        _list(as_json)
+        return
+
+    from mlcli.data.load import load
+    from mlcli.data.profile import profile
+    from mlcli.report.profile import profile_of
+
+    dataset = load(reference, target=target, task=task)
+    if write_sidecar:
+        from mlcli.data.write_sidecar import write_sidecar as write
+
+        say(f"wrote {write(dataset)}: correct what is wrong there, and it is used from now on")
+    found = profile(dataset)
+    if as_json:
+        show_json(found.to_json())
+    else:
+        show(profile_of(found))
+
+
+def _list(as_json: bool) -> None:
+    from mlcli.cli._console import show, show_json
+    from mlcli.data.shipped import shipped
+    from mlcli.report.profile import datasets_of
+
+    if as_json:
+        show_json({"datasets": [{"name": name, "summary": summary} for name, summary in shipped().items()]})
+    else:
+        show(datasets_of(shipped()))

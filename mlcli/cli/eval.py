@@ -1,1 +1,88 @@
-"""eval: to come."""
+"""eval: judge methods on rows they have not seen; start here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from mlcli.cli._options import AsJson, Jobs, Params, Seed, Store, Target, Task, model_names, protocol_names
+
+Data = Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV files, or shipped datasets such as iris.")]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="MODEL",
+        autocompletion=model_names,
+        help="An id, '{use: knn, params: {k: 3}}', or a saved model; repeatable. [default: a panel for the task]",
+    ),
+]
+ProtocolName = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol",
+        metavar="NAME",
+        autocompletion=protocol_names,
+        help="How rows are split. [default: stratified-k-fold, or k-fold]",
+    ),
+]
+Folds = Annotated[int | None, typer.Option("--folds", metavar="N", help="Parts, each judged once. [default: 10]")]
+Repeats = Annotated[int | None, typer.Option("--repeats", metavar="N", help="Times that rows are split anew.")]
+TestShare = Annotated[
+    float | None, typer.Option("--test-share", metavar="SHARE", help="The share that a holdout judges.")
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric", metavar="NAME", help="A score; repeatable, the first decides. [default: by the task]"
+    ),
+]
+
+
+def eval_command(
+    data: Data,
+    models: Models = None,
+    params: Params = None,
+    target: Target = None,
+    task: Task = None,
+    protocol: ProtocolName = None,
+    folds: Folds = None,
+    repeats: Repeats = None,
+    test_share: TestShare = None,
+    metrics: Metrics = None,
+    seed: Seed = 1,
+    jobs: Jobs = None,
+    store: Store = None,
+    as_json: AsJson = False,
+) -> None:
+    """Judge methods on rows they have not seen.
+
+    mlcli eval my.csv is enough: it guesses the target, runs a panel of methods
+    beside the baseline, and says which is best and how sure that is.
+
+    \b
+    mlcli eval iris -m naive-bayes
+    mlcli eval iris -m knn -p k=3 --protocol repeated-stratified-k-fold
+    mlcli eval my.csv --target price --metric rmse --metric mae
+    """
+    from mlcli.cli._running import run_and_show
+    from mlcli.experiment.cells import DataSpec, Experiment
+    from mlcli.experiment.model_text import models_from_text
+
+    experiment = Experiment(
+        data=tuple(DataSpec(reference, target, task) for reference in data),
+        models=models_from_text(models or [], params or []) or None,
+        protocol=_protocol(protocol, folds=folds, repeats=repeats, test_share=test_share),
+        metrics=tuple(metrics or ()),
+        seed=seed,
+    )
+    run_and_show([experiment], place_of=lambda _: store, jobs=jobs, as_json=as_json)
+
+
+def _protocol(name: str | None, **given: float | None) -> Any:
+    from mlcli.experiment.cells import ProtocolSpec
+
+    params = {option: value for option, value in given.items() if value is not None}
+    return ProtocolSpec(name or "", params) if name or params else None

@@ -1,1 +1,49 @@
-"""init: to come."""
+"""init: write a first experiment file for a dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mlcli.cli._options import Target, Task, dataset_names
+
+Reference = Annotated[
+    str, typer.Argument(metavar="DATA", help="A CSV file, or a shipped dataset.", autocompletion=dataset_names)
+]
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")]
+
+
+def init_command(
+    reference: Reference, output: Output = Path("experiment.yaml"), target: Target = None, task: Task = None
+) -> None:
+    """Write a first experiment file for a dataset; one that is there is never overwritten.
+
+    \b
+    mlcli init my.csv
+    mlcli init my.csv --target price -o prices.yaml
+    """
+    from mlcli.core.errors import UsageError
+    from mlcli.data.load import load
+    from mlcli.experiment.first import first_experiment
+
+    if output.exists():
+        raise UsageError(f"{output} is there already", hint="remove it, or name another file with -o")
+    text = first_experiment(_seen_from(output, reference), load(reference, target=target, task=task))
+    with output.open("x", encoding="utf-8") as file:
+        file.write(text)
+    typer.echo(f"wrote {output}; next: mlcli plan {output}, then mlcli run {output}")
+
+
+def _seen_from(output: Path, reference: str) -> str:
+    """The dataset as the experiment file must name it: paths begin at the file's folder."""
+    import os
+
+    from mlcli.data.find import find, is_path
+
+    path = Path(reference).expanduser()
+    if not is_path(reference) and not path.is_file():
+        find(reference)
+        return reference
+    return os.path.relpath(path, output.parent) if not path.is_absolute() else str(path)

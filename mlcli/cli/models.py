@@ -7,23 +7,21 @@ from typing import Annotated
 import typer
 
 from mlcli.cli._console import show, show_json
+from mlcli.cli._options import AsJson, model_names
 from mlcli.core.registry import MODELS
-
-
-def names(incomplete: str) -> list[str]:
-    """The ids that start so, for the shell's completion."""
-    return [name for name in MODELS.names() if name.startswith(incomplete)]
 
 
 def models_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="ID", help="A method, such as knn.", autocompletion=names)
+        str | None, typer.Argument(metavar="ID", help="A method, such as knn.", autocompletion=model_names)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the methods, or show the parameters, formula and source of one.
 
-    Example: mlcli models knn
+    \b
+    mlcli models
+    mlcli models knn
     """
     from mlcli.report import catalogue
 

@@ -1,1 +1,33 @@
-"""plan: to come."""
+"""plan: show the cells that experiment files would run, and run nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mlcli.cli._options import AsJson
+
+Specs = Annotated[list[Path], typer.Argument(metavar="SPEC...", help="Experiment files (YAML).")]
+
+
+def plan_command(specs: Specs, as_json: AsJson = False) -> None:
+    """Show the cells that experiment files would run, and run nothing.
+
+    Steps that a model needs (impute, one-hot, standardise) are inserted and
+    shown; models that cannot do a dataset's task are named with the reason.
+
+    \b
+    mlcli plan experiments/quickstart.yaml
+    """
+    from mlcli.cli._console import show, show_json
+    from mlcli.experiment.plan import plan
+    from mlcli.experiment.spec import read_experiment
+    from mlcli.report.planned import plan_as_json, plan_of
+
+    cells = [cell for spec in specs for cell in plan(read_experiment(spec))]
+    if as_json:
+        show_json(plan_as_json(cells))
+    else:
+        show(plan_of(cells))

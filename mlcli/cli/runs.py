@@ -1,1 +1,41 @@
-"""runs: to come."""
+"""runs: list the runs in a store, or show one again without running it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mlcli.cli._options import AsJson
+
+Number = Annotated[int | None, typer.Argument(metavar="ID", help="A run, by its number in the list.")]
+Place = Annotated[
+    Path | None, typer.Option("--store", metavar="FILE", help="The store. [default: .mlcli/runs.db, here]")
+]
+
+
+def runs_command(number: Number = None, store: Place = None, as_json: AsJson = False) -> None:
+    """List the runs in a store, or show one again without running it.
+
+    Tables are made from stored answers: neither data nor methods are needed.
+
+    \b
+    mlcli runs --store experiments/.mlcli/runs.db
+    mlcli runs 3
+    """
+    from mlcli.cli._console import show, show_json
+    from mlcli.experiment.store import DEFAULT_PLACE, Store
+    from mlcli.report.as_json import results_as_json
+    from mlcli.report.results import results_of
+    from mlcli.report.runs import runs_as_json, runs_of
+    from mlcli.report.scored import scored
+
+    with Store.read(store or DEFAULT_PLACE) as opened:
+        if number is None:
+            known = opened.runs()
+            show_json(runs_as_json(known)) if as_json else show(runs_of(known))
+            return
+        about, results = opened.run(number)
+    found = [scored(result, about.metrics) for result in results]
+    show_json(results_as_json(found)) if as_json else show(results_of(found))

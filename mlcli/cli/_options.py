@@ -1,0 +1,50 @@
+"""Options that several verbs share, declared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mlcli.core.registry import MODELS, PROTOCOLS
+
+
+def model_names(incomplete: str) -> list[str]:
+    """The methods that start so, for the shell's completion."""
+    return [name for name in MODELS.names() if name.startswith(incomplete)]
+
+
+def protocol_names(incomplete: str) -> list[str]:
+    """The protocols that start so, for the shell's completion."""
+    return [name for name in PROTOCOLS.names() if name.startswith(incomplete)]
+
+
+def dataset_names(incomplete: str) -> list[str]:
+    """The shipped datasets that start so, for the shell's completion."""
+    from mlcli.data.shipped import shipped_paths
+
+    return [name for name in shipped_paths() if name.startswith(incomplete)]
+
+
+Target = Annotated[
+    str | None,
+    typer.Option("--target", metavar="COLUMN", help="The column to predict. [default: sidecar, else the last]"),
+]
+Task = Annotated[
+    str | None,
+    typer.Option("--task", metavar="KIND", help="classification or regression. [default: by the target]"),
+]
+Params = Annotated[
+    list[str] | None,
+    typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the model, such as k=3; repeatable."),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="What all random numbers follow from.")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Worker processes. [default: one per core]")
+]
+Store = Annotated[
+    Path | None,
+    typer.Option("--store", metavar="FILE", help="Keep answers here; what it holds is not run again."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]

@@ -1,0 +1,82 @@
+"""From experiments to tables: plan all, run all, show all; what ``eval`` and ``run`` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from mlcli.cli._console import say, show, show_json
+from mlcli.cli._progress import Progress
+from mlcli.core.errors import ExitCode
+from mlcli.experiment.cells import Cell, CellResult, Experiment
+from mlcli.experiment.plan import plan
+from mlcli.experiment.runner import run
+from mlcli.report.as_json import results_as_json
+from mlcli.report.results import results_of
+from mlcli.report.scored import Scored, scored
+
+if TYPE_CHECKING:
+    from mlcli.experiment.store import Store
+
+PlaceOf = Callable[[Experiment], Path | None]
+"""Where the answers of an experiment are kept, if anywhere."""
+BROKEN = ("failed", "over-budget", "died")
+
+
+def run_and_show(experiments: Sequence[Experiment], *, place_of: PlaceOf, jobs: int | None, as_json: bool) -> None:
+    """Run experiments, show what they found, and leave with the exit code that tells how it went."""
+    planned = [(experiment, plan(experiment)) for experiment in experiments]
+    found: list[Scored] = []
+    for experiment, cells in planned:
+        results = _ran(experiment, cells, place_of(experiment), jobs)
+        its = [scored(result, experiment.metrics) for result in results]
+        if not as_json:
+            show(results_of(its))
+        found += its
+    if as_json:
+        show_json(results_as_json(found))
+    leave_by(found)
+
+
+def leave_by(found: Sequence[Scored]) -> None:
+    """Say how many cells broke down, if any did, and leave with their exit code."""
+    broken = sum(one.result.status in BROKEN for one in found)
+    if broken:
+        say(f"{broken} of {len(found)} cells did not end well; each says why above")
+        raise typer.Exit(ExitCode.CELLS)
+
+
+def _ran(experiment: Experiment, cells: Sequence[Cell], place: Path | None, jobs: int | None) -> list[CellResult]:
+    with ExitStack() as stack:
+        store = None if place is None else stack.enter_context(_opened(place))
+        number = _begun(store, experiment, cells)
+        progress = stack.enter_context(Progress())
+        results = run(cells, store=store, jobs=jobs, on_progress=progress)
+        if store is not None:
+            store.finish_run(number, results)
+    return results
+
+
+def _opened(place: Path) -> Store:
+    from mlcli.experiment.store import Store
+
+    return Store.open(place)
+
+
+def _begun(store: Store | None, experiment: Experiment, cells: Sequence[Cell]) -> int:
+    if store is None:
+        return 0
+    from mlcli.experiment.run_log import RunFacts
+
+    source = experiment.source
+    about = RunFacts(
+        title=experiment.name or (source.stem if source else "eval"),
+        source=None if source is None else str(source),
+        seed=experiment.seed,
+        metrics=experiment.metrics,
+    )
+    return store.begin_run(about, len(cells))

@@ -1,0 +1,97 @@
+"""Results as one JSON document; its keys are fixed, since scripts depend on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from mlcli import __version__
+from mlcli.experiment.cells import Cell, CellResult, StepSpec
+from mlcli.metrics.base import Summary
+from mlcli.report.scored import ClassScores, Scored
+
+
+def results_as_json(scored: Sequence[Scored]) -> dict[str, Any]:
+    """The document of an experiment: one entry per cell, in the order of the plan."""
+    return {"version": __version__, "cells": [_result(one) for one in scored]}
+
+
+def cell_as_json(cell: Cell) -> dict[str, Any]:
+    """What a cell asks, as plain values."""
+    return {
+        "dataset": cell.dataset.name,
+        "kind": cell.kind,
+        "model": cell.model.use,
+        "label": cell.label,
+        "params": _plain(dict(cell.model.params)),
+        "steps": [_step(step) for step in cell.steps],
+        "protocol": cell.protocol.use,
+        "protocol_params": _plain(dict(cell.protocol.params)),
+        "seed": cell.seed,
+        "rows": len(cell.dataset),
+    }
+
+
+def _result(one: Scored) -> dict[str, Any]:
+    result, cell = one.result, one.result.cell
+    why = result.why or cell.skipped
+    return {
+        **cell_as_json(cell),
+        "status": result.status,
+        **({"why": why} if why else {}),
+        "splits": len(result.splits),
+        "seconds": _seconds(result),
+        "metrics": {name: _summary(summary) for name, summary in one.summaries.items()},
+        **(_confusion(one.confusion) if one.confusion else {}),
+        "notes": [*cell.dataset.notes, *result.notes],
+        "warnings": list(dict.fromkeys(text for split in result.splits for text in split.warnings)),
+    }
+
+
+def _step(step: StepSpec) -> dict[str, Any]:
+    return {"use": step.use, "params": _plain(dict(step.params))}
+
+
+def _seconds(result: CellResult) -> dict[str, float]:
+    return {
+        "fit": sum(split.fit_seconds for split in result.splits),
+        "predict": sum(split.predict_seconds for split in result.splits),
+    }
+
+
+def _summary(summary: Summary) -> dict[str, Any]:
+    if summary.mean is None:
+        return {"mean": None, "why": summary.why}
+    if not math.isfinite(summary.mean):
+        return {"mean": None, "why": "infinite" if math.isinf(summary.mean) else "not a number"}
+    described = {name: _plain(getattr(summary, name)) for name in ("mean", "std", "low", "high", "splits")}
+    if summary.interval:
+        described["interval"] = summary.interval
+    if summary.marks:
+        described["marks"] = list(summary.marks)
+    return described
+
+
+def _class(scores: ClassScores) -> dict[str, Any]:
+    return {
+        "class": scores.label,
+        "rows": _count(scores.rows),
+        **{name: _plain(value) for name, value in scores.scores},
+    }
+
+
+def _count(value: float) -> float | int:
+    """A count as a whole number, unless rows have weights."""
+    return int(value) if value == int(value) else float(value)
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON knows it: what is not finite is null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int | bool) else str(value)

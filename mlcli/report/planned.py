@@ -1,0 +1,53 @@
+"""The cells that an experiment would run, with the steps that are put before each model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from mlcli.experiment.cells import Cell
+from mlcli.experiment.labels import said, told_apart
+from mlcli.report.document import Block, Document, Grid, Sentence, grid, notes
+from mlcli.report.document import Cell as Shown
+from mlcli.report.numbers import counted
+from mlcli.report.remarks import steps_of
+from mlcli.report.results import comparable, opening
+
+
+def plan_of(cells: Sequence[Cell]) -> Document:
+    """The cells by dataset, then how many there are."""
+    skipped = sum(bool(cell.skipped) for cell in cells)
+    left_out = f"; {counted(skipped, 'more')} cannot be run" if skipped else ""
+    blocks = [block for _, group in groupby(cells, comparable) for block in _group(list(group))]
+    return (*blocks, Sentence(f"{counted(len(cells) - skipped, 'cell')} to run{left_out}", "strong"))
+
+
+def _group(cells: Sequence[Cell]) -> Iterator[Block]:
+    yield from opening(cells[0])
+    names = told_apart([cell.model for cell in cells])
+    yield _grid(cells, names)
+    yield notes(
+        *(f"{name} is skipped: {cell.skipped}" for name, cell in zip(names, cells, strict=True) if cell.skipped)
+    )
+
+
+def _grid(cells: Sequence[Cell], names: Sequence[str]) -> Grid:
+    rows = [
+        [Shown(name, "weak" if cell.skipped else "strong"), _params(cell), "-" if cell.skipped else steps_of(cell)]
+        for name, cell in zip(names, cells, strict=True)
+    ]
+    return grid(["model", "parameters", "steps before it"], rows)
+
+
+def _params(cell: Cell) -> str:
+    return ", ".join(f"{name}={said(value)}" for name, value in cell.model.params.items())
+
+
+def plan_as_json(cells: Sequence[Cell]) -> dict[str, Any]:
+    """The plan as plain values."""
+    from mlcli.report.as_json import cell_as_json
+
+    return {
+        "cells": [{**cell_as_json(cell), **({"skipped": cell.skipped} if cell.skipped else {})} for cell in cells]
+    }

@@ -1,0 +1,111 @@
+"""What a dataset looks like: its columns with small histograms, the balance of its classes, what seems odd."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from mlcli.data.profile import ColumnProfile, LevelCount, LevelSummary, NumberSummary, Profile
+from mlcli.report.document import Block, Cell, Document, Grid, Heading, Notes, Sentence, grid, notes
+from mlcli.report.numbers import counted, share, short
+
+HEIGHTS = "▁▂▃▄▅▆▇█"
+BAR, BAR_WIDTH = "█", 20
+LEVELS_SHOWN = 4
+
+
+def profile_of(profile: Profile) -> Document:
+    """The whole profile."""
+    return tuple(_blocks(profile))
+
+
+def datasets_of(shipped: Mapping[str, str]) -> Document:
+    """The shipped datasets, one line each."""
+    table = grid(["", ""], [[Cell(name, "strong"), summary] for name, summary in shipped.items()])
+    return table, notes("mlcli data NAME shows the columns of one; any CSV file works as well: mlcli data my.csv")
+
+
+def _blocks(profile: Profile) -> Iterator[Block]:
+    task = f"{profile.task} of {profile.target}" if profile.task and profile.target else "no target"
+    yield Heading(profile.name, 1)
+    yield Sentence(f"{counted(profile.rows, 'row')}, {counted(len(profile.columns), 'column')}; {task}")
+    yield _columns(profile.columns)
+    if profile.classes:
+        yield Heading(f"Classes of {profile.target}")
+        yield _classes(profile.classes)
+    yield from _listed("How kinds and roles were found", _found(profile.columns))
+    yield from _listed("Guessed or odd while reading", profile.notes)
+    yield from _listed("Warnings", profile.warnings)
+    yield from _about(profile.about)
+
+
+def _columns(columns: Sequence[ColumnProfile]) -> Grid:
+    rows = [[*_described(column), *_content(column)] for column in columns]
+    return grid(["column", "role", "kind", "missing", "values", "distribution"], rows, right=[3])
+
+
+def _described(column: ColumnProfile) -> list[str | Cell]:
+    missing = f"{column.missing} ({100 * column.missing_share:.1f} %)" if column.missing else "0"
+    role: Cell | str = Cell(column.role, "best") if column.role == "target" else column.role
+    return [Cell(column.name, "strong"), role, column.kind, missing]
+
+
+def _content(column: ColumnProfile) -> list[str]:
+    if column.numbers is not None:
+        return _numbers(column.numbers)
+    return _levels(column.levels) if column.levels is not None and column.levels.used else ["none", ""]
+
+
+def _numbers(numbers: NumberSummary) -> list[str]:
+    kind = "whole numbers, " if numbers.discrete else ""
+    values = f"{kind}{short(numbers.low)} to {short(numbers.high)}, mean {short(numbers.mean)}"
+    return [values, histogram(numbers.counts)]
+
+
+def _levels(levels: LevelSummary) -> list[str]:
+    shown = ", ".join(f"{top.level} {top.count}" for top in levels.top[:LEVELS_SHOWN])
+    more = levels.used - LEVELS_SHOWN
+    unused = levels.levels - levels.used
+    text = shown + (f" and {counted(more, 'more level')}" if more > 0 else "")
+    return [text + (f" ({unused} unused)" if unused else ""), histogram([top.count for top in levels.top])]
+
+
+def histogram(counts: Sequence[int]) -> str:
+    """Counts as bars, the highest as high as a letter; a count above zero is never invisible."""
+    highest = max(counts, default=0)
+    return "".join(HEIGHTS[-(-count * (len(HEIGHTS) - 1) // highest)] if count else " " for count in counts)
+
+
+def _found(columns: Sequence[ColumnProfile]) -> list[str]:
+    """How kinds and roles were found, columns of one reason together."""
+    reasons: dict[str, list[str]] = {}
+    for column in columns:
+        reasons.setdefault(f"{column.source}, {column.why}" if column.why else column.source, []).append(
+            column.name
+        )
+    return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
+
+
+def _classes(classes: Sequence[LevelCount]) -> Grid:
+    total, most = sum(one.count for one in classes), max(one.count for one in classes) or 1
+    rows = [
+        [
+            Cell(one.level, "strong"),
+            str(one.count),
+            share(one.count, total),
+            BAR * round(BAR_WIDTH * one.count / most),
+        ]
+        for one in classes
+    ]
+    return grid(["class", "rows", "share", ""], rows, right=(1, 2))
+
+
+def _listed(title: str, sentences: Sequence[str]) -> Iterator[Block]:
+    if sentences:
+        yield Heading(title)
+        yield Notes(tuple(("-", sentence) for sentence in sentences))
+
+
+def _about(about: Mapping[str, object]) -> Iterator[Block]:
+    rows = [[key, str(value)] for key, value in about.items() if value]
+    if rows:
+        yield grid(["", ""], rows)

@@ -1,0 +1,79 @@
+"""What an experiment found, per dataset: the table of models, what to know of it, the verdict, the matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from mlcli.experiment.cells import Cell as ExperimentCell
+from mlcli.experiment.labels import told_apart
+from mlcli.metrics.base import Metric
+from mlcli.report.confusion import READING, confusion_of
+from mlcli.report.document import Block, Document, Heading, Notes, Sentence, notes
+from mlcli.report.numbers import counted
+from mlcli.report.remarks import remarks_on
+from mlcli.report.scored import Scored
+from mlcli.report.scores import table_of_models
+
+
+def results_of(scored: Sequence[Scored]) -> Document:
+    """All cells, those of one dataset, kind and protocol together."""
+    groups: dict[tuple[object, ...], list[Scored]] = {}
+    for one in scored:
+        groups.setdefault(comparable(one.result.cell), []).append(one)
+    return tuple(block for group in groups.values() for block in _group(group))
+
+
+def comparable(cell: ExperimentCell) -> tuple[object, ...]:
+    """What cells must share to stand in one table."""
+    data = cell.dataset
+    settings = tuple(sorted((name, repr(value)) for name, value in cell.protocol.params.items()))
+    return data.name, data.content, cell.kind, cell.protocol.use, settings, cell.seed
+
+
+def _group(group: Sequence[Scored]) -> Iterator[Block]:
+    names = names_of(group)
+    metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
+    yield from opening(group[0].result.cell)
+    yield from table_of_models(group, names, metrics)
+    yield remarks_on(group, names)
+    yield from _verdict(group, names, metrics)
+    yield from _matrices(group, names)
+
+
+def opening(cell: ExperimentCell) -> Iterator[Block]:
+    """What a table is about: dataset, task, protocol, and what was guessed."""
+    data, schema = cell.dataset, cell.dataset.schema
+    target = schema.the("target")
+    of = f" of {target.name}" if target else ""
+    yield Heading(f"{data.name}: {cell.kind}{of}", 1)
+    yield Sentence(
+        f"{counted(len(data), 'row')}, {counted(len(schema.features()), 'feature')}"
+        f"; {protocol_words(cell)}; seed {cell.seed}"
+    )
+    if data.notes:
+        yield notes(*data.notes)
+
+
+def protocol_words(cell: ExperimentCell) -> str:
+    """The protocol with its settings."""
+    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in cell.protocol.params.items())
+    return f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
+
+
+def _verdict(group: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]) -> Iterator[Block]:
+    sentence = verdict_on(group, names, metrics[0]) if metrics else ""
+    if sentence:
+        yield Sentence(sentence, "strong")
+
+
+def _matrices(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
+    shown = [one for one in group if one.confusion is not None]
+    for one in shown:
+        yield from confusion_of(names[one], one.confusion)
+    if shown:
+        yield notes(READING)
+
+
+def names_of(group: Sequence[Scored]) -> dict[Scored, str]:
+    """The name of each row: its label, with what tells it from others of the same label."""
+    return dict(zip(group, told_apart([one.result.cell.model for one in group]), strict=True))

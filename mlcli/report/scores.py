@@ -1,0 +1,82 @@
+"""The table of models of one dataset: baseline first, the best of each metric marked, nothing left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from mlcli.core.kinds import kind_named
+from mlcli.metrics.base import Metric, Summary
+from mlcli.report.document import Block, Cell, Grid, grid, notes
+from mlcli.report.numbers import decimals_for, fixed
+from mlcli.report.scored import Scored
+
+UNIT_DECIMALS = 3
+BEST = "*"
+LEGEND = f"{BEST} best of its column   ± to the farther end of the 95 % interval"
+
+
+def table_of_models(
+    scored: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]
+) -> Iterator[Block]:
+    """The scores of the cells that are done, and what became of the others."""
+    done = sorted((one for one in scored if one.done), key=_after_baseline)
+    if done:
+        yield _scores(done, names, metrics)
+        yield notes(LEGEND, *_intervals(done, metrics))
+    others = [one for one in scored if not one.done]
+    if others:
+        yield grid(["model", "status", "why"], [_undone(one, names[one]) for one in others])
+
+
+def _after_baseline(one: Scored) -> bool:
+    cell = one.result.cell
+    return cell.model.use != kind_named(cell.kind).baseline
+
+
+def _scores(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]) -> Grid:
+    columns = [_column(metric, [one.summaries[metric.name] for one in done]) for metric in metrics]
+    rows = [[Cell(names[one], "strong"), *cells] for one, *cells in zip(done, *columns, strict=True)]
+    return grid(["model", *(metric.name for metric in metrics)], rows, right=range(1, len(metrics) + 1))
+
+
+def _column(metric: Metric, summaries: Sequence[Summary]) -> list[Cell]:
+    means = [summary.mean for summary in summaries if summary.mean is not None]
+    bounded = metric.low is not None and metric.high is not None
+    decimals = UNIT_DECIMALS if bounded else decimals_for(means)
+    best = min((_badness(metric, mean) for mean in means), default=None)
+    return [_score(summary, decimals, metric, best) for summary in summaries]
+
+
+def _badness(metric: Metric, mean: float) -> float:
+    return {"high": -mean, "low": mean, "zero": abs(mean)}[metric.better]
+
+
+def _score(summary: Summary, decimals: int, metric: Metric, best: float | None) -> Cell:
+    if summary.mean is None:
+        return Cell("undefined", "weak")
+    text = fixed(summary.mean, decimals)
+    reach = reach_of(summary)
+    text += "" if reach is None else f" ±{fixed(reach, decimals)}"
+    return Cell(BEST + text, "best") if _badness(metric, summary.mean) == best else Cell(text)
+
+
+def reach_of(summary: Summary) -> float | None:
+    """How far the interval reaches from the mean, on its longer side."""
+    if summary.mean is None or summary.low is None or summary.high is None:
+        return None
+    reach = max(summary.high - summary.mean, summary.mean - summary.low)
+    return reach if math.isfinite(reach) else None
+
+
+def _intervals(done: Sequence[Scored], metrics: Sequence[Metric]) -> Iterable[str]:
+    """How the intervals were made, metrics of one way together."""
+    ways: dict[str, list[str]] = {}
+    for metric in metrics:
+        for way in {one.summaries[metric.name].interval for one in done} - {""}:
+            ways.setdefault(way, []).append(metric.name)
+    return (f"interval of {', '.join(of)}: {way}" for way, of in ways.items())
+
+
+def _undone(one: Scored, name: str) -> list[str | Cell]:
+    return [Cell(name, "strong"), Cell(one.result.status, "bad"), one.result.why or one.result.cell.skipped]
