@@ -15,9 +15,14 @@ def fitted(model: Any, data: Any, seed: int = 1) -> Any:
     return model
 
 
+def asked(model: Any, data: Any) -> Any:
+    """What a fitted model says of rows."""
+    return ask(model, data)
+
+
 def answered(model: Any, data: Any) -> Any:
     """What the model says of the rows that it learned from."""
-    return ask(fitted(model, data), data)
+    return asked(fitted(model, data), data)
 
 
 def right_by_leave_one_out(model: Any, data: Any) -> int:
@@ -25,6 +30,6 @@ def right_by_leave_one_out(model: Any, data: Any) -> int:
     right = 0
     for row in range(len(data)):
         others = np.delete(np.arange(len(data)), row)
-        answers = ask(fitted(model.fresh(), data.take(others)), data.take(np.array([row])))
+        answers = asked(fitted(model.fresh(), data.take(others)), data.take(np.array([row])))
         right += int(answers.predicted[0] == answers.truth[0])
     return right

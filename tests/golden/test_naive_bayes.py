@@ -12,12 +12,11 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import FitError, MlcliWarning, UsageError
-from mlcli.core.learning import ask
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.models.bayes.naive_bayes import NaiveBayes
-from tests.golden.asking import answered, fitted, right_by_leave_one_out
+from tests.golden.asking import answered, asked, fitted, right_by_leave_one_out
 from tests.golden.weather import printed, weather
 from tests.rows import labelled, table_of
 
@@ -139,10 +138,10 @@ def test_coded_and_gaussian_columns_multiply() -> None:
 def test_missing_and_undeclared_cells_are_left_out_of_the_product() -> None:
     data = labelled(table_of({"x": [1.0, 2.0, 4.0, 6.0, None], "y": ["u", "u", "v", "u", "v"]}), list("aabba"))
     alone = data.with_table(data.table.select(["y"]))
-    asked = table_of({"x": [None], "y": ["v"]}, data.table.columns)
-    only_y = fitted(NaiveBayes(), alone).predict_proba(asked.select(["y"]))
+    rows = table_of({"x": [None], "y": ["v"]}, data.table.columns)
+    only_y = fitted(NaiveBayes(), alone).predict_proba(rows.select(["y"]))
     model = fitted(NaiveBayes(), data)
-    assert model.predict_proba(asked) == pytest.approx(only_y, abs=1e-15)
+    assert model.predict_proba(rows) == pytest.approx(only_y, abs=1e-15)
     assert model.means_[:, 0] == pytest.approx([1.5, 5.0])
     nothing = table_of({"x": [None], "y": [None]}, data.table.columns)
     assert model.predict_proba(nothing) == pytest.approx(np.array([[0.6, 0.4]]))
@@ -151,8 +150,9 @@ def test_missing_and_undeclared_cells_are_left_out_of_the_product() -> None:
 def test_a_class_that_training_lacks_has_probability_0() -> None:
     data = numeric(*load_iris(return_X_y=True))
     two = data.take(np.flatnonzero(data.y != 1))
-    for params in ({}, {"smooth_prior": True}, {"zero_variance": "drop"}):
-        said = ask(fitted(NaiveBayes(**params), two), data).probabilities
+    variants: list[dict[str, Any]] = [{}, {"smooth_prior": True}, {"zero_variance": "drop"}]
+    for params in variants:
+        said = asked(fitted(NaiveBayes(**params), two), data).probabilities
         assert (said[:, 1] == 0).all()
         assert said.sum(axis=1) == pytest.approx(1.0)
 
@@ -214,14 +214,14 @@ def test_ddof_is_taken_off_the_number_of_rows(ddof: int, expected: float) -> Non
 def test_a_row_that_no_class_makes_possible_answers_the_priors_and_says_so() -> None:
     data = labelled(table_of({"x": list("uuv"), "y": list("uvv")}), list("abb"))
     model = fitted(NaiveBayes(smoothing="none"), data)
-    asked = table_of({"x": ["v", "u"], "y": ["u", "u"]}, data.table.columns)
+    rows = table_of({"x": ["v", "u"], "y": ["u", "u"]}, data.table.columns)
     with pytest.warns(MlcliWarning, match="1 of 2 rows"):
-        said = model.predict_proba(asked)
+        said = model.predict_proba(rows)
     assert said == pytest.approx(np.array([[1 / 3, 2 / 3], [1.0, 0.0]]))
 
 
 def test_a_class_without_a_cell_in_a_column_takes_the_column_of_all_rows() -> None:
-    columns = {"x": [1.0, 3.0, 5.0, None], "y": ["u", "v", "v", None]}
+    columns: dict[str, Any] = {"x": [1.0, 3.0, 5.0, None], "y": ["u", "v", "v", None]}
     model = fitted(NaiveBayes(smoothing="none"), labelled(table_of(columns), list("aaab")))
     assert model.means_[:, 0] == pytest.approx([3.0, 3.0])
     assert model.likelihoods_[0] == pytest.approx(np.array([[1 / 3, 1 / 3], [2 / 3, 2 / 3]]))

@@ -10,10 +10,9 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import confusion_matrix
 
 from mlcli.core.errors import FitError
-from mlcli.core.learning import ask
 from mlcli.core.schema import Column
 from mlcli.models.baselines.one_r import OneR
-from tests.golden.asking import answered, fitted
+from tests.golden.asking import answered, asked, fitted
 from tests.golden.weather import weather, weather_with_numbers
 from tests.rows import labelled, table_of
 
@@ -123,15 +122,15 @@ def test_a_missing_cell_is_a_value_of_its_own() -> None:
 def test_a_value_without_training_rows_answers_the_overall_shares() -> None:
     data = labelled(table_of({"x": ["u", "u", "v"]}, [Column("x", "nominal", ("u", "v", "w"))]), ["a", "b", "b"])
     model = fitted(OneR(), data)
-    asked = table_of({"x": ["w", None]}, data.table.columns)
-    assert model.predict_proba(asked) == pytest.approx(np.array([[1 / 3, 2 / 3]] * 2))
+    rows = table_of({"x": ["w", None]}, data.table.columns)
+    assert model.predict_proba(rows) == pytest.approx(np.array([[1 / 3, 2 / 3]] * 2))
 
 
 def test_a_cell_on_a_cut_is_below_it_and_no_number_is_lost_between_neighbours() -> None:
     low, high = 1.0, np.nextafter(1.0, 2.0)
     model = fitted(OneR(min_bucket=1), labelled(table_of({"x": [low, high]}), ["a", "b"]))
-    asked = table_of({"x": [low, high]})
-    assert model.decide(model.predict_proba(asked)).tolist() == [0, 1]
+    rows = table_of({"x": [low, high]})
+    assert model.decide(model.predict_proba(rows)).tolist() == [0, 1]
 
 
 def test_weights_count_and_rows_without_weight_do_not() -> None:
@@ -162,7 +161,7 @@ def test_a_rule_that_does_not_fit_its_column_is_refused() -> None:
 def test_without_columns_it_is_zero_r() -> None:
     data = weather()
     bare = data.with_table(data.table.select(()))
-    assert ask(fitted(OneR(), bare), bare).probabilities == pytest.approx(np.tile([5 / 14, 9 / 14], (14, 1)))
+    assert asked(fitted(OneR(), bare), bare).probabilities == pytest.approx(np.tile([5 / 14, 9 / 14], (14, 1)))
 
 
 def outlook() -> Column:

@@ -7,10 +7,9 @@ import pytest
 from scipy import stats
 
 from mlcli.core.containers import LabelledRows
-from mlcli.core.learning import ask
 from mlcli.core.tables import Table
 from mlcli.models.baselines.random import RandomGuess
-from tests.golden.asking import answered, fitted
+from tests.golden.asking import answered, asked, fitted
 from tests.golden.weather import weather
 from tests.rows import labelled, table_of, valued
 
@@ -61,18 +60,18 @@ def test_neighbouring_columns_and_cells_draw_independently() -> None:
 
 def test_the_seed_decides_and_the_order_of_rows_does_not() -> None:
     data = many_rows()
-    first, same, other = (ask(fitted(RandomGuess(), data, seed), data) for seed in (1, 1, 2))
+    first, same, other = (asked(fitted(RandomGuess(), data, seed), data) for seed in (1, 1, 2))
     assert np.array_equal(first.predicted, same.predicted)
     assert not np.array_equal(first.predicted, other.predicted)
     order = np.random.default_rng(0).permutation(len(data))
-    shuffled = ask(fitted(RandomGuess(), data.take(order)), data.take(order))
+    shuffled = asked(fitted(RandomGuess(), data.take(order)), data.take(order))
     assert np.array_equal(shuffled.predicted, first.predicted[order])
 
 
 def test_a_class_that_training_lacks_is_never_drawn() -> None:
     data = many_rows()
     model = fitted(RandomGuess(), data.take(np.flatnonzero(data.y != 1)))
-    assert set(ask(model, data).predicted.tolist()) == {0, 2}
+    assert set(asked(model, data).predicted.tolist()) == {0, 2}
 
 
 def test_all_empty_cells_and_both_zeros_are_alike() -> None:
