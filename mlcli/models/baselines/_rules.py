@@ -58,8 +58,8 @@ def value_names(column: Column, cuts: Array) -> tuple[str, ...]:
         return (*column.levels, "missing")
     if len(cuts) == 0:
         return ("any", "missing")
-    middle = (f"{low:g} to {high:g}" for low, high in pairwise(cuts))
-    return (f"≤ {cuts[0]:g}", *middle, f"> {cuts[-1]:g}", "missing")
+    middle = (f"{low:.10g} to {high:.10g}" for low, high in pairwise(cuts))
+    return (f"≤ {cuts[0]:.10g}", *middle, f"> {cuts[-1]:.10g}", "missing")
 
 
 def _cuts(cells: Array, data: LabelledRows, min_bucket: float) -> Array:

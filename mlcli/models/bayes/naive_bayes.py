@@ -28,8 +28,8 @@ Choices:
 
     Missing cells are left out of the product. Where a class has no cell of a column to learn from, the column says
     nothing of it: its numbers have the distribution of all rows, and so do levels that are not smoothed. A class
-    that is absent in training has prior 0 as counted. A row to which every class gives probability 0 answers the
-    priors, with a warning; that takes a level, without smoothing, or a number that is beyond all reason.
+    that is absent in training has prior 0, smoothed or not, unless `priors` say otherwise. A row to which every
+    class gives probability 0, as can happen without smoothing, answers the priors, with a warning.
 """
 
 from __future__ import annotations
