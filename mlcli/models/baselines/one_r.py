@@ -17,9 +17,9 @@ Cost:
 
 Choices:
     Columns that are wrong equally often: the first in the file. Classes that tie inside a value: the one with more
-    training rows. A missing cell is a value of its own, and a level that is not declared counts as missing. A value
-    that no training row has answers the overall shares. Where rows have weights, `min_bucket` counts weight. Equal numbers go into an interval together, so
-    that the order of the rows does not matter.
+    training rows. A missing cell is a value of its own, and a level that is not declared counts as missing. A
+    value that no training row has answers the overall shares. Where rows have weights, `min_bucket` counts weight.
+    Equal numbers go into an interval together, so that the order of the rows does not matter.
 """
 
 from __future__ import annotations
