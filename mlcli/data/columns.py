@@ -70,6 +70,15 @@ def retyped(text: TextColumn, said: Declaration, kind: str, records: Records) ->
     return replace(typed, declared=False), problems
 
 
+def coded_by(text: TextColumn, column: Column, said: Declaration) -> tuple[Typed, dict[str, int]]:
+    """Cells as codes of levels that are settled already, and how often each value stands that is none of them."""
+    empty = said.empty if said.empty in column.levels else None
+    typed = _as_levels(text, column.kind, column.levels, True, empty)
+    absent, known = {"", *said.missing}, set(column.levels)
+    counts = zip(text.values, text.counts.tolist(), strict=True)
+    return typed, {value: count for value, count in counts if value not in absent and value not in known}
+
+
 def sorted_levels(values: Sequence[str]) -> tuple[str, ...]:
     """Levels in an order that does not depend on rows: by number where all are numbers, else by text."""
     if all(is_number(value) for value in values):
@@ -201,7 +210,8 @@ def _number_hint(value: str) -> str:
 def _declared_levels(text: TextColumn, said: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
     values = _present(text, said)
     levels = said.levels or sorted_levels(sorted({*values, *([said.empty] if said.empty is not None else [])}))
-    strange = [value for value in values if value not in set(levels)]
+    known = set(levels)
+    strange = [value for value in values if value not in known]
     problems = _cell_problems(
         text, records, strange, "is not a level of it", lambda value: _level_hint(value, levels)
     )

@@ -1,7 +1,7 @@
 """Which text is a number: decimal digits with a point and an exponent, and nothing else.
 
 Not numbers: ``inf`` and ``nan``, ``1_000``, ``1,000``, ``0x1F``, digits of other scripts. Whole numbers with
-leading zeros, or beyond 2^53, are codes: a float would change them.
+leading zeros, or from 2^53 on, are codes: a float would change them.
 """
 
 from __future__ import annotations
@@ -42,5 +42,5 @@ def code_among(texts: Sequence[str], numbers: Array) -> str | None:
     found = CODE.search("\n" + "\n".join(texts))
     if found is not None:
         return next(text for text in texts if CODE.match("\n" + text))
-    large = np.flatnonzero(np.abs(numbers) > EXACT_BELOW)
+    large = np.flatnonzero(np.abs(numbers) >= EXACT_BELOW)
     return next((texts[index] for index in large.tolist() if WHOLE.fullmatch(texts[index])), None)

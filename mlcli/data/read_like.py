@@ -1,0 +1,130 @@
+"""New rows for a model that is fitted: typed by the columns it learned from, whatever the rules would infer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.names import did_you_mean
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Table
+from mlcli.data.columns import Typed, coded_by, declared
+from mlcli.data.find import find
+from mlcli.data.load import content_of, layout_of
+from mlcli.data.records import Records, read_records
+from mlcli.data.sidecar import Declaration, read_sidecar, sidecar_document
+
+STANDARD_INPUT = "-"
+Ranges = Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """A value that is none of the levels that the model knows; its cells count as missing."""
+
+    column: str
+    value: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Outside:
+    """Numbers beyond those that the model has met."""
+
+    column: str
+    count: int
+    low: float
+    high: float
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True, eq=False)
+class NewRows:
+    """Rows to be asked about, what is unusual in them, and their text as it was given."""
+
+    table: Table
+    records: Records
+    extra: tuple[str, ...]
+    """Columns that the model does not look at."""
+    unseen: tuple[Unseen, ...]
+    outside: tuple[Outside, ...]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def text(self, column: str) -> list[str]:
+        """The cells of any column of the file, as text, to be written beside the predictions."""
+        return self.records.column(column).cells()
+
+
+def read_like(
+    reference: str, columns: Sequence[Column], *, base: Path | None = None, ranges: Ranges | None = None
+) -> NewRows:
+    """The rows of a file, or of standard input (``-``), as a model with these columns needs them.
+
+    Missing columns are refused, extra ones are kept as text. Of a sidecar beside the file only what says how cells
+    are read counts: delimiter, header and missing cells.
+    """
+    records, said = _records(reference, base)
+    _refuse_absent(columns, records)
+    typed: dict[str, Typed] = {}
+    unseen: list[Unseen] = []
+    problems: list[Problem] = []
+    for column in columns:
+        text, declaration = records.column(column.name), said.get(column.name, Declaration())
+        if column.coded:
+            typed[column.name], strange = coded_by(text, column, declaration)
+            unseen += [Unseen(column.name, value, count) for value, count in strange.items()]
+        else:
+            plain = replace(declaration, kind=column.kind, range=None)
+            typed[column.name], found = declared(text, plain, records)
+            problems += found
+    raise_all(DataError, problems)
+    return NewRows(
+        table=Table.of(((column, typed[column.name].cells) for column in columns), len(records)),
+        records=records,
+        extra=tuple(name for name in records.header if name not in typed),
+        unseen=tuple(unseen),
+        outside=_outside(typed, ranges or {}),
+    )
+
+
+def _records(reference: str, base: Path | None) -> tuple[Records, dict[str, Declaration]]:
+    if reference == STANDARD_INPUT:
+        return read_records(sys.stdin.buffer.read(), "standard input"), {}
+    path = find(reference, base)
+    document = sidecar_document(path)
+    records = read_records(content_of(path), str(path), layout_of(document))
+    sidecar = read_sidecar(document, records.header)
+    return records, {name: sidecar.of(name) for name in records.header}
+
+
+def _refuse_absent(columns: Sequence[Column], records: Records) -> None:
+    absent = [column.name for column in columns if column.name not in records.header]
+    problems = [
+        Problem(
+            f"the model needs the column '{name}', and the file has none",
+            where=records.name,
+            hint=did_you_mean(name, records.header, "its columns"),
+        )
+        for name in absent
+    ]
+    raise_all(DataError, problems)
+
+
+def _outside(typed: Mapping[str, Typed], ranges: Ranges) -> tuple[Outside, ...]:
+    found = (_beyond(name, typed[name].cells, *ends) for name, ends in ranges.items() if name in typed)
+    return tuple(outside for outside in found if outside is not None)
+
+
+def _beyond(name: str, cells: Array, low: float, high: float) -> Outside | None:
+    beyond = cells[(cells < low) | (cells > high)]
+    if not len(beyond):
+        return None
+    return Outside(name, len(beyond), low, high, float(np.min(beyond)), float(np.max(beyond)))
