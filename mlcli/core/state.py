@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,50 +13,68 @@ from mlcli.core.bases import Model, Step
 from mlcli.core.params import build, learned_fields, settings
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS, STEPS, Catalogue
-from mlcli.core.schema import Column
-from mlcli.core.tables import Table
+from mlcli.core.schema import COLUMN_KINDS, Column
+from mlcli.core.tables import MISSING_CODE, Table
 
 NamedArrays = dict[str, np.ndarray[Any, Any]]
+SAVED_KINDS = "biuf"
+"""What the elements of a saved array may be: truth values and numbers."""
 FAMILIES: dict[str, tuple[type, Catalogue]] = {"model": (Model, MODELS), "step": (Step, STEPS)}
 
 
 def packed(value: Any, arrays: NamedArrays, path: str = "model") -> Any:
-    """A learned value as JSON; the arrays in it go to ``arrays`` under their path."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"float": repr(value)}
-    if isinstance(value, np.ndarray):
-        arrays[path] = value
-        return {"array": path}
-    if isinstance(value, np.generic):
-        return packed(value.item(), arrays, path)
-    if isinstance(value, list | tuple):
-        return {"list": [packed(item, arrays, f"{path}.{i}") for i, item in enumerate(value)]}
-    if isinstance(value, dict):
-        return {"dict": {key: packed(item, arrays, f"{path}.{key}") for key, item in value.items()}}
-    if isinstance(value, Column):
-        return {"column": asdict(value)}
-    if isinstance(value, Table):
-        return {"table": _packed_table(value, arrays, path)}
-    if isinstance(value, Pipeline):
-        parts = {"steps": value.steps, "model": value.model}
-        return {"pipeline": packed(parts, arrays, path), "learned": _packed_learned(value, arrays, path)}
-    for family, (base, _) in FAMILIES.items():
-        if isinstance(value, base):
-            named = {"id": value.id, "params": packed(settings(value), arrays, f"{path}.params")}  # type: ignore[attr-defined]
-            return {family: named, "learned": _packed_learned(value, arrays, path)}
-    raise TypeError(f"{path}: a {type(value).__name__} cannot be saved")
+    """A learned value as JSON; the arrays in it go to ``arrays`` under their path. Lists come back as tuples."""
+    write = next((write for types, write in WRITERS if isinstance(value, types)), None)
+    if write is None:
+        raise TypeError(f"{path}: a {type(value).__name__} cannot be saved")
+    return write(value, arrays, path)
 
 
 def unpacked(value: Any, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Any:
     """The value that ``packed`` was given; anything else is refused with a ValueError."""
-    if not isinstance(value, dict):
+    if value is None or isinstance(value, bool | int | float | str):
         return value
-    for word, read in READERS.items():
-        if word in value:
+    for words, read in READERS.items():
+        if isinstance(value, dict) and set(value) == set(words):
             return read(value, arrays)
-    raise ValueError(f"unknown structure with keys {sorted(value)}")
+    raise ValueError(f"unknown structure: {sorted(value) if isinstance(value, dict) else type(value).__name__}")
+
+
+def _packed_float(value: float, arrays: NamedArrays, path: str) -> Any:
+    return value if math.isfinite(value) else {"float": repr(value)}
+
+
+def _packed_array(value: Any, arrays: NamedArrays, path: str) -> dict[str, Any]:
+    """An array or NumPy number; its memory order is kept, since sums in another one may differ in a bit."""
+    if value.dtype.kind not in SAVED_KINDS:
+        raise TypeError(f"{path}: an array of {value.dtype} cannot be saved")
+    arrays[path] = np.asarray(value)
+    if isinstance(value, np.generic):
+        return {"number": path}
+    return {"array": path, "order": "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"}
+
+
+def _packed_list(value: Sequence[Any], arrays: NamedArrays, path: str) -> dict[str, Any]:
+    return {"list": [packed(item, arrays, f"{path}.{i}") for i, item in enumerate(value)]}
+
+
+def _packed_dict(value: Mapping[Any, Any], arrays: NamedArrays, path: str) -> dict[str, Any]:
+    if not all(isinstance(key, str) for key in value):
+        raise TypeError(f"{path}: a dict whose keys are not text cannot be saved")
+    return {"dict": {key: packed(item, arrays, f"{path}.{key}") for key, item in value.items()}}
+
+
+def _packed_pipeline(value: Pipeline, arrays: NamedArrays, path: str) -> dict[str, Any]:
+    parts = {"steps": value.steps, "model": value.model}
+    return {"pipeline": packed(parts, arrays, path), "learned": _packed_learned(value, arrays, path)}
+
+
+def _packed_learner(value: Model | Step, arrays: NamedArrays, path: str) -> dict[str, Any]:
+    family = next(name for name, (base, _) in FAMILIES.items() if isinstance(value, base))
+    if not hasattr(value, "id"):
+        raise TypeError(f"{path}: a {type(value).__name__} is not registered and cannot be saved")
+    named = {"id": value.id, "params": packed(settings(value), arrays, f"{path}.params")}
+    return {family: named, "learned": _packed_learned(value, arrays, path)}
 
 
 def _packed_learned(value: Any, arrays: NamedArrays, path: str) -> dict[str, Any]:
@@ -64,21 +82,33 @@ def _packed_learned(value: Any, arrays: NamedArrays, path: str) -> dict[str, Any
 
 
 def _packed_table(table: Table, arrays: NamedArrays, path: str) -> dict[str, Any]:
-    return {
-        "columns": packed(table.columns, arrays, path),
-        "numbers": packed(table.numbers, arrays, f"{path}.numbers"),
-        "codes": packed(table.codes, arrays, f"{path}.codes"),
-    }
+    parts = ("columns", "numbers", "codes")
+    return {"table": {part: packed(getattr(table, part), arrays, f"{path}.{part}") for part in parts}}
 
 
 def _read_array(value: Any, arrays: Mapping[str, Any]) -> Any:
-    if value["array"] not in arrays:
-        raise ValueError(f"the array '{value['array']}' is missing")
-    return arrays[value["array"]]
+    if value["order"] not in ("C", "F"):
+        raise ValueError(f"unknown order {value['order']!r}")
+    return np.array(_found(value["array"], arrays), order=value["order"])
+
+
+def _read_number(value: Any, arrays: Mapping[str, Any]) -> Any:
+    number = _found(value["number"], arrays)
+    if number.shape:
+        raise ValueError(f"'{value['number']}' is an array where a number belongs")
+    return number[()]
+
+
+def _found(name: str, arrays: Mapping[str, Any]) -> Any:
+    if name not in arrays:
+        raise ValueError(f"the array '{name}' is missing")
+    return arrays[name]
 
 
 def _read_column(value: Any, arrays: Mapping[str, Any]) -> Column:
     described = value["column"]
+    if described["kind"] not in COLUMN_KINDS:
+        raise ValueError(f"unknown kind of column {described['kind']!r}")
     return Column(
         str(described["name"]),
         str(described["kind"]),
@@ -93,6 +123,11 @@ def _read_table(value: Any, arrays: Mapping[str, Any]) -> Table:
     shapes = (len(table.codes), table.numbers.shape[1], table.codes.shape[1])
     if shapes != (len(table.numbers), len(table.number_columns), len(table.code_columns)):
         raise ValueError("a table whose blocks do not fit its columns")
+    if table.numbers.dtype != np.float64 or table.codes.dtype != np.int32:
+        raise ValueError("a table whose blocks have the wrong type of number")
+    levels = np.array([len(column.levels) for column in table.code_columns])
+    if ((table.codes < MISSING_CODE) | (table.codes >= levels)).any():
+        raise ValueError("a table with a code that no level has")
     return table
 
 
@@ -117,14 +152,30 @@ def _with_learned(made: Any, value: Any, arrays: Mapping[str, Any]) -> Any:
     return made
 
 
-READERS: dict[str, Any] = {
-    "float": lambda value, arrays: float(value["float"]),
-    "array": _read_array,
-    "list": lambda value, arrays: tuple(unpacked(item, arrays) for item in value["list"]),
-    "dict": lambda value, arrays: {key: unpacked(item, arrays) for key, item in value["dict"].items()},
-    "column": _read_column,
-    "table": _read_table,
-    "pipeline": _read_pipeline,
-    "model": lambda value, arrays: _read_learner("model", value, arrays),
-    "step": lambda value, arrays: _read_learner("step", value, arrays),
+READERS: dict[tuple[str, ...], Any] = {
+    ("float",): lambda value, arrays: float(value["float"]),
+    ("array", "order"): _read_array,
+    ("number",): _read_number,
+    ("list",): lambda value, arrays: tuple(unpacked(item, arrays) for item in value["list"]),
+    ("dict",): lambda value, arrays: {key: unpacked(item, arrays) for key, item in value["dict"].items()},
+    ("column",): _read_column,
+    ("table",): _read_table,
+    ("pipeline", "learned"): _read_pipeline,
+    ("model", "learned"): lambda value, arrays: _read_learner("model", value, arrays),
+    ("step", "learned"): lambda value, arrays: _read_learner("step", value, arrays),
 }
+"""How each structure that ``packed`` makes is read, by the words in it."""
+
+WRITERS: tuple[tuple[tuple[type, ...], Any], ...] = (
+    ((str,), lambda value, arrays, path: str(value)),
+    ((np.ndarray, np.generic), _packed_array),
+    ((bool, int, type(None)), lambda value, arrays, path: value),
+    ((float,), _packed_float),
+    ((list, tuple), _packed_list),
+    ((dict,), _packed_dict),
+    ((Column,), lambda value, arrays, path: {"column": asdict(value)}),
+    ((Table,), _packed_table),
+    ((Pipeline,), _packed_pipeline),
+    ((Model, Step), _packed_learner),
+)
+"""How each value is written; the first type that fits decides, so NumPy numbers come before Python's."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.core.errors import DataError, MlcliError, MlcliWarning
+from mlcli.core.errors import DataError, FitError, MlcliError, MlcliWarning, ModelFileError
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.kinds import kind_named
 from mlcli.core.learning import ask, learn
@@ -242,9 +242,12 @@ def _ready_to_ask(path: Path, dataset: Dataset) -> ReadyCell:
     from mlcli.experiment.model_file import load_model
 
     saved = load_model(path)
-    rows = saved.rows_of(dataset)
+    try:
+        rows, notes = saved.rows_of(dataset), saved.notes_on(dataset)
+    except ModelFileError as problem:  # the file is sound; it is these rows that it cannot answer for
+        raise FitError(*problem.problems) from problem
     everything = Split(train=np.empty(0, np.intp), test=np.arange(len(rows)), label="all rows")
-    return ReadyCell(SavedLearner(saved.pipeline, saved.digest), rows, (everything,), notes=saved.notes_on(rows))
+    return ReadyCell(SavedLearner(saved.pipeline, saved.digest), rows, (everything,), notes=notes)
 
 
 def _described(pipeline: Pipeline) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from mlcli.core.errors import ModelFileError
 from mlcli.experiment.cells import Cell, CellResult, SplitResult
 from mlcli.experiment.engine import Block, Failure, Outcome, Preparation, ReadyCell, in_words
 from mlcli.experiment.payload import encoded
@@ -185,6 +186,8 @@ class Ledger:
             course.made = self._preparation.ready(cell)
             course.notes = course.made.notes
             course.key = self._key(course) if self._store is not None else ""
+        except ModelFileError:
+            raise
         except Exception as problem:
             course.end("failed", in_words(problem, "the making of rows and splits"))
         return course

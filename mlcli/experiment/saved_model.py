@@ -1,0 +1,122 @@
+"""A model with what is needed to ask it again: columns, their ranges, and the rows that it has learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+import mlcli
+from mlcli.core.errors import ModelFileError
+from mlcli.core.kinds import kind_named
+from mlcli.core.pipeline import Pipeline
+from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.tables import Table
+from mlcli.data.dataset import Dataset
+from mlcli.experiment.alignment import aligned, is_missing, unknown_levels
+from mlcli.experiment.engine import Trained
+from mlcli.experiment.fingerprints import Prints, fingerprints
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SavedModel:
+    """A pipeline that has learned, and what it has learned from."""
+
+    pipeline: Pipeline
+    kind: str
+    target: Column
+    features: tuple[Column, ...]
+    ranges: Mapping[str, tuple[float, float]]
+    """Smallest and largest training value of every numeric feature that has values."""
+    seed: int
+    dataset: str
+    """The name of the dataset that it learned from."""
+    content: str
+    """The content hash of that dataset."""
+    rows: int
+    """How many of its rows it learned from."""
+    version: str
+    """The mlcli that made it."""
+    prints: Prints
+    """The fingerprint of every training row, target included, sorted."""
+    digest: str = ""
+    """A hash of all this, once it has been in a file."""
+
+    @classmethod
+    def of(cls, trained: Trained, dataset: Dataset, seed: int) -> Self:
+        """What is kept of a model that was trained on a dataset."""
+        target = dataset.schema.the("target")
+        if target is None:
+            raise ValueError(f"{dataset.name} has no target")
+        features = trained.rows.table.columns
+        learned_from = aligned(dataset, (*features, target)).take(trained.rows.rows)
+        return cls(
+            pipeline=trained.pipeline,
+            kind=trained.rows.kind,
+            target=target,
+            features=features,
+            ranges=dict(_ranges(trained.rows.table)),
+            seed=seed,
+            dataset=dataset.name,
+            content=dataset.content,
+            rows=len(trained.rows),
+            version=mlcli.__version__,
+            prints=np.sort(fingerprints(learned_from)),
+        )
+
+    def table_of(self, dataset: Dataset) -> Table:
+        """The features of a dataset as the model knows them, or a ModelFileError that says what does not fit."""
+        return aligned(dataset, self.features)
+
+    def rows_of(self, dataset: Dataset) -> Any:
+        """Rows whose truth is known, as the model knows them; a class that it never saw is a ModelFileError."""
+        table = aligned(dataset, (*self.features, self.target))
+        self._refuse_unknown_classes(dataset, table)
+        fields = [Field(column) for column in self.features] + [Field(self.target, "target")]
+        weight = dataset.schema.the("weight")
+        weights = [] if weight is None else [(weight, dataset.table.cells(weight.name))]
+        schema = Schema((*fields, *(Field(column, "weight") for column, _ in weights)))
+        whole = Table.of([*table.parts(), *weights], len(table))
+        return kind_named(self.kind).container.from_table(whole, schema)
+
+    def notes_on(self, dataset: Dataset) -> tuple[str, ...]:
+        """What to keep in mind about answers to these rows: those that it has learned, and cells unlike any."""
+        table = self.table_of(dataset)
+        unlike = (note for column, cells in table.parts() for note in self._unlike(dataset, column, cells))
+        return (*self._overlap(dataset), *unlike)
+
+    def _refuse_unknown_classes(self, dataset: Dataset, table: Table) -> None:
+        unknown = int(unknown_levels(dataset, self.target, table.cells(self.target.name)).sum())
+        if unknown:
+            what = f"{unknown} rows have a '{self.target.name}' that the model has never seen"
+            hint = f"it knows {', '.join(self.target.levels)}: leave other rows out, or train it again"
+            raise ModelFileError(what, where=dataset.name, hint=hint)
+
+    def _overlap(self, dataset: Dataset) -> Iterator[str]:
+        if self.target.name in dataset.schema.names():
+            known = fingerprints(aligned(dataset, (*self.features, self.target)))
+            seen = int(np.isin(known, self.prints).sum())
+            if seen:
+                learned = "rows that the model has learned from"
+                yield f"{seen} of {len(known)} rows are equal to {learned}: they flatter it"
+
+    def _unlike(self, dataset: Dataset, column: Column, cells: NDArray[Any]) -> Iterator[str]:
+        new = unknown_levels(dataset, column, cells)
+        low, high = self.ranges.get(column.name, (-np.inf, np.inf))
+        kinds_of_cells = (
+            (new, "hold a level that was not there in training"),
+            (is_missing(cells) & ~new & (not column.missing), "are empty; none was in training"),
+            ((cells < low) | (cells > high), f"are outside the training range of {low:g} to {high:g}"),
+        )
+        for found, what in kinds_of_cells:
+            if found.any():
+                yield f"column '{column.name}': {found.sum()} of {len(cells)} cells {what}"
+
+
+def _ranges(table: Table) -> Iterator[tuple[str, tuple[float, float]]]:
+    for column, cells in table.parts():
+        if not column.coded and not np.isnan(cells).all():
+            yield column.name, (float(np.nanmin(cells)), float(np.nanmax(cells)))
