@@ -1,0 +1,1 @@
+"""Methods that ask one question of a row after another."""

@@ -1,0 +1,102 @@
+"""Impurities of a node, and the same as sums over its rows, which is what a search for splits compares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.tables import Array
+
+Total = Callable[[Array, Array], Array]
+
+
+def summed_up(terms: Array) -> Array:
+    """The sum over classes."""
+    total: Array = terms.sum(axis=-1)
+    return total
+
+
+def largest(terms: Array) -> Array:
+    """The largest over classes."""
+    most: Array = terms.max(axis=-1)
+    return most
+
+
+def _over(top: Array, bottom: Array) -> Array:
+    """Top over bottom, 0 where there is nothing to divide by."""
+    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+
+
+def plogp(p: Array) -> Array:
+    """Each p log2 p, 0 for p = 0."""
+    bits: Array = p * np.log2(p, out=np.zeros_like(p), where=p > 0)
+    return bits
+
+
+def total_squares(sums: Array, weight: Array) -> Array:
+    """−Σ_k S_k² / W: weight × gini, or the sum of squared residuals, up to what no split changes."""
+    return -_over(summed_up(sums**2), weight)
+
+
+def total_entropy(sums: Array, weight: Array) -> Array:
+    """W log2 W − Σ_k S_k log2 S_k: weight × entropy."""
+    return plogp(weight) - summed_up(plogp(sums))
+
+
+def total_misclassified(sums: Array, weight: Array) -> Array:
+    """W − max_k S_k: the weight of the rows that the largest class is wrong about."""
+    return weight - largest(sums)
+
+
+def gini(mean: Array, spread: Array) -> Array:
+    """1 − Σ p²: from 0 to 1 − 1/K."""
+    return 1 - summed_up(mean**2)
+
+
+def entropy(mean: Array, spread: Array) -> Array:
+    """−Σ p log2 p: from 0 to log2 K."""
+    return -summed_up(plogp(mean))
+
+
+def misclassification(mean: Array, spread: Array) -> Array:
+    """1 − max p: from 0 to 1 − 1/K."""
+    return 1 - largest(mean)
+
+
+def variance(mean: Array, spread: Array) -> Array:
+    """The mean squared distance of the outputs from their mean."""
+    return spread
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """How impure a node is; a split is as good as the impurity it takes away."""
+
+    code: int
+    """What the compiled search calls ``total``."""
+    total: Total
+    """Weight × impurity from the sums of outputs (… × K) and the weight, up to what no split changes."""
+    impurity: Callable[[Array, Array], Array]
+    """The impurity, from the mean output (… × K) and the mean squared distance from it."""
+    of_shares: bool
+    """Whether outputs must be shares of classes."""
+
+    def purity(self, mean: Array, spread: Array, root_spread: float) -> Array:
+        """The largest share or, for values, the share of the root's variance that is gone: 1 when pure."""
+        if self.of_shares:
+            return largest(mean)
+        return 1 - spread / root_spread if root_spread > 0 else np.ones_like(spread)
+
+    def tolerance(self, impurity: Array) -> Array:
+        """How much two gains of a node may differ by rounding alone."""
+        return 1e-12 * impurity + (1e-15 if self.of_shares else 0.0)
+
+
+CRITERIA = {
+    "gini": Criterion(0, total_squares, gini, True),
+    "entropy": Criterion(1, total_entropy, entropy, True),
+    "misclassification": Criterion(2, total_misclassified, misclassification, True),
+    "squared-error": Criterion(0, total_squares, variance, False),
+}

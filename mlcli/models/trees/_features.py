@@ -1,0 +1,59 @@
+"""The columns of a table as one matrix of features, in the order of the file; empty cells as the tree treats them.
+
+A feature is *ordered* (numbers, and ordinal levels as their rank; NaN where missing) or *nominal* (codes; one past
+the last level where missing, so that an empty cell is a level of its own).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Flags, Table
+
+
+def ordered(columns: Sequence[Column]) -> Flags:
+    """Which columns are split by a threshold."""
+    return np.array([column.kind in ("numeric", "ordinal") for column in columns], dtype=bool)
+
+
+def level_counts(columns: Sequence[Column]) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    """The number of levels of each nominal column, the missing one included; 0 for ordered columns."""
+    counts = np.array([len(column.levels) + 1 for column in columns], dtype=np.intp)
+    return np.where(ordered(columns), 0, counts) if len(columns) else counts
+
+
+def features(table: Table, fills: Array) -> Array:
+    """The cells (n × F) of a table; an empty cell takes the fill of its column, and stays empty if that is NaN."""
+    cells = np.empty((len(table), len(table.columns)))
+    for j, (column, given) in enumerate(table.parts()):
+        known = given.astype(float)
+        empty = np.isnan(known) | (known < 0 if column.coded else False)
+        left_empty = np.nan if ordered([column])[0] else float(len(column.levels))
+        cells[:, j] = np.where(empty, left_empty if np.isnan(fills[j]) else fills[j], known)
+    return cells
+
+
+def own_value(table: Table, weights: Array) -> Array:
+    """No fills: being empty is itself something to split on."""
+    return np.full(len(table.columns), np.nan)
+
+
+def most_frequent(table: Table, weights: Array) -> Array:
+    """The most frequent value of each column; of several, the first level or the middle number."""
+    return np.array([_most_frequent(cells.astype(float), column, weights) for column, cells in table.parts()])
+
+
+def _most_frequent(cells: Array, column: Column, weights: Array) -> float:
+    known = ~np.isnan(cells) & ((cells >= 0) | (not column.coded))
+    if not known.any():
+        return float("nan")
+    values, which = np.unique(cells[known], return_inverse=True)
+    counts = np.bincount(which, weights=weights[known])
+    tied = values[counts >= counts.max() * (1 - 1e-12)]
+    return float(tied[0] if column.coded else tied[(len(tied) - 1) // 2])
+
+
+FILLS: dict[str, Callable[[Table, Array], Array]] = {"own-value": own_value, "most-frequent": most_frequent}

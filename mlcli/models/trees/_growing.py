@@ -1,0 +1,201 @@
+"""Growing a tree level by level: search every open node, choose a feature for each, deal its rows to children."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.tables import Array, Flags, Rows
+from mlcli.models.trees._algorithms import NONE, Algorithm
+from mlcli.models.trees._criteria import Criterion
+from mlcli.models.trees._levels import Level, NodeSums, Targets, level_of, node_sums, summed
+from mlcli.models.trees._presort import Presorted, threshold_between
+from mlcli.models.trees._runs import Cuts
+from mlcli.models.trees._search import Route
+from mlcli.models.trees._structure import LEAF, STOPS, Tree
+
+NEARLY = 1 - 1e-9
+"""Summed weights reach a limit when they come this close."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a node becomes a leaf. Rows are counted by weight; the smallest values set no limit at all."""
+
+    max_depth: int | None = None
+    min_split: int = 2
+    min_leaf: int = 1
+    min_gain: float = 0.0
+    purity: float = 1.0
+
+    @property
+    def least(self) -> float:
+        """The least weight of a leaf."""
+        return self.min_leaf * NEARLY if self.min_leaf > 1 else 0.0
+
+    def open(self, depth: int, known: NodeSums, purity: Array) -> Flags:
+        """Which nodes of one depth may be split."""
+        if self.max_depth is not None and depth >= self.max_depth:
+            return np.zeros(len(purity), dtype=bool)
+        least = self.min_split * NEARLY if self.min_split > 2 else 0.0
+        return (purity < self.purity) & (known.weight >= least)
+
+
+@dataclass(frozen=True, eq=False)
+class Grower:
+    """Everything that stays the same while one tree grows."""
+
+    data: Presorted
+    targets: Targets
+    criterion: Criterion
+    algorithm: Algorithm
+    gate: str
+    limits: Limits
+    route: Route
+
+    def grow(self) -> Tree:
+        """From the root, until no node is open."""
+        node, orders = np.zeros(len(self.targets.slot), np.intp), self.data.order
+        known = node_sums(self.targets, node, 1, np.arange(len(node)))
+        root_spread = float(known.spread[0])
+        record = Record()
+        while len(known.weight):
+            impurity = self.criterion.impurity(known.mean, known.spread)
+            may_split = self.limits.open(
+                record.depth, known, self.criterion.purity(known.mean, known.spread, root_spread)
+            )
+            level = self._open_level(node, orders, known, impurity, may_split)
+            splits = self._split(level)
+            record.add(known, impurity, np.flatnonzero(may_split), splits)
+            node, orders = splits.child, level.orders
+            held = np.flatnonzero(node >= 0)
+            known = node_sums(self.targets, node[held], len(splits.parent), held)
+        return record.tree()
+
+    def _open_level(self, node: Rows, orders: Rows, known: NodeSums, impurity: Array, may_split: Flags) -> Level:
+        """The rows of the nodes that may split, those nodes numbered anew."""
+        number = np.where(may_split, np.cumsum(may_split) - 1, -1)
+        node = np.where(node >= 0, number[node], -1)
+        opened = NodeSums(known.weight[may_split], known.mean[may_split], known.spread[may_split])
+        tolerance = self.criterion.tolerance(impurity[may_split])
+        return level_of(self.data, self.targets, node, self.route.descend(orders, node), opened, tolerance)
+
+    def _split(self, level: Level) -> Splits:
+        """Choose a feature for each open node and deal its rows to children."""
+        cuts = self.route.search(level, self.algorithm.nominal_cuts, self.criterion, self.limits.least)
+        feature = self.algorithm.choose(cuts, level.tolerance, self.gate, self.limits.min_gain)
+        asking = np.flatnonzero(feature != NONE)
+        number = np.full(len(level) + 1, -1)  # the last entry is for rows in no open node
+        number[asking] = np.arange(len(asking))
+        rows = np.flatnonzero(number[level.node] >= 0)
+        parent, chosen = number[level.node[rows]], cuts.of(asking, feature[asking])
+        branch, empty = self._branch(rows, parent, feature[asking], chosen)
+        span = int(branch.max(initial=0)) + 1
+        keys, which = np.unique(parent * span + branch, return_inverse=True)
+        child = np.full(len(level.node), -1)
+        child[rows] = which
+        holds_empty = summed(empty.astype(float), parent, len(asking)) > 0
+        return Splits(self.data, asking, feature[asking], chosen, holds_empty, child, keys // span, keys % span)
+
+    def _branch(self, rows: Rows, parent: Rows, feature: Rows, chosen: Cuts) -> tuple[Rows, Flags]:
+        """The branch that each row takes at its node, and whether its ordered cell is missing."""
+        asked, low = feature[parent], chosen.low[parent].astype(np.intp)
+        rank, ordered = self.data.ranks[asked, rows].astype(np.intp), self.data.ordered[asked]
+        empty = ordered & (rank == self.data.missing_rank[asked])
+        right = np.where(empty, ~chosen.missing_left[parent], rank > low)
+        nominal = self.algorithm.nominal_branch(rank, low, self.data.levels[asked])
+        return np.where(ordered, right, nominal).astype(np.intp), empty
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """What became of the open nodes of one level: those that ask, what they ask, and the children of all."""
+
+    data: Presorted
+    asking: Rows
+    """The open nodes that ask; the next three have an entry for each."""
+    feature: Rows
+    cut: Cuts
+    holds_empty: Flags
+    """Whether some row's ordered cell is missing."""
+    child: Rows
+    """Per training row the child it is in now, or -1."""
+    parent: Rows
+    """Per child the asking node it comes from."""
+    branch: Rows
+    """Per child the branch that leads to it."""
+
+    def described(self, first_child: int, first_offset: int) -> dict[str, Any]:
+        """The columns of a ``Tree`` for the asking nodes, whose children are numbered from ``first_child``."""
+        children = np.bincount(self.parent, minlength=len(self.asking))
+        left = first_child + np.cumsum(children) - children
+        levels = self.data.levels[self.feature]
+        return {
+            "feature": self.feature,
+            "threshold": np.array([self._threshold(node) for node in range(len(self.asking))]),
+            "left": left,
+            "children": children,
+            "missing": np.where(self.holds_empty, np.where(self.cut.missing_left, left, left + 1), STOPS),
+            "offset": np.where(levels > 0, first_offset + np.cumsum(levels) - levels, -1),
+            "child_of": self._children_of_levels(levels, first_child),
+        }
+
+    def _threshold(self, node: int) -> float:
+        """Between the two values; NaN for a nominal feature, infinite between the known and the missing."""
+        feature, high = self.feature[node], self.cut.high[node]
+        if not self.data.ordered[feature]:
+            return float("nan")
+        values = self.data.values[feature]
+        above = float(values[high]) if high < len(values) else float("inf")
+        return threshold_between(float(values[self.cut.low[node]]), above)
+
+    def _children_of_levels(self, levels: Rows, first_child: int) -> Rows:
+        """For each nominal node the child of every code; the branch past all levels takes the codes left over."""
+        maps = {node: np.full(levels[node] + 1, STOPS) for node in np.flatnonzero(levels)}
+        for child, (parent, branch) in enumerate(zip(self.parent, self.branch, strict=True)):
+            if parent in maps:
+                maps[parent][branch] = first_child + child
+        filled = [np.where(codes[:-1] == STOPS, codes[-1], codes[:-1]) for codes in maps.values()]
+        return np.concatenate([*filled, np.empty(0, np.intp)])
+
+
+NOTHING_ASKED = {"feature": LEAF, "threshold": np.nan, "left": LEAF, "children": 0, "missing": STOPS, "offset": -1}
+"""What stands in the columns of a leaf."""
+
+
+@dataclass
+class Record:
+    """The nodes so far, level by level."""
+
+    levels: list[dict[str, Any]] = field(default_factory=list)
+    nodes: int = 0
+    mapped: int = 0
+
+    @property
+    def depth(self) -> int:
+        """How many questions lead to the nodes of the next level."""
+        return len(self.levels)
+
+    def add(self, known: NodeSums, impurity: Array, opened: Rows, splits: Splits) -> None:
+        """Add a level: all its nodes are leaves but those that were opened and ask."""
+        count = len(known.weight)
+        self.nodes += count
+        described = splits.described(self.nodes, self.mapped)
+        mapped = described.pop("child_of")
+        self.mapped += len(mapped)
+        level = {"child_of": mapped, "value": known.mean, "weight": known.weight, "impurity": impurity}
+        for name, column in described.items():
+            level[name] = np.full(count, NOTHING_ASKED[name], dtype=column.dtype)
+            level[name][opened[splits.asking]] = column
+        self.levels.append(level)
+
+    def tree(self) -> Tree:
+        """All levels as one tree."""
+        joined = {name: np.concatenate([level[name] for level in self.levels]) for name in self.levels[0]}
+        return Tree(**{name: _compact(array) for name, array in joined.items()})
+
+
+def _compact(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return array.astype(np.int32) if array.dtype.kind == "i" else np.ascontiguousarray(array)

@@ -1,0 +1,160 @@
+"""A tree in words: indented rules, each answer as an OR of ANDs, and what each column is worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array
+from mlcli.models.trees._levels import summed
+from mlcli.models.trees._structure import LEAF, Tree
+
+MOST_LINES = 60
+"""How many lines of rules are shown."""
+MOST_LEAVES = 16
+"""Up to how many leaves answers are shown as an OR of ANDs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """A tree with the names of its columns and what each node answers."""
+
+    tree: Tree
+    columns: Sequence[Column]
+    answers: Sequence[str]
+
+    def leaf(self, node: int) -> str:
+        """A leaf's answer, its share where it is not certain, and the weight of its training rows."""
+        share = float(self.tree.value[node].max()) if self.tree.value.shape[1] > 1 else 1.0
+        sure = "" if share > 1 - 1e-12 else f" {share:.0%}"
+        return f"{self.answers[node]}{sure} ({self.tree.weight[node]:.6g})"
+
+    def branches(self, node: int) -> Iterator[tuple[int, str]]:
+        """Each child with the condition that leads to it."""
+        column = self.columns[self.tree.feature[node]]
+        first = int(self.tree.left[node])
+        for child in range(first, first + int(self.tree.children[node])):
+            yield child, f"{column.name} {self._condition(node, child, column)}"
+
+    def _condition(self, node: int, child: int, column: Column) -> str:
+        if math.isnan(self.tree.threshold[node]):
+            return self._levels(node, child, column)
+        left = child == self.tree.left[node]
+        if math.isinf(self.tree.threshold[node]):
+            return "is known" if left else "is missing"
+        sign = "≤" if left else ">"
+        missing = " or missing" if self.tree.missing[node] == child else ""
+        return f"{sign} {_bound(self.tree.threshold[node], column)}{missing}"
+
+    def _levels(self, node: int, child: int, column: Column) -> str:
+        """The levels that lead to a child, or the one that does not; "missing" only where cells can be."""
+        names = [*column.levels, "missing"]
+        offset = int(self.tree.offset[node])
+        reached = self.tree.child_of[offset : offset + len(names)]
+        shown = len(names) if column.missing else len(names) - 1
+        inside = [name for name, where in zip(names[:shown], reached, strict=False) if where == child]
+        outside = [name for name, where in zip(names[:shown], reached, strict=False) if where != child]
+        if len(inside) == 1:
+            return f"= {inside[0]}"
+        return f"≠ {outside[0]}" if len(outside) == 1 else f"in {{{', '.join(inside)}}}"
+
+    def lines(self) -> Iterator[str]:
+        """The rules in depth-first order, each question indented below the one before."""
+        if self.tree.leaves[0]:
+            yield self.leaf(0)
+            return
+        waiting = self._asked(0, 0)
+        while waiting:
+            child, depth, condition = waiting.pop()
+            leaf = self.tree.leaves[child]
+            yield "|   " * depth + condition + (f": {self.leaf(child)}" if leaf else "")
+            waiting += [] if leaf else self._asked(child, depth + 1)
+
+    def _asked(self, node: int, depth: int) -> list[tuple[int, int, str]]:
+        """The branches of a node, last first."""
+        return [(child, depth, condition) for child, condition in self.branches(node)][::-1]
+
+    def paths(self) -> Iterator[tuple[str, str]]:
+        """For each leaf its answer and the conditions that lead to it, joined by AND."""
+        waiting: list[tuple[int, tuple[str, ...]]] = [(0, ())]
+        while waiting:
+            node, path = waiting.pop()
+            if self.tree.leaves[node]:
+                yield self.answers[node], " AND ".join(path) or "always"
+            else:
+                waiting += [(child, (*path, condition)) for child, condition in self.branches(node)][::-1]
+
+
+def _bound(threshold: float, column: Column) -> str:
+    """A threshold, or the level at or below it."""
+    return column.levels[int(threshold)] if column.coded else f"{threshold:.6g}"
+
+
+def explained(tree: Tree, columns: Sequence[Column], answers: Sequence[str]) -> Explanation:
+    """Rules, answers as OR of ANDs while there are few, and what columns are worth."""
+    words = Words(tree, columns, answers)
+    sections = [_rules(words)]
+    if tree.leaves.sum() <= MOST_LEAVES:
+        sections.append(_answers(words))
+    if not tree.leaves[0]:
+        sections.append(_worth(tree, columns))
+    return tuple(sections)
+
+
+def _rules(words: Words) -> Section:
+    lines = list(words.lines())
+    left_out = len(lines) - MOST_LINES
+    shown = lines if left_out <= 0 else [*lines[:MOST_LINES], f"… and {left_out} more lines"]
+    leaves, depth = int(words.tree.leaves.sum()), int(words.tree.depths().max())
+    return Section(
+        "Tree", lines=tuple(shown), note=f"{leaves} leaves, depth {depth}; in brackets the training rows"
+    )
+
+
+def _answers(words: Words) -> Section:
+    ways: dict[str, list[str]] = {}
+    for answer, path in words.paths():
+        ways.setdefault(answer, []).append(path)
+    rows = tuple((answer, " OR ".join(f"({path})" for path in paths)) for answer, paths in ways.items())
+    return Section("When it answers what", header=("answer", "when"), rows=rows)
+
+
+def _worth(tree: Tree, columns: Sequence[Column]) -> Section:
+    worth, reached, depth = importances(tree, len(columns)), asked_of(tree, len(columns)), tree.depths()
+    used = [j for j in np.argsort(-worth, kind="stable") if reached[j] > 0]
+    rows = tuple(
+        (columns[j].name, float(worth[j]), float(reached[j]), int(depth[tree.feature == j].min())) for j in used
+    )
+    header = ("column", "share of the impurity decrease", "share of rows asked", "first asked at depth")
+    unused = len(columns) - len(used)
+    return Section(
+        "What columns are worth", header, rows, note=f"{unused} columns are not asked for" if unused else ""
+    )
+
+
+def importances(tree: Tree, width: int) -> Array:
+    """Per column the weighted impurity that its questions take away, as a share of all."""
+    inner = np.flatnonzero(~tree.leaves)
+    mass = tree.weight * tree.impurity
+    below = summed(mass[1:], tree.parent[1:], len(mass))
+    taken = summed(np.maximum(mass - below, 0.0)[inner], tree.feature[inner].astype(np.intp), width)
+    return taken / taken.sum() if taken.sum() > 0 else taken
+
+
+def asked_of(tree: Tree, width: int) -> Array:
+    """Per column the share of training rows that are asked for it at least once."""
+    parent = tree.parent
+    asked = np.zeros((len(parent), width), dtype=bool)
+    share = np.zeros(width)
+    for node, feature in enumerate(tree.feature):
+        asked[node] = asked[parent[node]]
+        if feature != LEAF and not asked[node, feature]:
+            asked[node, feature] = True
+            share[feature] += tree.weight[node]
+    of_all: Array = share / tree.weight[0]
+    return of_all

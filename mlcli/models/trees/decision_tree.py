@@ -1,0 +1,135 @@
+"""Decision tree: one question after another, each the one that leaves the purest groups.
+
+Formula:
+    A split of a node with rows Q into branches Q_b gains H(Q) − Σ_b (W_b / W) H(Q_b), where H is an impurity of
+    the weighted shares p_k: gini 1 − Σ p², entropy −Σ p log2 p, misclassification 1 − max p; or of values:
+    their variance (squared-error). CART takes the largest gain, all branches two: x ≤ threshold against x >
+    threshold, or one level against the rest. ID3 takes the largest gain, with a branch for every level of a
+    nominal column. C4.5 takes, among the columns that gain at least as much as the average one, the largest
+    gain ratio gain / −Σ_b (W_b / W) log2 (W_b / W). A leaf answers its class shares, or its mean.
+
+Assumes:
+    The target depends on columns one at a time and in steps; a straight line costs many questions, and where no
+    single column gains anything (XOR, parity) the tree stops. Grown out, it fits noise: limit depth or leaves.
+
+Cost:
+    n log n per column once, then n per column and level; large tables are searched by compiled loops.
+
+Choices:
+    Thresholds lie midway between two values, and the value itself goes left. Ordinal columns are split like
+    numbers. Of equal gains (to 1e-12) the first column in the file wins, then the lowest threshold or level, so
+    the order of rows does not matter. A split must gain more than ``min_gain``, which is compared to the gain,
+    or under C4.5 to the gain ratio; that is 0 where the split information is 0. C4.5's threshold of a column is
+    the one that gains most. ``min_leaf`` and ``min_split`` count rows by their weight, and ``min_leaf`` holds
+    for every branch; their smallest values, 1 and 2, set no limit. ``purity`` is the largest class share, or
+    for squared-error the share of the root's variance that is gone. A missing level is a level of its own;
+    missing numbers go left or right, whichever gains more, and known against missing is a split as well.
+    ``most-frequent`` fills with the most frequent value of the training rows instead: of equally frequent ones
+    the first level, or the middle number. A row that no branch fits (a level not seen in the node, a missing
+    number where training had none) stops there and is answered by the node; one level against the rest sends it
+    to the rest. Gini and misclassification are at most 1 − 1/K (the notes print 1, and 1/K).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Accepts, Classifier, Regressor
+from mlcli.core.containers import SupervisedRows
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.explanation import Explanation
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.models.trees._algorithms import ALGORITHMS, GATES
+from mlcli.models.trees._criteria import CRITERIA, Criterion
+from mlcli.models.trees._features import FILLS, features, level_counts, ordered
+from mlcli.models.trees._growing import Grower, Limits
+from mlcli.models.trees._levels import Targets
+from mlcli.models.trees._predicting import node_of
+from mlcli.models.trees._presort import presort
+from mlcli.models.trees._rules import explained
+from mlcli.models.trees._search import route_for
+from mlcli.models.trees._structure import Tree
+
+
+@register("decision-tree", reference="Breiman et al. 1984 (CART); Quinlan 1986 (ID3); Quinlan 1993 (C4.5)")
+@dataclass(kw_only=True, eq=False)
+class DecisionTree(Classifier, Regressor):
+    """A tree grown greedily from the root, level by level."""
+
+    algorithm: str = param("cart", "how columns branch and compete", choices=ALGORITHMS)
+    criterion: str | None = param(None, "the impurity; none: the algorithm's own", choices=CRITERIA)
+    gate: str = param("mean-gain", "which columns may compete under c45", choices=GATES)
+    max_depth: int | None = param(None, "how many questions a row is asked at most", ge=1, tune=(1, 20))
+    min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=(1, 50))
+    min_split: int = param(2, "how many rows a node needs to be split", ge=2)
+    min_gain: float = param(0.0, "what a split must gain more than", ge=0.0)
+    purity: float = param(1.0, "a node at least this pure is a leaf", gt=0.0, le=1.0)
+    missing: str = param("own-value", "what an empty cell counts as", choices=FILLS)
+
+    fills_: Array = learned()
+    nodes_: dict[str, Array] = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Anything."""
+        return Accepts(nominal=True, missing=True, weights=True)
+
+    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Sort once, then grow."""
+        data = data.counted()
+        self.fills_ = FILLS[self.missing](data.table, data.weights)
+        by_threshold = ordered(self.columns_)
+        cells = features(data.table, self.fills_)
+        grower = Grower(
+            data=presort(cells, by_threshold, level_counts(self.columns_)),
+            targets=Targets.of(data.outputs, data.weights),
+            criterion=self._criterion(),
+            algorithm=ALGORITHMS[self.algorithm],
+            gate=self.gate,
+            limits=Limits(self.max_depth, self.min_split, self.min_leaf, self.min_gain, self.purity),
+            route=route_for(len(data) * int(by_threshold.sum())),
+        )
+        self.nodes_ = grower.grow().arrays()
+
+    def _criterion(self) -> Criterion:
+        own = ALGORITHMS[self.algorithm].criterion if self.classes_ is not None else "squared-error"
+        criterion = CRITERIA[self.criterion or own]
+        if criterion.of_shares and self.classes_ is None:
+            message = f"{self.criterion} is of classes, but {self.target_} is a number: squared-error is used"
+            warnings.warn(message, MlcliWarning, stacklevel=3)
+            return CRITERIA["squared-error"]
+        return criterion
+
+    @property
+    def tree(self) -> Tree:
+        """What was grown."""
+        return Tree.restored(self.nodes_)
+
+    def predict_proba(self, table: Table) -> Array:
+        """The class shares of each row's node."""
+        tree = self.tree
+        shares: Array = tree.value[node_of(tree, features(table, self.fills_))]
+        return shares
+
+    def predict_values(self, table: Table) -> Array:
+        """The mean of each row's node."""
+        return self.predict_proba(table)[:, 0]
+
+    def explain(self) -> Explanation:
+        """The tree as rules, each class as an OR of ANDs while that is short, and what each column is worth."""
+        value = self.tree.value
+        if self.classes_ is None:
+            return explained(self.tree, self.columns_, [f"{mean:.6g}" for mean in value[:, 0]])
+        return explained(self.tree, self.columns_, [self.classes_[code] for code in self.decide(value)])
+
+    def check_learned(self) -> None:
+        """The tree must be one, over these columns."""
+        if self.fills_.shape != (len(self.columns_),):
+            raise ValueError("the saved tree has fills for other columns")
+        slots = 1 if self.classes_ is None else len(self.classes_)
+        self.tree.check(level_counts(self.columns_), slots)
