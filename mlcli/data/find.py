@@ -34,21 +34,18 @@ def is_path(reference: str) -> bool:
 
 
 def _hint(path: Path, reference: str) -> str:
-    """The nearest file of the folder, or the nearest shipped name."""
+    """A shipped dataset that may be meant, or the nearest file of the folder, or what there is."""
+    shipped = shipped_path(Path(reference).stem)
+    if shipped is not None:
+        return f"'{shipped.stem}' is a shipped dataset: give its name alone"
     if not path.parent.is_dir():
         return f"there is no folder {path.parent}"
-    files = _files(path.parent)
-    close = nearest(path.name, files)
+    by_stem = {Path(file).stem: file for file in _files(path.parent)}
+    close = nearest(path.stem, by_stem)
     if close is not None:
-        return f"did you mean '{path.parent / close if path.parent != Path() else close}'?"
+        return f"did you mean '{path.parent / by_stem[close]}'?"
     if is_path(reference):
-        stem = Path(reference).stem
-        known = shipped_path(stem)
-        return (
-            f"'{known.stem}' is a shipped dataset: give its name alone"
-            if known is not None
-            else _files_hint(path.parent)
-        )
+        return _files_hint(path.parent)
     return did_you_mean(reference, shipped_paths(), "shipped datasets")
 
 

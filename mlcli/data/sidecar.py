@@ -252,7 +252,7 @@ class _Reading:
         for column, said in columns.items():
             columns[column] = self._with_kind_of_role(said, column)
         for role in SINGLE_ROLES:
-            several = [column for column, said in columns.items() if said.role == role]
+            several = [column for column in self.header if column in columns and columns[column].role == role]
             if len(several) > 1:
                 self._problem(f"only one column can be the {role}, not {', '.join(several)}", "roles", role)
         return columns
