@@ -1,0 +1,92 @@
+"""The datasets of an experiment, each loaded once, with its kind of task and the protocol that splits it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mlcli.core.containers import Strata
+from mlcli.core.errors import DataError, Problem, UsageError, raise_all
+from mlcli.core.kinds import Kind, kind_named, kind_of
+from mlcli.core.params import build, settings
+from mlcli.core.registry import PROTOCOLS
+from mlcli.data.dataset import Dataset
+from mlcli.experiment._faults import Faults
+from mlcli.experiment.cells import DataSpec, ProtocolSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A dataset with what its cells share: how it was asked for, its kind of task, what protocols see of it."""
+
+    spec: DataSpec
+    dataset: Dataset
+    kind: Kind
+    strata: Strata
+
+    @property
+    def name(self) -> str:
+        """What tables call the dataset."""
+        return self.dataset.name
+
+
+def grounds_of(data: Sequence[DataSpec], base: Path | None, faults: Faults) -> list[Ground]:
+    """Every dataset that can be read; two of one name are told apart."""
+    grounds: list[Ground] = []
+    for spec in data:
+        with faults.kept(spec.where):
+            ground = _loaded(spec, base)
+            _refuse_repeated(ground, grounds)
+            grounds.append(ground)
+    return [_told_apart(ground, grounds) for ground in grounds]
+
+
+def ground_of(spec: DataSpec, dataset: Dataset) -> Ground:
+    """A dataset that is loaded, with its kind of task."""
+    kind = kind_named(dataset.task) if dataset.task else kind_of(dataset.schema)
+    if kind is None:
+        hint = "say which column to predict: --target in the shell, 'target' in the experiment file or the sidecar"
+        raise DataError(f"{dataset.name}: what is to be predicted is not known", hint=hint)
+    return Ground(spec, dataset, kind, kind.container.from_table(dataset.table, dataset.schema).strata())
+
+
+def protocol_for(ground: Ground, spec: ProtocolSpec | None) -> ProtocolSpec:
+    """The protocol that is asked for, or the kind's default, with every parameter; legal for the kind and rows."""
+    spec = spec or ProtocolSpec("")
+    use = spec.use or ground.kind.protocols[0]
+    cls = PROTOCOLS.load(use)
+    if use not in ground.kind.protocols:
+        what = f"{ground.name} is {ground.kind.name}, which {use} cannot split"
+        raise UsageError(what, hint=f"protocols for {ground.kind.name}: {', '.join(ground.kind.protocols)}")
+    protocol = build(cls, spec.params)
+    raise_all(DataError, (_of(ground, problem) for problem in protocol.problems_with_rows(ground.strata)))
+    return replace(spec, use=use, params=settings(protocol))
+
+
+def _loaded(spec: DataSpec, base: Path | None) -> Ground:
+    from mlcli.data.load import load
+
+    return ground_of(spec, load(spec.reference, base=base, target=spec.target, task=spec.task))
+
+
+def _refuse_repeated(ground: Ground, before: Sequence[Ground]) -> None:
+    for other in before:
+        if (other.dataset.content, other.kind) == (ground.dataset.content, ground.kind):
+            same = f"{ground.spec.reference} and {other.spec.reference} are the same data"
+            raise UsageError(same if ground.spec != other.spec else f"{ground.spec.reference} stands here twice")
+
+
+def _told_apart(ground: Ground, grounds: Sequence[Ground]) -> Ground:
+    """A dataset that shares its name with another adds its path, or its target where they share the path, too."""
+    namesakes = [other for other in grounds if other.name == ground.name]
+    if len(namesakes) == 1:
+        return ground
+    one_file = len({other.spec.reference for other in namesakes}) < len(namesakes)
+    target = ground.dataset.schema.the("target")
+    mark = target.name if one_file and target else ground.spec.reference
+    return replace(ground, dataset=replace(ground.dataset, name=f"{ground.name} ({mark})"))
+
+
+def _of(ground: Ground, problem: Problem) -> Problem:
+    return replace(problem, what=f"{ground.name}: {problem.what}")

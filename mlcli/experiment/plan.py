@@ -1,0 +1,126 @@
+"""From an experiment to its cells: every dataset with every model, all defaults resolved, nothing run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from mlcli.core.errors import ExperimentError, UsageError
+from mlcli.core.kinds import kinds_of
+from mlcli.core.params import build, settings
+from mlcli.core.registry import MODELS, STEPS
+from mlcli.experiment._faults import Faults
+from mlcli.experiment._grounds import Ground, grounds_of, protocol_for
+from mlcli.experiment._metrics import check_metrics
+from mlcli.experiment.cells import AS_SAVED, Cell, Experiment, ModelSpec, ProtocolSpec, StepSpec
+from mlcli.experiment.labels import features, told_apart
+from mlcli.prepare._insert import missing_steps
+
+
+def plan(experiment: Experiment, *, base: Path | None = None) -> list[Cell]:
+    """The cells of an experiment: by dataset, the baseline first, then models as written; every problem at once.
+
+    ``base`` is where paths of datasets begin: by default the folder of the experiment file, else the current one.
+    """
+    cells, faults = planned(experiment, base=base)
+    faults.raise_any(ExperimentError if experiment.source else UsageError)
+    return cells
+
+
+def planned(experiment: Experiment, *, base: Path | None = None) -> tuple[list[Cell], Faults]:
+    """The cells of an experiment as far as they can be planned, and everything that is wrong with it."""
+    faults = Faults()
+    models = None if experiment.models is None else _resolved_models(experiment.models, faults)
+    folder = experiment.source.parent if experiment.source else None
+    grounds = grounds_of(experiment.data, base or folder, faults)
+    check_metrics(experiment, grounds, faults)
+    cells: list[Cell] = []
+    for ground in grounds:
+        with faults.kept(experiment.protocol.where if experiment.protocol else ground.spec.where):
+            cells += _cells(experiment, ground, protocol_for(ground, experiment.protocol), models)
+    return cells, faults
+
+
+def _resolved_models(models: Sequence[ModelSpec], faults: Faults) -> list[ModelSpec]:
+    """The models with every parameter; the same one twice is refused."""
+    resolved: list[ModelSpec] = []
+    seen: dict[str, ModelSpec] = {}
+    for model in models:
+        with faults.kept(model.where):
+            full = _resolved(model)
+            if seen.setdefault(f"{full.use} {features(full)}", full) is not full:
+                what = f"{told_apart([*resolved, full])[-1]} stands here twice, with the same parameters and steps"
+                raise UsageError(what, hint="leave one of them out")
+            resolved.append(full)
+    return resolved
+
+
+def _resolved(model: ModelSpec) -> ModelSpec:
+    """The model and its own steps with every parameter."""
+    if model.saved is not None:
+        return model
+    steps = None if model.steps is None else tuple(_resolved_step(step) for step in model.steps)
+    return replace(model, params=settings(build(MODELS.load(model.use), model.params)), steps=steps)
+
+
+def _resolved_step(step: StepSpec) -> StepSpec:
+    return replace(step, params=settings(build(STEPS.load(step.use), step.params)))
+
+
+def _cells(
+    experiment: Experiment, ground: Ground, protocol: ProtocolSpec, models: Sequence[ModelSpec] | None
+) -> Iterator[Cell]:
+    """The cells of one dataset."""
+    if models is None:
+        models = [_resolved(ModelSpec(use)) for use in ground.kind.panel]
+    models = _baseline_first(ground, models)
+    for model, label in zip(models, _labels(ground, models), strict=True):
+        yield Cell(
+            dataset=ground.dataset,
+            kind=ground.kind.name,
+            model=replace(model, label=label),
+            steps=_steps(ground, model),
+            protocol=protocol if model.saved is None else ProtocolSpec(AS_SAVED),
+            seed=experiment.seed,
+            budget=experiment.budget,
+            skipped=_why_skipped(ground, model),
+        )
+
+
+def _baseline_first(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:
+    """The kind's baseline stands in every table, at its head, asked for or not."""
+    baselines = [model for model in models if model.use == ground.kind.baseline and model.saved is None]
+    others = [model for model in models if model not in baselines]
+    return [*(baselines or [_resolved(ModelSpec(ground.kind.baseline))]), *others]
+
+
+def _labels(ground: Ground, models: Sequence[ModelSpec]) -> list[str]:
+    labels = told_apart(models)
+    if len(set(labels)) < len(labels):
+        double = next(label for label in labels if labels.count(label) > 1)
+        raise UsageError(
+            f"two models would be called '{double}' in the table of {ground.name}",
+            hint="choose another name with 'as'",
+        )
+    return labels
+
+
+def _steps(ground: Ground, model: ModelSpec) -> tuple[StepSpec, ...]:
+    """All steps before a model on a dataset: its own, and those that it needs."""
+    if model.saved is not None or _why_skipped(ground, model):
+        return ()
+    given = None if model.steps is None else [build(STEPS.load(step.use), step.params) for step in model.steps]
+    accepts = build(MODELS.load(model.use), model.params).accepts
+    steps = missing_steps(accepts, ground.dataset.schema.features(), given)
+    return tuple(StepSpec(step.id, settings(step)) for step in steps)
+
+
+def _why_skipped(ground: Ground, model: ModelSpec) -> str:
+    """Why a model cannot be run on a dataset at all, or nothing."""
+    if model.saved is not None:
+        return ""
+    kinds = kinds_of(MODELS.load(model.use))
+    if ground.kind in kinds:
+        return ""
+    return f"{model.use} does {' and '.join(kind.name for kind in kinds)}; {ground.name} is {ground.kind.name}"

@@ -1,0 +1,54 @@
+"""What a user wrote, and where: the values that specs are read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mlcli.core.errors import MlcliError, Problem
+from mlcli.core.strict_yaml import Document
+
+IGNORED = "x-"
+"""Keys that begin so are the user's own."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A value with its place in a document; one typed in a shell has no place."""
+
+    value: Any
+    document: Document | None = None
+    keys: tuple[str | int, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """Where it stands, as "file.yaml:3:7"."""
+        return self.document.place(*self.keys) if self.document else ""
+
+    def at(self, key: str | int) -> Written:
+        """The value of a key or list item, None where there is none."""
+        value = self.value.get(key) if isinstance(self.value, dict) else self.value[key]
+        return replace(self, value=value, keys=(*self.keys, key))
+
+    def items(self) -> list[Written]:
+        """Each item of a list."""
+        return [self.at(index) for index in range(len(self.value))]
+
+    def named(self) -> dict[str, Written]:
+        """Each value of a mapping by its key, those that begin with "x-" left out."""
+        return {key: self.at(key) for key in self.value if not key.startswith(IGNORED)}
+
+    def problem(self, what: str, hint: str = "") -> Problem:
+        """Something that is wrong here."""
+        return Problem(what, where=self.where, hint=hint)
+
+
+def placed(problems: Iterable[Problem], where: str) -> list[Problem]:
+    """The same problems; those that do not say where they are stand at ``where``."""
+    return [problem if problem.where else replace(problem, where=where) for problem in problems]
+
+
+def placed_in(error: MlcliError, where: str) -> MlcliError:
+    """The same error, each problem with a place."""
+    return type(error)(*placed(error.problems, where))
