@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -29,6 +30,8 @@ class Design:
     """What linear methods learn from: ``columns`` are centred; there are at most as many as rows."""
 
     columns: Array
+    rooted: Array
+    """Their rows times the square root of the weight, so that plain sums of squares are weighted ones."""
     scale: Array
     """The root mean square of each of ``columns``."""
     rounding: Array
@@ -46,27 +49,27 @@ class Design:
     @classmethod
     def of(cls, data: SupervisedRows, intercept: bool) -> Self:
         """The design of training rows; without an intercept the origin is the centre."""
-        numbers, weight, total = data.table.numbers, data.weight, float(data.weights.sum())
+        weight, total = data.weight, float(data.weights.sum())
         if total <= 0:
             raise FitError("the weights of the training rows sum to 0")
-        centre, centred = _centred(numbers, data.weights / total, intercept)
-        scale = np.sqrt(data.weights / total @ centred**2)
+        centre, columns = _centred(data.table.numbers, data.weights / total, intercept)
+        rooted = root_weighted(columns, weight)
+        scale = _root_mean_square(rooted, total)
         size = np.hypot(scale, centre)
-        varying = scale > CONSTANT * size
-        columns = centred if varying.all() else centred[:, varying]
-        scale, rounding, basis = scale[varying], EPSILON * size[varying] / scale[varying], None
+        varying, basis = scale > CONSTANT * size, None
+        if not varying.all():
+            columns, rooted, scale, size = columns[:, varying], rooted[:, varying], scale[varying], size[varying]
         if columns.shape[1] > len(columns):
-            columns, basis = _within_row_space(columns)
-            scale = np.sqrt(data.weights / total @ columns**2)
-            rounding = np.zeros(len(scale))
-        return cls(columns, scale, rounding, weight, total, centre, varying, basis)
+            columns, basis = _within_row_space(columns, size)
+            rooted = root_weighted(columns, weight)
+            scale = size = _root_mean_square(rooted, total)
+        return cls(columns, rooted, scale, EPSILON * size / scale, weight, total, centre, varying, basis)
 
-    def root_weighted(self, values: Array) -> Array:
-        """Rows times the square root of their weight, so that plain sums of squares are weighted ones."""
-        if self.weight is None:
-            return values
-        root = np.sqrt(self.weight)
-        return values * (root if values.ndim == 1 else root[:, None])
+    @cached_property
+    def gram(self) -> Array:
+        """XᵀWX, W the weights of the rows."""
+        product: Array = self.rooted.T @ self.rooted
+        return product
 
     def mean(self, values: Array) -> float:
         """The weighted mean over the rows."""
@@ -78,6 +81,14 @@ class Design:
         outside = np.zeros((*slopes.shape[:-1], len(self.varying)))
         outside[..., self.varying] = inside
         return outside
+
+
+def root_weighted(values: Array, weight: Array | None) -> Array:
+    """Rows times the square root of their weight."""
+    if weight is None:
+        return values
+    root = np.sqrt(weight)
+    return values * (root if values.ndim == 1 else root[:, None])
 
 
 def scores(numbers: Array, centre: Array, coefficients: Array, level: Array | float) -> Array:
@@ -113,7 +124,17 @@ def _centred(numbers: Array, shares: Array, intercept: bool) -> tuple[Array, Arr
     return centre, centred
 
 
-def _within_row_space(columns: Array) -> tuple[Array, Array]:
-    """The rows in coordinates of the space that they span: penalties and least norms are the same there."""
-    basis, triangle = np.linalg.qr(columns.T)
-    return np.ascontiguousarray(triangle.T), basis
+def _root_mean_square(rooted: Array, total: float) -> Array:
+    squares: Array = np.einsum("ij,ij->j", rooted, rooted)
+    return np.sqrt(squares / total)
+
+
+def _within_row_space(columns: Array, size: Array) -> tuple[Array, Array]:
+    """The rows in coordinates of the space they span: penalties and least norms are the same there.
+
+    Directions that stand out no more than the rounding of the cells, whose size is given, are left out.
+    """
+    left, singular, right = np.linalg.svd(columns, full_matrices=False)
+    noise = np.sqrt(len(columns)) * np.abs(right) @ size + columns.shape[1] * singular[0]
+    kept = singular > EPSILON * noise
+    return np.ascontiguousarray(left[:, kept] * singular[kept]), right[kept].T

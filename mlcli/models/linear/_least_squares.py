@@ -8,7 +8,7 @@ import numpy as np
 
 from mlcli.core.containers import ValuedRows
 from mlcli.core.tables import Array
-from mlcli.models.linear._design import Design
+from mlcli.models.linear._design import EPSILON, Design, root_weighted
 
 WELL_CONDITIONED = 1e7
 """Up to this condition (1-norm) the inverse, with one correction, is as exact as singular values are."""
@@ -27,11 +27,10 @@ class Plane:
 def nearest_plane(data: ValuedRows, l2: float, intercept: bool) -> Plane:
     """Least squares on centred columns; at their centre the plane passes through the mean of the target."""
     design = Design.of(data, intercept)
-    X, level = design.columns, design.mean(data.y) if intercept else 0.0
-    y = data.y - level
-    solution = least_squares(design.root_weighted(X), design.root_weighted(y), l2, design.rounding)
-    left_by_rounding = design.mean(y - X @ solution.slopes) if intercept else 0.0
-    return Plane(design, solution, level + left_by_rounding)
+    level = design.mean(data.y) if intercept else 0.0
+    solution = least_squares(design, root_weighted(data.y - level, design.weight), l2)
+    left_by_rounding = root_weighted(solution.residuals, design.weight).sum() / design.total if intercept else 0.0
+    return Plane(design, solution, level + float(left_by_rounding))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,20 +39,20 @@ class Solution:
 
     slopes: Array
     residuals: Array
+    """Times the square root of the weight of their row."""
     inverse: Array
     """The inverse of XᵀX + l2·I, of what is determined where it has none."""
     undetermined: Array
     """Orthonormal directions, in columns of unit norm, along which the rows say nothing (d × missing rank)."""
 
 
-def least_squares(X: Array, y: Array, l2: float, rounding: Array) -> Solution:
-    """The slopes that minimise ‖y − Xw‖² + l2‖w‖²; of equals, those of the least norm."""
-    gram = X.T @ X
-    gram.flat[:: len(gram) + 1] += l2
+def least_squares(design: Design, y: Array, l2: float) -> Solution:
+    """The slopes that minimise ‖y − Xw‖² + l2‖w‖²; of equals, those of least norm. y comes root-weighted."""
+    X, gram = design.rooted, design.gram + l2 * np.eye(len(design.gram))
     norms = np.sqrt(gram.diagonal())
     inverse = _well_conditioned_inverse(gram / np.outer(norms, norms))
     if inverse is None:
-        return _by_singular_values(X, y, l2, norms, rounding)
+        return _by_singular_values(X, y, l2, norms, design.rounding)
     inverse /= np.outer(norms, norms)
     slopes = inverse @ (X.T @ y)
     slopes = slopes + inverse @ (X.T @ (y - X @ slopes) - l2 * slopes)
@@ -77,8 +76,8 @@ def _by_singular_values(X: Array, y: Array, l2: float, norms: Array, rounding: A
     prior = np.column_stack([np.diag(np.sqrt(l2) / norms), np.zeros(len(norms))])
     reduced = np.concatenate([triangle, prior])
     left, singular, right = np.linalg.svd(reduced[:, :-1], full_matrices=False)
-    noise = np.sqrt(right**2 @ rounding**2)
-    kept = singular > np.maximum(max(X.shape) * np.finfo(np.float64).eps * singular[0], noise)
+    noise = np.abs(right) @ rounding
+    kept = singular > np.maximum(max(X.shape) * EPSILON * singular[0], noise)
     directions = right[kept].T / norms[:, None]
     slopes = directions @ (left.T @ reduced[:, -1] / np.where(kept, singular, 1))[kept]
     if not kept.all():

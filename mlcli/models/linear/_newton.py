@@ -16,9 +16,11 @@ from mlcli.models.linear._objective import Objective
 SHORTEST_STEP = 2.0**-30
 ROUNDING = 1e-14
 """A rise by this share of the objective is rounding."""
+STUCK_BY_ROUNDING = 1e-8
+"""Where no step lowers the objective, a gradient up to this is what rounding leaves of 0."""
 STILL_MOVING = 0.5
 """A change of a score; near a minimum steps are far smaller, on the way to infinity they are about 1."""
-ROUGHEST = 0.1
+ROUGHEST = 0.3
 """Far from the minimum, the quadratic is minimised only until its slope has fallen to this share."""
 
 
@@ -28,10 +30,10 @@ def newton(objective: Objective, start: Array, tolerance: float, max_iterations:
     for iteration in range(max_iterations):
         if steepness(here) <= tolerance:
             return Minimum(w, here, iteration, converged=True)
-        step = newton_step(objective, here, min(ROUGHEST, np.sqrt(steepness(here))))
+        step = newton_step(objective, here, min(ROUGHEST, np.cbrt(steepness(here))))
         moved = _without_rising(objective, w, here, step)
         if moved is None:
-            return Minimum(w, here, iteration, converged=False)
+            return Minimum(w, here, iteration, converged=steepness(here) <= STUCK_BY_ROUNDING)
         w, here = moved
     return Minimum(w, here, max_iterations, converged=steepness(here) <= tolerance)
 
@@ -44,12 +46,14 @@ def newton_step(objective: Objective, here: Expansion, precision: float) -> Arra
     for _ in range(2 * step.size):
         bent = here.curved(direction)
         curvature = float(np.vdot(direction, bent))
-        if left <= precision**2 * first or curvature <= 0:
+        if curvature <= 0:
             break
         length = left / curvature
         step, remaining = step + length * direction, remaining - length * bent
         towards = remaining @ objective.bound_inverse
         before, left = left, float(np.vdot(remaining, towards))
+        if left <= precision**2 * first:
+            break
         direction = towards + left / before * direction
     return step if step.any() else direction
 
@@ -71,4 +75,4 @@ def _without_rising(
 def never_ends(objective: Objective, minimum: Minimum) -> bool:
     """Whether scores still move where the gradient is nearly 0: the objective falls for ever, ever more slowly."""
     step = newton_step(objective, minimum.at, ROUGHEST)
-    return bool(np.abs(step @ objective.X.T).max(initial=0.0) > STILL_MOVING)
+    return bool(np.abs(objective.X.scores(step)).max(initial=0.0) > STILL_MOVING)

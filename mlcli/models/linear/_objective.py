@@ -1,4 +1,4 @@
-"""An objective: a loss of the scores Xw, plus a penalty on w; solvers see nothing else."""
+"""An objective: a loss of linear scores, plus a penalty on the coefficients; solvers see nothing else."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from mlcli.core.tables import Array
+from mlcli.models.linear._design import Design
 from mlcli.models.linear._losses import Expansion, Loss
 from mlcli.models.linear._penalties import L2
 
@@ -16,29 +17,55 @@ DAMPING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
-    """What is minimised over ``w`` (outputs × columns of X)."""
+class LinearMap:
+    """From coefficients to scores: X has the columns of a design in unit variance, then one of ones, or none."""
 
-    X: Array
+    design: Design
+    ones: int
+
+    def scores(self, w: Array) -> Array:
+        """Scores (outputs × rows) of coefficients (outputs × columns of X)."""
+        width = len(self.design.scale)
+        product: Array = (w[:, :width] / self.design.scale) @ self.design.columns.T
+        product += w[:, width:].sum(axis=1, keepdims=True)
+        return product
+
+    def gathered(self, slope: Array) -> Array:
+        """The slope in the coefficients that goes with a slope in the scores: its product with X."""
+        columns = slope @ self.design.columns / self.design.scale
+        return np.concatenate([columns, np.repeat(slope.sum(axis=1, keepdims=True), self.ones, axis=1)], axis=1)
+
+    @cached_property
+    def gram(self) -> Array:
+        """The mean of xᵀx over rows; centred columns have nothing in common with ones."""
+        scale, total = self.design.scale, self.design.total
+        product = np.eye(len(scale) + self.ones)
+        product[: len(scale), : len(scale)] = self.design.gram / np.outer(scale, scale) / total
+        return product
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """What is minimised over the coefficients of a linear map."""
+
+    X: LinearMap
     loss: Loss
     penalty: L2
-    gram: Array
-    """XᵀWX, W the weights of the rows."""
 
     def at(self, w: Array) -> Expansion:
         """The objective near some coefficients."""
-        loss = self.loss.at(w @ self.X.T)
+        loss = self.loss.at(self.X.scores(w))
 
         def curved(change: Array) -> Array:
-            return loss.curved(change @ self.X.T) @ self.X + self.penalty.curved(change)
+            return self.X.gathered(loss.curved(self.X.scores(change))) + self.penalty.curved(change)
 
-        slope = loss.slope @ self.X + self.penalty.curved(w)
+        slope = self.X.gathered(loss.slope) + self.penalty.curved(w)
         return Expansion(loss.value + self.penalty.value(w), slope, curved)
 
     @cached_property
     def bound(self) -> Array:
         """A matrix that the curvature never exceeds, the same for every output (Böhning 1992)."""
-        return self.loss.bound * self.gram + np.diag(self.penalty.strength)
+        return self.loss.bound * self.X.gram + np.diag(self.penalty.strength)
 
     @cached_property
     def bound_inverse(self) -> Array:

@@ -40,6 +40,7 @@ from mlcli.models.linear._design import Design, check_shapes, scores, terms
 from mlcli.models.linear._least_squares import Solution, nearest_plane
 
 CONFIDENCE = 0.95
+NAMED = 12
 INVOLVED = 1e-6
 """The part a column plays in a direction of collinearity from which it is named."""
 
@@ -112,7 +113,7 @@ class LinearRegression(Regressor):
 
     def _coefficient_rows(self) -> Iterator[tuple[Cell, ...]]:
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
-        errors = self.standard_errors_[-len(named) :]
+        errors = self.standard_errors_[0 if self.intercept else 1 :]
         for (name, value), error in zip(named, errors, strict=True):
             yield (name, float(value), *_precision(float(value), float(error), self.total_ - self.rank_))
 
@@ -154,4 +155,7 @@ def _precision(value: float, error: float, freedom: float) -> tuple[Cell, ...]:
 
 
 def _names(columns: Sequence[Column], chosen: Flags) -> str:
-    return ", ".join(column.name for column, named in zip(columns, chosen, strict=True) if named)
+    """The chosen columns in words; of many, the first ones and how many more."""
+    names = [column.name for column, named in zip(columns, chosen, strict=True) if named]
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more

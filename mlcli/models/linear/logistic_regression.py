@@ -44,7 +44,7 @@ from mlcli.models.linear._gradient_descent import gradient_descent
 from mlcli.models.linear._losses import Loss
 from mlcli.models.linear._minimum import Minimum, complaint
 from mlcli.models.linear._newton import never_ends, newton
-from mlcli.models.linear._objective import Objective
+from mlcli.models.linear._objective import LinearMap, Objective
 from mlcli.models.linear._penalties import L2
 
 SOLVERS = {"newton": newton, "gradient-descent": gradient_descent}
@@ -64,7 +64,7 @@ class LogisticRegression(Classifier):
     l2: float = param(1.0, "the cost of half a unit of squared coefficient, in log-loss", ge=0, tune=(1e-4, 1e4))
     intercept: bool = param(True, "whether the log-odds at the origin are free; without it, they are 0")
     solver: str = param("newton", "how the minimum is found", choices=SOLVERS)
-    tolerance: float = param(1e-8, "the gradient per row at which to stop", gt=0)
+    tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
     max_iterations: int = param(10_000, "how many steps at most", ge=1)
 
     coefficients_: Array = learned()
@@ -101,22 +101,16 @@ class LogisticRegression(Classifier):
         self.steepness_ = tuple(minimum.steepness for minimum in minima)
 
     def _objectives(self, design: Design, losses: Sequence[Loss]) -> list[Objective]:
-        """Mean loss and penalty per row, in columns of unit variance with a column of ones for the intercept."""
-        rows, width = design.columns.shape
-        X = np.ones((rows, width + int(self.intercept)))
-        np.divide(design.columns, design.scale, out=X[:, :width])
-        strength = np.zeros(X.shape[1])
-        strength[:width] = self.l2 / design.total / design.scale**2
-        weighted = design.root_weighted(X)
-        gram = weighted.T @ weighted / design.total
-        return [Objective(X, loss, L2(strength), gram) for loss in losses]
+        """Mean loss and penalty per row, in columns of unit variance; the intercept is free."""
+        X = LinearMap(design, ones=int(self.intercept))
+        strength = np.append(self.l2 / design.total / design.scale**2, np.zeros(X.ones))
+        return [Objective(X, loss, L2(strength)) for loss in losses]
 
     def _minimum(self, objective: Objective) -> Minimum:
         """Start from the class shares: the best answer that looks at no column."""
         best = objective.loss.start
-        start = np.zeros((len(best), objective.X.shape[1]))
-        if self.intercept:
-            start[:, -1] = best
+        start = np.zeros((len(best), len(objective.penalty.strength)))
+        start[:, start.shape[1] - objective.X.ones :] = best[:, None]
         return SOLVERS[self.solver](objective, start, self.tolerance, self.max_iterations)
 
     def _learn(self, design: Design, w: Array) -> None:
