@@ -40,7 +40,7 @@ class StepSpec:
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A model by id with its parameters, or a saved model file (``saved``).
+    """A model by id with its parameters, or a saved model file (``saved``; ``plan`` reads the id from it).
 
     ``steps`` are the user's own (None: nothing was said); ``label`` is its name in tables.
     """

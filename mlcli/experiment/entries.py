@@ -40,7 +40,7 @@ def model_of(written: Written, found: list[Problem], base: Path | None = None) -
     """The models of one entry: one, or one for each combination of its grid; none when something is wrong."""
     if isinstance(written.value, str) and is_model_file(written.value, base):
         path = (base or Path()) / written.value
-        return [ModelSpec(path.stem, saved=path, label=path.name, where=written.where)]
+        return [ModelSpec("", saved=path, label=path.name, where=written.where)]
     known = len(found)
     entry = Entry(written, MODELS, found)
     entry.refuse_other_keys(MODEL_KEYS)

@@ -11,7 +11,7 @@ from mlcli.core.registry import MODELS
 from mlcli.core.schema import Field
 from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.dataset import Dataset
-from mlcli.data.find import is_path
+from mlcli.data.shipped import shipped_path
 from mlcli.experiment._grounds import Ground, ground_of, protocol_for
 from mlcli.experiment.cells import DataSpec, ProtocolSpec
 from mlcli.experiment.labels import said
@@ -59,12 +59,11 @@ def first_experiment(reference: str, dataset: Dataset) -> str:
 
 
 def _data(reference: str, ground: Ground) -> str:
-    """A shipped dataset by its name; a file with its target and task, which may be guesses to correct."""
-    if not is_path(reference):
-        return f"  - {_text(reference)}"
+    """The dataset with its target and kind of task, which may be guesses to correct."""
     target = ground.dataset.schema.with_role("target")[0]
+    key = "name" if ground.dataset.path == shipped_path(reference) else "path"
     return (
-        f"  - path: {_text(reference)}\n"
+        f"  - {key}: {_text(reference)}\n"
         f"    target: {_text(target.column.name)}{_guessed(target)}\n"
         f"    task: {ground.kind.name}"
     )

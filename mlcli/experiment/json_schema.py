@@ -1,4 +1,4 @@
-"""The JSON Schema of experiment files: a branch for each model, step and protocol, so that editors can complete."""
+"""The JSON Schema of experiment files: a branch for each model, step and protocol, for editors to complete."""
 
 from __future__ import annotations
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from mlcli.core.errors import ExperimentError, UsageError
-from mlcli.core.kinds import kinds_of
 from mlcli.core.params import build, settings
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.experiment._faults import Faults
 from mlcli.experiment._grounds import Ground, grounds_of, protocol_for
 from mlcli.experiment._metrics import check_metrics
+from mlcli.experiment._skipping import why_skipped
 from mlcli.experiment.cells import AS_SAVED, Cell, Experiment, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.experiment.labels import features, told_apart
 from mlcli.prepare._insert import missing_steps
@@ -59,9 +59,18 @@ def _resolved_models(models: Sequence[ModelSpec], faults: Faults) -> list[ModelS
 def _resolved(model: ModelSpec) -> ModelSpec:
     """The model and its own steps with every parameter."""
     if model.saved is not None:
-        return model
+        return _as_saved(model, model.saved)
     steps = None if model.steps is None else tuple(_resolved_step(step) for step in model.steps)
     return replace(model, params=settings(build(MODELS.load(model.use), model.params)), steps=steps)
+
+
+def _as_saved(model: ModelSpec, path: Path) -> ModelSpec:
+    """What a file holds: method, parameters and steps are those that it was trained with."""
+    from mlcli.experiment.model_file import load_model
+
+    pipeline = load_model(path).pipeline
+    steps = tuple(StepSpec(step.id, settings(step)) for step in pipeline.steps)
+    return replace(model, use=pipeline.model.id, params=settings(pipeline.model), steps=steps)
 
 
 def _resolved_step(step: StepSpec) -> StepSpec:
@@ -84,7 +93,7 @@ def _cells(
             protocol=protocol if model.saved is None else ProtocolSpec(AS_SAVED),
             seed=experiment.seed,
             budget=experiment.budget,
-            skipped=_why_skipped(ground, model),
+            skipped=why_skipped(ground, model),
         )
 
 
@@ -108,19 +117,9 @@ def _labels(ground: Ground, models: Sequence[ModelSpec]) -> list[str]:
 
 def _steps(ground: Ground, model: ModelSpec) -> tuple[StepSpec, ...]:
     """All steps before a model on a dataset: its own, and those that it needs."""
-    if model.saved is not None or _why_skipped(ground, model):
-        return ()
+    if model.saved is not None or why_skipped(ground, model):
+        return model.steps or ()
     given = None if model.steps is None else [build(STEPS.load(step.use), step.params) for step in model.steps]
     accepts = build(MODELS.load(model.use), model.params).accepts
     steps = missing_steps(accepts, ground.dataset.schema.features(), given)
     return tuple(StepSpec(step.id, settings(step)) for step in steps)
-
-
-def _why_skipped(ground: Ground, model: ModelSpec) -> str:
-    """Why a model cannot be run on a dataset at all, or nothing."""
-    if model.saved is not None:
-        return ""
-    kinds = kinds_of(MODELS.load(model.use))
-    if ground.kind in kinds:
-        return ""
-    return f"{model.use} does {' and '.join(kind.name for kind in kinds)}; {ground.name} is {ground.kind.name}"

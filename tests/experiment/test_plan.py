@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from mlcli.core.errors import DataError, ExperimentError, UsageError
+from mlcli.core.bases import Classifier
+from mlcli.core.errors import DataError, ExperimentError, ModelFileError, UsageError
 from mlcli.core.kinds import BY_NAME
+from mlcli.core.registry import MODELS, Entry, register
+from mlcli.data.dataset import Dataset
 from mlcli.experiment.cells import AS_SAVED, Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
+from mlcli.experiment.engine import train
+from mlcli.experiment.model_file import save_model
 from mlcli.experiment.plan import plan
+from mlcli.experiment.saved_model import SavedModel
 
 IRIS = (DataSpec("iris"),)
 KNN = ModelSpec("knn")
@@ -121,9 +128,49 @@ def test_a_protocol_without_id_changes_the_default_of_each_kind() -> None:
     }
 
 
-def test_a_saved_model_is_judged_as_it_is() -> None:
-    cell = cells_of(ModelSpec("near", saved=Path("near.mlcli"), label="near.mlcli"))[1]
-    assert (cell.protocol, cell.steps, cell.label) == (ProtocolSpec(AS_SAVED), (), "near.mlcli")
+@pytest.fixture
+def saved(tmp_path: Path) -> ModelSpec:
+    """A model that has learned all of iris, in a file."""
+    cell = cells_of(ModelSpec("knn", {"k": 3}))[1]
+    assert isinstance(cell.dataset, Dataset)
+    path = tmp_path / "near.mlcli"
+    learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed=1)
+    save_model(path, SavedModel.of(learned, cell.dataset, seed=1))
+    return ModelSpec("", saved=path, label="near.mlcli")
+
+
+def test_a_saved_model_is_judged_as_it_is(saved: ModelSpec) -> None:
+    cell = cells_of(saved)[1]
+    assert (cell.protocol, cell.label, cell.skipped) == (ProtocolSpec(AS_SAVED), "near.mlcli", "")
+    assert (cell.model.use, cell.model.params["k"]) == ("knn", 3)
+    assert [step.use for step in cell.steps] == ["standardise"]
+
+
+def test_a_saved_model_of_another_kind_is_skipped(saved: ModelSpec) -> None:
+    cell = cells_of(saved, data=(DataSpec("cpu"),))[1]
+    assert cell.skipped == "near.mlcli does classification; cpu is regression"
+
+
+def test_a_file_that_holds_no_model_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "near.mlcli").write_text("nothing", encoding="utf-8")
+    with pytest.raises(ModelFileError, match="is not a model of mlcli"):
+        cells_of(ModelSpec("", saved=tmp_path / "near.mlcli"))
+
+
+@register("all-alike", reference="none")
+@dataclass(kw_only=True, eq=False)
+class AllAlike(Classifier):
+    """A method that cannot weigh rows."""
+
+
+def test_a_model_that_cannot_weigh_rows_is_skipped_where_rows_have_weights(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    entry = Entry("all-alike", __name__, "", attribute="AllAlike")
+    monkeypatch.setitem(vars(MODELS), "_plugins", {"all-alike": entry})
+    weighted = cells_of(ModelSpec("all-alike"), data=(DataSpec("housing_satisfaction"),))[1]
+    assert "all-alike takes every row alike" in weighted.skipped
+    assert cells_of(ModelSpec("all-alike"))[1].skipped == ""
 
 
 def test_datasets_of_one_name_are_told_apart() -> None:
