@@ -243,7 +243,7 @@ def _cell_problems(
     problems = []
     for value in wrong[:SHOWN_VALUES]:
         first, count = text.first_row(place_of[value]), int(text.counts[place_of[value]])
-        more = f" (and in {count - 1} more rows)" if count > 1 else ""
+        more = f" (in {count} rows)" if count > 1 else ""
         where = records.place(first, text.name)
         problems.append(Problem(f"'{value[:60]}' {what}{more}", where=where, hint=hint(value)))
     if len(wrong) > SHOWN_VALUES:

@@ -18,13 +18,15 @@ SIGNATURES = (
     (b"PAR1", "a Parquet file", "convert it to CSV first"),
     (b"SQLite format 3", "an SQLite database", "export the table as CSV"),
     (b"%PDF", "a PDF document", "export the table as CSV"),
+    (b"<!doctype html", "a web page", "download the raw file"),
+    (b"<html", "a web page", "download the raw file"),
 )
 
 
 def decoded(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     """The text with line ends as newlines, and notes on how it was read."""
     for signature, what, hint in SIGNATURES:
-        if content.startswith(signature):
+        if content[: len(signature)] == signature or content[: len(signature)].lower() == signature:
             raise DataError(f"is {what}, not a CSV file", where=name, hint=hint)
     text, notes = _with_encoding(content, name)
     if "\0" in text:

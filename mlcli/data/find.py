@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from mlcli.core.errors import DataError
@@ -14,11 +15,15 @@ SHOWN_FILES = 10
 
 def find(reference: str, base: Path | None = None) -> Path:
     """The CSV file that a reference means; relative paths begin at ``base``, or where the user is."""
+    if not reference.strip():
+        raise DataError(
+            "no dataset is named", hint="give the name of a shipped dataset, or the path of a CSV file"
+        )
     path = Path(reference).expanduser()
     path = base / path if base is not None else path
-    if path.is_file():
+    if _is(Path.is_file, path):
         return path
-    if path.is_dir() and (is_path(reference) or shipped_path(reference) is None):
+    if _is(Path.is_dir, path) and (is_path(reference) or shipped_path(reference) is None):
         raise DataError(f"'{reference}' is a folder, not a CSV file", hint=_files_hint(path))
     shipped = None if is_path(reference) else shipped_path(reference)
     if shipped is not None:
@@ -26,6 +31,13 @@ def find(reference: str, base: Path | None = None) -> Path:
     raise DataError(
         f"there is no {'file' if is_path(reference) else 'dataset'} '{reference}'", hint=_hint(path, reference)
     )
+
+
+def _is(kind: Callable[[Path], bool], path: Path) -> bool:
+    try:
+        return kind(path)
+    except OSError:  # a name that is too long, or a folder that may not be entered
+        return False
 
 
 def is_path(reference: str) -> bool:
@@ -38,7 +50,7 @@ def _hint(path: Path, reference: str) -> str:
     shipped = shipped_path(Path(reference).stem)
     if shipped is not None:
         return f"'{shipped.stem}' is a shipped dataset: give its name alone"
-    if not path.parent.is_dir():
+    if not _is(Path.is_dir, path.parent):
         return f"there is no folder {path.parent}"
     by_stem = {Path(file).stem: file for file in _files(path.parent)}
     close = nearest(path.stem, by_stem)

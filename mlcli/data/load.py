@@ -18,7 +18,7 @@ from mlcli.data.oddities import odd_columns
 from mlcli.data.records import Layout, Records, read_records
 from mlcli.data.roles import Given, given_roles, refuse_unusable
 from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, read_sidecar, sidecar_document
-from mlcli.data.task import settled
+from mlcli.data.task import settled, wanted_task
 
 
 def load(
@@ -36,7 +36,9 @@ def load(
     typed = typed_columns(records, sidecar)
     roles = given_roles(typed, sidecar, records, target)
     refuse_unusable(typed, roles, records)
-    return _dataset(path, records, sidecar, typed, roles, task)
+    wanted = wanted_task(_target_name(roles), task, sidecar, records)
+    dataset = _dataset(records, sidecar, typed, roles, wanted)
+    return replace(dataset, path=path, name=sidecar.name or path.stem, notes=dataset.notes + odd_columns(dataset))
 
 
 def content_of(path: Path) -> bytes:
@@ -71,39 +73,29 @@ def typed_columns(records: Records, sidecar: Sidecar) -> dict[str, Typed]:
 
 
 def _dataset(
-    path: Path,
-    records: Records,
-    sidecar: Sidecar,
-    typed: dict[str, Typed],
-    roles: Mapping[str, Given],
-    task: str | None,
+    records: Records, sidecar: Sidecar, typed: dict[str, Typed], roles: Mapping[str, Given], task: str | None
 ) -> Dataset:
-    target = next((name for name, given in roles.items() if given.role == "target"), None)
-    if target is None and task is not None:
-        hint = "name a column with --target, or in the sidecar"
-        raise DataError(
-            f"{task} needs a target, and the sidecar says that there is none", where=str(path), hint=hint
-        )
-    wanted = task if task is not None else sidecar.task
+    """The columns in their roles as one table, the target as its task needs it."""
     notes = records.notes + tuple(given.note for given in roles.values() if given.note)
-    why = {name: given.guessed for name, given in roles.items()}
+    guesses = {name: given.guessed for name, given in roles.items()}
+    target = _target_name(roles)
     if target is not None:
-        end = settled(typed[target], wanted, records, sidecar)
-        typed[target], notes = end.target, notes + end.notes
-        why[target] = "; ".join(filter(None, (why[target], end.guessed)))
-    schema = Schema(tuple(_field(column, roles[name].role, why[name]) for name, column in typed.items()))
-    table = Table.of(((column.column, column.cells) for column in typed.values()), len(records))
-    notes += tuple(note for column in typed.values() for note in column.notes)
-    dataset = Dataset(
-        name=sidecar.name or path.stem,
-        table=table,
-        schema=schema,
-        path=path,
-        task=wanted if target is not None else None,
+        end = settled(typed[target], task, records, sidecar)
+        typed, notes = {**typed, target: end.target}, notes + end.notes
+        guesses[target] = "; ".join(filter(None, (guesses[target], end.guessed)))
+    return Dataset(
+        name=records.name,
+        table=Table.of(((column.column, column.cells) for column in typed.values()), len(records)),
+        schema=Schema(tuple(_field(column, roles[name].role, guesses[name]) for name, column in typed.items())),
+        task=task,
+        notes=notes + tuple(note for column in typed.values() for note in column.notes),
         about=sidecar.about,
         sidecar=sidecar,
     )
-    return replace(dataset, notes=notes + odd_columns(dataset))
+
+
+def _target_name(roles: Mapping[str, Given]) -> str | None:
+    return next((name for name, given in roles.items() if given.role == "target"), None)
 
 
 def _field(typed: Typed, role: str, guessed: str) -> Field:

@@ -123,5 +123,5 @@ def _refused(column: Typed, records: Records, wrong: Wrong, what: str, hint: str
     rows = np.flatnonzero(wrong(column.cells))
     if not len(rows):
         return []
-    more = f" (and in {len(rows) - 1} more rows)" if len(rows) > 1 else ""
+    more = f" (in {len(rows)} rows)" if len(rows) > 1 else ""
     return [Problem(what + more, where=records.place(int(rows[0]), column.column.name), hint=hint)]

@@ -26,6 +26,16 @@ class Settled:
     notes: tuple[str, ...] = ()
 
 
+def wanted_task(target: str | None, asked: str | None, sidecar: Sidecar, records: Records) -> str | None:
+    """The task that the user asks for, or that the sidecar states for this target."""
+    if asked is None:
+        return sidecar.task if target is not None and sidecar.target in (None, target) else None
+    if target is None:
+        hint = "name a column with --target, or in the sidecar"
+        raise DataError(f"{asked} needs a target, and the sidecar says: none", where=records.name, hint=hint)
+    return asked
+
+
 def settled(target: Typed, task: str | None, records: Records, sidecar: Sidecar) -> Settled:
     """The target in a kind that the task can learn; without a task, a few whole numbers are taken as classes."""
     if task is not None:

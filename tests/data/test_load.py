@@ -48,6 +48,8 @@ def test_a_relative_path_begins_at_the_base(tmp_path: Path) -> None:
         ("no/where.csv", "there is no file 'no/where.csv'", "there is no folder"),
         ("iris.csv", "there is no file 'iris.csv'", "'iris' is a shipped dataset: give its name alone"),
         ("zzz.csv", "there is no file 'zzz.csv'", "it holds mines.csv"),
+        ("", "no dataset is named", "give the name of a shipped dataset"),
+        ("a" * 5000, "there is no dataset", "shipped datasets:"),
         ("./", "'./' is a folder, not a CSV file", "it holds mines.csv"),
     ],
 )
@@ -56,7 +58,7 @@ def test_what_is_not_there_is_named_with_what_is(tmp_path: Path, reference: str,
     with pytest.raises(DataError) as caught:
         load(reference, base=tmp_path)
     (problem,) = caught.value.problems
-    assert problem.what == what
+    assert problem.what.startswith(what)
     assert hint in problem.hint
 
 
@@ -155,12 +157,19 @@ def test_a_task_that_cannot_be_done_is_refused(task: str, what: str) -> None:
 
 def test_a_task_without_a_target_is_refused(refused: Refused) -> None:
     (found,) = refused("a,b\n1,2\n", "target: null\n", task="regression")
-    assert found.endswith("regression needs a target, and the sidecar says that there is none")
+    assert found == "my.csv: regression needs a target, and the sidecar says: none"
+
+
+def test_the_task_of_the_sidecar_is_for_its_own_target() -> None:
+    dataset = load("iris", target="sepal_length")
+    assert (target_of(dataset), dataset.task) == (("sepal_length", "numeric"), None)
+    assert load("faithful", target="waiting").schema.the("target") is not None
 
 
 def test_the_first_task_of_the_sidecar_that_can_be_done_is_taken() -> None:
     assert load("travelmode").task == "classification"
     assert load("ruspini").task is None
+    assert load("faithful").task is None
 
 
 def test_identifiers_are_guessed_left_out_and_said(loaded: Loaded) -> None:

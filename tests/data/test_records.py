@@ -94,8 +94,19 @@ def test_lines_count_from_the_first_line_of_the_file() -> None:
     assert records.place(1, "b") == "my.csv:7, column 'b'"
 
 
+@pytest.mark.parametrize("rows", ["1,2\n3,4\n", "1,2\n\n3,4\n", "1,\n,4\n", "1,2\n"])
+def test_quotes_that_change_nothing_change_nothing(rows: str) -> None:
+    plain, quoted = (
+        read_records(f"\na,b\n{rows}".encode(), "my.csv"),
+        read_records(f'\n"a",b\n{rows}'.encode(), "my.csv"),
+    )
+    assert plain.lines.tolist() == quoted.lines.tolist()
+    assert [column.cells() for column in plain.columns] == [column.cells() for column in quoted.columns]
+
+
 def test_blank_lines_are_skipped_but_in_one_column_they_are_empty_cells() -> None:
     assert cells_of("a,b\n1,2\n\n3,4\n\n") == {"a": ["1", "3"], "b": ["2", "4"]}
+    assert cells_of("a,b\n1,2\n   \n3,4\n") == {"a": ["1", "3"], "b": ["2", "4"]}
     assert cells_of("a\n1\n\n3\n\n") == {"a": ["1", "", "3"]}
 
 
@@ -112,6 +123,7 @@ def test_blanks_around_cells_are_dropped_with_a_note() -> None:
         (b"\n \n", "is empty"),
         (b"a,b\n1,\x00\n", "is not text: it holds NUL bytes"),
         (b"PK\x03\x04rest", "is a zip archive or a spreadsheet, not a CSV file"),
+        (b"<!DOCTYPE html><html>", "is a web page, not a CSV file"),
         (b"\x1f\x8brest", "is compressed with gzip, not a CSV file"),
     ],
 )
@@ -137,6 +149,10 @@ def test_text_after_a_closing_quote_is_refused_rather_than_guessed() -> None:
 def test_an_open_quote_is_refused_where_its_row_begins() -> None:
     (found,) = refusal('a,b\n1,2\n"x,2\n3,4\n')
     assert found.startswith("my.csv:3: cannot be split into cells")
+
+
+def test_a_very_long_cell_is_a_cell() -> None:
+    assert cells_of("a,b\n" + "x" * 200_000 + ",2\n") == {"a": ["x" * 200_000], "b": ["2"]}
 
 
 def test_a_quote_inside_a_cell_that_is_not_quoted_is_a_letter() -> None:

@@ -114,7 +114,7 @@ def test_weights_must_be_numbers_that_are_there_and_not_negative(refused: Refuse
     sidecar = "target: y\nroles: {weight: w}\n"
     assert refused("w,y\n1,a\nmany,b\n", sidecar) == ["my.csv:3, column 'w': 'many' is not a number"]
     assert refused("w,y\n1,a\n,b\n,b\n-1,a\n", sidecar) == [
-        "my.csv:3, column 'w': a weight is missing (and in 1 more rows)",
+        "my.csv:3, column 'w': a weight is missing (in 2 rows)",
         "my.csv:5, column 'w': a weight is below 0",
     ]
 

@@ -131,7 +131,7 @@ def test_a_declared_kind_is_held_to_and_every_misfit_named(refused: Refused) -> 
         "  c: {kind: ordinal, levels: [lo, mid, hi]}\n"
     )
     assert refused(text, sidecar) == [
-        "my.csv:3, column 'a': 'two' is not a number (and in 1 more rows)",
+        "my.csv:3, column 'a': 'two' is not a number (in 2 rows)",
         "my.csv:4, column 'b': 'z' is not a level of it",
         "my.csv:5, column 'c': '?' is not a level of it",
     ]
