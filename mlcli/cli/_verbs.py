@@ -15,6 +15,9 @@ from mlcli.core.names import did_you_mean
 VERBS = ("eval", "train", "predict", "run", "plan", "check", "runs", "models", "data", "schema", "init")
 """In the order of ``mlcli --help``: what answers the first question stands first."""
 
+AS_WRITTEN = "\b"
+"""Before a paragraph of help: its lines are not to be joined."""
+
 
 def summary_of(verb: str) -> str:
     """The one-liner of a verb: the first line of its file, without its name."""
@@ -23,11 +26,31 @@ def summary_of(verb: str) -> str:
 
 
 def command_of(verb: str) -> Any:
-    """The command of a verb; its file, named like it, has a function named like it."""
+    """The command of a verb: its file holds a function named like it, and examples."""
     module = importlib.import_module(f"mlcli.cli.{verb}")
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(name=verb)(getattr(module, f"{verb}_command"))
+    examples = "\n".join([AS_WRITTEN, "Examples:", *(f"  {example}" for example in module.EXAMPLES)])
+    app.command(name=verb, cls=Verb, epilog=examples)(getattr(module, f"{verb}_command"))
     return typer.main.get_command(app)
+
+
+class Verb(TyperCommand):
+    """A command whose help says DATA, not {DATA} <list[str]>: types of arguments are words for programmers."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The usage line."""
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The lists of arguments and options."""
+        records: dict[str, list[tuple[str, str]]] = {"argument": [], "option": []}
+        for parameter in self.get_params(ctx):
+            if record := parameter.get_help_record(ctx):
+                records[parameter.param_type_name].append((record[0].partition(" <")[0], record[1]))
+        for kind, of_kind in records.items():
+            if of_kind:
+                with formatter.section(f"{kind.capitalize()}s"):
+                    formatter.write_dl(of_kind)
 
 
 class Verbs(TyperGroup):

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-Specs = Annotated[list[Path], typer.Argument(metavar="SPEC...", help="Experiment files (YAML).")]
+Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
+
+EXAMPLES = ("mlcli check experiments/*.yaml",)
 
 
 def check_command(specs: Specs) -> None:
@@ -15,9 +17,6 @@ def check_command(specs: Specs) -> None:
 
     Every file is read to its end: names, parameters, datasets, metrics. The
     exit code is 0 when all can be run.
-
-    \b
-    mlcli check experiments/*.yaml
     """
     from mlcli.cli._boundary import told
     from mlcli.core.errors import ExitCode, ExperimentError

@@ -16,6 +16,11 @@ Write = Annotated[
     bool, typer.Option("--write-sidecar", help="Write what was inferred beside the CSV file, for review.")
 ]
 
+EXAMPLES = (
+    "mlcli data iris",
+    "mlcli data my.csv --write-sidecar",
+)
+
 
 def data_command(
     reference: Reference = None,
@@ -28,10 +33,6 @@ def data_command(
 
     A profile shows each column with its kind and how that was found, missing
     cells, ranges, small histograms, the balance of the classes, and warnings.
-
-    \b
-    mlcli data iris
-    mlcli data my.csv --write-sidecar
     """
     from mlcli.cli._console import say, show, show_json
     from mlcli.core.errors import UsageError

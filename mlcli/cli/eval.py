@@ -8,7 +8,7 @@ import typer
 
 from mlcli.cli._options import AsJson, Jobs, Params, Seed, Store, Target, Task, model_names, protocol_names
 
-Data = Annotated[list[str], typer.Argument(metavar="DATA...", help="CSV files, or shipped datasets such as iris.")]
+Data = Annotated[list[str], typer.Argument(metavar="DATA", help="CSV files, or shipped datasets such as iris.")]
 Models = Annotated[
     list[str] | None,
     typer.Option(
@@ -40,6 +40,12 @@ Metrics = Annotated[
     ),
 ]
 
+EXAMPLES = (
+    "mlcli eval iris -m naive-bayes",
+    "mlcli eval iris -m knn -p k=3 --protocol repeated-stratified-k-fold",
+    "mlcli eval my.csv --target price --metric rmse --metric mae",
+)
+
 
 def eval_command(
     data: Data,
@@ -61,11 +67,6 @@ def eval_command(
 
     mlcli eval my.csv is enough: it guesses the target, runs a panel of methods
     beside the baseline, and says which is best and how sure that is.
-
-    \b
-    mlcli eval iris -m naive-bayes
-    mlcli eval iris -m knn -p k=3 --protocol repeated-stratified-k-fold
-    mlcli eval my.csv --target price --metric rmse --metric mae
     """
     from mlcli.cli._running import run_and_show
     from mlcli.experiment.cells import DataSpec, Experiment

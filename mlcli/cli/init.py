@@ -14,16 +14,16 @@ Reference = Annotated[
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")]
 
+EXAMPLES = (
+    "mlcli init my.csv",
+    "mlcli init my.csv --target price -o prices.yaml",
+)
+
 
 def init_command(
     reference: Reference, output: Output = Path("experiment.yaml"), target: Target = None, task: Task = None
 ) -> None:
-    """Write a first experiment file for a dataset; one that is there is never overwritten.
-
-    \b
-    mlcli init my.csv
-    mlcli init my.csv --target price -o prices.yaml
-    """
+    """Write a first experiment file for a dataset; one that is there is never overwritten."""
     from mlcli.core.errors import UsageError
     from mlcli.data.load import load
     from mlcli.experiment.first import first_experiment

@@ -10,6 +10,11 @@ from mlcli.cli._console import show, show_json
 from mlcli.cli._options import AsJson, model_names
 from mlcli.core.registry import MODELS
 
+EXAMPLES = (
+    "mlcli models",
+    "mlcli models knn",
+)
+
 
 def models_command(
     name: Annotated[
@@ -17,12 +22,7 @@ def models_command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the methods, or show the parameters, formula and source of one.
-
-    \b
-    mlcli models
-    mlcli models knn
-    """
+    """List the methods, or show the parameters, formula and source of one."""
     from mlcli.report import catalogue
 
     if as_json:

@@ -9,7 +9,9 @@ import typer
 
 from mlcli.cli._options import AsJson
 
-Specs = Annotated[list[Path], typer.Argument(metavar="SPEC...", help="Experiment files (YAML).")]
+Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
+
+EXAMPLES = ("mlcli plan experiments/quickstart.yaml",)
 
 
 def plan_command(specs: Specs, as_json: AsJson = False) -> None:
@@ -17,9 +19,6 @@ def plan_command(specs: Specs, as_json: AsJson = False) -> None:
 
     Steps that a model needs (impute, one-hot, standardise) are inserted and
     shown; models that cannot do a dataset's task are named with the reason.
-
-    \b
-    mlcli plan experiments/quickstart.yaml
     """
     from mlcli.cli._console import show, show_json
     from mlcli.experiment.plan import plan

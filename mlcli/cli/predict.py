@@ -1,1 +1,80 @@
-"""predict: to come."""
+"""predict: ask a saved model about new rows; the answers are CSV."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+if TYPE_CHECKING:
+    from mlcli.data.read_like import NewRows
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
+Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV file; - reads standard input.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
+]
+Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add one column per class.")]
+
+EXAMPLES = (
+    "mlcli predict tree.mlcli new.csv > answers.csv",
+    "cat new.csv | mlcli predict tree.mlcli - --probabilities",
+)
+
+
+def predict_command(file: File, data: Data, output: Output = None, probabilities: Probabilities = False) -> None:
+    """Ask a saved model about new rows; the answers are CSV.
+
+    Each row is numbered; columns that the model does not use are copied, ids
+    among them. Values unlike those of training are reported on stderr.
+    """
+    from mlcli.cli._console import say
+    from mlcli.core.threads import one_blas_thread
+    from mlcli.data.read_like import read_like
+    from mlcli.experiment.model_file import load_model
+    from mlcli.report.predictions import predictions_of
+
+    saved = load_model(file)
+    rows = read_like(data, saved.features, ranges=saved.ranges)
+    for remark in _unlike_training(rows):
+        say(f"Warning: {remark}")
+    with one_blas_thread():
+        answers = predictions_of(saved.pipeline, saved.kind, rows.table, probabilities=probabilities)
+    columns = _with_what_was_given(rows, answers)
+    if output is None:
+        _write(sys.stdout, columns)
+        return
+    with output.open("w", encoding="utf-8", newline="") as target:
+        _write(target, columns)
+    say(f"wrote {len(rows)} rows to {output}")
+
+
+def _with_what_was_given(rows: NewRows, answers: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Row numbers and the columns that the model does not use, then its answers; no name stands twice."""
+    columns: dict[str, Sequence[str]] = {"row": [str(number + 1) for number in range(len(rows))]}
+    columns |= {name: rows.text(name) for name in rows.extra if name not in answers and name != "row"}
+    return columns | dict(answers)
+
+
+def _unlike_training(rows: NewRows) -> Iterator[str]:
+    for unseen in rows.unseen:
+        yield (
+            f"column '{unseen.column}': '{unseen.value}' was not there in training; "
+            f"it counts as missing (cells: {unseen.count})"
+        )
+    for outside in rows.outside:
+        yield (
+            f"column '{outside.column}': cells outside the training range of {outside.low:g} to {outside.high:g}, "
+            f"reaching from {outside.lowest:g} to {outside.highest:g} (cells: {outside.count})"
+        )
+
+
+def _write(stream: TextIO, columns: Mapping[str, Sequence[str]]) -> None:
+    import csv
+
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))

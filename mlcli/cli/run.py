@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mlcli.cli._options import AsJson, Jobs, Store
 
-Specs = Annotated[list[Path], typer.Argument(metavar="SPEC...", help="Experiment files (YAML).")]
+if TYPE_CHECKING:
+    from mlcli.experiment.cells import Experiment
+
+Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
 Budget = Annotated[
     float | None, typer.Option("--budget", metavar="SECONDS", help="The time that one cell may take, at most.")
 ]
+
+EXAMPLES = (
+    "mlcli run experiments/quickstart.yaml",
+    "mlcli run a.yaml b.yaml --store all.db --jobs 2",
+)
 
 
 def run_command(
@@ -22,18 +30,20 @@ def run_command(
 
     Answers are kept in .mlcli/runs.db beside each file, so that a second run
     does only what is missing. Ctrl-C loses nothing that is finished.
-
-    \b
-    mlcli run experiments/quickstart.yaml
-    mlcli run a.yaml b.yaml --store all.db --jobs 2
     """
     from dataclasses import replace
 
     from mlcli.cli._running import run_and_show
     from mlcli.experiment.spec import read_experiment
-    from mlcli.experiment.store import place_beside
 
     experiments = [read_experiment(spec) for spec in specs]
     if budget is not None:
         experiments = [replace(experiment, budget=budget) for experiment in experiments]
-    run_and_show(experiments, place_of=lambda one: store or place_beside(one), jobs=jobs, as_json=as_json)
+    run_and_show(experiments, place_of=lambda one: store or _beside(one), jobs=jobs, as_json=as_json)
+
+
+def _beside(experiment: Experiment) -> Path:
+    from mlcli.experiment.store import DEFAULT_PLACE
+
+    assert experiment.source is not None
+    return experiment.source.parent / DEFAULT_PLACE

@@ -14,15 +14,16 @@ Place = Annotated[
     Path | None, typer.Option("--store", metavar="FILE", help="The store. [default: .mlcli/runs.db, here]")
 ]
 
+EXAMPLES = (
+    "mlcli runs --store experiments/.mlcli/runs.db",
+    "mlcli runs 3",
+)
+
 
 def runs_command(number: Number = None, store: Place = None, as_json: AsJson = False) -> None:
     """List the runs in a store, or show one again without running it.
 
     Tables are made from stored answers: neither data nor methods are needed.
-
-    \b
-    mlcli runs --store experiments/.mlcli/runs.db
-    mlcli runs 3
     """
     from mlcli.cli._console import show, show_json
     from mlcli.experiment.store import DEFAULT_PLACE, Store

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+EXAMPLES = ("mlcli schema > experiment.schema.json",)
+
 
 def schema_command() -> None:
-    """Print the JSON Schema of the experiment file, for editors.
-
-    \b
-    mlcli schema > experiment.schema.json
-    """
+    """Print the JSON Schema of the experiment file, for editors."""
     from mlcli.cli._console import show_json
     from mlcli.experiment.json_schema import experiment_schema
 

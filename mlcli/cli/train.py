@@ -1,1 +1,90 @@
-"""train: to come."""
+"""train: let a method learn from all rows, print what it learned, and save it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mlcli.cli._options import Params, Seed, Target, Task, dataset_names, model_names
+
+if TYPE_CHECKING:
+    from mlcli.experiment.cells import Cell
+
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="A CSV file, or a shipped dataset.", autocompletion=dataset_names)
+]
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="MODEL",
+        autocompletion=model_names,
+        help="An id, or '{use: knn, params: {k: 3}, steps: [standardise]}'.",
+    ),
+]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the model here, for predict and eval.")
+]
+
+EXAMPLES = (
+    "mlcli train weather_nominal -m naive-bayes",
+    "mlcli train my.csv -m decision-tree -p max_depth=3 -o tree.mlcli",
+)
+
+
+def train_command(
+    data: Data,
+    model: Model,
+    params: Params = None,
+    output: Output = None,
+    target: Target = None,
+    task: Task = None,
+    seed: Seed = 1,
+) -> None:
+    """Let a method learn from all rows, print what it learned, and save it.
+
+    How good it is, only rows that it has not seen can tell: see mlcli eval.
+    """
+    from mlcli.cli._console import say, show
+    from mlcli.data.dataset import Dataset
+    from mlcli.experiment.engine import train
+    from mlcli.report.trained import trained_of
+
+    if output is not None:
+        from mlcli.experiment.model_file import refuse_to_replace
+
+        refuse_to_replace(output)
+    cell = _cell(data, model, params or [], target, task, seed)
+    assert isinstance(cell.dataset, Dataset)
+    learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
+    show(trained_of(cell, learned))
+    if output is not None:
+        from mlcli.experiment.model_file import save_model
+        from mlcli.experiment.saved_model import SavedModel
+
+        save_model(output, SavedModel.of(learned, cell.dataset, seed))
+        say(f"saved as {output}; next: mlcli predict {output} DATA")
+
+
+def _cell(data: str, model: str, params: list[str], target: str | None, task: str | None, seed: int) -> Cell:
+    """The one cell of the model, with the steps that it needs, planned as in an experiment."""
+    from mlcli.core.errors import UsageError
+    from mlcli.experiment.cells import DataSpec, Experiment, ProtocolSpec
+    from mlcli.experiment.model_text import models_from_text
+    from mlcli.experiment.plan import plan
+
+    models = models_from_text([model], params)
+    if len(models) != 1:
+        raise UsageError(f"train takes one model, and this grid makes {len(models)}", hint="see mlcli eval")
+    if models[0].saved is not None:
+        raise UsageError(
+            f"{model} has learned already", hint="ask it with mlcli predict, or judge it with mlcli eval"
+        )
+    anything_splits = ProtocolSpec("leave-one-out")
+    cells = plan(Experiment((DataSpec(data, target, task),), models, anything_splits, seed=seed))
+    if cells[-1].skipped:
+        raise UsageError(cells[-1].skipped)
+    return cells[-1]

@@ -9,7 +9,8 @@ from typing import Any
 from mlcli import __version__
 from mlcli.experiment.cells import Cell, CellResult, StepSpec
 from mlcli.metrics.base import Summary
-from mlcli.report.scored import ClassScores, Scored
+from mlcli.metrics.confusion import Confusion
+from mlcli.report.scored import Scored
 
 
 def results_as_json(scored: Sequence[Scored]) -> dict[str, Any]:
@@ -73,12 +74,9 @@ def _summary(summary: Summary) -> dict[str, Any]:
     return described
 
 
-def _class(scores: ClassScores) -> dict[str, Any]:
-    return {
-        "class": scores.label,
-        "rows": _count(scores.rows),
-        **{name: _plain(value) for name, value in scores.scores},
-    }
+def _confusion(matrix: Confusion) -> dict[str, Any]:
+    counts = [[_count(count) for count in row] for row in matrix.counts.tolist()]
+    return {"confusion": {"labels": list(matrix.labels), "counts": counts}}
 
 
 def _count(value: float) -> float | int:

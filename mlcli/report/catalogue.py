@@ -10,7 +10,7 @@ from typing import Any
 from mlcli.core.kinds import kinds_from_bases, kinds_of
 from mlcli.core.params import Parameter, parameters
 from mlcli.core.registry import Entry
-from mlcli.report.document import Block, Cell, Document, Grid, Heading, Lines, Sentence, grid, notes
+from mlcli.report.document import Block, Cell, Content, Document, Grid, Heading, Lines, Sentence, grid, notes
 
 TAKEN = {"nominal": "nominal columns", "missing": "empty cells", "weights": "row weights"}
 
@@ -30,7 +30,7 @@ def _family(entries: Iterable[Entry]) -> Grid:
     return grid(["", "", ""], [_row(entry) for entry in entries])
 
 
-def _row(entry: Entry) -> list[str | Cell]:
+def _row(entry: Entry) -> list[Content]:
     kinds = ", ".join(kind.name for kind in kinds_from_bases(entry.bases))
     return [Cell(entry.name, "strong"), said(entry), Cell(kinds, "weak")]
 
@@ -89,7 +89,7 @@ def _parameters(declared: tuple[Parameter, ...]) -> Iterator[Block]:
     yield grid(["name", "default", "takes", "meaning"], [_parameter(one) for one in declared])
 
 
-def _parameter(parameter: Parameter) -> list[str | Cell]:
+def _parameter(parameter: Parameter) -> list[Content]:
     takes = parameter.range_text() if parameter.choices else f"{parameter.words()} {parameter.range_text()}"
     return [Cell(parameter.name, "strong"), _default(parameter.default), takes.strip(), parameter.help]
 

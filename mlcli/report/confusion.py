@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mlcli.report.document import Block, Cell, Grid, Heading, Style, grid
+from mlcli.metrics.confusion import Confusion
+from mlcli.report.document import Block, Cell, Content, Grid, Heading, Style, grid
 from mlcli.report.numbers import share, short
 
 MOST_CLASSES = 12
 READING = "rows: the true class; columns: the predicted one; counts with their share of the row"
 
 
-def confusion_of(title: str, labels: Sequence[str], counts: Sequence[Sequence[float]]) -> tuple[Block, ...]:
+def confusion_of(title: str, matrix: Confusion) -> tuple[Block, ...]:
     """One matrix under its title; with many classes it is a list, since nobody reads forty columns."""
-    return Heading(title), (_matrix if len(labels) <= MOST_CLASSES else _list)(labels, counts)
+    drawn = _matrix if len(matrix.labels) <= MOST_CLASSES else _list
+    return Heading(title), drawn(matrix.labels, matrix.counts.tolist())
 
 
 def _matrix(labels: Sequence[str], counts: Sequence[Sequence[float]]) -> Grid:
-    rows: list[list[str | Cell]] = [
+    rows: list[list[Content]] = [
         [Cell(label, "strong"), *_row(counts[place], place), short(sum(counts[place]))]
         for place, label in enumerate(labels)
     ]
@@ -44,7 +46,7 @@ def _list(labels: Sequence[str], counts: Sequence[Sequence[float]]) -> Grid:
     )
 
 
-def _class_row(labels: Sequence[str], row: Sequence[float], true: int) -> list[str | Cell]:
+def _class_row(labels: Sequence[str], row: Sequence[float], true: int) -> list[Content]:
     wrong = sorted((-count, place) for place, count in enumerate(row) if count and place != true)
     taken = ", ".join(f"{labels[place]} {short(-count)}" for count, place in wrong)
     return [Cell(labels[true], "strong"), short(sum(row)), short(row[true]), share(row[true], sum(row)), taken]

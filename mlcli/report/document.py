@@ -18,6 +18,10 @@ class Cell:
     style: Style = ""
 
 
+Content = str | Cell
+"""What may be given as one field of a table."""
+
+
 @dataclass(frozen=True)
 class Heading:
     """The title of what follows; level 1 is a whole dataset, level 2 a part of it."""
@@ -74,7 +78,7 @@ Document = tuple[Block, ...]
 
 def grid(
     header: Iterable[str],
-    rows: Iterable[Iterable[str | Cell]],
+    rows: Iterable[Iterable[Content]],
     right: Iterable[int] = (),
     keys: int = 1,
 ) -> Grid:

@@ -7,11 +7,11 @@ from itertools import groupby
 from typing import Any
 
 from mlcli.experiment.cells import Cell
-from mlcli.experiment.labels import said, told_apart
-from mlcli.report.document import Block, Document, Grid, Sentence, grid, notes
+from mlcli.experiment.labels import told_apart
+from mlcli.report.document import Block, Content, Document, Grid, Sentence, grid, notes
 from mlcli.report.document import Cell as Shown
 from mlcli.report.numbers import counted
-from mlcli.report.remarks import steps_of
+from mlcli.report.remarks import settings_of, steps_of
 from mlcli.report.results import comparable, opening
 
 
@@ -33,15 +33,15 @@ def _group(cells: Sequence[Cell]) -> Iterator[Block]:
 
 
 def _grid(cells: Sequence[Cell], names: Sequence[str]) -> Grid:
-    rows = [
-        [Shown(name, "weak" if cell.skipped else "strong"), _params(cell), "-" if cell.skipped else steps_of(cell)]
+    rows: list[list[Content]] = [
+        [
+            Shown(name, "weak" if cell.skipped else "strong"),
+            settings_of(cell),
+            "-" if cell.skipped else steps_of(cell),
+        ]
         for name, cell in zip(names, cells, strict=True)
     ]
     return grid(["model", "parameters", "steps before it"], rows)
-
-
-def _params(cell: Cell) -> str:
-    return ", ".join(f"{name}={said(value)}" for name, value in cell.model.params.items())
 
 
 def plan_as_json(cells: Sequence[Cell]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from mlcli.data.profile import ColumnProfile, LevelCount, LevelSummary, NumberSummary, Profile
-from mlcli.report.document import Block, Cell, Document, Grid, Heading, Notes, Sentence, grid, notes
+from mlcli.report.document import Block, Cell, Content, Document, Grid, Heading, Notes, Sentence, grid, notes
 from mlcli.report.numbers import counted, share, short
 
 HEIGHTS = "▁▂▃▄▅▆▇█"
@@ -39,11 +39,11 @@ def _blocks(profile: Profile) -> Iterator[Block]:
 
 
 def _columns(columns: Sequence[ColumnProfile]) -> Grid:
-    rows = [[*_described(column), *_content(column)] for column in columns]
+    rows: list[list[Content]] = [[*_described(column), *_content(column)] for column in columns]
     return grid(["column", "role", "kind", "missing", "values", "distribution"], rows, right=[3])
 
 
-def _described(column: ColumnProfile) -> list[str | Cell]:
+def _described(column: ColumnProfile) -> list[Content]:
     missing = f"{column.missing} ({100 * column.missing_share:.1f} %)" if column.missing else "0"
     role: Cell | str = Cell(column.role, "best") if column.role == "target" else column.role
     return [Cell(column.name, "strong"), role, column.kind, missing]
@@ -87,7 +87,7 @@ def _found(columns: Sequence[ColumnProfile]) -> list[str]:
 
 def _classes(classes: Sequence[LevelCount]) -> Grid:
     total, most = sum(one.count for one in classes), max(one.count for one in classes) or 1
-    rows = [
+    rows: list[list[Content]] = [
         [
             Cell(one.level, "strong"),
             str(one.count),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mlcli.experiment.cells import Cell, StepSpec
+from mlcli.experiment.labels import said
 from mlcli.report.document import Notes, notes
 from mlcli.report.scored import Scored
 
@@ -27,8 +28,14 @@ def steps_of(cell: Cell) -> str:
     return ARROW.join(map(_step, cell.steps))
 
 
+def settings_of(asked: Cell | StepSpec) -> str:
+    """The parameters of a cell's model, or of a step."""
+    params = asked.model.params if isinstance(asked, Cell) else asked.params
+    return ", ".join(f"{name}={said(value)}" for name, value in params.items())
+
+
 def _step(step: StepSpec) -> str:
-    settings = ", ".join(f"{name}={value}" for name, value in step.params.items())
+    settings = settings_of(step)
     return f"{step.use} ({settings})" if settings else step.use
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from mlcli.experiment.cells import Cell as ExperimentCell
-from mlcli.experiment.labels import told_apart
-from mlcli.metrics.base import Metric
+from mlcli.experiment.labels import said, told_apart
 from mlcli.report.confusion import READING, confusion_of
 from mlcli.report.document import Block, Document, Heading, Notes, Sentence, notes
 from mlcli.report.numbers import counted
@@ -36,41 +35,38 @@ def _group(group: Sequence[Scored]) -> Iterator[Block]:
     yield from opening(group[0].result.cell)
     yield from table_of_models(group, names, metrics)
     yield remarks_on(group, names)
-    yield from _verdict(group, names, metrics)
     yield from _matrices(group, names)
 
 
 def opening(cell: ExperimentCell) -> Iterator[Block]:
     """What a table is about: dataset, task, protocol, and what was guessed."""
-    data, schema = cell.dataset, cell.dataset.schema
-    target = schema.the("target")
-    of = f" of {target.name}" if target else ""
-    yield Heading(f"{data.name}: {cell.kind}{of}", 1)
+    data = cell.dataset
+    yield Heading(subject_of(cell), 1)
     yield Sentence(
-        f"{counted(len(data), 'row')}, {counted(len(schema.features()), 'feature')}"
+        f"{counted(len(data), 'row')}, {counted(len(data.schema.features()), 'feature')}"
         f"; {protocol_words(cell)}; seed {cell.seed}"
     )
     if data.notes:
-        yield notes(*data.notes)
+        yield Notes(tuple(("-", note) for note in data.notes))
+
+
+def subject_of(cell: ExperimentCell) -> str:
+    """A dataset with what is done with it."""
+    target = cell.dataset.schema.the("target")
+    return f"{cell.dataset.name}: {cell.kind}" + (f" of {target.name}" if target else "")
 
 
 def protocol_words(cell: ExperimentCell) -> str:
     """The protocol with its settings."""
-    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in cell.protocol.params.items())
+    settings = ", ".join(f"{name.replace('_', ' ')} {said(value)}" for name, value in cell.protocol.params.items())
     return f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
 
 
-def _verdict(group: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]) -> Iterator[Block]:
-    sentence = verdict_on(group, names, metrics[0]) if metrics else ""
-    if sentence:
-        yield Sentence(sentence, "strong")
-
-
 def _matrices(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
-    shown = [one for one in group if one.confusion is not None]
-    for one in shown:
-        yield from confusion_of(names[one], one.confusion)
-    if shown:
+    drawn = [confusion_of(names[one], one.confusion) for one in group if one.confusion is not None]
+    for blocks in drawn:
+        yield from blocks
+    if drawn:
         yield notes(READING)
 
 

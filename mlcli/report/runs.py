@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from mlcli.experiment.run_log import RunFacts
-from mlcli.report.document import Cell, Document, Sentence, grid, notes
+from mlcli.report.document import Cell, Content, Document, Sentence, grid, notes
 
 
 def runs_of(runs: Sequence[RunFacts]) -> Document:
@@ -23,7 +23,7 @@ def runs_as_json(runs: Sequence[RunFacts]) -> dict[str, Any]:
     return {"runs": [asdict(run) for run in runs]}
 
 
-def _row(run: RunFacts) -> list[str | Cell]:
+def _row(run: RunFacts) -> list[Content]:
     started = run.started.replace("T", " ").removesuffix("+00:00")
     title = Cell(run.title, "strong") if run.finished else Cell(f"{run.title} (not finished)", "bad")
     return [str(run.id), started, title, str(run.cells), str(run.seed), run.source or ""]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mlcli.core.kinds import kind_named
 from mlcli.metrics.base import Metric, Summary
-from mlcli.report.document import Block, Cell, Grid, grid, notes
+from mlcli.report.document import Block, Cell, Content, Grid, grid, notes
 from mlcli.report.numbers import decimals_for, fixed
 from mlcli.report.scored import Scored
 
@@ -78,5 +78,5 @@ def _intervals(done: Sequence[Scored], metrics: Sequence[Metric]) -> Iterable[st
     return (f"interval of {', '.join(of)}: {way}" for way, of in ways.items())
 
 
-def _undone(one: Scored, name: str) -> list[str | Cell]:
+def _undone(one: Scored, name: str) -> list[Content]:
     return [Cell(name, "strong"), Cell(one.result.status, "bad"), one.result.why or one.result.cell.skipped]

@@ -1,0 +1,68 @@
+"""A result with its scores: every metric summed up, and the confusion matrix where there are labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mlcli.core.answers import Answers, LabelAnswers
+from mlcli.core.errors import UsageError
+from mlcli.core.kinds import kind_named
+from mlcli.experiment.cells import CellResult
+from mlcli.metrics.base import Metric, Summary
+from mlcli.metrics.confusion import Confusion, confusion
+from mlcli.metrics.pooling import pooled
+from mlcli.metrics.registry import metric_named
+from mlcli.metrics.summary import summarise
+
+DONE = "done"
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A cell that was run, with all that tables are made from."""
+
+    result: CellResult
+    metrics: tuple[Metric, ...] = ()
+    summaries: Mapping[str, Summary] = field(default_factory=dict)
+    confusion: Confusion | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether every split was answered."""
+        return self.result.status == DONE
+
+
+def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
+    """The scores of a result; ``asked`` are names of metrics, none of them for the defaults of the kind."""
+    metrics = metrics_for(result, asked)
+    if result.status != DONE:
+        return Scored(result, metrics)
+    answers = judged(result)
+    train_rows = [split.train_rows for split in result.splits]
+    summaries = {metric.name: summarise(metric, answers, train_rows, result.pooled) for metric in metrics}
+    matrix = confusion(pooled(answers)) if isinstance(answers[0], LabelAnswers) else None
+    return Scored(result, metrics, summaries, matrix)
+
+
+def judged(result: CellResult) -> list[Answers]:
+    """The answers of each split to the rows by which the kind judges."""
+    part = kind_named(result.cell.kind).parts[-1]
+    return [split.answers[part] for split in result.splits]
+
+
+def metrics_for(result: CellResult, asked: Sequence[str]) -> tuple[Metric, ...]:
+    """The metrics asked for that fit the kind of task; its defaults where none does."""
+    kind = kind_named(result.cell.kind)
+    target = result.cell.dataset.schema.the("target")
+    classes = target.levels if target else ()
+    fitting = [metric for name in asked if (metric := _fitting(name, kind.answers, classes))]
+    return tuple(fitting or [metric_named(name, kind.answers, classes) for name in kind.metrics])
+
+
+def _fitting(name: str, answers: type[Answers], classes: Sequence[str]) -> Metric | None:
+    """A metric, unless it is one of another kind of task; the plan has refused what fits no dataset."""
+    try:
+        return metric_named(name, answers, classes)
+    except UsageError:
+        return None

@@ -1,0 +1,24 @@
+"""What a model has learned from all rows, as a document."""
+
+from __future__ import annotations
+
+from mlcli.experiment.cells import Cell
+from mlcli.experiment.engine import Trained
+from mlcli.report.document import Document, Heading, Notes, Sentence
+from mlcli.report.explanation import explained
+from mlcli.report.numbers import counted
+from mlcli.report.remarks import settings_of, steps_of
+from mlcli.report.results import subject_of
+
+
+def trained_of(cell: Cell, trained: Trained) -> Document:
+    """The model, what stands before it, what was said, and what it learned."""
+    steps = steps_of(cell)
+    said = [*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings)]
+    return (
+        Heading(f"{cell.model.use} on {subject_of(cell)}", 1),
+        Sentence(f"learned from {counted(len(trained.rows), 'row')}; {settings_of(cell) or 'no parameters'}"),
+        *([Sentence(f"steps before it: {steps}")] if steps else []),
+        Notes(tuple(("-", text) for text in said)),
+        *explained(trained.pipeline.explain()),
+    )
