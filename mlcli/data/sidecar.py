@@ -118,7 +118,7 @@ class _Reading:
             columns=columns,
             missing=self._texts("missing"),
             delimiter=self._delimiter(),
-            header=self._flag("header"),
+            header=self._header(),
             about={key: self.value[key] for key in ABOUT if key in self.value},
         )
 
@@ -169,12 +169,14 @@ class _Reading:
             return None
         return self.document.text(*keys)
 
-    def _flag(self, key: str) -> bool | None:
-        value = self.value.get(key)
-        if not isinstance(value, bool | None):
-            self._problem(f"'{key}' takes true or false, was given {value!r}", key)
-            return None
-        return value
+    def _header(self) -> bool | None:
+        """True or nothing: a file without names cannot be read, whatever its sidecar says."""
+        value = self.value.get("header")
+        if value is None or value is True:
+            return value
+        hint = "a CSV file begins with a line of names; true says that they may look like numbers"
+        self._problem(f"'header' takes true, was given {value!r}", "header", hint=hint)
+        return None
 
     def _delimiter(self) -> str | None:
         word = self._text("delimiter")

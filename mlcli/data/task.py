@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,6 +56,7 @@ def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> 
         what = f"{kind.name} needs a {needed} target, and '{column.name}' is {column.kind}: {levels}"
         hint = "leave out the task, or choose another target with --target COLUMN"
         raise DataError(Problem(what, where=records.name, hint=hint), *problems[:1])
+    changed = replace(changed, why=target.why)
     note = f"the target '{column.name}' is {column.kind}, and was taken as {needed} for {kind.name}"
     if changed.column.coded:
         note += f": {len(changed.column.levels)} classes"
@@ -84,4 +85,4 @@ def _as_classes(target: Typed, records: Records, sidecar: Sidecar) -> Settled:
         f"the target '{name}' holds {classes} whole numbers only, so this was taken as classification; "
         f"to predict the number, say --task regression"
     )
-    return Settled(changed, f"{classes} whole numbers only", (note,))
+    return Settled(replace(changed, why=target.why), f"{classes} whole numbers only", (note,))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -121,15 +121,12 @@ def _quoted(text: str) -> str:
 
 def _replace(path: Path, text: str) -> None:
     """Write beside the place, then move there, so that no half file is ever seen."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(beside).chmod(0o644)
-            Path(beside).replace(path)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
     except OSError as problem:
         raise StoreError(f"cannot be written: {problem.strerror}", where=str(path)) from None
+    finally:
+        with suppress(OSError):
+            beside.unlink()

@@ -56,7 +56,7 @@ def test_all_problems_are_reported_at_once_with_place_and_advice(write: Write) -
         "  share: {kind: numeric, levels: [1]}\n"
         "roles: {wieght: share, group: [name, grade]}\n"
         "task: classifcation\n"
-        "header: maybe\n",
+        "header: false\n",
     )
     with pytest.raises(DataError) as caught:
         load(str(path))
@@ -73,7 +73,10 @@ def test_all_problems_are_reported_at_once_with_place_and_advice(write: Write) -
         "my.yaml:8:9": ("there is no role 'wieght'", "did you mean 'weight'?"),
         "my.yaml:8:24": ("only one column can be the group, not name, grade", ""),
         "my.yaml:9:1": ("there is no kind of task 'classifcation'", "did you mean 'classification'?"),
-        "my.yaml:10:1": ("'header' takes true or false, was given 'maybe'", ""),
+        "my.yaml:10:1": (
+            "'header' takes true, was given False",
+            "a CSV file begins with a line of names; true says that they may look like numbers",
+        ),
     }
 
 
