@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from mlcli.core.errors import MlcliError, Problem
+from mlcli.core.errors import MlcliError, Problem, UsageError
 from mlcli.experiment.written import placed
 
 
@@ -28,8 +28,8 @@ class Faults:
         """Every problem, once."""
         return list(dict.fromkeys(problem for error in self.errors for problem in error.problems))
 
-    def raise_any(self, mixed: type[MlcliError]) -> None:
-        """Raise all as one error: of their own type where they share one, else ``mixed``."""
-        if self.errors:
-            types = {type(error) for error in self.errors}
-            raise (types.pop() if len(types) == 1 else mixed)(*self.problems())
+    def raise_any(self, asked: type[MlcliError]) -> None:
+        """Raise all as one error: about data or a model file where that is all, else about what was ``asked``."""
+        types = {asked if type(error) is UsageError else type(error) for error in self.errors}
+        if types:
+            raise (types.pop() if len(types) == 1 else asked)(*self.problems())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -215,6 +215,14 @@ def test_problems_of_a_file_keep_their_places() -> None:
     with pytest.raises(ExperimentError) as caught:
         plan(Experiment(data=data, models=(KNN,), protocol=protocol, source=Path("a.yaml")))
     assert [problem.where for problem in caught.value.problems] == ["a.yaml:1:7", "a.yaml:2:1"]
+
+
+def test_what_is_wrong_with_a_file_is_an_experiment_error_unless_only_its_data_are() -> None:
+    asked = Experiment(data=IRIS, models=(KNN,), source=Path("a.yaml"))
+    with pytest.raises(ExperimentError):
+        plan(replace(asked, protocol=ProtocolSpec("kfold")))
+    with pytest.raises(DataError):
+        plan(replace(asked, data=(DataSpec("iriss"),)))
 
 
 def test_parameters_that_do_not_exist_are_refused() -> None:
