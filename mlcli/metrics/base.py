@@ -15,9 +15,13 @@ class Undefined:
     """A metric that cannot be computed here, and why; never shown as 0."""
 
     why: str
+    hint: str = ""
+    """What would help, when only some splits are concerned."""
 
 
 Score = float | Undefined
+Better = Literal["high", "low", "zero"]
+Form = Literal["share of rows", "mean of rows", "other"]
 
 
 @dataclass(frozen=True)
@@ -28,15 +32,19 @@ class Metric:
     summary: str
     answers: type[Answers]
     compute: Callable[[Any], Score]
-    better: Literal["high", "low", "zero"]
+    better: Better
     low: float | None = None
     """The smallest value it can take, if there is one."""
     high: float | None = None
     """The largest value it can take, if there is one."""
+    form: Form = "other"
+    """How it comes from its rows; this decides its interval and its test of difference."""
     per_row: Callable[[Any], Array] | None = None
     """The value of each row, for a metric that is the (weighted) mean of row values."""
+    under: Callable[[Any, Array], Array] | None = None
+    """Its values under many weightings (B × n) of the rows, NaN where undefined; without it a loop answers."""
     marks: Callable[[Any], tuple[str, ...]] | None = None
-    """What a reader must know of one value, such as a class whose precision is 0/0 and counts as 0."""
+    """What a reader must know of a value that is defined, such as a class whose precision 0/0 counts as 0."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,7 @@ class Summary:
 
     metric: str
     mean: float | None
+    """None when undefined; may be infinite, and ``why`` then says of how many rows."""
     std: float | None = None
     low: float | None = None
     high: float | None = None

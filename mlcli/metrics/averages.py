@@ -1,0 +1,186 @@
+"""Averages over classes: a rate of one class against the rest becomes its macro, micro and weighted average.
+
+A class that occurs neither as truth nor as answer is left out, as in scikit-learn. A class whose rate is 0/0
+counts with the worst value (0 for rates that should be high, 1 for those that should be low, so that fpr stays
+1 - specificity) and is marked; a rate that is 0/0 for every class is undefined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from mlcli.core.answers import LabelAnswers
+from mlcli.core.tables import Array, Flags
+from mlcli.metrics.base import Metric, Score, Undefined
+from mlcli.metrics.confusion import Tallies, counts_of, counts_under, ratio
+from mlcli.metrics.registry import OF_ONE_CLASS, Precondition, declare, first_line, guarded, rows_judged
+
+Parts = Callable[[Tallies], tuple[Array, Array]]
+
+
+@dataclass(frozen=True)
+class ClassRate:
+    """A rate of each class against the rest: numerator and denominator from the tallies."""
+
+    name: str
+    summary: str
+    parts: Parts
+    better: Literal["high", "low"]
+    empty: str
+    """When a class is 0/0, with {} for its name."""
+    hint: str
+
+    @property
+    def worst(self) -> float:
+        """What 0/0 counts as."""
+        return 0.0 if self.better == "high" else 1.0
+
+    def of_classes(self, tallies: Tallies) -> Array:
+        """The rate of each class, NaN for 0/0."""
+        return ratio(*self.parts(tallies))
+
+    def when_empty(self, label: str) -> str:
+        """Why the rate of a class is 0/0."""
+        return self.empty.format(label)
+
+
+@dataclass(frozen=True)
+class Average:
+    """One way to average the rates of classes: its values, and what a reader must know of them."""
+
+    summary: str
+    values: Callable[[ClassRate, Tallies], Array]
+    marks: Callable[[ClassRate, Tallies, tuple[str, ...]], tuple[str, ...]]
+
+
+def class_rate(name: str, *, better: Literal["high", "low"], empty: str, hint: str) -> Callable[[Parts], Parts]:
+    """Declare a rate of one class, its averages (``-macro``, ``-micro``, ``-weighted``) and ``name[class]``."""
+
+    def mark(parts: Parts) -> Parts:
+        rate = ClassRate(name, first_line(parts), parts, better, empty, hint)
+        declare(_averaged(rate, name, MACRO))
+        for suffix, average in AVERAGES.items():
+            declare(_averaged(rate, f"{name}-{suffix}", average))
+        OF_ONE_CLASS[name] = partial(_of_one_class, rate)
+        return parts
+
+    return mark
+
+
+def macro(rate: ClassRate, tallies: Tallies) -> Array:
+    """Every class that occurs counts the same."""
+    return _mean_over_classes(rate, tallies, tallies.met.astype(np.float64))
+
+
+def weighted(rate: ClassRate, tallies: Tallies) -> Array:
+    """Every class counts as often as it is true."""
+    return _mean_over_classes(rate, tallies, tallies.support)
+
+
+def micro(rate: ClassRate, tallies: Tallies) -> Array:
+    """Numerators and denominators are summed over the classes that occur."""
+    numerator, denominator = rate.parts(tallies)
+    return ratio((numerator * tallies.met).sum(axis=-1), (denominator * tallies.met).sum(axis=-1))
+
+
+def absent_classes(answers: LabelAnswers) -> tuple[str, ...]:
+    """The marks of a mean over the classes among the truth: those that no row has."""
+    return _left_out(Tallies.of(counts_of(answers)).support > 0, answers.classes)
+
+
+def class_known(label: str) -> Precondition:
+    """A precondition: the answers know this class."""
+
+    def needs(answers: LabelAnswers) -> Undefined | None:
+        return None if label in answers.classes else Undefined(f"there is no class '{label}' here")
+
+    return needs
+
+
+def _mean_over_classes(rate: ClassRate, tallies: Tallies, share: Array) -> Array:
+    rates = rate.of_classes(tallies)
+    known = ~np.isnan(rates)
+    mean = ratio((np.where(known, rates, rate.worst) * share).sum(axis=-1), share.sum(axis=-1))
+    return np.where((known & tallies.met).any(axis=-1), mean, np.nan)
+
+
+def _marks_of_macro(rate: ClassRate, tallies: Tallies, labels: tuple[str, ...]) -> tuple[str, ...]:
+    return _counted_as_worst(rate, tallies, labels, tallies.met) + _left_out(tallies.met, labels)
+
+
+def _marks_of_weighted(rate: ClassRate, tallies: Tallies, labels: tuple[str, ...]) -> tuple[str, ...]:
+    return _counted_as_worst(rate, tallies, labels, tallies.support > 0)
+
+
+def _counted_as_worst(rate: ClassRate, tallies: Tallies, labels: tuple[str, ...], among: Flags) -> tuple[str, ...]:
+    empty = np.isnan(rate.of_classes(tallies)) & among
+    said = f"its {rate.name} 0/0 counts as {rate.worst:.0f}"
+    return tuple(f"{rate.when_empty(labels[code])}: {said}" for code in np.flatnonzero(empty))
+
+
+def _left_out(present: Flags, labels: tuple[str, ...]) -> tuple[str, ...]:
+    said = "it is left out of the mean over classes"
+    return tuple(f"no judged row is {labels[code]}: {said}" for code in np.flatnonzero(~present))
+
+
+MACRO = Average("mean over classes", macro, _marks_of_macro)
+AVERAGES = {
+    "macro": MACRO,
+    "micro": Average("from counts summed over classes", micro, lambda rate, tallies, labels: ()),
+    "weighted": Average("mean over classes, weighted by their rows", weighted, _marks_of_weighted),
+}
+
+
+def _averaged(rate: ClassRate, name: str, average: Average) -> Metric:
+    def compute(answers: LabelAnswers) -> Score:
+        value = float(average.values(rate, Tallies.of(counts_of(answers))))
+        return _every_class_empty(rate, answers) if np.isnan(value) else value
+
+    def marks(answers: LabelAnswers) -> tuple[str, ...]:
+        return average.marks(rate, Tallies.of(counts_of(answers)), answers.classes)
+
+    metric = Metric(
+        name=name,
+        summary=f"{rate.summary.rstrip('.')}; {average.summary}.",
+        answers=LabelAnswers,
+        compute=compute,
+        better=rate.better,
+        low=0.0,
+        high=1.0,
+        under=lambda answers, weightings: average.values(rate, Tallies.of(counts_under(answers, weightings))),
+        marks=marks,
+    )
+    return guarded(metric, rows_judged)
+
+
+def _every_class_empty(rate: ClassRate, answers: LabelAnswers) -> Undefined:
+    met = np.flatnonzero(Tallies.of(counts_of(answers)).met)
+    return Undefined(f"{rate.when_empty(answers.classes[met[0]])}: {rate.name} is 0/0", rate.hint)
+
+
+def _of_one_class(rate: ClassRate, label: str) -> Metric:
+    def under(answers: LabelAnswers, weightings: Array) -> Array:
+        rates = rate.of_classes(Tallies.of(counts_under(answers, weightings)))
+        return rates[..., answers.classes.index(label)]
+
+    def compute(answers: LabelAnswers) -> Score:
+        value = rate.of_classes(Tallies.of(counts_of(answers)))[answers.classes.index(label)]
+        empty = Undefined(f"{rate.when_empty(label)}: its {rate.name} is 0/0", rate.hint)
+        return empty if np.isnan(value) else float(value)
+
+    metric = Metric(
+        name=f"{rate.name}[{label}]",
+        summary=f"{rate.summary.rstrip('.')}; {label} against the rest.",
+        answers=LabelAnswers,
+        compute=compute,
+        better=rate.better,
+        low=0.0,
+        high=1.0,
+        under=under,
+    )
+    return guarded(metric, rows_judged, class_known(label))

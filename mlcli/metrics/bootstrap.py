@@ -1,0 +1,70 @@
+"""The bootstrap over rows: what a score would be had other rows of the same kind been judged (Efron 1979).
+
+Percentile intervals come from 1,000 resamples; beyond 20,000 rows from fewer, so that no more than 20 million rows
+are drawn, but from 200 at least. A resample is a weighting of the rows: how often each was drawn, times its own
+weight. It is seeded by the numbers of the rows, so all models and metrics meet the same resamples, as paired tests
+need.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from mlcli.core.answers import Answers
+from mlcli.core.seeds import rng_for
+from mlcli.core.tables import Array
+from mlcli.metrics.base import Metric, Undefined
+from mlcli.metrics.intervals import LEVEL, Interval
+
+RESAMPLES = 1_000
+FEWEST = 200
+MOST_DRAWS = 20_000_000
+BLOCK = 1 << 20
+"""Rows drawn at once: what is in memory."""
+
+
+def replicates(metric: Metric, answers: Answers) -> Array:
+    """The metric of every resample of the rows, NaN where it is undefined."""
+    return np.concatenate([_under(metric, answers, block) for block in weightings(answers)])
+
+
+def percentile_interval(values: Array, how: str) -> Interval:
+    """The middle 95 % of replicates; those that are undefined are left out, and said."""
+    defined = values[np.isfinite(values)]
+    if 2 * len(defined) < len(values):
+        return Interval(None, None, f"none: undefined in {len(values) - len(defined)} of {len(values)} resamples")
+    low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    said = f"{how}, {len(defined)} resamples"
+    if len(defined) < len(values):
+        said += f" ({len(values) - len(defined)} more were undefined)"
+    if low == high:
+        said += "; no spread was seen, so a width of 0 is not certainty"
+    return Interval(float(low), float(high), said)
+
+
+def resamples_for(rows: int) -> int:
+    """How many resamples of so many rows."""
+    return max(FEWEST, min(RESAMPLES, MOST_DRAWS // max(rows, 1)))
+
+
+def weightings(answers: Answers) -> Iterator[Array]:
+    """Blocks (B × n) of weightings of the rows."""
+    rows, left = len(answers), resamples_for(len(answers))
+    rng = rng_for("bootstrap", hashlib.sha256(answers.rows.astype("<i8").tobytes()).hexdigest())
+    while left:
+        times = min(left, max(1, BLOCK // rows))
+        drawn = rng.integers(0, rows, size=(times, rows)) + rows * np.arange(times)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=times * rows).reshape(times, rows)
+        yield counts * answers.weights
+        left -= times
+
+
+def _under(metric: Metric, answers: Answers, block: Array) -> Array:
+    if metric.under is not None:
+        return metric.under(answers, block)
+    scores = (metric.compute(replace(answers, weight=weighting)) for weighting in block)
+    return np.array([np.nan if isinstance(found, Undefined) else found for found in scores])

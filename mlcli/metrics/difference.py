@@ -1,0 +1,169 @@
+"""Tests of difference: whether two models, judged on the same rows, can be told apart at 5 %.
+
+The test follows from how the metric comes from its rows:
+
+    two or more splits                       corrected resampled t over the differences of splits (Nadeau & Bengio)
+    shares of rows, one split or pooled      exact McNemar; interval by Agresti & Min 2005 (Wald + 2)
+    means of rows, one split or pooled       paired t over the rows
+    other metrics, one split or pooled       paired bootstrap over the rows
+
+Splits that all differ by the same amount have no spread to test against: the distinct rows are tested instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+import numpy as np
+
+from mlcli.core.answers import Answers
+from mlcli.core.tables import Array
+from mlcli.metrics.base import Form, Metric, Score, Undefined
+from mlcli.metrics.bootstrap import percentile_interval, replicates
+from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
+from mlcli.metrics.intervals import LEVEL, UPPER, Estimate, Interval, over_rows, over_splits
+from mlcli.metrics.pooling import distinct, joined
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first model's score minus the second's, its 95 % interval, and the p of no difference."""
+
+    mean: float | None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    test: str = ""
+    distinguishable: bool = False
+    """Whether p is below 5 %; also False when no test could be made, and ``why`` says so."""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a test found."""
+
+    interval: Interval
+    p: float | None
+    """None when no test could be made."""
+
+
+def compare(
+    metric: Metric, a: Sequence[Answers], b: Sequence[Answers], train_rows: Sequence[int], pooled: bool = False
+) -> Difference:
+    """How far model ``a`` is from model ``b`` on the same splits, and whether that could be chance."""
+    if not _same_rows(a, b):
+        return Difference(None, why="the two were not judged on the same rows in the same splits")
+    if pooled or len(a) == 1:
+        return _at_once(metric, joined(a), joined(b))
+    return _split_by_split(metric, a, b, train_rows)
+
+
+def _split_by_split(
+    metric: Metric, a: Sequence[Answers], b: Sequence[Answers], train_rows: Sequence[int]
+) -> Difference:
+    scores = [metric.compute(answers) for answers in (*a, *b)]
+    if not all(map(_comparable, scores)):
+        return Difference(None, why=_why_not(scores))
+    values = np.array(scores, dtype=np.float64).reshape(2, len(a))
+    rows = [len(answers) for answers in a]
+    estimate = over_splits(values[0] - values[1], train_rows, rows, scale=float(np.abs(values).max()))
+    test = f"corrected resampled t over {len(a)} splits"
+    if estimate.error > 0:
+        return _difference(estimate.mean, Verdict(estimate.interval(test), estimate.p_of_zero()), test)
+    at_once = _at_once(metric, distinct(joined(a)), distinct(joined(b)))
+    return replace(
+        at_once, mean=estimate.mean, why="the splits all differ by the same amount, so the rows were tested"
+    )
+
+
+def _at_once(metric: Metric, a: Answers, b: Answers) -> Difference:
+    first, second = metric.compute(a), metric.compute(b)
+    if not (_comparable(first) and _comparable(second)):
+        return Difference(None, why=_why_not([first, second]))
+    name, test = _test_of(metric, a)
+    return _difference(first - second, test(metric, a, b), f"{name} over {len(a)} rows")
+
+
+def _difference(mean: float, verdict: Verdict, test: str) -> Difference:
+    low, high, how = verdict.interval.low, verdict.interval.high, verdict.interval.how
+    if verdict.p is None:
+        return Difference(mean, test=test, why=how)
+    return Difference(mean, low, high, verdict.p, test, distinguishable=verdict.p < 1 - LEVEL)
+
+
+Test = Callable[[Metric, Answers, Answers], Verdict]
+
+
+def mcnemar(metric: Metric, a: Answers, b: Answers) -> Verdict:
+    """Only the rows on which the two disagree count: a fair coin decides which of them is right."""
+    differences = _row_differences(metric, a, b)
+    more, less = int((differences > 0).sum()), int((differences < 0).sum())
+    return Verdict(wald_plus_two(more, less, len(a)), fair_coin_two_sided(more, less))
+
+
+def wald_plus_two(more: int, less: int, rows: int) -> Interval:
+    """Interval of a difference of paired shares (Agresti & Min 2005): half a row more in each cell, then Wald."""
+    centre = (more - less) / (rows + 2)
+    reach = normal_quantile(UPPER) * math.sqrt(more + less + 1 - (more - less) ** 2 / (rows + 2)) / (rows + 2)
+    return Interval(centre - reach, centre + reach, "Wald + 2").within(-1.0, 1.0)
+
+
+def paired_t(metric: Metric, a: Answers, b: Answers) -> Verdict:
+    """Student's t over the differences of rows."""
+    estimate = over_rows(_row_differences(metric, a, b), a.weights)
+    return Verdict(estimate.interval("paired t"), _p_of_rows(estimate))
+
+
+def paired_bootstrap(metric: Metric, a: Answers, b: Answers) -> Verdict:
+    """How often resampled rows turn the difference round."""
+    differences = replicates(metric, a) - replicates(metric, b)
+    interval = percentile_interval(differences, "bootstrap")
+    known = differences[np.isfinite(differences)]
+    fewer = min(int((known <= 0).sum()), int((known >= 0).sum()))
+    return Verdict(interval, None if interval.low is None else min(1.0, 2 * (fewer + 1) / (len(known) + 1)))
+
+
+TESTS: dict[Form, tuple[str, Test]] = {
+    "share of rows": ("exact McNemar", mcnemar),
+    "mean of rows": ("paired t", paired_t),
+    "other": ("paired bootstrap", paired_bootstrap),
+}
+
+
+def _test_of(metric: Metric, answers: Answers) -> tuple[str, Test]:
+    """McNemar counts rows, so weighted shares are compared as means."""
+    weighted_share = metric.form == "share of rows" and answers.weight is not None
+    return TESTS["mean of rows" if weighted_share else metric.form]
+
+
+def _p_of_rows(estimate: Estimate) -> float | None:
+    if estimate.freedom <= 0:
+        return None
+    if estimate.error == 0:
+        return 1.0 if estimate.mean == 0 else 0.0  # every row differs by the same amount
+    return estimate.p_of_zero()
+
+
+def _row_differences(metric: Metric, a: Answers, b: Answers) -> Array:
+    assert metric.per_row is not None
+    differences: Array = metric.per_row(a) - metric.per_row(b)
+    return differences
+
+
+def _comparable(score: Score) -> TypeGuard[float]:
+    return not isinstance(score, Undefined) and math.isfinite(score)
+
+
+def _why_not(scores: Sequence[Score]) -> str:
+    reasons = (score.why for score in scores if isinstance(score, Undefined))
+    return f"not defined for both: {next(reasons, 'infinite')}"
+
+
+def _same_rows(a: Sequence[Answers], b: Sequence[Answers]) -> bool:
+    return len(a) == len(b) > 0 and all(
+        np.array_equal(first.rows, second.rows) for first, second in zip(a, b, strict=True)
+    )

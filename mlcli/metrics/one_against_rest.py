@@ -1,0 +1,63 @@
+"""Each class against the rest: its rates, its rows, and how much more or less often it is answered than true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.answers import LabelAnswers
+from mlcli.metrics.averages import Parts
+from mlcli.metrics.confusion import Tallies, counts_of, ratio
+from mlcli.metrics.scores.rates import f1, fnr, fpr, precision, recall, specificity
+
+
+@dataclass(frozen=True)
+class ClassRates:
+    """The rates of one class; None where a rate is 0/0."""
+
+    label: str
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    specificity: float | None
+    fpr: float | None
+    fnr: float | None
+    support: float
+    """Rows of this class (their weight)."""
+    predicted: float
+    """Rows answered with this class (their weight)."""
+    lean: float
+    """Share of the answers minus share of the truth: above 0, the model leans towards this class."""
+
+
+RATES: dict[str, Parts] = {
+    "precision": precision,
+    "recall": recall,
+    "f1": f1,
+    "specificity": specificity,
+    "fpr": fpr,
+    "fnr": fnr,
+}
+
+
+def one_against_rest(answers: LabelAnswers) -> tuple[ClassRates, ...]:
+    """The rates of every class, in the order of the classes."""
+    tallies = Tallies.of(counts_of(answers))
+    rates = {name: ratio(*parts(tallies)) for name, parts in RATES.items()}
+    total = max(float(tallies.support.sum()), np.finfo(np.float64).tiny)
+    lean = (tallies.predicted - tallies.support) / total
+    return tuple(
+        ClassRates(
+            label=label,
+            support=float(tallies.support[code]),
+            predicted=float(tallies.predicted[code]),
+            lean=float(lean[code]),
+            **{name: _known(values[code]) for name, values in rates.items()},
+        )
+        for code, label in enumerate(answers.classes)
+    )
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

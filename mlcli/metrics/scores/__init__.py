@@ -1,0 +1,1 @@
+"""The metrics themselves: every decorated function in these files is one."""

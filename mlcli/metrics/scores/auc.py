@@ -1,0 +1,96 @@
+"""AUC: how well probabilities rank the rows of a class above the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mlcli.core.answers import LabelAnswers
+from mlcli.core.tables import Array, Flags, Rows
+from mlcli.metrics.averages import absent_classes, class_known
+from mlcli.metrics.base import Metric, Score, Undefined
+from mlcli.metrics.confusion import ratio
+from mlcli.metrics.registry import OF_ONE_CLASS, guarded, rows_judged, score
+from mlcli.metrics.scores.probabilities import probabilities_given, probabilities_of
+
+STRATIFIED = "stratified splits would help"
+SAME_SCORE = 8 * float(np.finfo(np.float64).eps)
+"""Relative difference below which two probabilities differ by rounding only, and tie."""
+
+
+def area_under(scores: Array, positive: Flags, weightings: Array) -> Array:
+    """The share of (positive, negative) pairs in the right order, ties half, under each weighting (B × n)."""
+    order = np.argsort(scores, kind="stable")
+    ends = _ends_of_ties(scores[order])
+    sorted_weights = weightings[:, order]
+    positives = np.cumsum(sorted_weights * positive[order], axis=1)[:, ends]
+    negatives = np.cumsum(sorted_weights * ~positive[order], axis=1)[:, ends]
+    new_positives = np.diff(positives, axis=1, prepend=0)
+    below = negatives - np.diff(negatives, axis=1, prepend=0) / 2
+    return ratio((new_positives * below).sum(axis=1), positives[:, -1] * negatives[:, -1])
+
+
+def _ends_of_ties(ascending: Array) -> Rows:
+    """The last position of each run of equal scores."""
+    rises = np.diff(ascending) > SAME_SCORE * ascending[1:]
+    return np.append(np.flatnonzero(rises), len(ascending) - 1)
+
+
+def against_rest(answers: LabelAnswers, code: int, weightings: Array) -> Array:
+    """AUC of one class by its own probability."""
+    return area_under(probabilities_of(answers)[:, code], answers.truth == code, weightings)
+
+
+def over_classes(answers: LabelAnswers, weightings: Array) -> Array:
+    """AUC of the second of two classes, or the mean over the classes that can be told from a rest."""
+    if len(answers.classes) == 2:
+        return against_rest(answers, 1, weightings)
+    areas = np.array([against_rest(answers, code, weightings) for code in range(len(answers.classes))])
+    known = ~np.isnan(areas)
+    return ratio(np.where(known, areas, 0).sum(axis=0), known.sum(axis=0))
+
+
+def _absent(answers: LabelAnswers) -> tuple[str, ...]:
+    return absent_classes(answers) if len(answers.classes) > 2 else ()
+
+
+@score(
+    "auc",
+    LabelAnswers,
+    needs=(probabilities_given,),
+    better="high",
+    low=0.0,
+    high=1.0,
+    under=over_classes,
+    marks=_absent,
+)
+def auc(answers: LabelAnswers) -> Score:
+    """How often a row of a class scores above one of the rest, ties half; of more than two classes the mean."""
+    value = float(over_classes(answers, answers.weights[None, :])[0])
+    return Undefined("only one class among the judged rows", STRATIFIED) if np.isnan(value) else value
+
+
+def auc_of_class(label: str) -> Metric:
+    """AUC of one class against the rest, by the probability of that class."""
+
+    def under(answers: LabelAnswers, weightings: Array) -> Array:
+        return against_rest(answers, answers.classes.index(label), weightings)
+
+    def compute(answers: LabelAnswers) -> Score:
+        value = float(under(answers, answers.weights[None, :])[0])
+        why = f"the judged rows do not hold both {label} and another class"
+        return Undefined(why, STRATIFIED) if np.isnan(value) else value
+
+    metric = Metric(
+        name=f"auc[{label}]",
+        summary=f"How often a row of {label} scores above one of the rest, ties half.",
+        answers=LabelAnswers,
+        compute=compute,
+        better="high",
+        low=0.0,
+        high=1.0,
+        under=under,
+    )
+    return guarded(metric, rows_judged, class_known(label), probabilities_given)
+
+
+OF_ONE_CLASS["auc"] = auc_of_class

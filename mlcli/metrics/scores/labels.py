@@ -1,0 +1,67 @@
+"""Scores of the labels answered: shares of right and wrong rows, and agreement beyond chance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mlcli.core.answers import LabelAnswers
+from mlcli.core.tables import Array
+from mlcli.metrics.averages import absent_classes
+from mlcli.metrics.base import Undefined
+from mlcli.metrics.confusion import Tallies, ratio
+from mlcli.metrics.registry import of_counts, share_of_rows
+
+STRATIFIED = "stratified splits would help"
+
+
+@share_of_rows("accuracy", LabelAnswers, better="high")
+def accuracy(answers: LabelAnswers) -> Array:
+    """The share of rows whose class is answered."""
+    right: Array = (answers.truth == answers.predicted).astype(np.float64)
+    return right
+
+
+@share_of_rows("error-rate", LabelAnswers, better="low")
+def error_rate(answers: LabelAnswers) -> Array:
+    """The share of rows that are answered with another class."""
+    return 1 - accuracy(answers)
+
+
+def _one_class(counts: Array) -> Undefined:
+    truths = np.count_nonzero(counts.sum(axis=1))
+    if truths < 2:
+        return Undefined("only one class among the judged rows", STRATIFIED)
+    return Undefined("the same class is answered for every row")
+
+
+@of_counts("balanced-accuracy", why=_one_class, better="high", low=0.0, high=1.0, marks=absent_classes)
+def balanced_accuracy(counts: Array) -> Array:
+    """The mean recall of the classes among the truth."""
+    tallies = Tallies.of(counts)
+    present = tallies.support > 0
+    recalls = np.where(present, ratio(tallies.true_positives, tallies.support), 0)
+    return ratio(recalls.sum(axis=-1), present.sum(axis=-1))
+
+
+@of_counts("mcc", why=_one_class, better="high", low=-1.0, high=1.0)
+def mcc(counts: Array) -> Array:
+    """Matthews' correlation of truth and answer (Gorodkin's form for more than two classes)."""
+    actual, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
+    total, hits = actual.sum(axis=-1), np.trace(counts, axis1=-2, axis2=-1)
+    both_vary = (np.count_nonzero(actual, axis=-1) > 1) & (np.count_nonzero(predicted, axis=-1) > 1)
+    spread = (total**2 - (actual**2).sum(axis=-1)) * (total**2 - (predicted**2).sum(axis=-1))
+    return ratio(hits * total - (actual * predicted).sum(axis=-1), np.sqrt(np.where(both_vary, spread, 0)))
+
+
+def _certain_agreement(counts: Array) -> Undefined:
+    return Undefined("truth and answers are one and the same class, so chance agrees always", STRATIFIED)
+
+
+@of_counts("kappa", why=_certain_agreement, better="high", low=-1.0, high=1.0)
+def kappa(counts: Array) -> Array:
+    """Cohen's kappa: agreement beyond what the class shares of truth and answers give by chance."""
+    actual, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
+    total, hits = actual.sum(axis=-1), np.trace(counts, axis1=-2, axis2=-1)
+    by_chance = (actual * predicted).sum(axis=-1)
+    varied = np.count_nonzero(actual + predicted, axis=-1) > 1
+    return ratio(hits * total - by_chance, np.where(varied, total**2 - by_chance, 0))

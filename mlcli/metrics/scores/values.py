@@ -1,0 +1,70 @@
+"""Scores of predicted numbers, from the errors: what was predicted minus what is true."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mlcli.core.answers import ValueAnswers
+from mlcli.core.tables import Array
+from mlcli.metrics.base import Score, Undefined
+from mlcli.metrics.registry import mean_of_rows, score, weighted_mean
+
+
+@mean_of_rows("bias", ValueAnswers, better="zero")
+def bias(answers: ValueAnswers) -> Array:
+    """Mean of predicted minus true: positive when the model answers too high."""
+    return answers.predicted - answers.truth
+
+
+@mean_of_rows("mean-residual", ValueAnswers, better="zero")
+def mean_residual(answers: ValueAnswers) -> Array:
+    """Mean of true minus predicted: bias with the other sign."""
+    return answers.truth - answers.predicted
+
+
+@mean_of_rows("mae", ValueAnswers, better="low", low=0.0)
+def mae(answers: ValueAnswers) -> Array:
+    """Mean absolute error."""
+    return np.abs(bias(answers))
+
+
+@mean_of_rows("mse", ValueAnswers, better="low", low=0.0)
+def mse(answers: ValueAnswers) -> Array:
+    """Mean squared error."""
+    return bias(answers) ** 2
+
+
+@score("rmse", ValueAnswers, better="low", low=0.0)
+def rmse(answers: ValueAnswers) -> Score:
+    """Root of the mean squared error, in the unit of the target."""
+    return math.sqrt(weighted_mean(mse(answers), answers.weight))
+
+
+@score("sse", ValueAnswers, better="low", low=0.0)
+def sse(answers: ValueAnswers) -> Score:
+    """Sum of squared errors (residual sum of squares)."""
+    return float(answers.weights @ mse(answers))
+
+
+@score("r2", ValueAnswers, better="high", high=1.0)
+def r2(answers: ValueAnswers) -> Score:
+    """Share of the variance explained: 1 minus squared error over squared distance from the judged rows' mean."""
+    truth = answers.truth[answers.weights > 0]
+    if truth.min() == truth.max():
+        return Undefined("the judged rows all have the same value", "splits with more rows would help")
+    distances = (answers.truth - weighted_mean(answers.truth, answers.weight)) ** 2
+    return 1 - float(answers.weights @ mse(answers)) / float(answers.weights @ distances)
+
+
+@score("median-absolute-error", ValueAnswers, better="low", low=0.0)
+def median_absolute_error(answers: ValueAnswers) -> Score:
+    """The absolute error that half of the rows stay below; the mean of two where the half falls between them."""
+    if answers.weight is None:
+        return float(np.median(mae(answers)))
+    counting = answers.weight > 0
+    order = np.argsort(mae(answers)[counting], kind="stable")
+    errors, reached = mae(answers)[counting][order], np.cumsum(answers.weight[counting][order])
+    sides = [int(np.searchsorted(reached, reached[-1] / 2, side=side)) for side in ("left", "right")]
+    return float(errors[sides].mean())

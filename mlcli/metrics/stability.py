@@ -1,0 +1,65 @@
+"""Fold stability: do the accuracies of folds agree, does one stand apart, or are they inconsistent?
+
+The notes (S0 4.4) give three verdicts and no rule (decision 56). The rule here, in shares of rows:
+
+    spread = 1.4826 · median |v - median|, the robust standard deviation of the folds
+    error  = sqrt(p (1 - p) / n), what n rows of a fold give by chance; p is the median, drawn to the middle by one
+             row of either kind, so that a perfect median leaves room for a wrong row
+    inconsistent    spread > max(0.05, 2 · error), or more than one fold stands apart
+    a fold apart    |v - median| > max(3 · spread, 0.02, 3 · its own error)
+    consistent      no fold stands apart
+
+Without the error terms, folds of 15 rows would nearly always be called inconsistent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from mlcli.core.tables import Array
+
+SPREAD_OF_MAD = 1.4826
+"""A normal sample's standard deviation by its median absolute deviation."""
+WIDE, FAR = 0.05, 0.02
+
+
+@dataclass(frozen=True)
+class Stability:
+    """The verdict, and what it rests on."""
+
+    verdict: Literal["consistent", "one fold apart", "inconsistent"]
+    apart: tuple[int, ...]
+    """Positions of the folds that stand apart."""
+    median: float
+    spread: float
+    why: str
+
+
+def fold_stability(values: Sequence[float], rows_per_fold: Sequence[int]) -> Stability:
+    """The verdict on accuracies (shares, not percent) of folds with so many judged rows."""
+    found, rows = np.array(values, dtype=np.float64), np.array(rows_per_fold, dtype=np.float64)
+    median = float(np.median(found))
+    distances = np.abs(found - median)
+    spread, errors = SPREAD_OF_MAD * float(np.median(distances)), _chance_errors(median, rows)
+    limits = np.maximum(max(3 * spread, FAR), 3 * errors)
+    apart = tuple(int(fold) for fold in np.flatnonzero(distances > limits))
+    widest = max(WIDE, 2 * float(np.median(errors)))
+    if spread > widest:
+        why = f"the folds spread by {spread:.3f} around {median:.3f}, more than {widest:.3f}"
+        return Stability("inconsistent", (), median, spread, why)
+    if not apart:
+        why = f"every fold is as near to {median:.3f} as chance and the others' spread allow"
+        return Stability("consistent", (), median, spread, why)
+    named = ", ".join(f"fold {fold + 1} ({found[fold]:.3f})" for fold in apart)
+    verdict: Literal["one fold apart", "inconsistent"] = "one fold apart" if len(apart) == 1 else "inconsistent"
+    return Stability(verdict, apart, median, spread, f"{named} far from the median {median:.3f}")
+
+
+def _chance_errors(median: float, rows: Array) -> Array:
+    share = (median * rows + 1) / (rows + 2)
+    errors: Array = np.sqrt(share * (1 - share) / rows)
+    return errors

@@ -1,0 +1,146 @@
+"""One metric over the splits of a cell: the mean with its spread and interval, or why there is none.
+
+Each split has its value, and the mean is the plain mean of these; or, where a protocol pools (leave-one-out), the
+metric is taken over all answers at once. Which interval is made depends on how the metric comes from its rows, and
+is said in ``Summary.interval``:
+
+    shares of rows (accuracy, error-rate)   Wilson over the distinct rows judged
+    other metrics, two or more splits       corrected resampled t over the splits
+    means of rows, one split or pooled      Student's t over the rows
+    other metrics, one split or pooled      bootstrap over the rows
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mlcli.core.answers import Answers
+from mlcli.metrics.base import Form, Metric, Summary, Undefined
+from mlcli.metrics.bootstrap import percentile_interval, replicates
+from mlcli.metrics.intervals import Interval, effective_rows, over_rows, over_splits, wilson
+from mlcli.metrics.pooling import distinct, joined
+
+Values = tuple[float | None, ...]
+
+
+def summarise(
+    metric: Metric, splits: Sequence[Answers], train_rows: Sequence[int], pooled: bool = False
+) -> Summary:
+    """Mean, standard deviation (n - 1 over splits), 95 % interval, and the value of each split."""
+    if not splits:
+        return Summary(metric.name, None, why="no split was answered")
+    if pooled or len(splits) == 1:
+        return _at_once(metric, splits)
+    return _split_by_split(metric, splits, train_rows)
+
+
+def _at_once(metric: Metric, splits: Sequence[Answers]) -> Summary:
+    answers = joined(splits)
+    value = metric.compute(answers)
+    if isinstance(value, Undefined):
+        return Summary(metric.name, None, splits=(None,) * len(splits), why=value.why)
+    values = (value,) if len(splits) == 1 else _row_means(metric, splits, answers)
+    marks = metric.marks(answers) if metric.marks else ()
+    return _summary(
+        metric, value, None, values, marks, lambda: INTERVALS_AT_ONCE[metric.form](metric, answers, value)
+    )
+
+
+def _split_by_split(metric: Metric, splits: Sequence[Answers], train_rows: Sequence[int]) -> Summary:
+    scores = [metric.compute(answers) for answers in splits]
+    values = tuple(None if isinstance(score, Undefined) else score for score in scores)
+    found = [value for value in values if value is not None]
+    if len(found) < len(splits):
+        undefined = [score for score in scores if isinstance(score, Undefined)]
+        return Summary(metric.name, None, splits=values, why=_why_no_mean(undefined, len(splits)))
+    mean = float(np.mean(found))
+    spread = float(np.std(found, ddof=1)) if math.isfinite(mean) else None
+
+    def interval() -> Interval:
+        if metric.form == "share of rows":
+            return _wilson(metric, joined(splits), mean)
+        return split_interval(found, splits, train_rows)
+
+    return _summary(metric, mean, spread, values, _marks_of_splits(metric, splits), interval)
+
+
+def split_interval(values: Sequence[float], splits: Sequence[Answers], train_rows: Sequence[int]) -> Interval:
+    """The corrected resampled t interval of a mean over splits."""
+    estimate = over_splits(values, train_rows, [len(answers) for answers in splits], scale=max(map(abs, values)))
+    return estimate.interval(f"corrected resampled t over {len(splits)} splits")
+
+
+def _summary(
+    metric: Metric,
+    value: float,
+    spread: float | None,
+    values: Values,
+    marks: tuple[str, ...],
+    interval: Callable[[], Interval],
+) -> Summary:
+    finite = math.isfinite(value)
+    made = interval().within(metric.low, metric.high) if finite else Interval(None, None, "none: it is infinite")
+    return Summary(
+        metric=metric.name,
+        mean=value,
+        std=spread,
+        low=made.low,
+        high=made.high,
+        splits=values,
+        why="" if finite else "; ".join(marks) or "infinite",
+        marks=marks,
+        interval=made.how,
+    )
+
+
+def _wilson(metric: Metric, answers: Answers, value: float) -> Interval:
+    return wilson(value, effective_rows(distinct(answers).weights))
+
+
+def _t_over_rows(metric: Metric, answers: Answers, value: float) -> Interval:
+    assert metric.per_row is not None
+    return over_rows(metric.per_row(answers), answers.weights).interval(f"t over {len(answers)} rows")
+
+
+def _bootstrap(metric: Metric, answers: Answers, value: float) -> Interval:
+    return percentile_interval(replicates(metric, answers), f"bootstrap over {len(answers)} rows")
+
+
+INTERVALS_AT_ONCE: dict[Form, Callable[[Metric, Answers, float], Interval]] = {
+    "share of rows": _wilson,
+    "mean of rows": _t_over_rows,
+    "other": _bootstrap,
+}
+
+
+def _row_means(metric: Metric, splits: Sequence[Answers], answers: Answers) -> Values:
+    """What each of many small splits says on its own: its rows' mean, for a metric that is one."""
+    if metric.per_row is None:
+        return (None,) * len(splits)
+    split = np.repeat(np.arange(len(splits)), [len(part) for part in splits])
+    counting = answers.weights > 0
+    weights = answers.weights[counting]
+    values = metric.per_row(answers)[counting] * weights
+    sums, totals = (np.bincount(split[counting], column, minlength=len(splits)) for column in (values, weights))
+    return tuple(float(part / total) if total > 0 else None for part, total in zip(sums, totals, strict=True))
+
+
+def _marks_of_splits(metric: Metric, splits: Sequence[Answers]) -> tuple[str, ...]:
+    """What was marked in any split, with how often; a mean of rows is marked over all rows at once."""
+    if metric.marks is None:
+        return ()
+    if metric.per_row is not None:
+        return metric.marks(joined(splits))
+    counted = Counter(mark for answers in splits for mark in metric.marks(answers))
+    return tuple(f"{mark} (in {times} of {len(splits)} splits)" for mark, times in counted.items())
+
+
+def _why_no_mean(undefined: Sequence[Undefined], splits: int) -> str:
+    reasons = Counter(score.why for score in undefined)
+    hints = dict.fromkeys(score.hint for score in undefined if score.hint)
+    said = ", ".join(f"{why} ({times})" if len(reasons) > 1 else why for why, times in reasons.most_common())
+    return "; ".join((f"undefined in {len(undefined)} of {splits} splits: {said}", *hints))
