@@ -125,7 +125,7 @@ def _read_only(path: Path, how: str) -> Database:
 
 
 def _check_maker(database: Database) -> None:
-    """Refuse a database of another program, or of a newer mlcli."""
+    """Refuse a database of another program, of a newer mlcli, or damaged at its root."""
     if _pragma(database, "application_id") != APPLICATION:
         what, hint = REMEDIES["SQLITE_NOTADB"]
         raise StoreError(what, where=str(database.path), hint=hint)
@@ -135,6 +135,7 @@ def _check_maker(database: Database) -> None:
         raise StoreError(
             what, where=str(database.path), hint="update mlcli, or use another store with --store FILE"
         )
+    database.one("SELECT max(id) FROM runs")  # a damaged file shows itself when its tables are looked up
 
 
 def _make_tables(database: Database) -> None:

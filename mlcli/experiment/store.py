@@ -18,6 +18,8 @@ from mlcli.experiment.facts import facts_of_cell
 from mlcli.experiment.payload import checksum, decoded
 from mlcli.experiment.run_log import RunFacts, RunLog
 
+__all__ = ["DEFAULT_PLACE", "Ending", "RunFacts", "Store", "StoredCell"]
+
 DEFAULT_PLACE = Path(".mlcli") / "runs.db"
 """Where an experiment keeps its store, relative to its file."""
 

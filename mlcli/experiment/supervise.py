@@ -152,7 +152,7 @@ def _overdue(children: list[Child]) -> list[Child]:
 
 
 def _budget(order: Order) -> str:
-    return f"the {order.seconds:g} seconds it had left"
+    return f"the {order.seconds:g} seconds that it had"
 
 
 def _how_it_died(code: int | None) -> str:

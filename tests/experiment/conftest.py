@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mlcli.core.registry import MODELS
+
+PLUGIN = Path(__file__).parent / "plugin"
+
+
+@pytest.fixture
+def plugin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The method "troubled" is installed, here and in child processes."""
+    monkeypatch.syspath_prepend(PLUGIN)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(PLUGIN), os.environ.get("PYTHONPATH", "")]))
+    vars(MODELS).pop("_plugins", None)
+    yield PLUGIN
+    vars(MODELS).pop("_plugins", None)
+
+
+@pytest.fixture
+def fits(plugin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file in which "troubled" notes every fit, a line each."""
+    log = tmp_path / "fits.log"
+    log.touch()
+    monkeypatch.setenv("TROUBLED_LOG", str(log))
+    return log

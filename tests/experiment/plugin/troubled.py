@@ -1,0 +1,87 @@
+"""Troubled: a method from a plugin that misbehaves as it is told, for the tests of those who run it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mlcli.core.bases import Accepts, Classifier
+from mlcli.core.containers import LabelledRows
+from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+
+
+def _refuse() -> None:
+    raise FitError("these rows cannot be learned")
+
+
+def _break_down() -> None:
+    raise ZeroDivisionError("one over nothing")
+
+
+def _warn() -> None:
+    for _ in range(3):
+        warnings.warn("stopped early", MlcliWarning, stacklevel=2)
+    np.log(np.zeros(1))
+
+
+def _kill_itself() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+TROUBLES: dict[str, Callable[[], object]] = {
+    "none": lambda: None,
+    "refuses": _refuse,
+    "breaks": _break_down,
+    "warns": _warn,
+    "leaves": lambda: os._exit(3),
+    "exits": lambda: exit(4),
+    "killed": _kill_itself,
+    "slow": lambda: time.sleep(0.15),
+    "endless": lambda: time.sleep(3600.0),
+    "interrupted": lambda: os.kill(os.getpid(), signal.SIGINT),
+}
+
+
+@register("troubled", reference="none")
+@dataclass(kw_only=True, eq=False)
+class Troubled(Classifier):
+    """Answers at random (seeded); notes every fit in the file that TROUBLED_LOG names."""
+
+    how: str = param("none", "what goes wrong", choices=tuple(TROUBLES))
+    when: str = param("first-row-hidden", "in which splits", choices=("always", "first-row-hidden"))
+    lines: int = param(1, "how much it has to say", ge=0)
+
+    shares_: Array = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Anything: no cell is read."""
+        return Accepts(nominal=True, missing=True, weights=True)
+
+    def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
+        """Draw the class shares."""
+        if "TROUBLED_LOG" in os.environ:
+            with Path(os.environ["TROUBLED_LOG"]).open("a") as log:
+                log.write(f"{self.how} {len(data)} {data.rows.sum()}\n")
+        if self.when == "always" or 0 not in data.rows:
+            TROUBLES[self.how]()
+        self.shares_ = rng.dirichlet(np.ones(len(data.classes)))
+
+    def predict_proba(self, table: Table) -> Array:
+        """The shares that were drawn."""
+        return np.tile(self.shares_, (len(table), 1))
+
+    def explain(self) -> Explanation:
+        """As many lines as asked for."""
+        return (Section("Shares", lines=tuple(f"line {i}" for i in range(self.lines))),)

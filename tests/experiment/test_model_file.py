@@ -1,0 +1,305 @@
+"""Saved models: loaded equals fitted to the bit, damage and disguise are refused, no code of a file is run."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mlcli
+from mlcli.core.errors import ExitCode, ModelFileError
+from mlcli.core.learning import ask
+from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.state import packed
+from mlcli.core.tables import Table
+from mlcli.data.dataset import Dataset
+from mlcli.experiment.cells import AS_SAVED, Cell, ModelSpec, ProtocolSpec
+from mlcli.experiment.engine import train
+from mlcli.experiment.fingerprints import fingerprints
+from mlcli.experiment.model_file import _digest, _parts, load_model, refuse_to_replace, save_model
+from mlcli.experiment.runner import run
+from mlcli.experiment.saved_model import SavedModel
+from mlcli.experiment.store import Store
+from tests.experiment import toy
+
+
+def made(data: Dataset | None = None, kind: str = "classification") -> SavedModel:
+    data = data or toy.dataset()
+    return SavedModel.of(train(data, kind, ModelSpec("zero-r"), (), seed=1), data, seed=1)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    save_model(tmp_path / "model.mlcli", made())
+    return tmp_path / "model.mlcli"
+
+
+def as_cell(path: Path, data: Dataset | None = None) -> Cell:
+    return replace(
+        toy.cell(data=data), model=ModelSpec("model", saved=path), steps=(), protocol=ProtocolSpec(AS_SAVED)
+    )
+
+
+def test_a_loaded_model_answers_like_the_fitted_one_to_the_bit(path: Path) -> None:
+    fitted, loaded = made(), load_model(path)
+    rows = fitted.rows_of(toy.dataset(seed=5))
+    one, other = ask(fitted.pipeline, rows), ask(loaded.pipeline, rows)
+    assert {name: array.tobytes() for name, array in one.arrays().items()} == {
+        name: array.tobytes() for name, array in other.arrays().items()
+    }
+
+
+def test_a_loaded_model_knows_what_it_has_learned_from(path: Path) -> None:
+    loaded, data = load_model(path), toy.dataset()
+    assert (loaded.kind, loaded.seed, loaded.dataset, loaded.content) == ("classification", 1, "toy", data.content)
+    assert (loaded.rows, loaded.version) == (40, mlcli.__version__)
+    assert loaded.features == data.schema.features()
+    assert loaded.target.levels == ("no", "yes")
+    low, high = loaded.ranges["a"]
+    assert (low, high) == (data.table.numbers[:, 0].min(), data.table.numbers[:, 0].max())
+    assert np.array_equal(loaded.prints, np.sort(fingerprints(data.table)))
+
+
+def test_a_model_for_numbers_is_saved_in_the_same_way(tmp_path: Path) -> None:
+    data = toy.values()
+    save_model(tmp_path / "m", made(data, "regression"))
+    loaded = load_model(tmp_path / "m")
+    assert loaded.pipeline.predict_values(loaded.table_of(data))[0] == pytest.approx(data.table.cells("y").mean())
+
+
+def test_the_same_training_writes_the_same_file(path: Path, tmp_path: Path) -> None:
+    save_model(tmp_path / "again", made())
+    assert load_model(tmp_path / "again").digest == load_model(path).digest
+
+
+def test_every_flipped_bit_and_every_missing_end_is_noticed(path: Path) -> None:
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 3):
+        for damaged in (whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :], whole[:place]):
+            path.write_bytes(damaged)
+            with pytest.raises(ModelFileError):
+                load_model(path)
+
+
+class Intruder:
+    """Unpickled, it would leave a file."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, ("intruded",)
+
+
+def other_safetensors(path: Path) -> None:
+    from safetensors.numpy import save
+
+    path.write_bytes(save({"x": np.zeros(3)}, {"format": "pt"}))
+
+
+NESTED = "lists in lists"
+"""Stands for more of them than Python can follow."""
+
+
+def structure_changed(path: Path, change: Callable[[Any], object], version: str = "1") -> None:
+    """A file whose checksums are right, made by somebody who knows the format."""
+    from safetensors.numpy import save
+
+    arrays: dict[str, Any] = {}
+    structure = packed(_parts(made()), arrays, "saved")
+    change(structure["dict"])
+    text = json.dumps(structure).replace(f'"{NESTED}"', '{"list": [' * 5000 + "]}" * 5000)
+    about = {"format": "mlcli model", "version": version, "structure": text, "sha256": _digest(text, arrays)}
+    path.write_bytes(save(arrays, about))
+
+
+REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "nothing": (lambda path: path.write_bytes(b""), "not a model of mlcli"),
+    "a pickle": (lambda path: path.write_bytes(pickle.dumps(Intruder())), "pickle"),
+    "an archive": (lambda path: path.write_bytes(b"PK\x03\x04" + bytes(50)), "archive"),
+    "a table": (lambda path: path.write_bytes(b"a,b,y\n1,2,no\n" * 9), "not a model of mlcli"),
+    "weights of something else": (other_safetensors, "'pt'"),
+    "a newer format": (lambda path: structure_changed(path, lambda parts: None, "2"), "format 2"),
+    "no pipeline": (lambda path: structure_changed(path, lambda parts: parts.update(pipeline=3)), "no model"),
+    "a kind that the model cannot do": (
+        lambda path: structure_changed(path, lambda parts: parts.update(kind="ranking")),
+        "ranking",
+    ),
+    "a missing part": (lambda path: structure_changed(path, lambda parts: parts.pop("seed")), "seed"),
+    "another part": (lambda path: structure_changed(path, lambda parts: parts.update(run="code")), "run"),
+    "features of another model": (
+        lambda path: structure_changed(path, lambda parts: parts.update(features={"list": []})),
+        "do not fit together",
+    ),
+    "an unknown model": (
+        lambda path: structure_changed(
+            path, lambda parts: parts["pipeline"]["pipeline"]["dict"]["model"]["model"].update(id="os")
+        ),
+        "no model 'os'",
+    ),
+    "nesting without end": (
+        lambda path: structure_changed(path, lambda parts: parts.update(ranges=NESTED)),
+        "recursion",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_not_a_sound_model_is_refused_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "model"
+    make, said = REFUSED[what]
+    make(path)
+    with pytest.raises(ModelFileError, match=said) as problem:
+        load_model(path)
+    assert problem.value.exit_code == ExitCode.MODEL_FILE
+    assert problem.value.problems[0].where == str(path)
+    assert problem.value.problems[0].hint
+    assert not (tmp_path / "intruded").exists()
+
+
+def test_a_file_that_is_not_there_or_a_folder_is_refused(tmp_path: Path) -> None:
+    for missing in (tmp_path / "none", tmp_path):
+        with pytest.raises(ModelFileError, match="cannot be read"):
+            load_model(missing)
+
+
+def test_a_model_replaces_a_model_and_nothing_else(path: Path, tmp_path: Path) -> None:
+    save_model(path, made(toy.dataset(rows=30)))
+    assert load_model(path).rows == 30
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(ModelFileError, match="left alone"):
+        save_model(tmp_path / "thesis.txt", made())
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
+    with pytest.raises(ModelFileError, match="is a folder"):
+        refuse_to_replace(tmp_path)
+
+
+def test_a_write_that_fails_leaves_nothing_behind_and_says_why(path: Path, tmp_path: Path) -> None:
+    before = path.read_bytes()
+    with pytest.raises(ModelFileError, match="cannot be written"):
+        save_model(tmp_path / "no such folder" / "model", made())
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["model.mlcli"]
+
+
+def changed(data: Dataset, name: str, column: Column, cells: Any) -> Dataset:
+    """The same dataset with one column replaced."""
+    parts = [(column, cells) if one.name == name else (one, old) for one, old in data.table.parts()]
+    fields = tuple(Field(part[0], field.role) for part, field in zip(parts, data.schema, strict=True))
+    return replace(data, table=Table.of(parts, len(data)), schema=Schema(fields))
+
+
+def test_columns_are_known_by_name_and_levels_by_text(path: Path) -> None:
+    data, loaded = toy.dataset(), load_model(path)
+    turned = changed(
+        data,
+        "colour",
+        Column("colour", "nominal", ("blue", "red", "green")),
+        np.array([1, 2, 0, -1])[data.table.codes[:, 0]],
+    )
+    shuffled = Table.of(list(turned.table.parts())[::-1], len(turned))
+    other = replace(turned, table=shuffled, schema=Schema(turned.schema.fields[::-1]))
+    table = loaded.table_of(other)
+    assert table.columns == loaded.features
+    assert np.array_equal(table.numbers, data.table.numbers, equal_nan=True)
+    assert np.array_equal(table.codes, data.table.codes[:, :1])
+
+
+def test_levels_that_look_like_numbers_and_numbers_that_look_like_levels_are_known_again() -> None:
+    digits = Column("colour", "nominal", ("1", "2", "10"))
+    data = changed(toy.dataset(), "colour", digits, np.arange(40) % 3)
+    as_numbers = changed(data, "colour", Column("colour"), np.array([1.0, 2.0, 10.0, 7.0])[np.arange(40) % 4])
+    table = made(data).table_of(as_numbers)
+    assert table.codes[:4, 0].tolist() == [0, 1, 2, -1]
+    texts = changed(toy.dataset(), "a", Column("a", "nominal", ("1.5", "-2")), np.arange(40) % 3 - 1)
+    numbers = made().table_of(texts).numbers[:3, 0]
+    assert np.array_equal(numbers, [np.nan, 1.5, -2.0], equal_nan=True)
+
+
+def test_everything_that_does_not_fit_is_named_at_once(path: Path) -> None:
+    data = toy.dataset()
+    wrong = changed(data, "a", Column("a", "nominal", ("tall", "small")), np.zeros(40))
+    wrong = changed(wrong, "b", Column("b", "nominal", ("x",)), np.zeros(40))
+    with pytest.raises(ModelFileError, match="'tall'") as problem:
+        load_model(path).table_of(wrong)
+    assert len(problem.value.problems) == 2
+    lacking = changed(changed(data, "a", Column("A"), np.zeros(40)), "b", Column("c"), np.zeros(40))
+    with pytest.raises(ModelFileError, match="there is no column 'a'") as problem:
+        load_model(path).table_of(lacking)
+    assert len(problem.value.problems) == 2
+    assert problem.value.problems[0].hint == "did you mean 'A'?"
+
+
+def test_rows_that_were_learned_from_are_counted(path: Path) -> None:
+    (result,) = run([as_cell(path)])
+    assert result.status == "done"
+    assert [split.label for split in result.splits] == ["all rows"]
+    assert result.splits[0].train_rows == 0
+    assert result.notes == ("40 of 40 rows are equal to rows that the model has learned from: they flatter it",)
+    data = toy.dataset()
+    half = replace(
+        data, table=Table.of([(c, np.concatenate([x[:10], x[:10]])) for c, x in data.table.parts()], 20)
+    )
+    half.table.numbers[10:, 0] += 0.25
+    assert "10 of 20 rows" in load_model(path).notes_on(half)[0]
+    assert not any("flatter" in note for note in load_model(path).notes_on(toy.dataset(seed=9)))
+
+
+def test_cells_unlike_any_training_cell_are_said(path: Path) -> None:
+    data = toy.dataset()
+    a = data.table.numbers[:, 0].copy()
+    a[:2], a[2] = 1e6, np.nan
+    other = changed(data, "a", Column("a"), a)
+    other = changed(
+        other, "colour", Column("colour", "nominal", ("red", "mauve")), np.r_[np.ones(5), np.zeros(35)]
+    )
+    notes = load_model(path).notes_on(other)
+    low, high = load_model(path).ranges["a"]
+    assert notes[1:] == (
+        "column 'a': 1 of 40 cells are empty; none was in training",
+        f"column 'a': 2 of 40 cells are outside the training range of {low:g} to {high:g}",
+        "column 'colour': 5 of 40 cells hold a level that was not there in training",
+    )
+
+
+def test_a_class_that_the_model_never_saw_fails_the_cell_and_not_the_batch(path: Path) -> None:
+    data = toy.dataset()
+    other = changed(data, "y", Column("y", "nominal", ("no", "maybe")), data.table.cells("y"))
+    results = run([as_cell(path, other), toy.cell()])
+    assert [result.status for result in results] == ["failed", "done"]
+    assert "never seen" in results[0].why
+
+
+def test_answers_of_a_saved_model_are_stored_by_what_it_has_learned(path: Path, tmp_path: Path) -> None:
+    with Store.open(tmp_path / "runs.db") as store:
+        first = run([as_cell(path)], store=store)
+        copy = tmp_path / "copy"
+        copy.write_bytes(path.read_bytes())
+        assert run([as_cell(copy)], store=store)[0].stored
+        save_model(path, made(toy.dataset(rows=30)))
+        again = run([as_cell(path)], store=store)
+    assert not again[0].stored
+    assert toy.digest(first) != toy.digest(again)
+
+
+def test_fingerprints_do_not_depend_on_the_order_of_columns_or_the_codes_of_levels() -> None:
+    table = toy.dataset().table
+    turned = Table.of(list(table.parts())[::-1], len(table))
+    assert np.array_equal(fingerprints(table), fingerprints(turned))
+    assert len(set(fingerprints(table).tolist())) == len(table)
+
+
+def test_fingerprints_tell_empty_cells_zeros_and_names_apart() -> None:
+    def prints(name: str, *cells: float) -> list[int]:
+        return list(fingerprints(Table.of([(Column(name), np.array(cells))], len(cells))))
+
+    assert prints("a", 0.0) == prints("a", -0.0)
+    assert prints("a", np.nan) == prints("a", -np.nan)
+    assert len({*prints("a", 0.0, np.nan, 1.0), *prints("b", 0.0, 1.0)}) == 5

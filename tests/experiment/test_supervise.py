@@ -1,0 +1,183 @@
+"""Processes that die, hang or are killed: the others finish, nothing stored is lost, nobody lingers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from mlcli.experiment.cells import ProtocolSpec
+from mlcli.experiment.runner import run
+from mlcli.experiment.store import Store
+from tests.experiment import toy
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 30.0
+"""Seconds after which a test gives up waiting for another process."""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "runs.db") as opened:
+        yield opened
+
+
+def driver(code: str) -> subprocess.Popen[str]:
+    """A process of its own that runs cells."""
+    head = "from pathlib import Path\nfrom mlcli.experiment.runner import run\n"
+    head += "from mlcli.experiment.store import Store\nfrom tests.experiment import toy\n"
+    return subprocess.Popen([sys.executable, "-c", head + code], cwd=ROOT, text=True)
+
+
+def wait_for_fits(log: Path, count: int) -> None:
+    until = monotonic() + PATIENCE
+    while len(log.read_text().splitlines()) < count:
+        assert monotonic() < until, "no fits were begun"
+        sleep(0.01)
+
+
+def children_of(parent: int) -> set[int]:
+    """Every process below one, found in /proc."""
+    below: set[int] = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(stat[1]) == parent:
+                below |= {int(entry.name)} | children_of(int(entry.name))
+    return below
+
+
+def is_running(process: int) -> bool:
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return stat[0] not in "ZX"
+
+
+def all_gone(processes: set[int]) -> bool:
+    until = monotonic() + PATIENCE
+    while any(is_running(process) for process in processes) and monotonic() < until:
+        sleep(0.05)
+    return not any(is_running(process) for process in processes)
+
+
+def test_a_worker_that_dies_takes_only_its_own_cell_with_it(plugin: Path) -> None:
+    cells = [
+        toy.cell("troubled", seed=2),
+        toy.troubled("leaves"),
+        toy.cell("troubled", seed=3),
+        toy.troubled("killed"),
+    ]
+    results = run(cells, jobs=2, patience=0.0)
+    assert [result.status for result in results] == ["done", "died", "done", "died"]
+    assert results[1].why == "its process left with exit code 3"
+    assert results[3].why == "its process was ended by signal 9 (SIGKILL, perhaps for want of memory)"
+    healthy = run([cells[0], cells[2]], jobs=1)
+    assert toy.digest([results[0], results[2]]) == toy.digest(healthy)
+
+
+def test_a_cell_that_died_is_tried_again_in_a_process_of_its_own(fits: Path, store: Store) -> None:
+    cell = toy.troubled("leaves")
+    (first,) = run([cell], store=store, jobs=2, patience=0.0)
+    before = len(fits.read_text().splitlines())
+    (again,) = run([cell], store=store, jobs=1)
+    assert (first.status, again.status) == ("died", "died")
+    assert len(fits.read_text().splitlines()) > before
+
+
+def test_a_cell_that_ended_the_whole_run_is_set_apart_by_the_next(fits: Path, store: Store) -> None:
+    code = (
+        f"run([toy.troubled('leaves', 'always'), toy.cell()], store=Store.open(Path({str(store.path)!r})), jobs=1)"
+    )
+    assert driver(code).wait(PATIENCE) == 3
+    results = run([toy.troubled("leaves", "always"), toy.cell()], store=store, jobs=1)
+    assert [result.status for result in results] == ["died", "done"]
+
+
+def test_a_cell_with_a_budget_is_stopped_when_it_is_over(plugin: Path) -> None:
+    began = monotonic()
+    results = run([toy.troubled("endless", budget=1.0), toy.cell(budget=60.0)], jobs=2)
+    assert [result.status for result in results] == ["over-budget", "done"]
+    assert results[0].why == "it took more than the 1 seconds that it had"
+    assert monotonic() - began < PATIENCE
+    assert toy.digest(results[1:]) == toy.digest(run([toy.cell()]))
+
+
+def test_a_budget_that_was_too_small_stands_until_it_grows(fits: Path, store: Store) -> None:
+    slow = [toy.troubled("slow", "always", budget=budget) for budget in (0.4, 0.4, 60.0)]
+    assert run(slow[:1], store=store)[0].status == "over-budget"
+    fitted = len(fits.read_text().splitlines())
+    (again,) = run(slow[1:2], store=store)
+    assert (again.status, again.stored) == ("over-budget", True)
+    assert len(fits.read_text().splitlines()) == fitted
+    (done,) = run(slow[2:], store=store)
+    assert done.status == "done"
+    assert toy.digest([done]) == toy.digest(run([toy.troubled("slow", "always")], jobs=1))
+    assert len(fits.read_text().splitlines()) - fitted < 5 + 5, "stored splits were run again"
+
+
+def test_a_failure_in_a_process_of_its_own_is_told_like_any_other(plugin: Path) -> None:
+    inside, outside = toy.troubled("breaks", budget=60.0), toy.troubled("breaks")
+    assert toy.digest(run([inside])) == toy.digest(run([outside], jobs=1))
+
+
+def test_a_batch_that_is_killed_loses_nothing_that_was_stored(fits: Path, store: Store) -> None:
+    cells = [toy.troubled("slow", "always", seed=seed) for seed in (1, 2)]
+    path = str(store.path)
+    code = (
+        f"run([toy.troubled('slow', 'always', seed=s) for s in (1, 2)], store=Store.open(Path({path!r})), jobs=1)"
+    )
+    process = driver(code)
+    wait_for_fits(fits, 4)
+    process.send_signal(signal.SIGKILL)
+    process.wait(PATIENCE)
+    before = len(fits.read_text().splitlines())
+    resumed = run(cells, store=store, jobs=1)
+    again = len(fits.read_text().splitlines()) - before
+    assert 0 < again <= 10 - 3
+    assert [result.status for result in resumed] == ["done", "done"]
+    assert toy.digest(resumed) == toy.digest(run(cells, jobs=1))
+
+
+@pytest.mark.parametrize("budget", [None, 600.0], ids=["pool", "supervised"])
+def test_workers_die_with_the_process_that_started_them(fits: Path, budget: float | None) -> None:
+    cells = f"[toy.troubled('endless', 'always', seed=s, budget={budget}) for s in (1, 2)]"
+    process = driver(f"run({cells}, jobs=2, patience=0.0)")
+    wait_for_fits(fits, 2)
+    workers = children_of(process.pid)
+    assert len(workers) >= 2
+    process.send_signal(signal.SIGKILL)
+    process.wait(PATIENCE)
+    assert all_gone(workers)
+
+
+@pytest.mark.parametrize("budget", [None, 600.0], ids=["pool", "supervised"])
+def test_ctrl_c_ends_the_workers_too(fits: Path, budget: float | None) -> None:
+    cells = f"[toy.troubled('endless', 'always', seed=s, budget={budget}) for s in (1, 2)]"
+    code = f"try:\n    run({cells}, jobs=2, patience=0.0)\nexcept KeyboardInterrupt:\n    raise SystemExit(130)"
+    process = driver(code)
+    wait_for_fits(fits, 2)
+    workers = children_of(process.pid)
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(PATIENCE) == 130
+    assert all_gone(workers)
+
+
+def test_many_cells_share_few_children(fits: Path) -> None:
+    one_split = ProtocolSpec("holdout")
+    cells = [toy.cell("troubled", seed=seed, budget=60.0, protocol=one_split) for seed in range(8)]
+    results = run(cells, jobs=2)
+    assert {result.status for result in results} == {"done"}
+    assert toy.digest(results) == toy.digest(
+        run([toy.cell("troubled", seed=s, protocol=one_split) for s in range(8)])
+    )

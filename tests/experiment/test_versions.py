@@ -1,0 +1,157 @@
+"""Keys: what a result depends on is in them, names and circumstances are not, and the source of a method is."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mlcli.core.registry import MODELS, Catalogue, Entry
+from mlcli.core.schema import Schema
+from mlcli.core.seeds import rng_for
+from mlcli.data.dataset import Dataset
+from mlcli.experiment.cells import Cell, ProtocolSpec, StepSpec
+from mlcli.experiment.engine import Block, Learner, Preparation, judge
+from mlcli.experiment.protocols._base import Split
+from mlcli.experiment.versions import CORE_VERSION, cell_key, method_version, splits_digest
+from tests.experiment import toy
+
+
+def key(cell: Cell) -> str:
+    made = Preparation().ready(cell)
+    return cell_key(cell, made, splits_digest(made.splits))
+
+
+def renamed(dataset: Dataset, role: str) -> Dataset:
+    return replace(dataset, schema=dataset.schema.changed("a", role=role))
+
+
+def test_what_a_result_depends_on_changes_the_key() -> None:
+    others = [
+        toy.cell(),
+        toy.cell("random"),
+        toy.cell(data=toy.dataset(seed=1)),
+        toy.cell(data=renamed(toy.dataset(), "ignore")),
+        toy.cell(seed=2),
+        toy.cell(protocol=ProtocolSpec("k-fold", {"folds": 4})),
+        toy.cell(protocol=ProtocolSpec("stratified-k-fold", {"folds": 5})),
+        toy.cell(steps=(StepSpec("impute"),)),
+        toy.cell(steps=(StepSpec("impute"), StepSpec("standardise"))),
+    ]
+    keys = [key(cell) for cell in others]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_parameter_is_in_the_key_and_its_default_is_the_same_as_saying_it(plugin: Path) -> None:
+    assert key(toy.cell("troubled")) == key(toy.troubled("none"))
+    assert key(toy.cell("troubled")) != key(toy.troubled("none", params={"lines": 2}))
+
+
+def test_names_budgets_and_the_form_of_asking_are_not_in_the_key() -> None:
+    plain = key(toy.cell())
+    assert key(toy.cell(label="mine", budget=3.0, data=toy.dataset(name="other"))) == plain
+    assert key(toy.cell(protocol=ProtocolSpec("k-fold", {"folds": 5}))) == plain
+
+
+def test_the_labels_of_splits_are_in_the_key_since_they_are_stored() -> None:
+    made = Preparation().ready(toy.cell())
+    others = [replace(split, label=f"part {i}") for i, split in enumerate(made.splits)]
+    assert splits_digest(others) != splits_digest(made.splits)
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A plugin of several modules that would fail if it were imported."""
+    home = tmp_path / "someones"
+    home.mkdir()
+    (home / "__init__.py").touch()
+    (home / "method.py").write_text("from . import near\nimport someones.far as f\nraise SystemError\n")
+    (home / "near.py").write_text("def inner():\n    from .deep import thing\n")
+    (home / "far.py").write_text("import numpy\nimport mlcli.core.seeds\n")
+    (home / "deep.py").write_text("thing = 1\n")
+    (home / "unused.py").write_text("thing = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield home
+    for name in [name for name in sys.modules if name.startswith("someones")]:
+        del sys.modules[name]
+
+
+class OneMethod(Catalogue):
+    """A catalogue in which one module is registered."""
+
+    def entry(self, name: str) -> Entry:
+        return Entry(name, "someones.method", "")
+
+
+def version() -> str:
+    return method_version(OneMethod("mlcli.models", "model"), "someones")
+
+
+@pytest.mark.parametrize("module", ["method", "near", "far", "deep"])
+def test_the_version_follows_imports_without_importing(package: Path, module: str) -> None:
+    before = version()
+    assert version() == before
+    with (package / f"{module}.py").open("a") as file:
+        file.write("# changed\n")
+    assert version() != before
+    assert "someones.method" not in sys.modules
+
+
+def test_a_module_that_is_not_imported_is_not_in_the_version(package: Path) -> None:
+    before = version()
+    (package / "unused.py").write_text("thing = 2\n")
+    assert version() == before
+
+
+def test_methods_have_versions_of_their_own() -> None:
+    assert method_version(MODELS, "zero-r") != method_version(MODELS, "random")
+
+
+CANARIES = {
+    1: {
+        "seeds": "58dc95ac319bc179",
+        "classification": "6d1a9fc2d517c023",
+        "regression": "4d304345ee790e8b",
+    }
+}
+"""Rounded answers by CORE_VERSION. Where one changes, results have changed: raise CORE_VERSION, add a row here."""
+
+
+def canary(*arrays: Any) -> str:
+    seen = hashlib.sha256()
+    for array in arrays:
+        seen.update(repr(np.round(np.asarray(array, float), 6).tolist()).encode())
+    return seen.hexdigest()[:16]
+
+
+def answered(cell: Cell) -> str:
+    """What a cell answers on fixed splits: a change of a protocol is seen in the digest of splits anyway."""
+    rows = Preparation().ready(cell).rows
+    odd = np.arange(len(rows)) % 2 == 1
+    halves = ((odd, ~odd, "even"), (~odd, odd, "odd"))
+    splits = tuple(Split(np.flatnonzero(train), np.flatnonzero(test), label) for train, test, label in halves)
+    outcome = judge(Block(Learner(cell.dataset.content, cell.model, cell.steps, cell.seed), rows, 0, splits))
+    return canary(*(array for split in outcome.results for array in split.answers["test"].arrays().values()))
+
+
+def test_results_change_only_with_the_number_of_core() -> None:
+    rng = rng_for("canary", {"k": 5, "share": 0.25}, ["a", None, True])
+    found = {
+        "seeds": canary(rng.integers(0, 1000, 5), rng.normal(size=5), rng.permutation(10)),
+        "classification": answered(toy.cell()),
+        "regression": answered(toy.cell(data=toy.values(), kind="regression")),
+    }
+    assert found == CANARIES[CORE_VERSION]
+
+
+def test_the_content_of_a_dataset_is_its_cells_columns_and_roles() -> None:
+    data = toy.dataset()
+    other = replace(data, name="other", notes=(), path=Path("x.csv"))
+    assert other.content == data.content
+    assert replace(data, schema=Schema(data.schema.fields[::-1])).content != data.content
