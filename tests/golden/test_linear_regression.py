@@ -1,0 +1,199 @@
+"""Linear regression beside certified values, textbook formulas, SciPy and scikit-learn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+import sklearn.linear_model
+
+from mlcli.core.errors import FitError
+from mlcli.core.explanation import Section
+from mlcli.models.linear.linear_regression import LinearRegression
+from tests.golden.asking import answered, fitted
+from tests.golden.shipped import in_numbers, numeric, weighted, with_numbers
+from tests.rows import valued
+
+# NIST Statistical Reference Datasets, linear regression, Longley (higher level of difficulty): data and certified
+# estimates. https://www.itl.nist.gov/div898/strd/lls/data/Longley.shtml
+LONGLEY = """
+60323 83.0 234289 2356 1590 107608 1947
+61122 88.5 259426 2325 1456 108632 1948
+60171 88.2 258054 3682 1616 109773 1949
+61187 89.5 284599 3351 1650 110929 1950
+63221 96.2 328975 2099 3099 112075 1951
+63639 98.1 346999 1932 3594 113270 1952
+64989 99.0 365385 1870 3547 115094 1953
+63761 100.0 363112 3578 3350 116219 1954
+66019 101.2 397469 2904 3048 117388 1955
+67857 104.6 419180 2822 2857 118734 1956
+68169 108.4 442769 2936 2798 120445 1957
+66513 110.8 444546 4681 2637 121950 1958
+68655 112.6 482704 3813 2552 123366 1959
+69564 114.2 502601 3931 2514 125368 1960
+69331 115.7 518173 4806 2572 127852 1961
+70551 116.9 554894 4007 2827 130081 1962
+"""
+LONGLEY_CERTIFIED = {
+    "(intercept)": (-3482258.63459582, 890420.383607373),
+    "x0": (15.0618722713733, 84.9149257747669),
+    "x1": (-0.358191792925910e-01, 0.334910077722432e-01),
+    "x2": (-2.02022980381683, 0.488399681651699),
+    "x3": (-1.03322686717359, 0.214274163161675),
+    "x4": (-0.511041056535807e-01, 0.226073200069370),
+    "x5": (1829.15146461355, 455.478499142212),
+}
+LONGLEY_RESIDUAL_DEVIATION = 304.854073561965
+
+
+def coefficient_table(model: LinearRegression) -> dict[str, dict[str, Any]]:
+    section = model.explain()[0]
+    return {str(row[0]): dict(zip(section.header[1:], row[1:], strict=True)) for row in section.rows}
+
+
+def noise(model: LinearRegression) -> dict[Any, Any]:
+    section: Section = model.explain()[1]
+    return {row[0]: row[1] for row in section.rows}
+
+
+def longley() -> Any:
+    cells = np.array([line.split() for line in LONGLEY.split("\n") if line], np.float64)
+    return valued(numeric(cells[:, 1:]), list(cells[:, 0]))
+
+
+def line(n: int = 40, slope: float = 2.0, offset: float = 0.0) -> Any:
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=n)
+    return valued(numeric(x[:, None] + offset), list(slope * x + rng.normal(size=n)))
+
+
+def test_coefficients_errors_and_noise_are_the_certified_ones_of_longley() -> None:
+    model = fitted(LinearRegression(), longley())
+    table = coefficient_table(model)
+    for name, (estimate, deviation) in LONGLEY_CERTIFIED.items():
+        assert table[name]["coefficient"] == pytest.approx(estimate, rel=1e-9)
+        assert table[name]["standard error"] == pytest.approx(deviation, rel=1e-9)
+    unbiased = noise(model)["variance, unbiased RSS / (N − p)"]
+    assert unbiased == pytest.approx(LONGLEY_RESIDUAL_DEVIATION**2, rel=1e-9)
+
+
+@pytest.mark.parametrize("dataset", ["concrete", "cpu", "diabetes_progression"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_coefficients_and_predictions_are_those_of_scikit_learn(dataset: str, intercept: bool) -> None:
+    data = in_numbers(dataset)
+    model = fitted(LinearRegression(intercept=intercept), data)
+    oracle = sklearn.linear_model.LinearRegression(fit_intercept=intercept).fit(data.table.numbers, data.y)
+    assert model.coefficients_ == pytest.approx(oracle.coef_, rel=1e-9, abs=1e-9)
+    assert model.predict_values(data.table) == pytest.approx(oracle.predict(data.table.numbers), abs=1e-9)
+
+
+def test_weights_are_those_of_scikit_learn() -> None:
+    data = in_numbers("concrete")
+    data = replace(data, weight=np.random.default_rng(2).uniform(0.1, 3, len(data)))
+    oracle = sklearn.linear_model.LinearRegression().fit(data.table.numbers, data.y, data.weight)
+    predicted = answered(LinearRegression(), data).predicted
+    assert predicted == pytest.approx(oracle.predict(data.table.numbers), abs=1e-9)
+
+
+def test_rows_of_weight_zero_do_not_count() -> None:
+    data = weighted(in_numbers("diabetes_progression"))
+    with_zeros, without = fitted(LinearRegression(), data), fitted(LinearRegression(), data.take(data.weight > 0))
+    assert with_zeros.coefficients_ == pytest.approx(without.coefficients_, rel=1e-9)
+    assert with_zeros.standard_errors_ == pytest.approx(without.standard_errors_, rel=1e-9, nan_ok=True)
+
+
+def test_one_column_is_the_line_of_scipy_linregress() -> None:
+    data = line()
+    oracle = scipy.stats.linregress(data.table.numbers[:, 0], data.y)
+    table = coefficient_table(fitted(LinearRegression(), data))
+    slope, intercept = table["x0"], table["(intercept)"]
+    assert slope["coefficient"] == pytest.approx(oracle.slope, abs=1e-12)
+    assert slope["standard error"] == pytest.approx(oracle.stderr, abs=1e-12)
+    assert slope["p"] == pytest.approx(oracle.pvalue, rel=1e-9)
+    assert intercept["coefficient"] == pytest.approx(oracle.intercept, abs=1e-12)
+    assert intercept["standard error"] == pytest.approx(oracle.intercept_stderr, abs=1e-12)
+    reach = scipy.stats.t.ppf(0.975, len(data) - 2) * oracle.stderr
+    assert (slope["2.5 %"], slope["97.5 %"]) == pytest.approx((oracle.slope - reach, oracle.slope + reach))
+
+
+def test_noise_variance_is_the_residual_sum_over_the_rows() -> None:
+    # S0 section 3.1 with decision 54: the maximum likelihood estimate divides by N.
+    data = line()
+    model = fitted(LinearRegression(), data)
+    residual_sum = np.sum((data.y - model.predict_values(data.table)) ** 2)
+    shown = noise(model)
+    assert shown["variance, maximum likelihood RSS / N"] == pytest.approx(residual_sum / 40)
+    assert shown["variance, unbiased RSS / (N − p)"] == pytest.approx(residual_sum / 38)
+
+
+def test_degree_nine_through_ten_points_leaves_no_residual() -> None:
+    # worked-examples.md, section 8 (S0 3.1): largest residual below 1e-12.
+    x = np.linspace(-1, 1, 10)
+    data = valued(numeric(np.column_stack([x**power for power in range(1, 10)])), list(np.sin(5 * x)))
+    assert np.abs(answered(LinearRegression(), data).predicted - data.y).max() < 1e-12
+
+
+def test_an_offset_of_ten_million_loses_no_digits() -> None:
+    # Offsets that are whole numbers keep cells exact where these have few binary digits.
+    rng = np.random.default_rng(3)
+    X = rng.integers(-512, 512, (60, 3)) / 256
+    y = X @ [1.0, -2.0, 0.5] + rng.normal(size=60)
+    near, far = valued(numeric(X), list(y)), valued(numeric(X + 1e7), list(y))
+    here, there = fitted(LinearRegression(), near), fitted(LinearRegression(), far)
+    assert there.coefficients_ == pytest.approx(here.coefficients_, abs=1e-12)
+    assert there.predict_values(far.table) == pytest.approx(here.predict_values(near.table), abs=1e-9)
+
+
+def test_units_do_not_matter() -> None:
+    plain = in_numbers("concrete")
+    scaled = with_numbers(plain, plain.table.numbers * 10.0 ** np.arange(-8, 8, 2))
+    assert fitted(LinearRegression(), scaled).rank_ == 9
+    assert answered(LinearRegression(), scaled).predicted == pytest.approx(
+        answered(LinearRegression(), plain).predicted, abs=1e-9
+    )
+
+
+def test_levels_as_columns_have_the_least_norm_and_no_standard_errors() -> None:
+    data = in_numbers("cpu")
+    model = fitted(LinearRegression(), data)
+    X = data.table.numbers - data.table.numbers.mean(axis=0)
+    assert model.coefficients_ == pytest.approx(np.linalg.pinv(X) @ (data.y - data.y.mean()), abs=1e-9)
+    errors = [row["standard error"] for row in list(coefficient_table(model).values())[1:]]
+    assert [error is None for error in errors] == [False] * 6 + [True] * 30
+    assert "Collinear" in model.explain()[0].note
+
+
+def test_a_column_that_is_another_up_to_rounding_counts_as_collinear() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(50, 2))
+    data = valued(numeric(np.column_stack([X, X[:, 0] + 1e7])), list(X[:, 0] + rng.normal(size=50)))
+    model = fitted(LinearRegression(), data)
+    alone = fitted(LinearRegression(), with_numbers(data, X))
+    assert model.collinear_.tolist() == [True, False, True]
+    assert model.predict_values(data.table) == pytest.approx(alone.predict_values(numeric(X)), abs=1e-7)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_more_columns_than_rows_gives_the_least_norm(intercept: bool) -> None:
+    data = in_numbers("diabetes_progression").take(np.arange(7))
+    model = fitted(LinearRegression(intercept=intercept), data)
+    oracle = sklearn.linear_model.LinearRegression(fit_intercept=intercept).fit(data.table.numbers, data.y)
+    assert model.predict_values(data.table) == pytest.approx(data.y, abs=1e-8)
+    assert model.coefficients_ == pytest.approx(oracle.coef_, rel=1e-8, abs=1e-9)
+
+
+def test_a_constant_column_has_no_effect_and_is_named() -> None:
+    data = line()
+    both = with_numbers(data, np.column_stack([data.table.numbers, np.full(len(data), 0.1)]))
+    model = fitted(LinearRegression(), both)
+    assert model.coefficients_[1] == 0.0
+    assert model.coefficients_[0] == pytest.approx(fitted(LinearRegression(), data).coefficients_[0])
+    assert model.explain()[0].note == "Constant in the training rows, so without effect: x1."
+
+
+def test_weights_that_sum_to_nothing_are_refused() -> None:
+    with pytest.raises(FitError, match="sum to 0"):
+        fitted(LinearRegression(), replace(line(), weight=np.zeros(40)))

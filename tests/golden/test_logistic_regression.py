@@ -1,0 +1,209 @@
+"""Logistic regression beside scikit-learn, and what it promises where no finite coefficients are best."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn.linear_model
+from sklearn.multiclass import OneVsRestClassifier
+
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.tables import Array
+from mlcli.models.linear._forms import softmax
+from mlcli.models.linear._losses import LogisticLoss, SoftmaxLoss
+from mlcli.models.linear.logistic_regression import LogisticRegression
+from tests.golden.asking import answered, fitted
+from tests.golden.shipped import in_numbers, numeric, standardised, weighted, with_numbers
+from tests.rows import labelled
+
+
+def oracle(l2: float, intercept: bool = True) -> Any:
+    """scikit-learn's C is 1 / l2; its Newton solver reaches the optimum more closely than its default."""
+    return sklearn.linear_model.LogisticRegression(
+        C=1 / l2, fit_intercept=intercept, tol=1e-12, max_iter=1000, solver="newton-cg"
+    )
+
+
+@pytest.mark.parametrize("dataset", ["iris", "wdbc", "wine"])
+@pytest.mark.parametrize("l2", [0.1, 1.0, 10.0])
+def test_probabilities_and_coefficients_are_those_of_scikit_learn(dataset: str, l2: float) -> None:
+    data = standardised(dataset)
+    model = fitted(LogisticRegression(l2=l2), data)
+    expected = oracle(l2).fit(data.table.numbers, data.y)
+    assert model.predict_proba(data.table) == pytest.approx(expected.predict_proba(data.table.numbers), abs=1e-6)
+    assert model.coefficients_ == pytest.approx(expected.coef_, abs=1e-6)
+    assert model.level_ == pytest.approx(expected.intercept_, abs=1e-6)
+
+
+def test_columns_as_they_are_give_the_same_optimum() -> None:
+    data = in_numbers("iris")
+    expected = oracle(1.0).fit(data.table.numbers, data.y).predict_proba(data.table.numbers)
+    assert answered(LogisticRegression(), data).probabilities == pytest.approx(expected, abs=1e-6)
+
+
+def test_without_intercept_too() -> None:
+    data = in_numbers("iris")
+    expected = oracle(1.0, intercept=False).fit(data.table.numbers, data.y).predict_proba(data.table.numbers)
+    assert answered(LogisticRegression(intercept=False), data).probabilities == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("dataset", ["iris", "wine"])
+def test_one_against_rest_is_that_of_scikit_learn(dataset: str) -> None:
+    data = standardised(dataset)
+    expected = OneVsRestClassifier(oracle(1.0)).fit(data.table.numbers, data.y)
+    said = answered(LogisticRegression(multiclass="one-against-rest"), data).probabilities
+    assert said == pytest.approx(expected.predict_proba(data.table.numbers), abs=1e-6)
+
+
+@pytest.mark.parametrize("dataset", ["iris", "wdbc"])
+def test_weights_are_those_of_scikit_learn(dataset: str) -> None:
+    data = weighted(standardised(dataset))
+    expected = oracle(1.0).fit(data.table.numbers, data.y, data.weight).predict_proba(data.table.numbers)
+    assert answered(LogisticRegression(), data).probabilities == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("multiclass", ["softmax", "one-against-rest"])
+@pytest.mark.parametrize("dataset", ["iris", "wdbc"])
+def test_gradient_descent_ends_where_newton_does(dataset: str, multiclass: str) -> None:
+    data = standardised(dataset)
+    newton = answered(LogisticRegression(multiclass=multiclass), data)
+    descent = answered(LogisticRegression(multiclass=multiclass, solver="gradient-descent"), data)
+    assert descent.probabilities == pytest.approx(newton.probabilities, abs=1e-6)
+
+
+def test_more_columns_than_rows_is_solved_among_the_rows() -> None:
+    rng = np.random.default_rng(8)
+    data = labelled(numeric(rng.normal(size=(30, 200))), list("abc" * 10))
+    expected = oracle(1.0).fit(data.table.numbers, data.y)
+    assert fitted(LogisticRegression(), data).coefficients_ == pytest.approx(expected.coef_, abs=1e-6)
+
+
+def test_an_offset_of_ten_million_changes_nothing() -> None:
+    data = in_numbers("iris")
+    near = with_numbers(data, np.round(data.table.numbers * 256) / 256)
+    far = with_numbers(data, near.table.numbers + 1e7)
+    expected = answered(LogisticRegression(), near).probabilities
+    assert answered(LogisticRegression(), far).probabilities == pytest.approx(expected, abs=1e-7)
+
+
+def test_softmax_weights_and_intercepts_sum_to_nothing() -> None:
+    model = fitted(LogisticRegression(), in_numbers("wine"))
+    assert model.coefficients_.sum(axis=0) == pytest.approx(0.0, abs=1e-12)
+    assert model.level_.sum() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_objective_never_rises() -> None:
+    data = standardised("wine")
+    values = [objective_of(data, steps) for steps in range(1, 21)]
+    assert all(later <= earlier * (1 + 1e-12) for earlier, later in pairwise(values))
+    assert values[-1] == pytest.approx(objective_of(data, 1000), rel=1e-9)
+
+
+def objective_of(data: Any, steps: int) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MlcliWarning)
+        model = fitted(LogisticRegression(l2=0.01, max_iterations=steps), data)
+    said = model.predict_proba(data.table)[np.arange(len(data)), data.y]
+    return float(-np.log(said).sum() + 0.01 / 2 * np.sum(model.coefficients_**2))
+
+
+SEPARABLE: Array = np.array([[-2.0, 1.0], [-1.0, 0.0], [-0.5, 2.0], [0.5, 1.0], [1.0, 0.0], [2.0, 2.0]])
+
+
+@pytest.mark.parametrize("labels", ["aaabbb", "aabbcc"])
+@pytest.mark.parametrize("multiclass", ["softmax", "one-against-rest"])
+def test_separated_classes_without_a_penalty_are_warned_of_and_stay_finite(labels: str, multiclass: str) -> None:
+    data = labelled(numeric(SEPARABLE), list(labels))
+    with pytest.warns(MlcliWarning, match="separate some classes perfectly"):
+        answers = answered(LogisticRegression(l2=0.0, multiclass=multiclass), data)
+    assert np.isfinite(answers.probabilities).all()
+    assert (answers.predicted == answers.truth)[[0, 1, -2, -1]].all()
+
+
+def test_a_column_that_settles_one_class_only_is_warned_of() -> None:
+    # Quasi-separation: the indicator occurs with class b only, so its coefficient has no finite optimum.
+    rng = np.random.default_rng(2)
+    indicator = np.repeat([0.0, 1.0], [30, 10])
+    labels = ["a", "b"] * 15 + ["b"] * 10
+    data = labelled(numeric(np.column_stack([indicator, rng.normal(size=40)])), labels)
+    with pytest.warns(MlcliWarning, match="separate some classes perfectly"):
+        fitted(LogisticRegression(l2=0.0), data)
+
+
+def test_overlapping_classes_without_a_penalty_are_not_warned_of() -> None:
+    data = overlapping()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MlcliWarning)
+        model = fitted(LogisticRegression(l2=0.0), data)
+    expected = sklearn.linear_model.LogisticRegression(C=np.inf, tol=1e-12, max_iter=1000, solver="newton-cg")
+    assert model.coefficients_ == pytest.approx(expected.fit(data.table.numbers, data.y).coef_, abs=1e-6)
+
+
+def overlapping() -> Any:
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(200, 3))
+    return labelled(numeric(X), list(np.where(X[:, 0] + rng.logistic(size=200) > 0, "yes", "no")))
+
+
+def test_stopping_early_is_warned_of_with_what_would_help() -> None:
+    with pytest.warns(MlcliWarning, match="stopped after 2 iterations .* larger max_iterations"):
+        fitted(LogisticRegression(max_iterations=2), standardised("wine"))
+
+
+def test_a_class_without_training_rows_gets_nothing_and_changes_nothing() -> None:
+    data = standardised("iris")
+    two = data.take(np.flatnonzero(data.y != 1))
+    said = answered(LogisticRegression(), two).probabilities
+    renamed = replace(two, y=(two.y // 2).astype(np.int32), classes=("setosa", "virginica"))
+    assert (said[:, 1] == 0).all()
+    assert np.array_equal(said[:, [0, 2]], answered(LogisticRegression(), renamed).probabilities)
+
+
+def test_only_one_class_is_certain() -> None:
+    data = standardised("iris")
+    only = data.take(np.flatnonzero(data.y == 2))
+    for multiclass in ("softmax", "one-against-rest"):
+        said = answered(LogisticRegression(multiclass=multiclass), only).probabilities
+        assert said.tolist() == [[0.0, 0.0, 1.0]] * 50
+
+
+def test_the_odds_ratio_is_what_a_unit_multiplies_the_odds_by() -> None:
+    data = overlapping()
+    model = fitted(LogisticRegression(), data)
+    before, after = (model.predict_proba(numeric(np.array([[x, 0.5, 0.5]])))[0] for x in (1.0, 2.0))
+    (_, ratio) = model.explain()[1].rows[0]
+    assert after[1] / after[0] / (before[1] / before[0]) == pytest.approx(ratio)
+    assert model.explain()[0].header == ("column", "yes against no")
+
+
+def test_softmax_of_one_two_three() -> None:
+    # worked-examples.md, section 8: with +w·x (decision 1).
+    assert softmax(np.array([[1.0, 2.0, 3.0]]))[0] == pytest.approx([0.090031, 0.244728, 0.665241], abs=1e-6)
+    assert softmax(np.array([[1e4, -1e4]])).tolist() == [[1.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("score", "positive", "loss"), [(2.0, True, 0.126928), (2.0, False, 2.126928), (-0.5, True, 0.974077)]
+)
+def test_the_loss_of_one_row(score: float, positive: bool, loss: float) -> None:
+    # worked-examples.md, section 8: log(1 + exp(−y s)), equal to the one-line error of S1; decision 28.
+    y = np.array([float(positive)])
+    binary = LogisticLoss(y, np.ones(1)).at(np.array([[score]]))
+    several = SoftmaxLoss(y.astype(np.int32), 2, np.ones(1)).at(np.array([[0.0], [score]]))
+    assert binary.value == pytest.approx(loss, abs=1e-6)
+    assert several.value == pytest.approx(loss, abs=1e-6)
+
+
+def test_slopes_and_curvatures_are_those_of_small_differences() -> None:
+    rng = np.random.default_rng(7)
+    y, weights = np.array([0, 2, 1, 2], np.int32), np.array([1.0, 0.5, 2.0, 1.0])
+    for loss, outputs in ((SoftmaxLoss(y, 3, weights), 3), (LogisticLoss((y == 2) * 1.0, weights), 1)):
+        scores, way = rng.normal(size=(outputs, 4)), rng.normal(size=(outputs, 4))
+        behind, here, ahead = (loss.at(scores + step * way) for step in (-1e-5, 0.0, 1e-5))
+        assert (ahead.value - behind.value) / 2e-5 == pytest.approx(np.vdot(here.slope, way), abs=1e-8)
+        assert (ahead.slope - behind.slope) / 2e-5 == pytest.approx(here.curved(way), abs=1e-8)

@@ -1,0 +1,73 @@
+"""Ridge beside scikit-learn and the formula."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import sklearn.linear_model
+
+from mlcli.models.linear.linear_regression import LinearRegression
+from mlcli.models.linear.ridge import Ridge
+from tests.golden.asking import answered, fitted
+from tests.golden.shipped import in_numbers, numeric, standardised, with_numbers
+from tests.rows import valued
+
+
+@pytest.mark.parametrize("dataset", ["concrete", "cpu", "diabetes_progression"])
+@pytest.mark.parametrize("l2", [1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_coefficients_and_predictions_are_those_of_scikit_learn(dataset: str, l2: float, intercept: bool) -> None:
+    data = in_numbers(dataset)
+    model = fitted(Ridge(l2=l2, intercept=intercept), data)
+    oracle = sklearn.linear_model.Ridge(l2, fit_intercept=intercept, solver="cholesky").fit(
+        data.table.numbers, data.y
+    )
+    assert model.coefficients_ == pytest.approx(oracle.coef_, rel=1e-9, abs=1e-9)
+    assert model.predict_values(data.table) == pytest.approx(oracle.predict(data.table.numbers), abs=1e-9)
+
+
+def test_weights_are_those_of_scikit_learn() -> None:
+    data = standardised("concrete")
+    data = replace(data, weight=np.random.default_rng(2).uniform(0.1, 3, len(data)))
+    oracle = sklearn.linear_model.Ridge(1.0).fit(data.table.numbers, data.y, data.weight)
+    assert answered(Ridge(), data).predicted == pytest.approx(oracle.predict(data.table.numbers), abs=1e-9)
+
+
+def test_the_penalty_is_the_precision_of_the_prior_times_the_noise_variance() -> None:
+    # S0 section 3.2 with decision 55: RSS / (2σ²) + α/2·‖w‖² has its minimum where l2 = α·σ².
+    data, alpha, variance = standardised("diabetes_progression"), 0.02, 2860.0
+    X, y = data.table.numbers, data.y - data.y.mean()
+    posterior = np.linalg.solve(X.T @ X / variance + alpha * np.eye(X.shape[1]), X.T @ y / variance)
+    assert fitted(Ridge(l2=alpha * variance), data).coefficients_ == pytest.approx(posterior, rel=1e-9)
+
+
+@pytest.mark.parametrize("dataset", ["concrete", "cpu", "diabetes_progression"])
+def test_no_penalty_is_least_squares(dataset: str) -> None:
+    data = in_numbers(dataset)
+    ridge, plain = fitted(Ridge(l2=0.0), data), fitted(LinearRegression(), data)
+    assert np.array_equal(ridge.coefficients_, plain.coefficients_)
+    assert np.array_equal(ridge.predict_values(data.table), plain.predict_values(data.table))
+
+
+def test_a_vanishing_penalty_tends_to_least_squares_on_collinear_columns() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 3))
+    data = valued(numeric(np.column_stack([X, X[:, 0]])), list(X.sum(axis=1) + rng.normal(size=40)))
+    ridge, plain = fitted(Ridge(l2=1e-8), data), fitted(LinearRegression(), data)
+    assert ridge.coefficients_ == pytest.approx(plain.coefficients_, abs=1e-6)
+
+
+def test_more_columns_than_rows_is_solved_among_the_rows() -> None:
+    rng = np.random.default_rng(6)
+    data = valued(numeric(rng.normal(size=(20, 300))), list(rng.normal(size=20)))
+    oracle = sklearn.linear_model.Ridge(0.5, solver="svd").fit(data.table.numbers, data.y)
+    assert fitted(Ridge(l2=0.5), data).coefficients_ == pytest.approx(oracle.coef_, abs=1e-12)
+
+
+def test_an_offset_changes_only_the_intercept() -> None:
+    data = standardised("diabetes_progression")
+    moved = with_numbers(data, np.round(data.table.numbers * 256) / 256 + 1e6)
+    near = with_numbers(data, np.round(data.table.numbers * 256) / 256)
+    assert fitted(Ridge(), moved).coefficients_ == pytest.approx(fitted(Ridge(), near).coefficients_, rel=1e-9)
