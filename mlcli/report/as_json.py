@@ -62,10 +62,8 @@ def _seconds(result: CellResult) -> dict[str, float]:
 
 
 def _summary(summary: Summary) -> dict[str, Any]:
-    if summary.mean is None:
+    if summary.mean is None or not math.isfinite(summary.mean):
         return {"mean": None, "why": summary.why}
-    if not math.isfinite(summary.mean):
-        return {"mean": None, "why": "infinite" if math.isinf(summary.mean) else "not a number"}
     described = {name: _plain(getattr(summary, name)) for name in ("mean", "std", "low", "high", "splits")}
     if summary.interval:
         described["interval"] = summary.interval

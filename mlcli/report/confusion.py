@@ -30,11 +30,12 @@ def _row(row: Sequence[float], true: int) -> Iterator[Cell]:
     total = sum(row)
     for place, count in enumerate(row):
         style: Style = "best" if place == true else "bad" if count else "weak"
-        yield Cell(f"{short(count)} {_padded_share(count, total)}", style)
+        yield Cell(f"{short(count)} {_share(count, total)}", style)
 
 
-def _padded_share(count: float, total: float) -> str:
-    return f"({share(count, total)})".rjust(len("(100 %)"))
+def _share(count: float, total: float) -> str:
+    """The share in brackets, as wide as the widest; none for a count of zero, which says enough."""
+    return (f"({share(count, total)})" if count else "").rjust(len("(100 %)"))
 
 
 def _list(labels: Sequence[str], counts: Sequence[Sequence[float]]) -> Grid:

@@ -5,18 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-FINEST, COARSEST = 6, 0
+from mlcli.metrics.base import Metric
+
+FINEST = 8
 DIGITS = 4
+UNIT_DECIMALS = 3
 LARGE, SMALL = 1e7, 1e-4
 
 
-def decimals_for(values: Iterable[float]) -> int:
-    """Decimals that show about four digits of the typical value of a column."""
+def decimals_of(metric: Metric, values: Iterable[float]) -> int:
+    """Decimals for a metric: three where it is bounded, else about four digits of its typical value."""
+    bounded = metric.low is not None and metric.high is not None
     sizes = sorted(abs(value) for value in values if value and math.isfinite(value))
-    if not sizes:
-        return DIGITS - 1
-    middle = sizes[len(sizes) // 2]
-    return min(FINEST, max(COARSEST, DIGITS - 1 - math.floor(math.log10(middle))))
+    if bounded or not sizes:
+        return UNIT_DECIMALS
+    before_point = math.floor(math.log10(sizes[len(sizes) // 2])) + 1
+    return (
+        min(FINEST, max(0, DIGITS - max(before_point, 1))) if before_point > 0 else min(FINEST, 3 - before_point)
+    )
 
 
 def fixed(value: float, decimals: int) -> str:

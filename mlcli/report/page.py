@@ -64,6 +64,8 @@ def columns_of(text: str) -> int:
 
 def folded(text: str, width: int) -> list[str]:
     """Lines no wider than ``width``, broken at spaces where there are any, losing nothing else."""
+    if columns_of(text) <= width:
+        return [text]
     lines, line = [], ""
     for word in text.rstrip().split(" "):
         candidate = f"{line} {word}" if line else word

@@ -10,9 +10,14 @@ from mlcli.report.page import Page, columns_of, folded
 
 
 def text_of(document: Document, page: Page) -> str:
-    """The whole document, one empty line between its blocks."""
-    blocks = ["\n".join(block_lines(block, page)) for block in document]
-    return "\n\n".join(block for block in blocks if block) + "\n"
+    """The whole document."""
+    blocks = ((block, "\n".join(block_lines(block, page))) for block in document)
+    return "".join(text + gap_after(block) for block, text in blocks if text).rstrip("\n") + "\n"
+
+
+def gap_after(block: Block) -> str:
+    """One empty line stands between blocks; a small title belongs to what follows."""
+    return "\n" if isinstance(block, Heading) and block.level > 1 else "\n\n"
 
 
 def block_lines(block: Block, page: Page) -> Iterator[str]:

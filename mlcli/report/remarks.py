@@ -17,8 +17,7 @@ def remarks_on(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
     done = [one for one in scored if one.done]
     return notes(
         *_gathered("steps before {}: {}", ((steps_of(one.result.cell), names[one]) for one in scored)),
-        *_gathered("undefined for {}: {}", _undefined(done, names)),
-        *_gathered("{}: {}", _marks(done, names)),
+        *_gathered("{}: {}", _on_scores(done, names)),
         *_gathered("warning from {}: {}", _warnings(done, names)),
     )
 
@@ -39,18 +38,12 @@ def _step(step: StepSpec) -> str:
     return f"{step.use} ({settings})" if settings else step.use
 
 
-def _undefined(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[tuple[str, str]]:
+def _on_scores(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[tuple[str, str]]:
+    """Why scores are undefined, and what is marked of the others."""
     for one in scored:
         for summary in one.summaries.values():
-            if summary.mean is None:
-                yield f"{summary.metric}: {summary.why}", names[one]
-
-
-def _marks(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[tuple[str, str]]:
-    for one in scored:
-        for summary in one.summaries.values():
-            for mark in summary.marks:
-                yield mark, names[one]
+            for text in (summary.why,) if summary.mean is None else summary.marks:
+                yield f"{summary.metric}: {text}", names[one]
 
 
 def _warnings(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from mlcli.report.numbers import counted
 from mlcli.report.remarks import remarks_on
 from mlcli.report.scored import Scored
 from mlcli.report.scores import table_of_models
+from mlcli.report.verdict import is_baseline, verdict_on
 
 
 def results_of(scored: Sequence[Scored]) -> Document:
@@ -35,6 +36,8 @@ def _group(group: Sequence[Scored]) -> Iterator[Block]:
     yield from opening(group[0].result.cell)
     yield from table_of_models(group, names, metrics)
     yield remarks_on(group, names)
+    if metrics and (sentence := verdict_on(group, names, metrics[0])):
+        yield Sentence(sentence, "strong")
     yield from _matrices(group, names)
 
 
@@ -63,9 +66,12 @@ def protocol_words(cell: ExperimentCell) -> str:
 
 
 def _matrices(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
-    drawn = [confusion_of(names[one], one.confusion) for one in group if one.confusion is not None]
-    for blocks in drawn:
-        yield from blocks
+    """A matrix for each model; that of the baseline only where there is no other."""
+    known = [one for one in group if one.confusion is not None]
+    drawn = [one for one in known if not is_baseline(one)] or known
+    for one in drawn:
+        assert one.confusion is not None
+        yield from confusion_of(names[one], one.confusion)
     if drawn:
         yield notes(READING)
 

@@ -11,7 +11,7 @@ from mlcli.core.kinds import kind_named
 from mlcli.experiment.cells import CellResult
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
-from mlcli.metrics.pooling import pooled
+from mlcli.metrics.pooling import joined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 
@@ -41,7 +41,7 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
     answers = judged(result)
     train_rows = [split.train_rows for split in result.splits]
     summaries = {metric.name: summarise(metric, answers, train_rows, result.pooled) for metric in metrics}
-    matrix = confusion(pooled(answers)) if isinstance(answers[0], LabelAnswers) else None
+    matrix = confusion(joined(answers)) if isinstance(answers[0], LabelAnswers) else None
     return Scored(result, metrics, summaries, matrix)
 
 

@@ -5,33 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from mlcli.core.kinds import kind_named
 from mlcli.metrics.base import Metric, Summary
 from mlcli.report.document import Block, Cell, Content, Grid, grid, notes
-from mlcli.report.numbers import decimals_for, fixed
+from mlcli.report.numbers import decimals_of, fixed
 from mlcli.report.scored import Scored
 
-UNIT_DECIMALS = 3
 BEST = "*"
-LEGEND = f"{BEST} best of its column   ± to the farther end of the 95 % interval"
+LEGEND = f"{BEST} is the best of its column; ± reaches to the farther end of the 95 % interval"
 
 
 def table_of_models(
     scored: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]
 ) -> Iterator[Block]:
     """The scores of the cells that are done, and what became of the others."""
-    done = sorted((one for one in scored if one.done), key=_after_baseline)
+    done = [one for one in scored if one.done]
     if done:
         yield _scores(done, names, metrics)
         yield notes(LEGEND, *_intervals(done, metrics))
     others = [one for one in scored if not one.done]
     if others:
         yield grid(["model", "status", "why"], [_undone(one, names[one]) for one in others])
-
-
-def _after_baseline(one: Scored) -> bool:
-    cell = one.result.cell
-    return cell.model.use != kind_named(cell.kind).baseline
 
 
 def _scores(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]) -> Grid:
@@ -42,13 +35,13 @@ def _scores(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequen
 
 def _column(metric: Metric, summaries: Sequence[Summary]) -> list[Cell]:
     means = [summary.mean for summary in summaries if summary.mean is not None]
-    bounded = metric.low is not None and metric.high is not None
-    decimals = UNIT_DECIMALS if bounded else decimals_for(means)
-    best = min((_badness(metric, mean) for mean in means), default=None)
+    decimals = decimals_of(metric, means)
+    best = min((badness(metric, mean) for mean in means), default=None)
     return [_score(summary, decimals, metric, best) for summary in summaries]
 
 
-def _badness(metric: Metric, mean: float) -> float:
+def badness(metric: Metric, mean: float) -> float:
+    """A number that is smaller for a better mean."""
     return {"high": -mean, "low": mean, "zero": abs(mean)}[metric.better]
 
 
@@ -58,7 +51,7 @@ def _score(summary: Summary, decimals: int, metric: Metric, best: float | None) 
     text = fixed(summary.mean, decimals)
     reach = reach_of(summary)
     text += "" if reach is None else f" ±{fixed(reach, decimals)}"
-    return Cell(BEST + text, "best") if _badness(metric, summary.mean) == best else Cell(text)
+    return Cell(BEST + text, "best") if badness(metric, summary.mean) == best else Cell(text)
 
 
 def reach_of(summary: Summary) -> float | None:
@@ -70,10 +63,13 @@ def reach_of(summary: Summary) -> float | None:
 
 
 def _intervals(done: Sequence[Scored], metrics: Sequence[Metric]) -> Iterable[str]:
-    """How the intervals were made, metrics of one way together."""
+    """How the intervals were made, metrics of one way together; remarks on single ones are in --json."""
     ways: dict[str, list[str]] = {}
     for metric in metrics:
-        for way in {one.summaries[metric.name].interval for one in done} - {""}:
+        summaries = [one.summaries[metric.name] for one in done]
+        for way in dict.fromkeys(
+            summary.interval.partition(";")[0] for summary in summaries if reach_of(summary) is not None
+        ):
             ways.setdefault(way, []).append(metric.name)
     return (f"interval of {', '.join(of)}: {way}" for way, of in ways.items())
 

@@ -10,15 +10,19 @@ from rich.text import Text
 from mlcli.report.document import Block, Document, Grid, Heading, Notes, Sentence
 from mlcli.report.layout import GAP, LaidGrid, Line, laid_out
 from mlcli.report.page import Page
-from mlcli.report.plain import block_lines, rule
+from mlcli.report.plain import block_lines, gap_after, rule
 
 STYLES = {"": "none", "strong": "bold", "best": "bold green", "weak": "dim", "bad": "red"}
 
 
 def show(document: Document, console: Console, page: Page) -> None:
-    """Draw the document; an empty line stands between its blocks."""
-    drawn = [text for text in (_drawn(block, page) for block in document) if text]
-    console.print(Text("\n\n").join(drawn), soft_wrap=True, highlight=False)
+    """Draw the document."""
+    drawn = Text()
+    for block in document:
+        if text := _drawn(block, page):
+            drawn.append_text(text).append(gap_after(block))
+    drawn.rstrip()
+    console.print(drawn, soft_wrap=True, highlight=False)
 
 
 def _drawn(block: Block, page: Page) -> Text:

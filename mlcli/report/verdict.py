@@ -1,0 +1,77 @@
+"""The verdict on a table, in one plain sentence: what is best, how sure that is, what it adds to the baseline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from mlcli.core.kinds import kind_named
+from mlcli.metrics.base import Metric
+from mlcli.metrics.difference import Difference, compare
+from mlcli.report.numbers import decimals_of, fixed
+from mlcli.report.scored import Scored, judged
+from mlcli.report.scores import badness
+
+FURTHER = {"high": "above", "low": "below", "zero": "from"}
+"""Where a better score lies, seen from a worse one."""
+
+
+def verdict_on(scored: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> str:
+    """The sentence, or nothing where no model but the baseline has a score."""
+    ranked = sorted((one for one in scored if _score(one, metric) is not None), key=lambda one: _rank(one, metric))
+    models = [one for one in ranked if not is_baseline(one)]
+    baseline = next((one for one in ranked if is_baseline(one)), None)
+    if not models:
+        return ""
+    if ranked[0] is baseline:
+        return f"By {metric.name} no model is better than the baseline: {_said(baseline, names, metric)}."
+    best, *others = models
+    parts = [f"{'Best by' if others else 'By'} {metric.name}: {_said(best, names, metric)}"]
+    if baseline is not None:
+        parts.append(_gain(best, baseline, names, metric))
+    alike = [names[one] for one in others if not _difference(best, one, metric).distinguishable]
+    return ", ".join(parts) + (f"; not distinguishable from it: {', '.join(alike)}." if alike else ".")
+
+
+def is_baseline(one: Scored) -> bool:
+    """Whether this is the cell that every other must beat."""
+    cell = one.result.cell
+    return cell.model.use == kind_named(cell.kind).baseline
+
+
+def _score(one: Scored, metric: Metric) -> float | None:
+    mean = one.summaries[metric.name].mean if metric.name in one.summaries else None
+    return mean if mean is not None and math.isfinite(mean) else None
+
+
+def _rank(one: Scored, metric: Metric) -> tuple[float, bool]:
+    """Better scores first; of equals, the baseline."""
+    score = _score(one, metric)
+    assert score is not None
+    return badness(metric, score), not is_baseline(one)
+
+
+def _said(one: Scored, names: Mapping[Scored, str], metric: Metric) -> str:
+    """A model and its score with its interval."""
+    summary = one.summaries[metric.name]
+    assert summary.mean is not None
+    decimals = decimals_of(metric, [summary.mean])
+    score = f"{names[one]} with {fixed(summary.mean, decimals)}"
+    if summary.low is None or summary.high is None:
+        return score
+    return f"{score} (95 % interval {fixed(summary.low, decimals)} to {fixed(summary.high, decimals)})"
+
+
+def _difference(best: Scored, other: Scored, metric: Metric) -> Difference:
+    train_rows = [split.train_rows for split in best.result.splits]
+    return compare(metric, judged(best.result), judged(other.result), train_rows, best.result.pooled)
+
+
+def _gain(best: Scored, baseline: Scored, names: Mapping[Scored, str], metric: Metric) -> str:
+    """How far the best is from the baseline, and whether that may be chance."""
+    difference = _difference(best, baseline, metric)
+    if difference.mean is None:
+        return f"the baseline being {_said(baseline, names, metric)}"
+    gain = abs(difference.mean)
+    far = f"{fixed(gain, decimals_of(metric, [gain]))} {FURTHER[metric.better]} the baseline {names[baseline]}"
+    return far if difference.distinguishable else f"{far} (which may be chance)"
