@@ -1,0 +1,42 @@
+"""Every method answers the same on one worker and on two, in one go and block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mlcli.core.kinds import KINDS, kinds_of
+from mlcli.core.registry import MODELS
+from mlcli.experiment.cells import CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.plan import plan
+from mlcli.experiment.runner import run
+
+DATA = {"classification": "penguins", "regression": "cpu"}
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
+def test_answers_are_the_same_to_the_bit_with_one_and_two_workers(kind: str) -> None:
+    able = [name for name in MODELS.names() if kind in {one.name for one in kinds_of(MODELS.load(name))}]
+    experiment = Experiment(
+        data=(DataSpec(DATA[kind]),),
+        models=tuple(ModelSpec(name) for name in able),
+        protocol=ProtocolSpec("k-fold", {"folds": 3}),
+    )
+    cells = plan(experiment)
+    alone = run(cells, jobs=1)
+    pooled = run(cells, jobs=2, patience=0.0)
+    assert [result.status for result in alone] == ["done"] * len(able)
+    for one, two in zip(alone, pooled, strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(arrays(one), arrays(two), strict=True)), one.cell.label
+
+
+def arrays(result: CellResult) -> Sequence[Any]:
+    """Every array of every answer of a cell."""
+    found = []
+    for split in result.splits:
+        for answers in split.answers.values():
+            found += list(answers.arrays().values())
+    return found
