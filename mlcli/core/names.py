@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def nearest(name: str, valid: Iterable[str]) -> str | None:
@@ -25,6 +25,12 @@ def did_you_mean(name: str, valid: Iterable[str], what: str = "valid names") -> 
     if close is not None:
         return f"did you mean '{close}'?"
     return f"{what}: {', '.join(names)}" if names else f"there are no {what}"
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Some names in a sentence, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def module_of(name: str) -> str:

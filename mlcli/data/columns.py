@@ -6,15 +6,16 @@ numeric; two words that mean no and yes make it boolean; anything else is nomina
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.errors import Problem
-from mlcli.core.names import nearest
+from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE
 from mlcli.data.number_text import NUMBER, as_numbers, code_among, is_number
@@ -26,6 +27,7 @@ SEEMS_MISSING = {"?", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "-
 """Words that often stand for an empty cell; they are read as they are, and asked about."""
 NEVER_A_LEVEL = SEEMS_MISSING - {"none", "nil", "unknown", "missing"}
 SHOWN_VALUES = 5
+AS_DECLARED = "in the sidecar"
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +132,8 @@ def _doubts(text: TextColumn, values: Sequence[str], others: Sequence[str]) -> t
     asked = [value for value in others if value.lower() in NEVER_A_LEVEL]
     notes = [_asks_missing(text.name, value, counts[value], "") for value in asked[:SHOWN_VALUES]]
     if mostly_numbers and not asked:
-        listed = ", ".join(f"'{value[:40]}'" for value in others)
-        notes.append(f"column '{text.name}' would be numeric but for {listed}")
+        shown = listed([f"'{value[:40]}'" for value in others])
+        notes.append(f"column '{text.name}' would be numeric but for {shown}")
     return tuple(notes)
 
 
@@ -181,7 +183,7 @@ def _declared_numbers(text: TextColumn, said: Declaration, records: Records) -> 
     outside = _outside(values, numbers, said.range)
     ends = "" if said.range is None else f"is outside the range {said.range[0]:g} to {said.range[1]:g}"
     problems = _cell_problems(text, records, outside, ends, lambda value: "correct the cell, or the range")
-    return _as_numbers(text, values, numbers, True, "declared numeric"), problems
+    return _as_numbers(text, values, numbers, True, AS_DECLARED), problems
 
 
 def _not_numbers(values: Sequence[str], delimiter: str) -> list[str]:
@@ -209,19 +211,19 @@ def _number_hint(value: str) -> str:
 
 def _declared_levels(text: TextColumn, said: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
     values = _present(text, said)
-    levels = said.levels or sorted_levels(sorted({*values, *([said.empty] if said.empty is not None else [])}))
+    meant = [said.empty] if said.empty is not None else []
+    levels = said.levels or sorted_levels(list({*values, *meant}))
     known = set(levels)
     strange = [value for value in values if value not in known]
-    problems = _cell_problems(
-        text, records, strange, "is not a level of it", lambda value: _level_hint(value, levels)
-    )
-    kind = said.kind or "nominal"
-    return replace(_as_levels(text, kind, levels, True, said.empty), why=f"declared {kind}"), problems
+    hint = partial(_level_hint, levels)
+    problems = _cell_problems(text, records, strange, "is not a level of it", hint)
+    typed = _as_levels(text, said.kind or "nominal", levels, True, said.empty)
+    return replace(typed, why=AS_DECLARED), problems
 
 
-def _level_hint(value: str, levels: Sequence[str]) -> str:
+def _level_hint(levels: Sequence[str], value: str) -> str:
     close = nearest(value, levels)
-    return f"did you mean '{close}'?" if close else f"levels: {', '.join(levels[:20])}"
+    return f"did you mean '{close}'?" if close else f"levels: {listed(levels)}"
 
 
 def _declared_boolean(text: TextColumn, said: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
@@ -230,14 +232,14 @@ def _declared_boolean(text: TextColumn, said: Declaration, records: Records) -> 
         return _declared_levels(text, said, records)
     levels = _boolean_levels(values) or sorted_levels(values)
     if len(levels) != 2:
-        what = f"column '{text.name}' is declared boolean but holds {len(levels)} values: {', '.join(levels[:5])}"
+        what = f"column '{text.name}' is declared boolean but holds {len(levels)} values: {listed(levels)}"
         hint = "declare it nominal, or give it two levels"
         return _as_levels(text, "boolean", levels, True), [Problem(what, where=records.name, hint=hint)]
     return _declared_levels(text, replace(said, levels=levels), records)
 
 
 def _cell_problems(
-    text: TextColumn, records: Records, wrong: Sequence[str], what: str, hint: Any
+    text: TextColumn, records: Records, wrong: Sequence[str], what: str, hint: Callable[[str], str]
 ) -> list[Problem]:
     place_of = {value: place for place, value in enumerate(text.values)}
     problems = []

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from mlcli.core.names import listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
-from mlcli.data.columns import SEEMS_MISSING
 from mlcli.data.dataset import Dataset
-from mlcli.data.oddities import is_constant, listed
+from mlcli.data.oddities import is_constant
 
 NEARLY_ALL = 0.99
 MOSTLY_MISSING = 0.5
@@ -22,6 +22,8 @@ ROWS_PER_FEATURE = 5
 NEGATIVE_STAND_INS = (-1.0, -9.0, -99.0, -999.0, -9999.0)
 LARGE_STAND_INS = (99.0, 999.0, 9999.0, 99999.0)
 STAND_IN_ROWS = 2
+STAND_IN_WORDS = ("missing", "unknown", "nil")
+"""Words that may be levels in their own right; others, such as "?", are asked about while reading."""
 
 
 def warnings_about(dataset: Dataset) -> tuple[str, ...]:
@@ -60,9 +62,10 @@ def stand_ins(dataset: Dataset) -> Iterator[str]:
         cells = _cells(dataset, column)
         for value in _words(column, cells) if column.coded else _numbers(cells):
             code: float = column.levels.index(value) if isinstance(value, str) else value
-            rows = int((cells == code).sum())
+            count = int((cells == code).sum())
+            rows = "1 row" if count == 1 else f"{count} rows"
             yield (
-                f"column '{column.name}': {_shown(column, code)} in {rows} rows may stand for a missing value; "
+                f"column '{column.name}': {_shown(column, code)} in {rows} may stand for a missing value; "
                 f'if so, say missing: ["{_shown(column, code)}"] for it in the sidecar'
             )
 
@@ -144,7 +147,7 @@ def _shown(column: Column, value: float) -> str:
 def _words(column: Column, cells: Array) -> Iterator[str]:
     used = set(np.unique(cells).tolist())
     for code, level in enumerate(column.levels):
-        if code in used and level.lower() in SEEMS_MISSING - {"none"}:
+        if code in used and level.lower() in STAND_IN_WORDS:
             yield level
 
 

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mlcli.core.errors import DataError
-from mlcli.core.names import did_you_mean, nearest
+from mlcli.core.names import did_you_mean, listed, nearest
 from mlcli.data.shipped import shipped_path, shipped_paths
 
 FILE_SUFFIXES = (".csv", ".tsv", ".txt")
-SHOWN_FILES = 10
 
 
 def find(reference: str, base: Path | None = None) -> Path:
@@ -67,5 +66,4 @@ def _files(folder: Path) -> list[str]:
 
 def _files_hint(folder: Path) -> str:
     files = _files(folder)
-    more = f" and {len(files) - SHOWN_FILES} more" if len(files) > SHOWN_FILES else ""
-    return f"it holds {', '.join(files[:SHOWN_FILES])}{more}" if files else "it holds no .csv, .tsv or .txt file"
+    return f"it holds {listed(files)}" if files else "it holds no .csv, .tsv or .txt file"

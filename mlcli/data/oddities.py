@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from mlcli.core.names import listed
 from mlcli.core.schema import Column
 from mlcli.data.dataset import Dataset
 
 MANY_LEVELS = 100
 ROWS_PER_LEVEL = 2
 ROWS_TO_JUDGE = 20
-SHOWN_COLUMNS = 8
 
 
 def odd_columns(dataset: Dataset) -> tuple[str, ...]:
@@ -42,9 +40,3 @@ def has_many_levels(column: Column, rows: int) -> bool:
     """Whether a coded column has so many levels that each is rare."""
     crowded = rows >= ROWS_TO_JUDGE and rows < ROWS_PER_LEVEL * len(column.levels)
     return column.coded and (len(column.levels) > MANY_LEVELS or crowded)
-
-
-def listed(names: Sequence[str], most: int = SHOWN_COLUMNS) -> str:
-    """Some names in a sentence, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -8,13 +8,14 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from mlcli.core.errors import DataError, Problem
+from mlcli.core.names import listed
 from mlcli.core.tables import Rows
 from mlcli.data.decode import decoded
 from mlcli.data.number_text import is_number
@@ -101,7 +102,7 @@ def read_records(content: bytes, name: str, layout: Layout | None = None) -> Rec
     columns = tuple(_text_column(heading, column) for heading, column in zip(header, cells, strict=True))
     blanks = tuple(column.name for column, stripped in columns if stripped)
     if blanks:
-        notes += (f"blanks around cells were dropped in {_listed(blanks)}",)
+        notes += (f"blanks around cells were dropped in columns {listed(blanks)}",)
     return Records(name, delimiter, tuple(column for column, _ in columns), lines, notes)
 
 
@@ -241,8 +242,3 @@ def _text_column(name: str, cells: np.ndarray) -> tuple[TextColumn, bool]:
         return TextColumn(name, texts, which), False
     again, distinct = pd.factorize(np.array(bare, dtype=object))
     return TextColumn(name, distinct.tolist(), again[which]), True
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:5])
-    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown

@@ -8,13 +8,13 @@ import numpy as np
 
 from mlcli.core.errors import DataError, Problem
 from mlcli.core.kinds import Kind, kind_named
+from mlcli.core.names import listed
 from mlcli.data.columns import Typed, retyped
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
 
 CLASSES_AT_MOST = 10
 ROWS_PER_CLASS = 2
-SHOWN_LEVELS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +52,9 @@ def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> 
     needed = kind.target_kinds[0]
     changed, problems = retyped(records.column(column.name), sidecar.of(column.name), needed, records)
     if problems:
-        levels = ", ".join(column.levels[:SHOWN_LEVELS]) + (", ..." if len(column.levels) > SHOWN_LEVELS else "")
-        what = f"{kind.name} needs a {needed} target, and '{column.name}' is {column.kind}: {levels}"
+        what = (
+            f"{kind.name} needs a {needed} target, and '{column.name}' is {column.kind}: {listed(column.levels)}"
+        )
         hint = "leave out the task, or choose another target with --target COLUMN"
         raise DataError(Problem(what, where=records.name, hint=hint), *problems[:1])
     changed = replace(changed, why=target.why)

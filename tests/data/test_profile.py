@@ -71,7 +71,7 @@ def test_only_the_most_frequent_levels_are_listed() -> None:
     [
         ([5, 6, 7, 8, -1, -1], "column 'x': -1 in 2 rows may stand for a missing value"),
         ([5, 6, 7, 8, 999, 999], "column 'x': 999 in 2 rows may stand for a missing value"),
-        (["a", "b", "unknown", "a"], "column 'x': unknown in 1 rows may stand for a missing value"),
+        (["a", "b", "unknown", "a"], "column 'x': unknown in 1 row may stand for a missing value"),
         (["Red", "red", "blue"], "column 'x': the levels Red, red differ in capitals only"),
         ([1] * 199 + [2], "nearly constant: x (1 in 199 of 200)"),
         ([1, 2, "", "", "", ""], "more than half of the cells are missing: x (67%)"),

@@ -113,7 +113,7 @@ def test_blank_lines_are_skipped_but_in_one_column_they_are_empty_cells() -> Non
 def test_blanks_around_cells_are_dropped_with_a_note() -> None:
     records = read_records(b"a, b\nx ,1\nx, 2\n", "my.csv")
     assert {column.name: column.cells() for column in records.columns} == {"a": ["x", "x"], "b": ["1", "2"]}
-    assert records.notes == ("blanks around cells were dropped in 'a', 'b'",)
+    assert records.notes == ("blanks around cells were dropped in columns a, b",)
 
 
 @pytest.mark.parametrize(
