@@ -52,7 +52,8 @@ class Answers:
     @classmethod
     def pooled(cls, parts: Sequence[Self]) -> Self:
         """The answers of several splits as one."""
-        joined = {name: np.concatenate([part.arrays()[name] for part in parts]) for name in parts[0].arrays()}
+        named = [part.arrays() for part in parts]
+        joined = {name: np.concatenate([arrays[name] for arrays in named]) for name in named[0]}
         return replace(parts[0], **joined)
 
 

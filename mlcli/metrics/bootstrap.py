@@ -23,8 +23,8 @@ from mlcli.metrics.intervals import LEVEL, Interval
 RESAMPLES = 1_000
 FEWEST = 200
 MOST_DRAWS = 20_000_000
-BLOCK = 1 << 20
-"""Rows drawn at once: what is in memory."""
+BLOCK = 1 << 17
+"""Rows drawn at once: what fits into the cache."""
 
 
 def replicates(metric: Metric, answers: Answers) -> Array:

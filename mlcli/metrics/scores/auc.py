@@ -13,26 +13,34 @@ from mlcli.metrics.registry import OF_ONE_CLASS, guarded, rows_judged, score
 from mlcli.metrics.scores.probabilities import probabilities_given, probabilities_of
 
 STRATIFIED = "stratified splits would help"
-SAME_SCORE = 8 * float(np.finfo(np.float64).eps)
-"""Relative difference below which two probabilities differ by rounding only, and tie."""
+SAME_ODDS = 32 * float(np.finfo(np.float64).eps)
+"""Relative difference of odds below which two probabilities differ by rounding only, and tie."""
 
 
 def area_under(scores: Array, positive: Flags, weightings: Array) -> Array:
     """The share of (positive, negative) pairs in the right order, ties half, under each weighting (B × n)."""
+    ranks = _tied_ranks(scores)
+    of_negatives = np.flatnonzero(~positive)
+    ascending = of_negatives[np.argsort(ranks[of_negatives], kind="stable")]
+    below, through = (np.searchsorted(ranks[ascending], ranks[positive], side) for side in ("left", "right"))
+    negatives = np.zeros((len(weightings), len(ascending) + 1))
+    np.cumsum(weightings[:, ascending], axis=1, out=negatives[:, 1:])
+    positives = weightings[:, positive]
+    pairs = positives * negatives[:, below]
+    if (below < through).any():
+        pairs = (pairs + positives * negatives[:, through]) / 2
+    return ratio(pairs.sum(axis=1), positives.sum(axis=1) * negatives[:, -1])
+
+
+def _tied_ranks(scores: Array) -> Rows:
+    """The rank of each score among the different ones; scores that differ by rounding only share it."""
     order = np.argsort(scores, kind="stable")
-    ends = _ends_of_ties(scores[order])
-    sorted_weights = weightings[:, order]
-    positives = np.cumsum(sorted_weights * positive[order], axis=1)[:, ends]
-    negatives = np.cumsum(sorted_weights * ~positive[order], axis=1)[:, ends]
-    new_positives = np.diff(positives, axis=1, prepend=0)
-    below = negatives - np.diff(negatives, axis=1, prepend=0) / 2
-    return ratio((new_positives * below).sum(axis=1), positives[:, -1] * negatives[:, -1])
-
-
-def _ends_of_ties(ascending: Array) -> Rows:
-    """The last position of each run of equal scores."""
-    rises = np.diff(ascending) > SAME_SCORE * ascending[1:]
-    return np.append(np.flatnonzero(rises), len(ascending) - 1)
+    ascending = scores[order]
+    rounding = SAME_ODDS * np.minimum(ascending, np.abs(1 - ascending))
+    rises = np.diff(ascending, prepend=ascending[:1]) > rounding
+    ranks = np.empty(len(scores), dtype=np.intp)
+    ranks[order] = np.cumsum(rises)
+    return ranks
 
 
 def against_rest(answers: LabelAnswers, code: int, weightings: Array) -> Array:
