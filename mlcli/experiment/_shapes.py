@@ -72,8 +72,7 @@ def _problem(details: Mapping[str, Any], key: str, part: Written, shape: type[Ba
     if details["type"] == "extra_forbidden":
         return part.problem(f"there is no key '{key}' here", did_you_mean(key, shape.model_fields, "keys"))
     words = PLAIN_WORDS[details["type"]]
-    given = "nothing" if part.value is None else repr(part.value)
-    what = words.format(given=given, **details.get("ctx", {}))
+    what = words.format(given=part.given, **details.get("ctx", {}))
     return part.problem(f"'{key}' {what}", _help(shape, key))
 
 

@@ -61,8 +61,8 @@ def model_of(written: Written, found: list[Problem], base: Path | None = None) -
 
 def protocol_of(written: Written, found: list[Problem]) -> ProtocolSpec | None:
     """The protocol of an entry; without ``use``, its parameters are for the default protocol of each kind."""
-    if isinstance(written.value, dict) and written.value and "use" not in written.value:
-        params = {name: part.value for name, part in written.named().items()}
+    params = {key: part.value for key, part in written.named().items()} if isinstance(written.value, dict) else {}
+    if params and "use" not in params:
         return ProtocolSpec("", params, where=written.where)
     known = len(found)
     entry = Entry(written, PROTOCOLS, found)
@@ -84,7 +84,7 @@ def _label(entry: Entry) -> str:
     if part is None:
         return ""
     if not isinstance(part.value, str) or not part.value.strip():
-        entry.refuse(part, f"'as' takes the name that tables shall show, was given {part.value!r}")
+        entry.refuse(part, f"'as' takes the name that tables shall show, was given {part.given}")
         return ""
     return part.value
 
@@ -94,7 +94,7 @@ def _steps(entry: Entry) -> tuple[StepSpec, ...] | None:
     if part is None:
         return None
     if not isinstance(part.value, list):
-        entry.refuse(part, f"'steps' takes a list, was given {part.value!r}", "such as steps: [standardise]")
+        entry.refuse(part, f"'steps' takes a list, was given {part.given}", "such as steps: [standardise]")
         return None
     return tuple(step for item in part.items() for step in _step(Entry(item, STEPS, entry.found)))
 
@@ -121,7 +121,7 @@ def _combinations(entry: Entry, params: dict[str, Any]) -> list[dict[str, Any]]:
         _check_grid_values(entry, name, part)
         if name in params:
             entry.refuse(part, f"'{name}' stands in 'params' and in 'grid'", "leave it out of one of them")
-    if entry.found and any(not isinstance(part.value, list) for part in grid.values()):
+    if not all(isinstance(part.value, list) for part in grid.values()):
         return []
     count = math.prod(len(part.value) for part in grid.values())
     if count > MAX_COMBINATIONS:
@@ -136,7 +136,7 @@ def _check_grid_values(entry: Entry, name: str, part: Written) -> None:
     if not isinstance(part.value, list):
         entry.refuse(
             part,
-            f"'{name}' takes a list of values in a grid, was given {part.value!r}",
+            f"'{name}' takes a list of values in a grid, was given {part.given}",
             f"such as {name}: [{part.value}]",
         )
     elif not part.value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,25 +29,16 @@ class Entry:
             return {"use": self.written}
         if isinstance(self.written.value, dict):
             return self.written.named()
-        example = self.catalogue.names()[0]
-        self.refuse(
-            self.written,
-            f"a {self.noun} is an id or a mapping with 'use'; this is {self.written.value!r}",
-            f"such as {example} or {{use: {example}}}",
-        )
+        what = f"a {self.noun} is an id or a mapping with 'use'; this is {self.written.given}"
+        self.refuse(self.written, what, f"such as {self._example} or {{use: {self._example}}}")
         return {}
 
     @cached_property
     def cls(self) -> Any:
         """The class that the entry uses, None when there is no such thing."""
-        if not self.parts:
-            return None
-        if "use" not in self.parts:
-            self.refuse(self.written, f"which {self.noun}? The key 'use' is missing", self._example_of_use())
-            return None
-        use = self.parts["use"]
-        if not isinstance(use.value, str):
-            self.refuse(use, f"'use' takes the id of a {self.noun}, was given {use.value!r}")
+        use = self.parts.get("use")
+        if use is None or not isinstance(use.value, str):
+            self._refuse_use(use)
             return None
         try:
             return self.catalogue.load(use.value)
@@ -64,10 +55,11 @@ class Entry:
         """Add one problem."""
         self.found.append(part.problem(what, hint))
 
-    def refuse_other_keys(self, keys: Iterable[str]) -> None:
+    def refuse_other_keys(self, keys: Sequence[str]) -> None:
         """Every key but these is a problem."""
-        for key in self.parts.keys() - set(keys):
-            self.refuse(self.parts[key], f"a {self.noun} has no key '{key}'", self._hint_for_key(key, keys))
+        for key, part in self.parts.items():
+            if key not in keys:
+                self.refuse(part, f"a {self.noun} has no key '{key}'", self._hint_for_key(key, keys))
 
     def mapping(self, key: str) -> dict[str, Written]:
         """The parts of a key that takes a mapping; nothing when it is not there or is something else."""
@@ -75,7 +67,7 @@ class Entry:
         if part is None:
             return {}
         if not isinstance(part.value, dict):
-            self.refuse(part, f"'{key}' takes a mapping, was given {part.value!r}", f"such as {key}: {{k: ...}}")
+            self.refuse(part, f"'{key}' takes a mapping, was given {part.given}", f"such as {key}: {{k: ...}}")
             return {}
         return part.named()
 
@@ -92,7 +84,7 @@ class Entry:
         except MlcliError as error:
             self.found.extend(placed(error.problems, self.written.where))
 
-    def _hint_for_key(self, key: str, keys: Iterable[str]) -> str:
+    def _hint_for_key(self, key: str, keys: Sequence[str]) -> str:
         """Often the key is a parameter, or an id, in the wrong place."""
         if self.cls and key in {parameter.name for parameter in parameters(self.cls)}:
             return f"it is a parameter: write params: {{{key}: {self.parts[key].value}}}"
@@ -100,5 +92,14 @@ class Entry:
             return f"write {{use: {key}}}, with its parameters under 'params'"
         return did_you_mean(key, keys, "keys")
 
-    def _example_of_use(self) -> str:
-        return f"write {{use: {self.catalogue.names()[0]}}}"
+    def _refuse_use(self, use: Written | None) -> None:
+        """The id is missing or is not text; an entry of the wrong form has been refused already."""
+        if use is not None:
+            self.refuse(use, f"'use' takes the id of a {self.noun}, was given {use.given}")
+        elif isinstance(self.written.value, dict):
+            missing = f"which {self.noun}? The key 'use' is missing"
+            self.refuse(self.written, missing, f"such as {{use: {self._example}}}")
+
+    @property
+    def _example(self) -> str:
+        return self.catalogue.names()[0]

@@ -38,7 +38,9 @@ def planned(experiment: Experiment, *, base: Path | None = None) -> tuple[list[C
     cells: list[Cell] = []
     for ground in grounds:
         with faults.kept(experiment.protocol.where if experiment.protocol else ground.spec.where):
-            cells += _cells(experiment, ground, protocol_for(ground, experiment.protocol), models)
+            protocol = protocol_for(ground, experiment.protocol)
+            with faults.kept(ground.spec.where):
+                cells += _cells(experiment, ground, protocol, models)
     return cells, faults
 
 
@@ -83,17 +85,18 @@ def _cells(
     """The cells of one dataset."""
     if models is None:
         models = [_resolved(ModelSpec(use)) for use in ground.kind.panel]
-    models = _baseline_first(ground, models)
-    for model, label in zip(models, _labels(ground, models), strict=True):
+    for model in _labelled(ground, _baseline_first(ground, models)):
+        skipped = why_skipped(ground, model)
+        as_it_is = skipped or model.saved is not None
         yield Cell(
             dataset=ground.dataset,
             kind=ground.kind.name,
-            model=replace(model, label=label),
-            steps=_steps(ground, model),
+            model=model,
+            steps=model.steps or () if as_it_is else _all_steps(ground, model),
             protocol=protocol if model.saved is None else ProtocolSpec(AS_SAVED),
             seed=experiment.seed,
             budget=experiment.budget,
-            skipped=why_skipped(ground, model),
+            skipped=skipped,
         )
 
 
@@ -104,21 +107,18 @@ def _baseline_first(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSp
     return [*(baselines or [_resolved(ModelSpec(ground.kind.baseline))]), *others]
 
 
-def _labels(ground: Ground, models: Sequence[ModelSpec]) -> list[str]:
+def _labelled(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:
+    """The models as the table of a dataset calls them; no two alike."""
     labels = told_apart(models)
-    if len(set(labels)) < len(labels):
-        double = next(label for label in labels if labels.count(label) > 1)
-        raise UsageError(
-            f"two models would be called '{double}' in the table of {ground.name}",
-            hint="choose another name with 'as'",
-        )
-    return labels
+    for index, label in enumerate(labels):
+        if label in labels[:index]:
+            what = f"two models would be called '{label}' in the table of {ground.name}"
+            raise UsageError(what, where=models[index].where, hint="choose another name with 'as'")
+    return [replace(model, label=label) for model, label in zip(models, labels, strict=True)]
 
 
-def _steps(ground: Ground, model: ModelSpec) -> tuple[StepSpec, ...]:
-    """All steps before a model on a dataset: its own, and those that it needs."""
-    if model.saved is not None or why_skipped(ground, model):
-        return model.steps or ()
+def _all_steps(ground: Ground, model: ModelSpec) -> tuple[StepSpec, ...]:
+    """The steps before a model on a dataset: its own, and those that it needs."""
     given = None if model.steps is None else [build(STEPS.load(step.use), step.params) for step in model.steps]
     accepts = build(MODELS.load(model.use), model.params).accepts
     steps = missing_steps(accepts, ground.dataset.schema.features(), given)

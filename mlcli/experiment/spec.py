@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from mlcli.core.errors import ExperimentError, MlcliError, Problem
@@ -40,14 +41,14 @@ def _all_problems(experiment: Experiment, found: list[Problem]) -> list[Problem]
     from mlcli.experiment.plan import planned
 
     _, faults = planned(experiment)
-    return sorted(dict.fromkeys([*found, *faults.problems()]), key=_position)
+    every = dict.fromkeys([*found, *faults.problems()])
+    return sorted(every, key=lambda problem: _position(problem, str(experiment.source)))
 
 
-def _position(problem: Problem) -> tuple[bool, int, int]:
-    """Line and column; problems without them last."""
-    _, *numbers = problem.where.rsplit(":", 2)
-    known = len(numbers) == 2 and all(number.isdigit() for number in numbers)
-    return (False, int(numbers[0]), int(numbers[1])) if known else (True, 0, 0)
+def _position(problem: Problem, file: str) -> tuple[float, ...]:
+    """Line and column in the file; what stands in other files comes last."""
+    name, *numbers = problem.where.rsplit(":", 2)
+    return tuple(map(int, numbers)) if name == file and len(numbers) == 2 else (math.inf,)
 
 
 def _read(path: Path) -> tuple[Experiment, list[Problem]]:
@@ -89,7 +90,7 @@ def _dataset(written: Written, task: str | None, found: list[Problem]) -> DataSp
         return DataSpec(written.value, task=task, where=written.where)
     if not isinstance(written.value, dict):
         form = "a dataset is a shipped name, a path, or a mapping with 'path' or 'name'"
-        found.append(written.problem(f"{form}; this is {written.value!r}"))
+        found.append(written.problem(f"{form}; this is {written.given}"))
         return None
     known = len(found)
     parts = legal_parts(DataShape, written, found)
@@ -126,7 +127,7 @@ def _metrics(parts: dict[str, Written], found: list[Problem]) -> dict[str, Writt
     named: dict[str, Written] = {}
     for item in parts["metrics"].items() if "metrics" in parts else ():
         if not isinstance(item.value, str):
-            found.append(item.problem(f"a metric is its name, such as accuracy; this is {item.value!r}"))
+            found.append(item.problem(f"a metric is its name, such as accuracy; this is {item.given}"))
         elif item.value in named:
             found.append(item.problem(f"the metric '{item.value}' stands here twice", "leave one of them out"))
         else:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mlcli.core.errors import MlcliError, Problem
+from mlcli.core.errors import Problem
 from mlcli.core.strict_yaml import Document
 
 IGNORED = "x-"
@@ -25,6 +25,11 @@ class Written:
     def where(self) -> str:
         """Where it stands, as "file.yaml:3:7"."""
         return self.document.place(*self.keys) if self.document else ""
+
+    @property
+    def given(self) -> str:
+        """The value as messages quote it."""
+        return "nothing" if self.value is None else repr(self.value)
 
     def at(self, key: str | int) -> Written:
         """The value of a key or list item, None where there is none."""
@@ -47,8 +52,3 @@ class Written:
 def placed(problems: Iterable[Problem], where: str) -> list[Problem]:
     """The same problems; those that do not say where they are stand at ``where``."""
     return [problem if problem.where else replace(problem, where=where) for problem in problems]
-
-
-def placed_in(error: MlcliError, where: str) -> MlcliError:
-    """The same error, each problem with a place."""
-    return type(error)(*placed(error.problems, where))
