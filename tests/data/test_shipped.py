@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import subprocess
@@ -86,3 +87,18 @@ def test_loading_iris_imports_nothing_heavier_than_pandas() -> None:
     code = f"import sys; from mlcli.data.load import load; load('iris'); print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", sorted(set(EXPECTED) - {"supermarket_2000"}))
+def test_every_cell_is_what_stands_in_the_file(name: str) -> None:
+    dataset = load(name)
+    with shipped_paths()[name].open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for field in dataset.schema:
+        column, given = field.column, [row[field.column.name] for row in rows]
+        cells = dataset.table.cells(column.name)
+        if column.coded:
+            assert [column.levels[code] if code >= 0 else "" for code in cells.astype(int).tolist()] == given
+        else:
+            expected = [float(cell) if cell else np.nan for cell in given]
+            assert np.array_equal(cells.astype(float), expected, equal_nan=True)
