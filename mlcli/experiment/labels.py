@@ -30,7 +30,7 @@ def said(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, list | tuple):
         return ",".join(map(said, value))
-    return str(value)
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _name(model: ModelSpec) -> tuple[str, str]:
@@ -44,7 +44,7 @@ def _differing(every: Sequence[dict[str, str]]) -> set[str]:
 
 
 def _label(model: ModelSpec, differing: Iterable[str]) -> str:
-    shown = ", ".join(f"{key}={value}" for key, value in features(model).items() if key in differing)
+    shown = " ".join(f"{key}={value}" for key, value in features(model).items() if key in differing)
     return f"{_name(model)[1]} {shown}".strip()
 
 

@@ -102,11 +102,16 @@ def test_namesakes_add_the_parameters_in_which_they_differ() -> None:
     assert labels_of(KNN, ModelSpec("knn", {"k": 3})) == ["zero-r", "knn k=5", "knn k=3"]
     grid = [ModelSpec("knn", {"k": k, "weights": w}, label="near") for k in (1, 3) for w in ("uniform", "inverse")]
     assert labels_of(*grid)[1:] == [
-        "near k=1, weights=uniform",
-        "near k=1, weights=inverse",
-        "near k=3, weights=uniform",
-        "near k=3, weights=inverse",
+        "near k=1 weights=uniform",
+        "near k=1 weights=inverse",
+        "near k=3 weights=uniform",
+        "near k=3 weights=inverse",
     ]
+
+
+def test_a_number_is_named_as_it_would_be_typed() -> None:
+    models = [ModelSpec("logistic-regression", {"l2": l2}) for l2 in (10.0, 0.1, 1e-6)]
+    assert [label.partition(" ")[2] for label in labels_of(*models)[1:]] == ["l2=10", "l2=0.1", "l2=1e-06"]
 
 
 def test_namesakes_add_the_steps_in_which_they_differ() -> None:

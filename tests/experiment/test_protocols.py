@@ -15,6 +15,7 @@ from mlcli.core.errors import DataError, MlcliWarning
 from mlcli.core.kinds import KINDS
 from mlcli.core.params import build, parameters
 from mlcli.core.registry import PROTOCOLS
+from mlcli.core.tables import Codes
 from mlcli.experiment.protocols._base import Split
 
 FOLDS = ("k-fold", "stratified-k-fold", "repeated-k-fold", "repeated-stratified-k-fold")
@@ -29,7 +30,7 @@ def splits_of(protocol: str, strata: Strata, seed: int = 1, **params: object) ->
     return made
 
 
-def codes(values: Sequence[int]) -> np.ndarray:  # type: ignore[type-arg]
+def codes(values: Sequence[int]) -> Codes:
     return np.array(values, np.int32)
 
 
