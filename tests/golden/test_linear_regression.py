@@ -166,6 +166,16 @@ def test_levels_as_columns_have_the_least_norm_and_no_standard_errors() -> None:
     assert "Collinear" in model.explain()[0].note
 
 
+def test_what_collinear_columns_leave_determined_keeps_its_precision() -> None:
+    # Leaving one level out makes the design regular and changes nothing about the other columns.
+    data = in_numbers("diabetes_progression")
+    regular = with_numbers(data, data.table.numbers[:, :-1])
+    all_levels, one_left_out = fitted(LinearRegression(), data), fitted(LinearRegression(), regular)
+    assert all_levels.coefficients_[:9] == pytest.approx(one_left_out.coefficients_[:9], rel=1e-9)
+    assert all_levels.standard_errors_[1:10] == pytest.approx(one_left_out.standard_errors_[1:10], rel=1e-9)
+    assert np.isnan(all_levels.standard_errors_[[0, 10, 11]]).all()
+
+
 def test_a_column_that_is_another_up_to_rounding_counts_as_collinear() -> None:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(50, 2))

@@ -151,7 +151,7 @@ def overlapping() -> Any:
 
 
 def test_stopping_early_is_warned_of_with_what_would_help() -> None:
-    with pytest.warns(MlcliWarning, match="stopped after 2 iterations .* larger max_iterations"):
+    with pytest.warns(MlcliWarning, match="stopped after 2 steps .* larger max_iterations"):
         fitted(LogisticRegression(max_iterations=2), standardised("wine"))
 
 

@@ -32,12 +32,9 @@ def steepness(at: Expansion) -> float:
 
 
 def complaint(minima: Sequence[Minimum], tolerance: float) -> str:
-    """What to tell the user of solvers that did not arrive, with what would help; empty when all did."""
+    """What to tell the user of solvers that did not arrive; empty when all did."""
     if all(minimum.converged for minimum in minima):
         return ""
     reached = max(minimum.steepness for minimum in minima)
     iterations = max(minimum.iterations for minimum in minima)
-    return (
-        f"stopped after {iterations} iterations with a gradient of {reached:.1e}, above the tolerance "
-        f"{tolerance:g}; a larger max_iterations or l2, or the solver newton, would help"
-    )
+    return f"stopped after {iterations} steps with a gradient of {reached:.1e}, above the tolerance {tolerance:g}"

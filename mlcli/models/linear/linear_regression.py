@@ -41,6 +41,7 @@ from mlcli.models.linear._least_squares import Solution, nearest_plane
 
 CONFIDENCE = 0.95
 NAMED = 12
+"""Of more columns than this, a note names the first ones only."""
 INVOLVED = 1e-6
 """The part a column plays in a direction of collinearity from which it is named."""
 

@@ -38,7 +38,7 @@ from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.models.linear._design import INTERCEPT, Design, check_shapes, scores, terms
+from mlcli.models.linear._design import Design, check_shapes, scores, terms
 from mlcli.models.linear._forms import FORMS, FORMS_OF_FEW, Form
 from mlcli.models.linear._gradient_descent import gradient_descent
 from mlcli.models.linear._losses import Loss
@@ -48,6 +48,10 @@ from mlcli.models.linear._objective import LinearMap, Objective
 from mlcli.models.linear._penalties import L2
 
 SOLVERS = {"newton": newton, "gradient-descent": gradient_descent}
+ADVICE = {
+    "newton": "a larger max_iterations or l2 would help",
+    "gradient-descent": "the solver newton, or a larger max_iterations or l2, would help",
+}
 LARGEST_EXPONENT = 709.0
 SEPARATED = (
     "the columns separate some classes perfectly, so without a penalty ever larger coefficients fit ever better; "
@@ -122,7 +126,7 @@ class LogisticRegression(Classifier):
     def _warn(self, objectives: Sequence[Objective], minima: Sequence[Minimum]) -> None:
         unfinished = complaint(minima, self.tolerance)
         if unfinished:
-            warnings.warn(f"{self.id} {unfinished}", MlcliWarning, stacklevel=2)
+            warnings.warn(f"{self.id} {unfinished}; {ADVICE[self.solver]}", MlcliWarning, stacklevel=2)
         elif self.l2 == 0 and any(map(never_ends, objectives, minima)):
             warnings.warn(SEPARATED, MlcliWarning, stacklevel=2)
 
@@ -157,7 +161,7 @@ class LogisticRegression(Classifier):
         odds = Section(
             "Odds ratios",
             header=("column", *outputs),
-            rows=tuple((name, *map(_odds, values)) for name, values in named if name != INTERCEPT),
+            rows=tuple((name, *map(_odds, values)) for name, values in named[int(self.intercept) :]),
             note="What one unit more of the column multiplies the odds by.",
         )
         ends = zip(self.iterations_, self.steepness_, strict=True)
