@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from mlcli.cli._boundary import reported
+from mlcli.cli._values import read_plainly
 from mlcli.core.names import did_you_mean
 
 VERBS = ("eval", "train", "predict", "run", "plan", "check", "runs", "models", "data", "schema", "init")
@@ -37,6 +38,10 @@ def command_of(verb: str) -> Any:
 class Verb(TyperCommand):
     """A command whose help says DATA, not {DATA} <list[str]>: types of arguments are words for programmers."""
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, reading their values without pydantic."""
+        return read_plainly(super().get_params(ctx))
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The usage line."""
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
@@ -60,6 +65,10 @@ class Verbs(TyperGroup):
         super().__init__(**settings)
         for verb in VERBS:
             self.add_command(TyperCommand(verb, short_help=summary_of(verb)))
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, reading their values without pydantic."""
+        return read_plainly(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The real command in place of the listed one; an unknown verb is named with the nearest."""
