@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,7 @@ class WorkerDiedError(Exception):
     """A worker has ended without an answer; which block did it is not known."""
 
 
-def pooled(blocks: Iterable[tuple[Any, Block]], jobs: int) -> Iterator[tuple[Any, Parcel]]:
+def pooled(blocks: Iterable[tuple[Any, Block]], jobs: int) -> Generator[tuple[Any, Parcel]]:
     """Judge blocks on ``jobs`` processes; each tag comes back with its parcel, in any order."""
     from concurrent.futures.process import BrokenProcessPool
 
@@ -43,4 +43,4 @@ def _pool_closed_at_the_end() -> Iterator[None]:
     try:
         yield
     finally:
-        get_reusable_executor().shutdown(wait=True, kill_workers=True)
+        get_reusable_executor(reuse=True, kill_workers=True).shutdown(wait=True, kill_workers=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -91,8 +92,9 @@ def _run_in_pool(ledger: Ledger, workers: int) -> None:
     under_way: dict[tuple[int, int], Course] = {}
     while any(ledger.waiting(_is_ordinary)):
         try:
-            for place, parcel in pooled(_handed_out(ledger, under_way), workers):
-                _receive(ledger, under_way.pop(place), parcel)
+            with closing(pooled(_handed_out(ledger, under_way), workers)) as parcels:
+                for place, parcel in parcels:
+                    _receive(ledger, under_way.pop(place), parcel)
         except WorkerDiedError:
             for course in under_way.values() or ledger.courses:
                 course.suspect = True
@@ -113,11 +115,12 @@ def _run_supervised(ledger: Ledger, which: Callable[[Course], bool], workers: in
     """Judge each of some cells in a child that can be killed."""
     from mlcli.experiment.supervise import Stopped, supervised
 
-    for course, said in supervised(_orders(ledger, which), workers):
-        if isinstance(said, Stopped):
-            ledger.end(course, said.status, said.why)
-        else:
-            _receive(ledger, course, said)
+    with closing(supervised(_orders(ledger, which), workers)) as news:
+        for course, said in news:
+            if isinstance(said, Stopped):
+                ledger.end(course, said.status, said.why)
+            else:
+                _receive(ledger, course, said)
 
 
 def _orders(ledger: Ledger, which: Callable[[Course], bool]) -> Iterator[Order]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -85,7 +85,7 @@ class Child:
         self.connection.close()
 
 
-def supervised(orders: Iterable[Order], jobs: int) -> Iterator[tuple[Any, Parcel | Stopped]]:
+def supervised(orders: Iterable[Order], jobs: int) -> Generator[tuple[Any, Parcel | Stopped]]:
     """Judge orders in up to ``jobs`` children; yields (tag, what came of a block or how the child was stopped)."""
     waiting = iter(orders)
     children: list[Child] = []
