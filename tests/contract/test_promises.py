@@ -56,7 +56,8 @@ def test_saved_and_loaded_equals_fitted_to_the_bit(subject: Subject) -> None:
     written = json.dumps(packed(model, arrays), allow_nan=False)
     loaded = unpacked(json.loads(written), arrays)
     assert np.array_equal(said_by(ask(model, test)), said_by(ask(loaded, test)))
-    assert np.array_equal(ask(model, test).predicted, ask(loaded, test).predicted)
+    first, second = (ask(learner, test).arrays()["predicted"] for learner in (model, loaded))
+    assert np.array_equal(first, second)
 
 
 @owing("training_order", SUBJECTS)

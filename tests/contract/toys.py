@@ -35,7 +35,8 @@ def rows_for(kind: str, accepts: Accepts, n: int = 150, seed: int = 7) -> Superv
     table = Table.of(parts, n)
     if accepts.missing:
         table = with_gaps(table, rng)
-    return REAL[kind](table, group, rng)
+    made: SupervisedRows = REAL[kind](table, group, rng)
+    return made
 
 
 def labelled(table: Table, group: Any, rng: np.random.Generator) -> LabelledRows:
@@ -52,7 +53,7 @@ def valued(table: Table, group: Any, rng: np.random.Generator) -> ValuedRows:
     return ValuedRows(table=table, rows=np.arange(n), target="weight", y=y)
 
 
-REAL = {"classification": labelled, "regression": valued}
+REAL: dict[str, Any] = {"classification": labelled, "regression": valued}
 
 
 def with_gaps(table: Table, rng: np.random.Generator) -> Table:
