@@ -46,7 +46,7 @@ from mlcli.core.tables import Array, Codes, Table
 from mlcli.models.neighbours._distances import DISTANCES, Distance
 from mlcli.models.neighbours._points import Points, spans_of
 from mlcli.models.neighbours._search import Pairs, candidates
-from mlcli.models.neighbours._votes import TIES, VOTES, nearer_wins, seated, seats_needed
+from mlcli.models.neighbours._votes import TIES, VOTES, WHOLE, nearer_wins, seated, seats_needed
 
 
 @register("knn", reference="Cover & Hart 1967, Nearest neighbor pattern classification")
@@ -88,8 +88,9 @@ class NearestNeighbours(Classifier, Regressor):
         points = self._distance.points(data.table, self.spans_)
         self.numbers_, self.codes_ = points.numbers, points.codes
         self.outputs_, self.weights_ = data.outputs, data.weights
-        if self.k > len(data):
-            message = f"k = {self.k} but there are only {len(data)} training rows: all of them vote"
+        seats = float(data.weights.sum())
+        if self.k * WHOLE > seats:
+            message = f"k = {self.k} but there are only {seats:.6g} training rows: all of them vote"
             warnings.warn(message, MlcliWarning, stacklevel=2)
 
     def predict_proba(self, table: Table) -> Array:

@@ -126,7 +126,7 @@ def _gain(
         np.maximum(other_sums, 0.0) if level.targets.slots > 1 else other_sums, other
     )
     before = total(level.sums, level.weight)[runs.node]
-    possible = possible & (weight >= least) & (other >= least)
+    possible = possible & (weight >= least) & (other >= least) & (other > 0)
     return np.where(possible, (before - after) / level.weight[runs.node], -np.inf)
 
 

@@ -12,8 +12,8 @@ from mlcli.models.trees._criteria import Criterion
 from mlcli.models.trees._levels import Level, descend
 from mlcli.models.trees._runs import Cuts, between_values, information_of
 
-COMPILED_FROM = 40_000
-"""How many cells of ordered features make it worth loading the compiled search."""
+COMPILED_FROM = 20_000
+"""From how many cells of ordered features on loading the compiled search (0.3 s) pays within ten folds."""
 
 NominalCuts = Callable[[Level, int, Criterion, float], Cuts]
 OrderedCuts = Callable[[Level, Criterion, float], list[Cuts]]
@@ -61,7 +61,8 @@ def compiled_route() -> Route:
         best_thresholds(
             features, level.orders, level.data.ranks, level.data.missing_rank, level.starts,
             level.targets.slot, level.amount, level.targets.weight, level.sums, level.weight,
-            level.tolerance, least, criterion.code, gain, left, low, high, missing_left,
+            criterion.total(level.sums, level.weight), level.tolerance, least, criterion.code,
+            gain, left, low, high, missing_left,
         )  # fmt: skip
         information = [information_of(row, level.weight) for row in left]
         return [Cuts(*one) for one in zip(gain, information, low, high, missing_left, strict=True)]

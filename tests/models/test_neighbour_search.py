@@ -1,0 +1,83 @@
+"""The screened search for neighbours finds what measuring every pair finds, to the bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mlcli.core.tables import Array
+from mlcli.models.neighbours import _search
+from mlcli.models.neighbours._distances import DISTANCES, Distance
+from mlcli.models.neighbours._points import Points
+from mlcli.models.neighbours._search import candidates
+from tests.golden.shipped import numeric
+
+SCALES = {
+    "ordinary": lambda X: X,
+    "far from the origin": lambda X: X + 1e6,
+    "one column dwarfs the rest": lambda X: X * np.array([1e9, 1.0, 1.0]),
+    "one row dwarfs the rest": lambda X: np.vstack([X[:-1], X[-1:] * 1e12]),
+    "on a grid, with many ties": lambda X: np.round(X),
+    "all rows the same": lambda X: np.ones_like(X),
+    "tiny": lambda X: X * 1e-100,
+    "huge": lambda X: X * 1e140,
+}
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", ["euclidean", "cosine", "manhattan"])
+@pytest.mark.parametrize(("rows", "count"), [(3, 3), (40, 1), (1000, 5), (1003, 60)])
+def test_every_row_as_near_as_the_kth_is_found(scale: str, name: str, rows: int, count: int) -> None:
+    rng = np.random.default_rng(rows)
+    stored = as_points(SCALES[scale](rng.normal(size=(rows, 3))), name)
+    asked = as_points(SCALES[scale](rng.normal(size=(30, 3))), name)
+    every = DISTANCES[name].between(asked.down(), stored)
+    kth = np.sort(every, axis=1)[:, count - 1]
+    found = np.full(every.shape, np.nan)
+    for pairs in candidates(DISTANCES[name], asked, stored, count):
+        found[pairs.asked, pairs.stored] = pairs.distance
+        assert np.array_equal(np.lexsort((pairs.stored, pairs.distance, pairs.asked)), np.arange(len(pairs.asked)))
+    near = every <= kth[:, None]
+    assert np.array_equal(found[near], every[near])
+
+
+def test_few_pairs_are_measured_that_are_not_wanted() -> None:
+    rng = np.random.default_rng(3)
+    stored, asked = (as_points(rng.normal(size=(n, 10)), "euclidean") for n in (3000, 100))
+    (pairs,) = candidates(DISTANCES["euclidean"], asked, stored, 5)
+    assert 500 <= len(pairs.asked) < 550
+
+
+def as_points(X: Array, name: str) -> Points:
+    """Numbers as a distance sees them."""
+    return DISTANCES[name].points(numeric(X), np.ones(X.shape[1]))
+
+
+def test_blocks_and_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    stored, asked = (
+        as_points(rng.normal(size=(200, 4)), "euclidean"),
+        as_points(rng.normal(size=(57, 4)), "euclidean"),
+    )
+    whole = list(candidates(DISTANCES["euclidean"], asked, stored, 4))
+    monkeypatch.setattr(_search, "BLOCK_BYTES", 8 * 200 * 3)
+    monkeypatch.setattr(_search, "PAIRS_AT_ONCE", 20)
+    pieces = list(candidates(DISTANCES["euclidean"], asked, stored, 4))
+    assert len(whole) == 1
+    assert len(pieces) > 5
+    for part in ("asked", "stored", "distance"):
+        assert np.array_equal(np.concatenate([getattr(piece, part) for piece in pieces]), getattr(whole[0], part))
+
+
+def test_a_distance_without_a_quick_screen_gives_the_same() -> None:
+    rng = np.random.default_rng(2)
+    stored, asked = (
+        as_points(rng.normal(size=(300, 6)), "euclidean"),
+        as_points(rng.normal(size=(40, 6)), "euclidean"),
+    )
+    quick = DISTANCES["euclidean"]
+    plain = Distance(quick.between, quick.points, quick.accepts)
+    (fast,), (slow,) = candidates(quick, asked, stored, 7), candidates(plain, asked, stored, 7)
+    kept = np.isin(fast.asked * 300 + fast.stored, slow.asked * 300 + slow.stored)
+    assert np.array_equal(fast.keep(kept).stored, slow.stored)
+    assert np.array_equal(fast.keep(kept).distance, slow.distance)
