@@ -1,15 +1,18 @@
-"""What is known of every cell of a batch while it runs: answers so far, what is missing, how it ended."""
+"""All cells of a batch while it runs: what is stored, what is waiting, what has come of them, how far it is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mlcli.core.errors import ModelFileError
-from mlcli.experiment.cells import Cell, CellResult, SplitResult
-from mlcli.experiment.engine import Block, Failure, Outcome, Preparation, ReadyCell, in_words
+from mlcli.experiment.cells import Cell, CellResult
+from mlcli.experiment.course import Course
+from mlcli.experiment.engine import Failure, Outcome, in_words, trace_of
 from mlcli.experiment.payload import encoded
+from mlcli.experiment.preparation import Block, Preparation
+from mlcli.experiment.protocols._base import Split
 
 if TYPE_CHECKING:
     from mlcli.experiment.store import Ending, Store, StoredCell
@@ -33,86 +36,6 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 
-@dataclass(eq=False)
-class Course:
-    """One cell on its way: ``status`` is empty until it has ended."""
-
-    cell: Cell
-    made: ReadyCell | None = None
-    key: str = ""
-    id: int = 0
-    found: dict[int, SplitResult] = field(default_factory=dict)
-    failure: Failure | None = None
-    status: str = ""
-    why: str = ""
-    trace: str = ""
-    notes: tuple[str, ...] = ()
-    stored: int = 0
-    """How many splits were in the store beforehand."""
-    untouched: bool = True
-    """Whether nothing of it has run now."""
-    seconds: float = 0.0
-    """What the stored splits took; a budget counts them."""
-    suspect: bool = False
-    """Whether it may bring its process down."""
-
-    @property
-    def total(self) -> int:
-        """How many splits it has."""
-        return len(self.made.splits) if self.made else 0
-
-    @property
-    def settled(self) -> int:
-        """How many splits need no more work."""
-        return self.total if self.status else len(self.found)
-
-    def blocks(self) -> list[tuple[int, int]]:
-        """What is still to be judged, as (first split, count)."""
-        if self.made is None or self.status:
-            return []
-        return list(self.made.blocks([index not in self.found for index in range(self.total)]))
-
-    def wants(self, first: int) -> bool:
-        """Whether a block is still of use: not beyond the first split that has failed."""
-        return not self.status and (self.failure is None or first < self.failure.index)
-
-    def end(self, status: str, why: str = "", trace: str = "") -> None:
-        """Nothing more is run."""
-        self.status, self.why, self.trace = status, why, trace
-
-    def add(self, outcome: Outcome) -> None:
-        """Take what came of a block; the first failing split of the cell is the one that is named."""
-        self.untouched = False
-        self.found |= {split.index: split for split in outcome.results}
-        failed = outcome.failure
-        if failed and (self.failure is None or failed.index < self.failure.index):
-            self.failure = failed
-        needed = self.total if self.failure is None else self.failure.index
-        if all(index in self.found for index in range(needed)):
-            self._close()
-
-    def _close(self) -> None:
-        if self.failure is None:
-            self.end("done")
-        else:
-            self.end("failed", self.failure.why, self.failure.trace)
-
-    def result(self, cell: Cell) -> CellResult:
-        """What came of it, for a cell that asks for the same."""
-        last = self.total if self.failure is None else self.failure.index
-        return CellResult(
-            cell=cell,
-            status=self.status,
-            why=self.why,
-            splits=tuple(self.found[index] for index in range(last) if index in self.found),
-            pooled=self.made.pooled if self.made else False,
-            stored=self.untouched and bool(self.key),
-            notes=self.notes,
-            key=self.key,
-            trace=self.trace,
-        )
-
-
 class Ledger:
     """All cells of a batch; the one place that writes the store and tells of progress."""
 
@@ -129,7 +52,7 @@ class Ledger:
         self._on_progress = on_progress
         self._cells = cells
         self._preparation = Preparation()
-        self._splits_digests: dict[int, str] = {}
+        self._splits_digests: dict[int, tuple[Sequence[Split], str]] = {}
         by_key: dict[str, Course] = {}
         self._course_of: list[Course] = []
         for cell in cells:
@@ -161,6 +84,8 @@ class Ledger:
 
     def receive(self, course: Course, first: int, outcome: Outcome, payload: bytes | None = None) -> None:
         """Keep what came of a block, in memory and in the store; ``payload`` is the same, already encoded."""
+        if not course.wants(first):
+            return
         course.add(outcome)
         if self._store is not None and outcome.results:
             seconds = sum(split.fit_seconds + split.predict_seconds for split in outcome.results)
@@ -189,7 +114,7 @@ class Ledger:
         except ModelFileError:
             raise
         except Exception as problem:
-            course.end("failed", in_words(problem, "the making of rows and splits"))
+            course.end("failed", in_words(problem, "the making of rows and splits"), trace_of(problem))
         return course
 
     def _key(self, course: Course) -> str:
@@ -197,9 +122,9 @@ class Ledger:
 
         assert course.made is not None
         splits = course.made.splits
-        if id(splits) not in self._splits_digests:
-            self._splits_digests[id(splits)] = splits_digest(splits)
-        return cell_key(course.cell, course.made, self._splits_digests[id(splits)])
+        if id(splits) not in self._splits_digests:  # the splits are kept, so that no others get their id
+            self._splits_digests[id(splits)] = (splits, splits_digest(splits))
+        return cell_key(course.cell, course.made, self._splits_digests[id(splits)][1])
 
     def _recall(self, course: Course, store: Store, *, fresh: bool, retry: bool) -> None:
         """Take what the store has of a cell; a recorded ending stands unless there is a reason to try again."""
@@ -210,7 +135,7 @@ class Ledger:
         course.found = {split.index: split for split in stored.splits}
         course.stored, course.seconds = len(stored.splits), stored.seconds
         if stored.damaged:
-            course.notes = (*course.notes, f"{stored.damaged} damaged blocks of the store were run again")
+            course.notes = (*course.notes, f"damaged blocks of the store that were run again: {stored.damaged}")
         self._recall_ending(course, stored, retry=retry)
 
     def _recall_ending(self, course: Course, stored: StoredCell, *, retry: bool) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlcli.core.answers import Answers
-from mlcli.experiment.engine import Block, Failure, Outcome, judge
+from mlcli.experiment.engine import Failure, Outcome, judge
 from mlcli.experiment.payload import decoded, encoded
+from mlcli.experiment.preparation import Block
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from mlcli.experiment.engine import Block
 from mlcli.experiment.parcel import Parcel, judged
+from mlcli.experiment.preparation import Block
 from mlcli.experiment.supervise import die_with
 
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from mlcli.core.kinds import kind_named
 from mlcli.experiment.cells import Cell, CellResult
-from mlcli.experiment.engine import Block, judge
-from mlcli.experiment.ledger import Course, Ledger, OnProgress, Progress
+from mlcli.experiment.course import Course
+from mlcli.experiment.engine import judge
+from mlcli.experiment.ledger import Ledger, OnProgress, Progress
+from mlcli.experiment.preparation import Block
 
 if TYPE_CHECKING:
     from mlcli.experiment.parcel import Parcel

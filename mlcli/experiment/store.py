@@ -124,6 +124,7 @@ class Store:
         row = (cell, ending.status, ending.why, ending.trace, ending.split, ending.budget, now())
         with self._database.transaction():
             self._database.write("INSERT OR REPLACE INTO endings VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
+            self._database.write("DELETE FROM risks WHERE cell = ?", cell)
 
     def put_risk(self, cell: int | None) -> None:
         """Keep which cell this process is running itself; who finds that later knows that it ended the process."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from mlcli.experiment.engine import ReadyCell
     from mlcli.experiment.parcel import Parcel
+    from mlcli.experiment.preparation import ReadyCell
 
 # The engine is imported by the children's own functions, after one BLAS thread is asked for.
 

@@ -13,7 +13,7 @@ import mlcli
 from mlcli.core.registry import MODELS, STEPS, Catalogue, Entry
 from mlcli.core.seeds import digest
 from mlcli.experiment.cells import Cell
-from mlcli.experiment.engine import ReadyCell
+from mlcli.experiment.preparation import ReadyCell
 from mlcli.experiment.protocols._base import Split
 
 CORE_VERSION = 1

@@ -11,7 +11,8 @@ import pytest
 from mlcli.core.answers import LabelAnswers, ValueAnswers
 from mlcli.core.errors import DataError, FitError
 from mlcli.experiment.cells import Cell, ModelSpec, ProtocolSpec
-from mlcli.experiment.engine import KEPT_LINES, Outcome, Preparation, judge, train
+from mlcli.experiment.engine import KEPT_LINES, Outcome, judge, train
+from mlcli.experiment.preparation import Preparation
 from tests.experiment import toy
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +17,7 @@ from mlcli.experiment.runner import run, workers_for
 from mlcli.experiment.store import Store
 from tests.experiment import toy
 
+ROOT = Path(__file__).parents[2]
 AT_ONCE = 0.0
 """The patience that hands everything to other processes."""
 
@@ -154,7 +157,26 @@ def test_progress_counts_splits_and_names_the_cell_that_moved(plugin: Path, stor
     assert [one.done_splits for one in told] == sorted(one.done_splits for one in told)
 
 
+def test_a_cell_that_has_failed_is_counted_once_whatever_else_comes_back(plugin: Path, store: Store) -> None:
+    told: list[Progress] = []
+    cells = [toy.troubled("refuses", "always", seed=seed) for seed in (1, 2)]
+    run(cells, store=store, jobs=2, patience=AT_ONCE, on_progress=told.append)
+    assert [one.status for one in told].count("failed") == 2
+    assert (told[-1].done_cells, told[-1].done_splits) == (2, 10)
+
+
 def test_jobs_are_as_many_as_asked_or_as_there_are_cores() -> None:
     assert workers_for(3) == 3
     assert workers_for(None) >= 1
     assert workers_for(-1) == workers_for(None)
+
+
+def test_a_small_batch_without_a_store_loads_nothing_that_only_large_or_stored_ones_need() -> None:
+    code = (
+        "import sys\nfrom tests.experiment import toy\nfrom mlcli.experiment.runner import run\n"
+        "assert run([toy.cell()])[0].status == 'done'\n"
+        "heavy = ('joblib', 'sqlite3', 'multiprocessing', 'safetensors', 'scipy', 'numba', 'pandas')\n"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -85,7 +85,7 @@ def test_a_damaged_block_is_run_again_and_said(store: Store) -> None:
     (again,) = run([toy.cell()], store=store)
     assert toy.digest([again]) == toy.digest([before])
     assert not again.stored
-    assert again.notes == ("1 damaged blocks of the store were run again",)
+    assert again.notes == ("damaged blocks of the store that were run again: 1",)
     assert run([toy.cell()], store=store)[0].notes == ()
 
 

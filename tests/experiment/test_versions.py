@@ -17,7 +17,9 @@ from mlcli.core.schema import Schema
 from mlcli.core.seeds import rng_for
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.cells import Cell, ProtocolSpec, StepSpec
-from mlcli.experiment.engine import Block, Learner, Preparation, judge
+from mlcli.experiment.engine import judge
+from mlcli.experiment.learner import Learner
+from mlcli.experiment.preparation import Block, Preparation
 from mlcli.experiment.protocols._base import Split
 from mlcli.experiment.versions import CORE_VERSION, cell_key, method_version, splits_digest
 from tests.experiment import toy

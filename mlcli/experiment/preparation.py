@@ -1,0 +1,112 @@
+"""Cells made ready: their rows and their splits, shared among cells that meet the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.errors import DataError, FitError, ModelFileError
+from mlcli.core.kinds import kind_named
+from mlcli.core.params import build, settings
+from mlcli.core.registry import PROTOCOLS
+from mlcli.core.seeds import digest, rng_for
+from mlcli.data.dataset import Dataset
+from mlcli.experiment.cells import Cell
+from mlcli.experiment.hearing import heard
+from mlcli.experiment.learner import Learner, SavedLearner
+from mlcli.experiment.protocols._base import Protocol, Split
+
+BLOCKS_PER_CELL = 32
+"""A cell of many splits is judged and stored in about this many blocks."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some consecutive splits of a cell with all they need: what a worker is sent."""
+
+    learner: Learner | SavedLearner
+    rows: Any
+    first: int
+    splits: tuple[Split, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ReadyCell:
+    """A cell with its rows and splits made; ``notes`` is what was said while making them."""
+
+    learner: Learner | SavedLearner
+    rows: Any
+    splits: Sequence[Split]
+    pooled: bool = False
+    notes: tuple[str, ...] = ()
+
+    def blocks(self, missing: Sequence[bool]) -> Iterator[tuple[int, int]]:
+        """The missing splits as (first, count); where blocks end depends on the number of splits alone."""
+        size = max(1, len(self.splits) // BLOCKS_PER_CELL)
+        for start in range(0, len(self.splits), size):
+            wanted = [index for index in range(start, min(start + size, len(self.splits))) if missing[index]]
+            yield from _runs(wanted)
+
+    def block(self, first: int, count: int) -> Block:
+        """Some consecutive splits."""
+        return Block(self.learner, self.rows, first, tuple(self.splits[first + i] for i in range(count)))
+
+
+class Preparation:
+    """Makes cells ready; cells of the same dataset, protocol and seed share their rows and splits."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, str], Any] = {}
+        self._splits: dict[str, tuple[Sequence[Split], bool, tuple[str, ...]]] = {}
+
+    def ready(self, cell: Cell) -> ReadyCell:
+        """A cell with its rows and splits."""
+        dataset = cell.dataset
+        if not isinstance(dataset, Dataset):
+            hint = "name its file to run it again"
+            raise DataError(f"the rows of dataset '{dataset.name}' are not at hand", hint=hint)
+        if cell.model.saved is not None:
+            return _ready_to_ask(cell.model.saved, dataset)
+        rows = self._rows_of(dataset, cell.kind)
+        learner = Learner(dataset.content, cell.model, cell.steps, cell.seed)
+        return ReadyCell(learner, rows, *self._splits_of(cell, rows))
+
+    def _rows_of(self, dataset: Dataset, kind: str) -> Any:
+        same = (dataset.content, kind)
+        if same not in self._rows:
+            self._rows[same] = kind_named(kind).container.from_table(dataset.table, dataset.schema)
+        return self._rows[same]
+
+    def _splits_of(self, cell: Cell, rows: Any) -> tuple[Sequence[Split], bool, tuple[str, ...]]:
+        protocol: Protocol = build(PROTOCOLS.load(cell.protocol.use), cell.protocol.params)
+        seeded_by = (cell.dataset.content, protocol.id, settings(protocol), cell.seed)
+        same = digest(cell.kind, *seeded_by)
+        if same not in self._splits:
+            with heard() as notes:
+                splits = protocol.splits(rows.strata(), rng_for("splits", *seeded_by))
+            self._splits[same] = (splits, protocol.pooled, tuple(notes))
+        return self._splits[same]
+
+
+def _ready_to_ask(path: Path, dataset: Dataset) -> ReadyCell:
+    from mlcli.experiment.model_file import load_model
+
+    saved = load_model(path)
+    try:
+        rows, notes = saved.rows_of(dataset), saved.notes_on(dataset)
+    except ModelFileError as problem:  # the file is sound; it is these rows that it cannot answer for
+        raise FitError(*problem.problems) from problem
+    everything = Split(train=np.empty(0, np.intp), test=np.arange(len(rows)), label="all rows")
+    return ReadyCell(SavedLearner(saved.pipeline, saved.digest), rows, (everything,), notes=notes)
+
+
+def _runs(indices: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Consecutive numbers as (first, count)."""
+    for _, run in groupby(enumerate(indices), key=lambda placed: placed[1] - placed[0]):
+        numbers = [index for _, index in run]
+        yield numbers[0], len(numbers)
