@@ -148,8 +148,8 @@ class Splits:
         if not self.data.ordered[feature]:
             return float("nan")
         values = self.data.values[feature]
-        above = float(values[high]) if high < len(values) else float("inf")
-        return threshold_between(float(values[self.cut.low[node]]), above)
+        known_above = high < len(values)
+        return threshold_between(*values[[self.cut.low[node], high]]) if known_above else float("inf")
 
     def _children_of_levels(self, levels: Rows, first_child: int) -> Rows:
         """For each nominal node the child of every code; the branch past all levels takes the codes left over."""

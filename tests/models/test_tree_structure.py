@@ -1,0 +1,73 @@
+"""A saved tree is checked before rows walk it: shapes, bounds, no cycles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mlcli.models.trees.decision_tree import DecisionTree
+from tests.golden.asking import fitted
+from tests.rows import labelled, table_of
+
+CELLS: dict[str, Any] = {
+    "x": [1.0, 2.0, 3.0, None, 5.0, 6.0, 7.0, None],
+    "c": ["u", "v", "u", "w", "v", "u", None, "w"],
+}
+
+
+def grown(algorithm: str = "id3") -> Any:
+    """A tree that asks for both columns."""
+    return fitted(DecisionTree(algorithm=algorithm), labelled(table_of(CELLS), list("abcabcab")))
+
+
+@pytest.mark.parametrize("algorithm", ["cart", "id3", "c45"])
+def test_a_grown_tree_passes(algorithm: str) -> None:
+    model = grown(algorithm)
+    model.check_learned()
+    assert set(model.tree.feature) >= {-1, 0}
+
+
+BROKEN: dict[str, tuple[str, Any]] = {
+    "a child that is its parent": ("left", lambda a: np.where(a == 1, 0, a)),
+    "a child that is not there": ("left", lambda a: np.where(a > 1, 1000, a)),
+    "a feature that is not there": ("feature", lambda a: np.where(a >= 0, 2, a)),
+    "a negative feature": ("feature", lambda a: np.where(a >= 0, -2, a)),
+    "a question without branches": ("children", lambda a: a * 0),
+    "more branches than nodes": ("children", lambda a: a * 5),
+    "missing cells sent to the root": ("missing", lambda a: a * 0),
+    "levels sent to the root": ("child_of", lambda a: a * 0),
+    "a map that is too short": ("child_of", lambda a: a[:1]),
+    "a map before the beginning": ("offset", lambda a: a - 1),
+    "numbers for indices": ("left", lambda a: a.astype(float)),
+    "too few thresholds": ("threshold", lambda a: a[1:]),
+    "a threshold for levels": ("threshold", lambda a: np.zeros_like(a)),
+    "values that are not numbers": ("value", lambda a: a * np.nan),
+    "values of fewer classes": ("value", lambda a: a[:, :1]),
+    "weights of another shape": ("weight", lambda a: a[:, None]),
+    "no nodes": ("feature", lambda a: a[:0]),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_tree_is_refused(what: str) -> None:
+    model = grown()
+    name, damage = BROKEN[what]
+    model.nodes_ = model.nodes_ | {name: damage(model.nodes_[name])}
+    with pytest.raises(ValueError, match="tree"):
+        model.check_learned()
+
+
+def test_other_arrays_than_those_of_a_tree_are_refused() -> None:
+    model = grown()
+    model.nodes_ = {"feature": model.nodes_["feature"]}
+    with pytest.raises(ValueError, match="a tree does not have"):
+        model.check_learned()
+
+
+def test_fills_for_other_columns_are_refused() -> None:
+    model = grown()
+    model.fills_ = model.fills_[:1]
+    with pytest.raises(ValueError, match="other columns"):
+        model.check_learned()
