@@ -64,6 +64,7 @@ class Catalogue:
     def __init__(self, package: str, noun: str) -> None:
         self.package = package
         self.noun = noun
+        self._heads: dict[str, Entry] = {}
 
     @cached_property
     def folder(self) -> Path:
@@ -98,7 +99,9 @@ class Catalogue:
     def entry(self, name: str) -> Entry:
         """The entry of one id."""
         if name in self._shipped:
-            return self._read_head(self._shipped[name])
+            if name not in self._heads:
+                self._heads[name] = self._read_head(self._shipped[name])
+            return self._heads[name]
         if name in self._plugins:
             return self._plugins[name]
         raise UsageError(
