@@ -22,15 +22,15 @@ from tests.golden.shipped import numeric
 CASES = ["gini", "entropy", "misclassification", "squared-error"]
 
 
-def rows(criterion: str, n: int = 60, seed: int = 0, weighted: bool = True, share_missing: float = 0.2) -> Any:
+def rows(criterion: str, n: int = 60, seed: int = 0, share_missing: float = 0.2) -> Any:
     """Rounded numbers, some missing, with classes or values."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, 3)), 1)
     X[rng.random(X.shape) < share_missing] = np.nan
-    common = {
+    common: dict[str, Any] = {
         "table": numeric(X),
         "rows": np.arange(n),
-        "weight": rng.integers(1, 4, n) * 1.0 if weighted else None,
+        "weight": rng.integers(1, 4, n) * 1.0,
     }
     if criterion == "squared-error":
         return ValuedRows(**common, y=np.round(np.nan_to_num(X[:, 0]) * 3 + rng.normal(size=n), 1) + 100)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,13 +39,6 @@ class Pairs:
     def keep(self, which: Rows | Flags) -> Pairs:
         """Some of the pairs, in the order given."""
         return Pairs(self.asked[which], self.stored[which], self.distance[which])
-
-    @classmethod
-    def joined(cls, parts: Sequence[Pairs]) -> Pairs:
-        """The pairs of several batches, in order."""
-        return cls(
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("asked", "stored", "distance"))
-        )
 
 
 def candidates(distance: Distance, asked: Points, stored: Points, count: int) -> Iterator[Pairs]:

@@ -32,6 +32,7 @@ Choices:
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,27 +109,21 @@ class NearestNeighbours(Classifier, Regressor):
             return first
         return super().decide(probabilities)
 
-    def neighbours(self, table: Table) -> tuple[Pairs, Array]:
-        """The rows asked with the training rows that vote on them, and what each vote counts."""
+    def neighbours(self, table: Table) -> Iterator[tuple[Pairs, Array]]:
+        """For batches of the rows asked: the training rows that vote on them, and what each vote counts."""
         asked = self._distance.points(table, self.spans_)
         stored = Points(self.numbers_, self.codes_)
-        voters, votes = [], []
         for pairs in candidates(self._distance, asked, stored, seats_needed(self.weights_, self.k)):
-            chosen, seats = seated(pairs, self.weights_, self.k, self.outputs_, self.tied_distance)
-            voters.append(chosen)
-            votes.append(seats * VOTES[self.weights](chosen) * self._edge_of_the_nearest(chosen))
-        return Pairs.joined(voters), np.concatenate([*votes, np.empty(0)])
-
-    def _edge_of_the_nearest(self, pairs: Pairs) -> Array | float:
-        return nearer_wins(pairs) if self.tied_vote == "nearest" else 1.0
+            voters, seats = seated(pairs, self.weights_, self.k, self.outputs_, self.tied_distance)
+            edge = nearer_wins(voters) if self.tied_vote == "nearest" else 1.0
+            yield voters, seats * VOTES[self.weights](voters) * edge
 
     def _mean_of_neighbours(self, table: Table) -> Array:
-        if len(table) == 0:
-            return np.empty((0, self.outputs_.shape[1]))
-        pairs, votes = self.neighbours(table)
-        begins = pairs.begins
-        heard = np.add.reduceat(votes[:, None] * self.outputs_[pairs.stored], begins, axis=0)
-        return heard / np.add.reduceat(votes, begins)[:, None]
+        means = [np.empty((0, self.outputs_.shape[1]))]
+        for pairs, votes in self.neighbours(table):
+            heard = np.add.reduceat(votes[:, None] * self.outputs_[pairs.stored], pairs.begins, axis=0)
+            means.append(heard / np.add.reduceat(votes, pairs.begins)[:, None])
+        return np.concatenate(means)
 
     def explain(self) -> Explanation:
         """What is stored, and who votes."""
@@ -150,9 +145,19 @@ class NearestNeighbours(Classifier, Regressor):
         )
 
     def check_learned(self) -> None:
-        """Every block must speak of the same rows."""
-        rows = {self.numbers_.shape[1], self.codes_.shape[1], len(self.outputs_), len(self.weights_)}
-        if len(rows) != 1 or rows == {0} or self.outputs_.ndim != 2:
+        """Every block must speak of the same rows, and of these columns."""
+        blocks = self.numbers_, self.codes_, self.outputs_
+        if any(block.ndim != 2 for block in blocks) or self.weights_.ndim != 1 or len(self.weights_) == 0:
+            raise ValueError("the stored rows of knn have other shapes than rows have")
+        if {self.numbers_.shape[1], self.codes_.shape[1], len(self.outputs_)} != {len(self.weights_)}:
             raise ValueError("the stored rows of knn do not fit together")
-        if not (self.weights_ > 0).all():
-            raise ValueError("the stored rows of knn have weights that are not above 0")
+        nothing = Table.of(((column, np.empty(0)) for column in self.columns_), 0)
+        seen = (
+            self._distance.points(nothing, self.spans_) if self.spans_.shape == nothing.numbers.shape[1:] else None
+        )
+        if seen is None or (len(seen.numbers), len(seen.codes)) != (len(self.numbers_), len(self.codes_)):
+            raise ValueError("the stored rows of knn have other columns")
+        if not (
+            np.isfinite(self.outputs_).all() and np.isfinite(self.weights_).all() and (self.weights_ > 0).all()
+        ):
+            raise ValueError("the stored rows of knn have outputs or weights that cannot be")

@@ -7,6 +7,7 @@ the last level where missing, so that an empty cell is a level of its own).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -28,12 +29,17 @@ def level_counts(columns: Sequence[Column]) -> np.ndarray[tuple[int], np.dtype[n
 def features(table: Table, fills: Array) -> Array:
     """The cells (n × F) of a table; an empty cell takes the fill of its column, and stays empty if that is NaN."""
     cells = np.empty((len(table), len(table.columns)))
+    left_empty = np.where(ordered(table.columns), np.nan, level_counts(table.columns) - 1)
+    fills = np.where(np.isnan(fills), left_empty, fills)
     for j, (column, given) in enumerate(table.parts()):
-        known = given.astype(float)
-        empty = np.isnan(known) | (known < 0 if column.coded else False)
-        left_empty = np.nan if ordered([column])[0] else float(len(column.levels))
-        cells[:, j] = np.where(empty, left_empty if np.isnan(fills[j]) else fills[j], known)
+        cells[:, j] = np.where(_known(given, column), given, fills[j])
     return cells
+
+
+def _known(given: np.ndarray[Any, Any], column: Column) -> Flags:
+    """Which cells of a column are not empty."""
+    known: Flags = given >= 0 if column.coded else ~np.isnan(given)
+    return known
 
 
 def own_value(table: Table, weights: Array) -> Array:
@@ -43,11 +49,12 @@ def own_value(table: Table, weights: Array) -> Array:
 
 def most_frequent(table: Table, weights: Array) -> Array:
     """The most frequent value of each column; of several, the first level or the middle number."""
-    return np.array([_most_frequent(cells.astype(float), column, weights) for column, cells in table.parts()])
+    found = [_most_frequent(cells, column, weights) for column, cells in table.parts()]
+    return np.array(found, dtype=float)
 
 
-def _most_frequent(cells: Array, column: Column, weights: Array) -> float:
-    known = ~np.isnan(cells) & ((cells >= 0) | (not column.coded))
+def _most_frequent(cells: np.ndarray[Any, Any], column: Column, weights: Array) -> float:
+    known = _known(cells, column)
     if not known.any():
         return float("nan")
     values, which = np.unique(cells[known], return_inverse=True)

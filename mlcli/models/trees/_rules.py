@@ -1,4 +1,4 @@
-"""A tree in words: indented rules, each answer as an OR of ANDs, and what each column is worth."""
+"""A tree in words: indented rules, each class as an OR of ANDs, and what each column is worth."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from mlcli.models.trees._structure import LEAF, Tree
 MOST_LINES = 60
 """How many lines of rules are shown."""
 MOST_LEAVES = 16
-"""Up to how many leaves answers are shown as an OR of ANDs."""
+"""Up to how many leaves classes are shown as an OR of ANDs."""
+MOST_NAMES = 10
+"""How many columns that are not asked for are named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +98,11 @@ def _bound(threshold: float, column: Column) -> str:
 
 
 def explained(tree: Tree, columns: Sequence[Column], answers: Sequence[str]) -> Explanation:
-    """Rules, answers as OR of ANDs while there are few, and what columns are worth."""
+    """Rules, classes as OR of ANDs while there are few leaves, and what columns are worth."""
     words = Words(tree, columns, answers)
     sections = [_rules(words)]
-    if tree.leaves.sum() <= MOST_LEAVES:
-        sections.append(_answers(words))
+    if tree.value.shape[1] > 1 and tree.leaves.sum() <= MOST_LEAVES:
+        sections.append(_classes(words))
     if not tree.leaves[0]:
         sections.append(_worth(tree, columns))
     return tuple(sections)
@@ -116,12 +118,15 @@ def _rules(words: Words) -> Section:
     )
 
 
-def _answers(words: Words) -> Section:
+def _classes(words: Words) -> Section:
+    """Each class as an OR of ANDs, one way to it per line."""
     ways: dict[str, list[str]] = {}
     for answer, path in words.paths():
-        ways.setdefault(answer, []).append(path)
-    rows = tuple((answer, " OR ".join(f"({path})" for path in paths)) for answer, paths in ways.items())
-    return Section("When it answers what", header=("answer", "when"), rows=rows)
+        ways.setdefault(answer, []).append(f"({path})")
+    lines = []
+    for answer, paths in ways.items():
+        lines += [f"{answer} = {paths[0]}", *(f"  OR {path}" for path in paths[1:])]
+    return Section("Classes as an OR of ANDs", lines=tuple(lines))
 
 
 def _worth(tree: Tree, columns: Sequence[Column]) -> Section:
@@ -131,10 +136,11 @@ def _worth(tree: Tree, columns: Sequence[Column]) -> Section:
         (columns[j].name, float(worth[j]), float(reached[j]), int(depth[tree.feature == j].min())) for j in used
     )
     header = ("column", "share of the impurity decrease", "share of rows asked", "first asked at depth")
-    unused = len(columns) - len(used)
-    return Section(
-        "What columns are worth", header, rows, note=f"{unused} columns are not asked for" if unused else ""
+    unused = [column.name for j, column in enumerate(columns) if j not in used]
+    shown = ", ".join(unused[:MOST_NAMES]) + (
+        f" and {len(unused) - MOST_NAMES} more" if len(unused) > MOST_NAMES else ""
     )
+    return Section("What columns are worth", header, rows, note=f"not asked for: {shown}" if unused else "")
 
 
 def importances(tree: Tree, width: int) -> Array:

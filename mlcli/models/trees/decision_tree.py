@@ -129,7 +129,9 @@ class DecisionTree(Classifier, Regressor):
 
     def check_learned(self) -> None:
         """The tree must be one, over these columns."""
-        if self.fills_.shape != (len(self.columns_),):
+        levels = level_counts(self.columns_)
+        if self.fills_.shape != levels.shape:
             raise ValueError("the saved tree has fills for other columns")
-        slots = 1 if self.classes_ is None else len(self.classes_)
-        self.tree.check(level_counts(self.columns_), slots)
+        if ((levels > 0) & ((self.fills_ < 0) | (self.fills_ >= levels))).any():
+            raise ValueError("the saved tree fills with levels that are not there")
+        self.tree.check(levels, 1 if self.classes_ is None else len(self.classes_))
