@@ -1,10 +1,11 @@
-"""The answers of some splits as bytes and back: npy arrays behind a JSON head, compressed; never a pickle."""
+"""The answers of some splits as bytes and back: plain arrays behind a JSON head, compressed; never a pickle."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
+import math
 import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -17,6 +18,8 @@ from mlcli.experiment.cells import SplitResult
 
 HEAD_LENGTH_BYTES = 8
 COMPRESSION = 1
+STORED_KINDS = "biuf"
+"""What the elements of a stored array may be: truth values and numbers."""
 PLAIN_FIELDS = ("index", "label", "train_rows", "fit_seconds", "predict_seconds")
 
 
@@ -31,7 +34,7 @@ def decoded(blob: bytes, answers: type[Answers]) -> tuple[SplitResult, ...]:
     """The splits that ``encoded`` was given; anything else is a ValueError."""
     try:
         return tuple(_splits_of(zlib.decompress(blob), answers))
-    except (zlib.error, KeyError, TypeError, EOFError, UnicodeDecodeError) as problem:
+    except (zlib.error, KeyError, TypeError, AttributeError) as problem:
         raise ValueError(f"not the answers of splits: {problem}") from problem
 
 
@@ -50,11 +53,18 @@ def _head_of(split: SplitResult, body: io.BytesIO) -> dict[str, Any]:
 
 
 def _written(answers: Answers, body: io.BytesIO) -> dict[str, Any]:
-    """The facts and the names of the arrays, which go to the body in the same order."""
+    """The facts, and what each array is; the arrays themselves go to the body in the same order."""
     arrays = answers.arrays()
     for array in arrays.values():
-        np.lib.format.write_array(body, np.asarray(array), allow_pickle=False)
-    return {"facts": answers.facts(), "arrays": list(arrays)}
+        body.write(array.tobytes("A"))
+    return {"facts": answers.facts(), "arrays": [_described(name, array) for name, array in arrays.items()]}
+
+
+def _described(name: str, array: np.ndarray[Any, Any]) -> list[Any]:
+    if array.dtype.kind not in STORED_KINDS:
+        raise TypeError(f"{name}: an array of {array.dtype} cannot be stored")
+    order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+    return [name, array.dtype.str, array.shape, order]
 
 
 def _splits_of(plain: bytes, answers: type[Answers]) -> Iterator[SplitResult]:
@@ -72,8 +82,15 @@ def _splits_of(plain: bytes, answers: type[Answers]) -> Iterator[SplitResult]:
 
 
 def _read(written: Any, body: io.BytesIO, answers: type[Answers]) -> Answers:
-    arrays = {name: np.lib.format.read_array(body, allow_pickle=False) for name in written["arrays"]}
+    arrays = {name: _array(body, np.dtype(dtype), shape, order) for name, dtype, shape, order in written["arrays"]}
     return answers.restored(arrays, written["facts"])
+
+
+def _array(body: io.BytesIO, dtype: np.dtype[Any], shape: Sequence[int], order: Any) -> np.ndarray[Any, Any]:
+    if dtype.kind not in STORED_KINDS:
+        raise ValueError(f"an array of {dtype} is no answer")
+    content = body.read(math.prod(shape) * dtype.itemsize)
+    return np.frombuffer(bytearray(content), dtype).reshape(shape, order=order)
 
 
 def _explanation(sections: Any) -> Explanation:

@@ -48,6 +48,7 @@ def test_answers_come_back_to_the_bit() -> None:
     for name, array in first.answers["test"].arrays().items():
         restored = back.answers["test"].arrays()[name]
         assert (restored.dtype, restored.shape, restored.tobytes()) == (array.dtype, array.shape, array.tobytes())
+        assert restored.flags.f_contiguous == array.flags.f_contiguous
     assert back.answers["test"].facts() == first.answers["test"].facts()
 
 
