@@ -19,6 +19,8 @@ from mlcli.metrics.registry import weighted_mean
 
 LEVEL = 0.95
 UPPER = (1 + LEVEL) / 2
+PRINTED_Z = 1.96
+"""The normal quantile as equation (23) rounds it."""
 NO_SPREAD = 1e-12
 """A standard deviation below this share of the size of the values is rounding."""
 
@@ -62,8 +64,8 @@ class Estimate:
 
 
 def wald(share: float, rows: float) -> Interval:
-    """The normal interval of a share, as printed in the notes; it may leave [0, 1] and has no width at 0 and 1."""
-    reach = normal_quantile(UPPER) * math.sqrt(share * (1 - share) / rows)
+    """Equation (23) of the notes; it may leave [0, 1], and has no width at 0 and 1."""
+    reach = PRINTED_Z * math.sqrt(share * (1 - share) / rows)
     return Interval(share - reach, share + reach, f"Wald over {rows:.10g} rows")
 
 

@@ -1,0 +1,175 @@
+"""Tests of difference between two models on the same rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from mlcli.core.answers import Answers
+from mlcli.metrics.difference import Difference, compare, wald_plus_two
+from mlcli.metrics.registry import metric_named
+from tests.metrics.making import drawn_labels, drawn_values, folds_of, label_answers, number, value_answers
+
+
+def compared(name: str, a: list[Any], b: list[Any], train: int = 100, pooled: bool = False) -> Difference:
+    return compare(metric_named(name, type(a[0])), a, b, [train] * len(a), pooled)
+
+
+def _two_models(rows: int = 150, weighted: bool = False) -> tuple[Any, Any]:
+    good, poor = (drawn_labels(3, rows=rows, weighted=weighted, skill=skill) for skill in (1.5, 0.3))
+    return good, poor
+
+
+def test_splits_are_compared_by_nadeau_and_bengios_t() -> None:
+    """The formula of the paper, with scipy's t."""
+    good, poor = (folds_of(answers, 10) for answers in _two_models())
+    found = compared("f1-macro", good, poor, train=135)
+    gains = [number("f1-macro", a) - number("f1-macro", b) for a, b in zip(good, poor, strict=True)]
+    error = np.std(gains, ddof=1) * np.sqrt(1 / 10 + 15 / 135)
+    p = 2 * stats.t.sf(abs(np.mean(gains)) / error, 9)
+    low, high = stats.t.interval(0.95, 9, loc=np.mean(gains), scale=error)
+    assert (found.mean, found.low, found.high, found.p) == pytest.approx((np.mean(gains), low, high, p))
+    assert found.test == "corrected resampled t over 10 splits"
+    assert found.distinguishable == (p < 0.05)
+
+
+def test_turning_the_two_round_turns_the_sign() -> None:
+    good, poor = (folds_of(answers, 10) for answers in _two_models())
+    for name in ("accuracy", "auc", "log-loss"):
+        there, back = compared(name, good, poor), compared(name, poor, good)
+        assert (there.mean, there.low, there.p) == pytest.approx((-back.mean, -back.high, back.p))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("name", ["accuracy", "error-rate"])
+def test_one_split_of_right_and_wrong_is_mcnemars_exact_test(name: str) -> None:
+    """scipy's binomial test of the rows on which the two disagree."""
+    good, poor = _two_models()
+    found = compared(name, [good], [poor])
+    right, wrong = good.predicted == good.truth, poor.predicted == poor.truth
+    more, less = int((right & ~wrong).sum()), int((~right & wrong).sum())
+    assert found.p == pytest.approx(stats.binomtest(more, more + less).pvalue)
+    assert found.test == "exact McNemar over 150 rows"
+    assert found.low is not None
+    assert found.mean is not None
+    assert found.high is not None
+    assert found.low < found.mean < found.high
+
+
+def test_the_interval_of_paired_shares_is_agresti_and_mins() -> None:
+    """Worked by hand from their formula: b = 12, c = 2, n = 40, centre 10/42, sd sqrt(15 - 100/42)/42."""
+    found = wald_plus_two(12, 2, 40)
+    error = 1.959963984540054 * np.sqrt(15 - 100 / 42) / 42
+    assert (found.low, found.high) == pytest.approx((10 / 42 - error, 10 / 42 + error))
+    assert (wald_plus_two(5, 0, 5).high, wald_plus_two(0, 5, 5).low) == (1.0, -1.0)
+
+
+def test_weighted_shares_are_compared_as_means_of_rows() -> None:
+    good, poor = _two_models(weighted=True)
+    found = compared("accuracy", [good], [poor])
+    assert found.test == "paired t over 150 rows"
+    assert found.mean == pytest.approx(number("accuracy", good) - number("accuracy", poor))
+
+
+def test_one_split_of_row_means_is_a_paired_t_test() -> None:
+    """scipy's paired t-test of the absolute errors."""
+    a, b = drawn_values(seed=1), drawn_values(seed=1)
+    b = replace(b, predicted=b.predicted + np.random.default_rng(5).normal(0, 2, len(b)))
+    found = compared("mae", [a], [b])
+    oracle = stats.ttest_rel(abs(a.predicted - a.truth), abs(b.predicted - b.truth))
+    interval = oracle.confidence_interval()
+    assert (found.p, found.low, found.high) == pytest.approx((oracle.pvalue, interval.low, interval.high))
+    assert found.test == "paired t over 200 rows"
+
+
+@pytest.mark.parametrize("name", ["f1-macro", "auc", "mcc"])
+def test_the_rest_is_a_paired_bootstrap(name: str) -> None:
+    good, poor = _two_models()
+    found = compared(name, folds_of(good, 150), folds_of(poor, 150), pooled=True)
+    assert found.mean == pytest.approx(number(name, good) - number(name, poor))
+    assert found.test == "paired bootstrap over 150 rows"
+    assert found.distinguishable
+    assert found.p is not None
+    assert found.p >= 2 / 1001  # so many resamples cannot say less
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("name", ["accuracy", "f1-macro", "log-loss"])
+def test_a_model_is_not_distinguishable_from_itself(name: str, pooled: bool) -> None:
+    folds = folds_of(drawn_labels(3), 10)
+    found = compared(name, folds, folds, pooled=pooled)
+    assert (found.mean, found.p, found.distinguishable) == (0, 1, False)
+
+
+def test_chance_is_rarely_called_a_difference() -> None:
+    """Two models of equal skill on 60 sets of rows: at 5 % few are called different, and with a skill all are."""
+    alike = [
+        compared("accuracy", folds_of(drawn_labels(3, seed=seed), 10), folds_of(_twin(seed, 0.6), 10), train=180)
+        for seed in range(60)
+    ]
+    assert sum(found.distinguishable for found in alike) <= 6
+    apart = [
+        compared("accuracy", folds_of(drawn_labels(3, seed=seed), 10), folds_of(_twin(seed, 3), 10), train=180)
+        for seed in range(10)
+    ]
+    assert all(found.distinguishable for found in apart)
+
+
+def _twin(seed: int, skill: float) -> Any:
+    """Other answers to the same rows."""
+    asked, other = drawn_labels(3, seed=seed), drawn_labels(3, seed=seed + 1000, skill=skill)
+    order = np.argsort(other.truth, kind="stable")[np.argsort(np.argsort(asked.truth, kind="stable"))]
+    return replace(other.take(order), rows=asked.rows)
+
+
+@pytest.mark.parametrize("splits", [5, 10])
+def test_splits_that_all_differ_alike_are_compared_by_their_rows(splits: int) -> None:
+    """A perfect model beside Zero-R on stratified folds: no spread, yet surely different."""
+    truth = "abc" * 5 * splits
+    perfect = folds_of(label_answers(truth, truth, "abc"), splits)
+    zero = folds_of(label_answers(truth, "a" * len(truth), "abc"), splits)
+    found = compared("accuracy", perfect, zero)
+    assert found.mean == pytest.approx(2 / 3)
+    assert found.p == pytest.approx(2 * 0.5 ** (10 * splits))
+    assert found.distinguishable
+    assert found.test == f"exact McNemar over {15 * splits} rows"
+    assert found.why == "the splits all differ by the same amount, so the rows were tested"
+
+
+def test_rows_judged_again_do_not_make_a_difference_surer() -> None:
+    truth = "ab" * 4
+    a, b = label_answers(truth, truth, "ab"), label_answers(truth, "abababaa", "ab")
+    found = compared("accuracy", [a] * 10, [b] * 10)
+    assert found.p == 1.0  # one row, however often
+    assert not found.distinguishable
+
+
+def test_a_spread_of_rounding_is_no_spread() -> None:
+    a: list[Answers] = [value_answers([0.0], [far]) for far in (0.3, 0.1 + 0.2, 0.3)]
+    b: list[Answers] = [value_answers([0.0], [0.0]) for _ in range(3)]
+    assert compared("bias", a, b).why.startswith("the splits all differ by the same amount")
+
+
+def test_one_row_cannot_be_tested() -> None:
+    found = compared("bias", [value_answers([1], [2])], [value_answers([1], [4])])
+    assert (found.mean, found.p, found.distinguishable) == (-2, None, False)
+    assert found.why.startswith("none: one value has no spread")
+
+
+def test_what_is_undefined_or_infinite_is_not_compared() -> None:
+    sure, unsure = ([(0.0, 1.0)] * 2, [(0.5, 0.5)] * 2)
+    a = label_answers("ab", "ab", "ab", probabilities=sure)
+    b = label_answers("ab", "ab", "ab", probabilities=unsure)
+    assert compared("log-loss", [a], [b]) == Difference(None, why="not defined for both: infinite")
+    plain = label_answers("ab", "ab", "ab")
+    found = compared("auc", [a, a], [plain, plain])
+    assert (found.mean, found.why) == (None, "not defined for both: the model gives no probabilities")
+
+
+def test_other_rows_or_splits_are_not_compared() -> None:
+    a, b = drawn_labels(3, rows=10), drawn_labels(3, rows=10)
+    assert compared("accuracy", [a], [b.take(np.arange(10)[::-1])]).why.startswith("the two were not judged on")
+    assert compared("accuracy", [a], folds_of(b, 2)).mean is None
