@@ -9,22 +9,15 @@ from typing import Any, TextIO
 
 from mlcli.report.document import Document
 from mlcli.report.page import Page
-from mlcli.report.plain import text_of
+from mlcli.report.text import coloured, text_of, unpainted
 
 NARROWEST_PAGE = 40
 
 
 def show(document: Document) -> None:
     """Print a document to stdout."""
-    page = page_for(sys.stdout)
-    if has_colour(sys.stdout):
-        from rich.console import Console
-
-        from mlcli.report import styled
-
-        styled.show(document, Console(width=page.width, highlight=False), page)
-    else:
-        sys.stdout.write(text_of(document, page))
+    paint = coloured if has_colour(sys.stdout) else unpainted
+    sys.stdout.write(text_of(document, page_for(sys.stdout), paint))
 
 
 def show_json(value: Any) -> None:

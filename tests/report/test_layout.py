@@ -1,14 +1,12 @@
 """Layout: everything is shown, whatever the width, the encoding, and what users put into names."""
 
-from io import StringIO
+import re
 
 import pytest
-from rich.console import Console
 
-from mlcli.report.document import Cell, Document, Heading, Lines, Sentence, grid, notes
+from mlcli.report.document import Cell, Heading, Lines, Sentence, grid, notes
 from mlcli.report.page import Page, columns_of
-from mlcli.report.plain import text_of
-from mlcli.report.styled import show
+from mlcli.report.text import coloured, text_of
 
 MODELS = (
     "zero-r",
@@ -81,20 +79,19 @@ def test_latin_1_keeps_what_it_has() -> None:
     assert text_of((Sentence("größe ± 1 → 2"),), Page(80, "latin-1")) == "größe +/- 1 -> 2\n"
 
 
-def drawn(document: Document, page: Page, *, colour: bool) -> str:
-    stream = StringIO()
-    show(document, Console(file=stream, force_terminal=colour, width=page.width, no_color=not colour), page)
-    return stream.getvalue()
-
-
 DOCUMENT = (Heading("iris", 1), SCORES, Sentence("A sentence."), notes("a note"), Lines(("  kept",)))
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_colour_changes_no_text(width: int) -> None:
-    plain = [line.rstrip() for line in text_of(DOCUMENT, Page(width)).splitlines()]
-    styled = [line.rstrip() for line in drawn(DOCUMENT, Page(width), colour=False).splitlines()]
-    assert styled == plain
+    painted = text_of(DOCUMENT, Page(width), coloured)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", painted)
+    assert [line.rstrip() for line in plain.splitlines()] == text_of(DOCUMENT, Page(width)).splitlines()
+
+
+def test_colour_ends_with_its_cell() -> None:
+    for line in text_of(DOCUMENT, Page(80), coloured).splitlines():
+        assert line.count("\x1b[0m") * 2 == line.count("\x1b[")
 
 
 def test_what_looks_like_markup_is_text() -> None:
@@ -104,6 +101,6 @@ def test_what_looks_like_markup_is_text() -> None:
         Sentence("[/]"),
         notes("[/dim]"),
     )
-    text = drawn(document, Page(80), colour=True)
+    text = text_of(document, Page(80), coloured)
     for markup in ("[/red]", "[bold]", "[/red] :smile: [link=x]", "[/]", "[/dim]"):
         assert markup in text

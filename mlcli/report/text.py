@@ -1,0 +1,94 @@
+"""Documents as text: for files and pipes as it is, for terminals with colour, by one layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from mlcli.report.document import Block, Document, Grid, Heading, Lines, Notes, Sentence, Style
+from mlcli.report.layout import GAP, LaidGrid, Line, laid_out
+from mlcli.report.page import Page, columns_of, folded
+
+Paint = Callable[[str, Style], str]
+SELECT_GRAPHIC = {"strong": "1", "best": "1;32", "weak": "2", "bad": "31"}
+"""ECMA-48 codes. Written here and not by rich, whose import alone takes a tenth of the time of a short command."""
+
+
+def unpainted(text: str, style: Style) -> str:
+    """The text as it is."""
+    return text
+
+
+def coloured(text: str, style: Style) -> str:
+    """The text in the colour of its meaning."""
+    code = SELECT_GRAPHIC.get(style)
+    return f"\x1b[{code}m{text}\x1b[0m" if code and text.strip() else text
+
+
+def text_of(document: Document, page: Page, paint: Paint = unpainted) -> str:
+    """The whole document."""
+    blocks = ((block, "\n".join(_lines(block, page, paint))) for block in document)
+    return "".join(text + _gap_after(block) for block, text in blocks if text).rstrip("\n") + "\n"
+
+
+def _gap_after(block: Block) -> str:
+    """One empty line stands between blocks; a small title belongs to what follows."""
+    return "\n" if isinstance(block, Heading) and block.level > 1 else "\n\n"
+
+
+def _lines(block: Block, page: Page, paint: Paint) -> Iterator[str]:
+    match block:
+        case Heading(text, level):
+            return _painted(_heading(text, level, page), "strong", paint)
+        case Sentence(text, style):
+            return _painted(_paragraph(text, page), style, paint)
+        case Lines(lines):
+            return map(page.shown, lines)
+        case Notes(items):
+            return _painted((line for mark, text in items for line in _note(mark, text, page)), "weak", paint)
+        case Grid():
+            return _grid(block, page, paint)
+
+
+def _painted(lines: Iterator[str], style: Style, paint: Paint) -> Iterator[str]:
+    return (paint(line, style) for line in lines)
+
+
+def _heading(text: str, level: int, page: Page) -> Iterator[str]:
+    title = list(_paragraph(text, page))
+    yield from title
+    if level == 1:
+        yield page.shown("─") * max(map(columns_of, title))
+
+
+def _note(mark: str, text: str, page: Page) -> Iterator[str]:
+    start = f"{page.shown(mark)} " if mark else ""
+    first, *rest = _paragraph(text, page, indent=columns_of(start))
+    yield start + first
+    yield from (" " * columns_of(start) + line for line in rest)
+
+
+def _paragraph(text: str, page: Page, indent: int = 0) -> Iterator[str]:
+    shown = page.shown(text)
+    return iter([shown] if page.width is None else folded(shown, page.width - indent))
+
+
+def _grid(grid: Grid, page: Page, paint: Paint) -> Iterator[str]:
+    for number, piece in enumerate(laid_out(grid, page)):
+        if number:
+            yield ""
+        yield from _piece(piece, page, paint)
+
+
+def _piece(piece: LaidGrid, page: Page, paint: Paint) -> Iterator[str]:
+    for line in piece.header:
+        yield paint(_joined(line, unpainted), "strong")
+    if piece.header:
+        yield paint((" " * GAP).join(page.shown("─") * width for width in piece.widths), "weak")
+    yield from map(partial(_joined, paint=paint), piece.body)
+
+
+def _joined(line: Line, paint: Paint) -> str:
+    """The cells of a line; the spaces after the last are left away."""
+    *cells, (last, style) = line.cells
+    return (" " * GAP).join([*(paint(text, style) for text, style in cells), paint(last.rstrip(), style)]).rstrip()
