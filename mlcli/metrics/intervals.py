@@ -87,7 +87,8 @@ def effective_rows(weights: Array) -> float:
 
 
 def over_rows(values: Array, weights: Array) -> Estimate:
-    """The mean of independent rows."""
+    """The mean of independent rows; those of weight 0 do not count, even where infinite."""
+    values, weights = values[weights > 0], weights[weights > 0]
     rows = effective_rows(weights)
     mean = weighted_mean(values, weights)
     variance = weighted_mean((values - mean) ** 2, weights)

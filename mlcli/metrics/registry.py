@@ -2,7 +2,7 @@
 
 A metric is one function, its docstring the one-liner. The decorator says what the function returns:
 ``score`` one value of answers, ``mean_of_rows`` the value of each row, ``share_of_rows`` 0 or 1 for each row, and
-``of_counts`` a value of confusion counts; ``class_rate`` in ``averages.py`` makes six metrics of one rate.
+``of_counts`` a value of confusion counts; ``class_rate`` in ``averages.py`` averages a rate of one class over all of them.
 """
 
 from __future__ import annotations

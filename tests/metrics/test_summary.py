@@ -232,6 +232,14 @@ def test_infinite_is_a_value_with_the_number_of_rows() -> None:
     assert found.splits[1] == np.inf
 
 
+def test_an_infinite_row_without_weight_leaves_the_interval_alone() -> None:
+    probabilities = [(0.9, 0.1), (0.2, 0.8), (0.6, 0.4), (0.0, 1.0)]
+    answers = label_answers("abaa", "abab", "ab", weight=[1, 1, 1, 0], probabilities=probabilities)
+    found, three = summary_of("log-loss", [answers]), summary_of("log-loss", [answers.take(np.arange(3))])
+    assert (found.mean, found.low, found.high) == pytest.approx((three.mean, three.low, three.high))
+    assert found.marks == ()
+
+
 def test_marks_say_in_how_many_splits() -> None:
     folds: list[Answers] = [label_answers("aab", answered, "ab") for answered in ("aaa", "aaa", "aab")]
     assert summary_of("precision", folds).marks == (
