@@ -15,7 +15,6 @@ from mlcli.cli._console import say
 from mlcli.core.errors import ExitCode, MlcliError
 
 INTERRUPTED = 130
-KEPT = "Interrupted. What was finished is kept where a store is used; the same command does only the rest."
 
 
 @contextmanager
@@ -27,7 +26,7 @@ def reported() -> Iterator[None]:
     except MlcliError as error:
         raise typer.Exit(told(error)) from error
     except KeyboardInterrupt as stop:
-        say(f"\n{KEPT}")
+        say("\nInterrupted.")
         raise typer.Exit(INTERRUPTED) from stop
     except BrokenPipeError as closed:
         _let_go_of_stdout()

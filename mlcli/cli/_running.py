@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from mlcli.report.results import results_of
 from mlcli.report.scored import Scored, scored
 
 if TYPE_CHECKING:
-    from mlcli.experiment.store import Store
+    from mlcli.experiment.run_log import RunFacts
 
 PlaceOf = Callable[[Experiment], Path | None]
 """Where the answers of an experiment are kept, if anywhere."""
@@ -51,32 +50,38 @@ def leave_by(found: Sequence[Scored]) -> None:
 
 
 def _ran(experiment: Experiment, cells: Sequence[Cell], place: Path | None, jobs: int | None) -> list[CellResult]:
-    with ExitStack() as stack:
-        store = None if place is None else stack.enter_context(_opened(place))
-        number = _begun(store, experiment, cells)
-        progress = stack.enter_context(Progress())
-        results = run(cells, store=store, jobs=jobs, on_progress=progress)
-        if store is not None:
-            store.finish_run(number, results)
+    with Progress() as progress:
+        if place is None:
+            return run(cells, jobs=jobs, on_progress=progress)
+        return _ran_with_store(experiment, cells, place, jobs, progress)
+
+
+def _ran_with_store(
+    experiment: Experiment, cells: Sequence[Cell], place: Path, jobs: int | None, progress: Progress
+) -> list[CellResult]:
+    from mlcli.experiment.store import Store
+
+    with Store.open(place) as store:
+        number = store.begin_run(_about(experiment), len(cells))
+        try:
+            results = run(cells, store=store, jobs=jobs, on_progress=progress)
+        except KeyboardInterrupt:
+            say(f"\nfinished answers are kept in {place}; the same command does only the rest")
+            raise
+        store.finish_run(number, results)
+    known = sum(result.stored for result in results)
+    if known:
+        say(f"{known} of {len(results)} cells were in {place} already")
     return results
 
 
-def _opened(place: Path) -> Store:
-    from mlcli.experiment.store import Store
-
-    return Store.open(place)
-
-
-def _begun(store: Store | None, experiment: Experiment, cells: Sequence[Cell]) -> int:
-    if store is None:
-        return 0
+def _about(experiment: Experiment) -> RunFacts:
     from mlcli.experiment.run_log import RunFacts
 
     source = experiment.source
-    about = RunFacts(
+    return RunFacts(
         title=experiment.name or (source.stem if source else "eval"),
         source=None if source is None else str(source),
         seed=experiment.seed,
         metrics=experiment.metrics,
     )
-    return store.begin_run(about, len(cells))

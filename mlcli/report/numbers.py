@@ -5,29 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from mlcli.metrics.base import Metric
-
 FINEST = 8
 DIGITS = 4
-UNIT_DECIMALS = 3
-LARGE, SMALL = 1e7, 1e-4
+LARGE = 1e7
 
 
-def decimals_of(metric: Metric, values: Iterable[float]) -> int:
-    """Decimals for a metric: three where it is bounded, else about four digits of its typical value."""
-    bounded = metric.low is not None and metric.high is not None
-    sizes = sorted(abs(value) for value in values if value and math.isfinite(value))
-    if bounded or not sizes:
-        return UNIT_DECIMALS
-    before_point = math.floor(math.log10(sizes[len(sizes) // 2])) + 1
-    return (
-        min(FINEST, max(0, DIGITS - max(before_point, 1))) if before_point > 0 else min(FINEST, 3 - before_point)
-    )
+def decimals_for(sizes: Iterable[float]) -> int:
+    """Decimals that show three to four digits of the typical size."""
+    known = sorted(abs(size) for size in sizes if size and math.isfinite(size))
+    if not known:
+        return DIGITS - 1
+    power = math.floor(math.log10(known[len(known) // 2]))
+    return min(FINEST, max(0, DIGITS - 1 - power if power >= 0 else DIGITS - 2 - power))
 
 
 def fixed(value: float, decimals: int) -> str:
-    """A number with so many decimals; one that they cannot show is written with an exponent."""
-    if value and not SMALL <= abs(value) < LARGE and (abs(value) >= LARGE or abs(value) < 0.5 * 10**-decimals):
+    """A number with so many decimals; a huge one with an exponent."""
+    if abs(value) >= LARGE:
         return f"{value:.3g}"
     text = f"{value:.{decimals}f}"
     return text.removeprefix("-") if float(text) == 0 else text

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from mlcli.core.registry import MODELS
 from mlcli.experiment.cells import Cell
 from mlcli.experiment.labels import told_apart
 from mlcli.report.document import Block, Content, Document, Grid, Sentence, grid, notes
@@ -18,7 +19,7 @@ from mlcli.report.results import comparable, opening
 def plan_of(cells: Sequence[Cell]) -> Document:
     """The cells by dataset, then how many there are."""
     skipped = sum(bool(cell.skipped) for cell in cells)
-    left_out = f"; {counted(skipped, 'more')} cannot be run" if skipped else ""
+    left_out = f"; {skipped} cannot be run" if skipped else ""
     blocks = [block for _, group in groupby(cells, comparable) for block in _group(list(group))]
     return (*blocks, Sentence(f"{counted(len(cells) - skipped, 'cell')} to run{left_out}", "strong"))
 
@@ -36,7 +37,7 @@ def _grid(cells: Sequence[Cell], names: Sequence[str]) -> Grid:
     rows: list[list[Content]] = [
         [
             Shown(name, "weak" if cell.skipped else "strong"),
-            settings_of(cell),
+            settings_of(cell.model, MODELS),
             "-" if cell.skipped else steps_of(cell),
         ]
         for name, cell in zip(names, cells, strict=True)

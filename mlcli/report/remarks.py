@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from mlcli.experiment.cells import Cell, StepSpec
+from mlcli.core.params import Parameter, parameters
+from mlcli.core.registry import STEPS, Catalogue
+from mlcli.experiment.cells import Cell, ModelSpec, StepSpec
 from mlcli.experiment.labels import said
 from mlcli.report.document import Notes, notes
 from mlcli.report.scored import Scored
@@ -17,6 +19,7 @@ def remarks_on(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
     done = [one for one in scored if one.done]
     return notes(
         *_gathered("steps before {}: {}", ((steps_of(one.result.cell), names[one]) for one in scored)),
+        *_gathered("{}: {}", ((note, names[one]) for one in scored for note in one.result.notes)),
         *_gathered("{}: {}", _on_scores(done, names)),
         *_gathered("warning from {}: {}", _warnings(done, names)),
     )
@@ -27,14 +30,22 @@ def steps_of(cell: Cell) -> str:
     return ARROW.join(map(_step, cell.steps))
 
 
-def settings_of(asked: Cell | StepSpec) -> str:
-    """The parameters of a cell's model, or of a step."""
-    params = asked.model.params if isinstance(asked, Cell) else asked.params
-    return ", ".join(f"{name}={said(value)}" for name, value in params.items())
+def settings_of(asked: ModelSpec | StepSpec, catalogue: Catalogue) -> str:
+    """The parameters of a model or step that are not at their defaults."""
+    defaults = {parameter.name: parameter.default for parameter in _declared(asked.use, catalogue)}
+    chosen = {
+        name: value for name, value in asked.params.items() if name not in defaults or value != defaults[name]
+    }
+    return ", ".join(f"{name}={said(value)}" for name, value in chosen.items())
+
+
+def _declared(use: str, catalogue: Catalogue) -> tuple[Parameter, ...]:
+    """What a method declares; nothing where it is not installed, since a stored run can be shown without it."""
+    return parameters(catalogue.load(use)) if use in catalogue else ()
 
 
 def _step(step: StepSpec) -> str:
-    settings = settings_of(step)
+    settings = settings_of(step, STEPS)
     return f"{step.use} ({settings})" if settings else step.use
 
 

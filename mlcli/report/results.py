@@ -1,4 +1,4 @@
-"""What an experiment found, per dataset: the table of models, what to know of it, the verdict, the matrices."""
+"""What an experiment found, per dataset: the table of models, what to know of it, the matrices, the verdict."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def _group(group: Sequence[Scored]) -> Iterator[Block]:
     yield from opening(group[0].result.cell)
     yield from table_of_models(group, names, metrics)
     yield remarks_on(group, names)
+    yield from _matrices(group, names)
     if metrics and (sentence := verdict_on(group, names, metrics[0])):
         yield Sentence(sentence, "strong")
-    yield from _matrices(group, names)
 
 
 def opening(cell: ExperimentCell) -> Iterator[Block]:

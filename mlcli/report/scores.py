@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mlcli.metrics.base import Metric, Summary
 from mlcli.report.document import Block, Cell, Content, Grid, grid, notes
-from mlcli.report.numbers import decimals_of, fixed
+from mlcli.report.numbers import decimals_for, fixed
 from mlcli.report.scored import Scored
 
 BEST = "*"
+UNIT_DECIMALS = 3
 LEGEND = f"{BEST} is the best of its column; ± reaches to the farther end of the 95 % interval"
 
 
@@ -35,7 +36,7 @@ def _scores(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequen
 
 def _column(metric: Metric, summaries: Sequence[Summary]) -> list[Cell]:
     means = [summary.mean for summary in summaries if summary.mean is not None]
-    decimals = decimals_of(metric, means)
+    decimals = decimals_of(metric, summaries)
     best = min((badness(metric, mean) for mean in means), default=None)
     return [_score(summary, decimals, metric, best) for summary in summaries]
 
@@ -52,6 +53,13 @@ def _score(summary: Summary, decimals: int, metric: Metric, best: float | None) 
     reach = reach_of(summary)
     text += "" if reach is None else f" ±{fixed(reach, decimals)}"
     return Cell(BEST + text, "best") if badness(metric, summary.mean) == best else Cell(text)
+
+
+def decimals_of(metric: Metric, summaries: Iterable[Summary]) -> int:
+    """Decimals for scores of one metric: three where it is bounded, else by the size of score and interval."""
+    if metric.low is not None and metric.high is not None:
+        return UNIT_DECIMALS
+    return decimals_for(max(abs(summary.mean or 0.0), reach_of(summary) or 0.0) for summary in summaries)
 
 
 def reach_of(summary: Summary) -> float | None:

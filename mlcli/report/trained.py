@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mlcli.core.registry import MODELS
 from mlcli.experiment.cells import Cell
 from mlcli.experiment.engine import Trained
 from mlcli.report.document import Document, Heading, Notes, Sentence
@@ -13,11 +14,12 @@ from mlcli.report.results import subject_of
 
 def trained_of(cell: Cell, trained: Trained) -> Document:
     """The model, what stands before it, what was said, and what it learned."""
-    steps = steps_of(cell)
+    rows, steps = counted(len(trained.rows), "row"), steps_of(cell)
+    settings = settings_of(cell.model, MODELS) or "default parameters"
     said = [*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings)]
     return (
         Heading(f"{cell.model.use} on {subject_of(cell)}", 1),
-        Sentence(f"learned from {counted(len(trained.rows), 'row')}; {settings_of(cell) or 'no parameters'}"),
+        Sentence(f"learned from {rows}; {settings}"),
         *([Sentence(f"steps before it: {steps}")] if steps else []),
         Notes(tuple(("-", text) for text in said)),
         *explained(trained.pipeline.explain()),

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from mlcli.core.kinds import kind_named
 from mlcli.metrics.base import Metric
 from mlcli.metrics.difference import Difference, compare
-from mlcli.report.numbers import decimals_of, fixed
+from mlcli.report.numbers import fixed
 from mlcli.report.scored import Scored, judged
-from mlcli.report.scores import badness
+from mlcli.report.scores import badness, decimals_of
 
 FURTHER = {"high": "above", "low": "below", "zero": "from"}
 """Where a better score lies, seen from a worse one."""
@@ -55,7 +55,7 @@ def _said(one: Scored, names: Mapping[Scored, str], metric: Metric) -> str:
     """A model and its score with its interval."""
     summary = one.summaries[metric.name]
     assert summary.mean is not None
-    decimals = decimals_of(metric, [summary.mean])
+    decimals = decimals_of(metric, [summary])
     score = f"{names[one]} with {fixed(summary.mean, decimals)}"
     if summary.low is None or summary.high is None:
         return score
@@ -72,6 +72,6 @@ def _gain(best: Scored, baseline: Scored, names: Mapping[Scored, str], metric: M
     difference = _difference(best, baseline, metric)
     if difference.mean is None:
         return f"the baseline being {_said(baseline, names, metric)}"
-    gain = abs(difference.mean)
-    far = f"{fixed(gain, decimals_of(metric, [gain]))} {FURTHER[metric.better]} the baseline {names[baseline]}"
+    decimals = decimals_of(metric, [best.summaries[metric.name]])
+    far = f"{fixed(abs(difference.mean), decimals)} {FURTHER[metric.better]} the baseline {names[baseline]}"
     return far if difference.distinguishable else f"{far} (which may be chance)"
