@@ -455,3 +455,12 @@ def test_a_huge_tree_says_how_many_lines_are_left_out() -> None:
     assert len(lines_of(model)) == 61
     assert lines_of(model)[-1] == "… and 138 more lines"
     assert answered(DecisionTree(), valued(table_of({"x": [1.0]}), [3.0])).predicted.tolist() == [3.0]
+
+
+def test_equal_values_are_a_leaf_though_their_mean_is_rounded_and_small_ones_are_told_apart() -> None:
+    # The mean of six times 0.1 is not 0.1; e^0 to e^40 lie closer together than rounding of the largest.
+    assert sum([0.1] * 6) / 6 != 0.1
+    same = fitted(DecisionTree(), valued(table_of({"x": list(range(6))}), [0.1] * 6))
+    assert len(lines_of(same)) == 1
+    growing = valued(table_of({"x": list(range(41))}), list(np.exp(np.arange(41.0))))
+    assert answered(DecisionTree(), growing).predicted == pytest.approx(growing.y)

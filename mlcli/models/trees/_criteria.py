@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Flags
 
 Total = Callable[[Array, Array], Array]
 
@@ -83,11 +83,10 @@ class Criterion:
     of_shares: bool
     """Whether outputs must be shares of classes."""
 
-    def purity(self, mean: Array, spread: Array, root_spread: float) -> Array:
-        """The largest share or, for values, the share of the root's variance that is gone: 1 when pure."""
-        if self.of_shares:
-            return largest(mean)
-        return 1 - spread / root_spread if root_spread > 0 else np.ones_like(spread)
+    def impurer_than(self, purity: float, mean: Array, spread: Array, root_spread: float) -> Flags:
+        """Where the largest share or, for values, the share of the root's variance that is gone, is below."""
+        below: Flags = largest(mean) < purity if self.of_shares else spread > (1 - purity) * root_spread
+        return below
 
     def tolerance(self, impurity: Array) -> Array:
         """How much two gains of a node may differ by rounding alone."""

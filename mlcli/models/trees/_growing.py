@@ -35,12 +35,13 @@ class Limits:
         """The least weight of a leaf."""
         return self.min_leaf * NEARLY if self.min_leaf > 1 else 0.0
 
-    def open(self, depth: int, known: NodeSums, purity: Array) -> Flags:
+    def open(self, depth: int, known: NodeSums, root_spread: float, criterion: Criterion) -> Flags:
         """Which nodes of one depth may be split."""
         if self.max_depth is not None and depth >= self.max_depth:
-            return np.zeros(len(purity), dtype=bool)
+            return np.zeros(len(known.weight), dtype=bool)
         least = self.min_split * NEARLY if self.min_split > 2 else 0.0
-        return (purity < self.purity) & (known.weight >= least)
+        impure = criterion.impurer_than(self.purity, known.mean, known.spread, root_spread)
+        return impure & (known.weight >= least)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +64,7 @@ class Grower:
         record = Record()
         while len(known.weight):
             impurity = self.criterion.impurity(known.mean, known.spread)
-            may_split = self.limits.open(
-                record.depth, known, self.criterion.purity(known.mean, known.spread, root_spread)
-            )
+            may_split = self.limits.open(record.depth, known, root_spread, self.criterion)
             level = self._open_level(node, orders, known, impurity, may_split)
             splits = self._split(level)
             record.add(known, impurity, np.flatnonzero(may_split), splits)

@@ -48,14 +48,15 @@ class NodeSums:
 
 
 def node_sums(targets: Targets, node: Rows, nodes: int, rows: Rows) -> NodeSums:
-    """Summed over ``rows``, whose nodes are ``node``."""
+    """Summed over ``rows``, whose nodes are ``node``; a spread that is only the mean's rounding is none."""
     weight, output = targets.weight[rows], targets.output[rows]
     total = summed(weight, node, nodes)
     mean = targets.sums(node, nodes, rows, weight * output) / total[:, None]
     own = mean[node, targets.slot[rows]]
     rest = (mean**2).sum(axis=1)[node] - own**2
     spread = summed(weight * ((output - own) ** 2 + rest), node, nodes) / total
-    return NodeSums(total, mean, spread)
+    rounding = (8 * np.finfo(float).eps) ** 2 * (mean**2).sum(axis=1)
+    return NodeSums(total, mean, np.where(spread > rounding, spread, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
