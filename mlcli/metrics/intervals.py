@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.tables import Array
+from mlcli.metrics.declaring import weighted_mean
 from mlcli.metrics.distributions import normal_quantile, student_t_quantile, student_t_tail
-from mlcli.metrics.registry import weighted_mean
 
 LEVEL = 0.95
 UPPER = (1 + LEVEL) / 2

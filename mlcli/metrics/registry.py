@@ -1,34 +1,18 @@
-"""Where metrics are found: every decorated function in ``mlcli/metrics/scores`` is one, under a name.
-
-A metric is one function, its docstring the one-liner. The decorator says what the function returns:
-``score`` one value of answers, ``mean_of_rows`` the value of each row, ``share_of_rows`` 0 or 1 for each row, and
-``of_counts`` a value of confusion counts; ``class_rate`` in ``averages.py`` averages a rate of one class over all of them.
-"""
+"""Where metrics are found by name: every decorated function in a file of ``mlcli/metrics/scores`` is one."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from mlcli.core.answers import Answers, LabelAnswers
 from mlcli.core.errors import UsageError
 from mlcli.core.kinds import KINDS
 from mlcli.core.names import did_you_mean
-from mlcli.core.tables import Array
-from mlcli.metrics.base import Better, Metric, Score, Undefined
-from mlcli.metrics.confusion import counts_of, counts_under
-
-METRICS: dict[str, Metric] = {}
-OF_ONE_CLASS: dict[str, Callable[[str], Metric]] = {}
-"""The metrics that a single class has too, by the name before the bracket."""
-
-Precondition = Callable[[Any], Undefined | None]
+from mlcli.metrics.base import Metric
+from mlcli.metrics.declaring import METRICS, OF_ONE_CLASS
 
 
 def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ()) -> Metric:
@@ -56,104 +40,6 @@ def class_names_for(answers: type[Answers]) -> list[str]:
     """The names that take a class in brackets, as in ``recall[malignant]``."""
     _load_scores()
     return list(OF_ONE_CLASS) if issubclass(answers, LabelAnswers) else []
-
-
-def declare(metric: Metric) -> Metric:
-    """Put a metric into the registry."""
-    if metric.name in METRICS:
-        raise ValueError(f"there are two metrics named '{metric.name}'")
-    METRICS[metric.name] = metric
-    return metric
-
-
-def guarded(metric: Metric, *needs: Precondition) -> Metric:
-    """The metric, undefined where one of its preconditions says why."""
-
-    def compute(answers: Answers) -> Score:
-        for need in needs:
-            missing = need(answers)
-            if missing is not None:
-                return missing
-        return metric.compute(answers)
-
-    return replace(metric, compute=compute)
-
-
-def rows_judged(answers: Answers) -> Undefined | None:
-    """The precondition of every metric: at least one row counts."""
-    total = len(answers) if answers.weight is None else answers.weight.sum()
-    return None if total > 0 else Undefined("no row with weight was judged")
-
-
-def score(
-    name: str, answers: type[Answers], *, needs: Sequence[Precondition] = (), **declared: Any
-) -> Callable[[Callable[[Any], Score]], Callable[[Any], Score]]:
-    """Declare a function from answers to a value or ``Undefined``."""
-
-    def mark(function: Callable[[Any], Score]) -> Callable[[Any], Score]:
-        metric = Metric(name=name, summary=first_line(function), answers=answers, compute=function, **declared)
-        declare(guarded(metric, rows_judged, *needs))
-        return function
-
-    return mark
-
-
-def mean_of_rows(
-    name: str, answers: type[Answers], **declared: Any
-) -> Callable[[Callable[[Any], Array]], Callable[[Any], Array]]:
-    """Declare a function from answers to a value per row, whose weighted mean is the metric."""
-
-    def mark(function: Callable[[Any], Array]) -> Callable[[Any], Array]:
-        def mean(answers: Answers) -> float:
-            return weighted_mean(function(answers), answers.weight)
-
-        mean.__doc__ = function.__doc__
-        described: dict[str, Any] = {"form": "mean of rows", "per_row": function} | declared
-        score(name, answers, **described)(mean)
-        return function
-
-    return mark
-
-
-def share_of_rows(
-    name: str, answers: type[Answers], *, better: Better
-) -> Callable[[Callable[[Any], Array]], Callable[[Any], Array]]:
-    """Declare a function from answers to 0 or 1 per row, whose weighted mean is the metric."""
-    return mean_of_rows(name, answers, better=better, low=0.0, high=1.0, form="share of rows")
-
-
-def of_counts(
-    name: str, *, why: Callable[[Array], Undefined], **declared: Any
-) -> Callable[[Callable[[Array], Array]], Callable[[Array], Array]]:
-    """Declare a function from confusion counts (..., K, K) to values (...); ``why`` explains a NaN."""
-
-    def mark(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
-        def compute(answers: LabelAnswers) -> Score:
-            counts = counts_of(answers)
-            value = float(function(counts))
-            return why(counts) if np.isnan(value) else value
-
-        def under(answers: LabelAnswers, weightings: Array) -> Array:
-            return function(counts_under(answers, weightings))
-
-        compute.__doc__ = function.__doc__
-        score(name, LabelAnswers, under=under, **declared)(compute)
-        return function
-
-    return mark
-
-
-def weighted_mean(values: Array, weight: Array | None) -> float:
-    """The mean of values; rows of weight 0 do not count, even where infinite."""
-    if weight is None:
-        return float(values.mean())
-    counting = weight > 0
-    return float(np.average(values[counting], weights=weight[counting]))
-
-
-def first_line(function: Callable[..., Any]) -> str:
-    """The first line of a docstring."""
-    return (function.__doc__ or "").strip().partition("\n")[0]
 
 
 def _known_class(name: str, label: str, classes: Sequence[str]) -> str:

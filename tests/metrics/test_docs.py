@@ -11,7 +11,8 @@ import pytest
 
 from mlcli.core.answers import LabelAnswers, ValueAnswers
 from mlcli.metrics.averages import AVERAGES
-from mlcli.metrics.registry import METRICS, OF_ONE_CLASS, metric_named, names_for
+from mlcli.metrics.declaring import OF_ONE_CLASS
+from mlcli.metrics.registry import metric_named, names_for
 from tests.metrics.making import number, value_answers
 
 PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
@@ -52,8 +53,8 @@ def test_means_and_shares_of_rows_are_listed_with_their_intervals() -> None:
         assert named == {name for kind, name in METRICS_OF_BOTH if metric_named(name, kind).form == form}
 
 
-def test_the_example_of_the_docs_adds_a_metric(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mlcli.metrics.registry.METRICS", dict(METRICS))
+@pytest.mark.usefixtures("registry_restored")
+def test_the_example_of_the_docs_adds_a_metric() -> None:
     example = PAGE.partition("```python\n")[2].partition("```")[0]
     exec(compile(example, "docs/metrics.md", "exec"), {"__name__": "docs"})
     assert number("mean-log-ratio", value_answers([1, 2], [math.e, 2])) == pytest.approx(0.5)

@@ -13,7 +13,8 @@ from mlcli.core.errors import UsageError
 from mlcli.core.kinds import KINDS
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Metric
-from mlcli.metrics.registry import METRICS, class_names_for, mean_of_rows, metric_named, names_for
+from mlcli.metrics.declaring import mean_of_rows
+from mlcli.metrics.registry import class_names_for, metric_named, names_for
 from tests.metrics.making import score, value_answers
 
 CLASSES = ("benign", "malignant")
@@ -71,10 +72,8 @@ def test_a_metric_of_labels_is_none_of_values() -> None:
         metric_named("recall[a]", ValueAnswers)
 
 
-def test_one_function_adds_a_metric(monkeypatch: pytest.MonkeyPatch) -> None:
-    names_for(ValueAnswers)
-    monkeypatch.setattr("mlcli.metrics.registry.METRICS", dict(METRICS))
-
+@pytest.mark.usefixtures("registry_restored")
+def test_one_function_adds_a_metric() -> None:
     @mean_of_rows("within-one", ValueAnswers, better="high", low=0.0, high=1.0)
     def within_one(answers: ValueAnswers) -> Array:
         """Share of rows whose error is at most 1."""

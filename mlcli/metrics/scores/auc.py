@@ -9,7 +9,7 @@ from mlcli.core.tables import Array, Flags, Rows
 from mlcli.metrics.averages import absent_classes, class_known
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import ratio
-from mlcli.metrics.registry import OF_ONE_CLASS, guarded, rows_judged, score
+from mlcli.metrics.declaring import OF_ONE_CLASS, guarded, rows_judged, score
 from mlcli.metrics.scores.probabilities import probabilities_given, probabilities_of
 
 STRATIFIED = "stratified splits would help"

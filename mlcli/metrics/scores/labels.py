@@ -9,7 +9,7 @@ from mlcli.core.tables import Array
 from mlcli.metrics.averages import absent_classes
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.confusion import Tallies, ratio
-from mlcli.metrics.registry import of_counts, share_of_rows
+from mlcli.metrics.declaring import of_counts, share_of_rows
 
 STRATIFIED = "stratified splits would help"
 

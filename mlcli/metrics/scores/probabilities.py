@@ -7,7 +7,7 @@ import numpy as np
 from mlcli.core.answers import LabelAnswers
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
-from mlcli.metrics.registry import mean_of_rows
+from mlcli.metrics.declaring import mean_of_rows
 
 
 def probabilities_given(answers: LabelAnswers) -> Undefined | None:

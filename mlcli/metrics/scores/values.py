@@ -9,7 +9,7 @@ import numpy as np
 from mlcli.core.answers import ValueAnswers
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Score, Undefined
-from mlcli.metrics.registry import mean_of_rows, score, weighted_mean
+from mlcli.metrics.declaring import mean_of_rows, score, weighted_mean
 
 
 @mean_of_rows("bias", ValueAnswers, better="zero")
