@@ -7,7 +7,8 @@ The test follows from how the metric comes from its rows:
     means of rows, one split or pooled       paired t over the rows
     other metrics, one split or pooled       paired bootstrap over the rows
 
-Splits that all differ by the same amount have no spread to test against: the distinct rows are tested instead.
+Splits that all differ by the same amount have no spread to test against: the distinct rows are tested instead,
+unless that amount is 0.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from mlcli.core.tables import Array
 from mlcli.metrics.base import Form, Metric, Score, Undefined
 from mlcli.metrics.bootstrap import percentile_interval, replicates
 from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
-from mlcli.metrics.intervals import LEVEL, UPPER, Estimate, Interval, over_rows, over_splits
+from mlcli.metrics.intervals import LEVEL, NO_SPREAD, UPPER, Estimate, Interval, over_rows, over_splits
 from mlcli.metrics.pooling import distinct, joined
 
 
@@ -70,10 +71,13 @@ def _split_by_split(
         return Difference(None, why=_why_not(scores))
     values = np.array(scores, dtype=np.float64).reshape(2, len(a))
     rows = [len(answers) for answers in a]
-    estimate = over_splits(values[0] - values[1], train_rows, rows, scale=float(np.abs(values).max()))
+    scale = float(np.abs(values).max())
+    estimate = over_splits(values[0] - values[1], train_rows, rows, scale)
     test = f"corrected resampled t over {len(a)} splits"
     if estimate.error > 0:
         return _difference(estimate.mean, Verdict(estimate.interval(test), estimate.p_of_zero()), test)
+    if abs(estimate.mean) <= NO_SPREAD * scale:
+        return Difference(0.0, 0.0, 0.0, 1.0, test, why="both have the same value in every split")
     at_once = _at_once(metric, distinct(joined(a)), distinct(joined(b)))
     return replace(
         at_once, mean=estimate.mean, why="the splits all differ by the same amount, so the rows were tested"

@@ -74,11 +74,8 @@ def wilson(share: float, rows: float) -> Interval:
     z2 = normal_quantile(UPPER) ** 2
     centre = (share + z2 / (2 * rows)) / (1 + z2 / rows)
     reach = math.sqrt(z2 * (share * (1 - share) / rows + z2 / (4 * rows**2))) / (1 + z2 / rows)
-    low, high = (
-        min(centre - reach, share),
-        max(centre + reach, share),
-    )  # equal to the share at 0 and 1, but for rounding
-    return Interval(max(low, 0.0), min(high, 1.0), f"Wilson over {rows:.10g} distinct rows")
+    low, high = min(centre - reach, share), max(centre + reach, share)  # rounding at 0 and 1
+    return Interval(low, high, f"Wilson over {rows:.10g} distinct rows").within(0.0, 1.0)
 
 
 def effective_rows(weights: Array) -> float:

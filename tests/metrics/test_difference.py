@@ -139,6 +139,14 @@ def test_splits_that_all_differ_alike_are_compared_by_their_rows(splits: int) ->
     assert found.why == "the splits all differ by the same amount, so the rows were tested"
 
 
+def test_the_same_value_in_every_split_is_no_difference_whatever_the_rows() -> None:
+    a = folds_of(label_answers("ab" * 20, "ab" * 19 + "aa", "ab"), 1) * 3
+    b = folds_of(label_answers("ab" * 20, "bb" + "ab" * 19, "ab"), 1) * 3
+    found = compared("accuracy", a, b)
+    assert (found.mean, found.p, found.distinguishable) == (0, 1, False)
+    assert found.why == "both have the same value in every split"
+
+
 def test_rows_judged_again_do_not_make_a_difference_surer() -> None:
     truth = "ab" * 4
     a, b = label_answers(truth, truth, "ab"), label_answers(truth, "abababaa", "ab")
