@@ -69,9 +69,10 @@ def _ran_with_store(
             say(f"\nfinished answers are kept in {place}; the same command does only the rest")
             raise
         store.finish_run(number, results)
-    known = sum(result.stored for result in results)
+    possible = [result for result in results if result.status != "skipped"]
+    known = sum(result.stored for result in possible)
     if known:
-        say(f"{known} of {len(results)} cells were in {place} already")
+        say(f"{known} of {len(possible)} cells were in {place} already")
     return results
 
 

@@ -1,0 +1,5 @@
+"""``python -m mlcli``."""
+
+from mlcli.cli.main import main
+
+main()

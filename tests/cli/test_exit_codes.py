@@ -1,0 +1,125 @@
+"""Exit codes: scripts depend on them, and no way out shows a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from mlcli.cli._boundary import reported
+from mlcli.core.errors import DataError, Problem
+from tests.cli.shell import typed
+
+CSV = "a,b,y\n1,2,yes\n2,1,no\n3,5,yes\n4,0,no\n5,9,yes\n6,1,no\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.csv").write_text(CSV)
+    (tmp_path / "text.db").write_text("not a database")
+    (tmp_path / "bad.yaml").write_text("data: [iris]\nmodels: [knnn]\nmetrics: [acuracy]\n")
+    (tmp_path / "long.yaml").write_text("data: [small.csv]\nmodels: [one-r]\nprotocol: {use: holdout}\n")
+    return tmp_path
+
+
+WAYS_OUT = [
+    (0, ["eval", "small.csv", "-m", "one-r", "--folds", "2"]),
+    (2, ["eval", "iris", "-m", "knnn"]),
+    (2, ["evl", "iris"]),
+    (2, ["eval", "iris", "--protcol", "k-fold"]),
+    (2, ["eval"]),
+    (2, ["eval", "iris", "--folds", "many"]),
+    (2, ["eval", "iris", "--folds", "5", "--protocol", "holdout"]),
+    (2, ["eval", "iris", "-p", "k=3"]),
+    (2, ["init", "small.csv", "-o", "bad.yaml"]),
+    (2, ["train", "iris", "-m", "linear-regression"]),
+    (3, ["run", "bad.yaml"]),
+    (3, ["check", "bad.yaml"]),
+    (3, ["plan", "nowhere.yaml"]),
+    (4, ["eval", "nowhere.csv"]),
+    (4, ["eval", "small.csv", "--target", "z"]),
+    (4, ["data", "irsi"]),
+    (5, ["run", "long.yaml", "--budget", "0.000001"]),
+    (6, ["eval", "small.csv", "-m", "one-r", "--folds", "2", "--store", "text.db"]),
+    (6, ["runs", "--store", "text.db"]),
+    (7, ["predict", "small.csv", "small.csv"]),
+    (7, ["train", "small.csv", "-m", "one-r", "-o", "bad.yaml"]),
+]
+
+
+@pytest.mark.parametrize(("code", "words"), WAYS_OUT, ids=lambda part: str(part))
+def test_every_way_out_has_its_code(folder: Path, code: int, words: list[str]) -> None:
+    result = typed(*words)
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    assert bool(result.stderr) == (code != 0)
+
+
+def test_a_bug_is_told_with_all_that_a_report_needs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.delenv("MLCLI_DEBUG", raising=False)
+    with pytest.raises(typer.Exit) as left, reported():
+        raise ZeroDivisionError("nothing to divide")
+    said = capsys.readouterr().err
+    (report,) = tmp_path.glob("mlcli-bug-*.txt")
+    assert left.value.exit_code == 1
+    assert str(report) in said
+    assert "Traceback" not in said
+    for part in ("mlcli 0", "Python 3", "command: mlcli", "ZeroDivisionError: nothing to divide", __file__):
+        assert part in report.read_text()
+
+
+def test_a_bug_shows_its_traceback_to_who_asks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLCLI_DEBUG", "1")
+    with pytest.raises(typer.Exit), reported():
+        raise ZeroDivisionError("nothing to divide")
+    assert "Traceback (most recent call last)" in capsys.readouterr().err
+
+
+def test_an_interrupted_command_says_so_and_leaves_with_130(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as left, reported():
+        raise KeyboardInterrupt
+    assert left.value.exit_code == 130
+    assert "Interrupted" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_a_matter_of_the_store(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as left, reported():
+        raise OSError(28, "No space left on device", "answers.csv")
+    assert left.value.exit_code == 6
+    assert capsys.readouterr().err == "Error: answers.csv: No space left on device\n"
+
+
+def test_every_problem_is_told_with_its_place_and_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit), reported():
+        raise DataError(Problem("is odd", "a.csv:3", "make it even"), Problem("is red"))
+    assert capsys.readouterr().err == "Error: a.csv:3: is odd\n  make it even\nError: is red\n"
+
+
+@pytest.mark.parametrize("words", [["models"], ["data", "segment"], ["eval", "iris", "-m", "one-r", "--json"]])
+def test_a_pipe_that_is_closed_early_is_no_error(words: list[str]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "mlcli", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_all_problems_of_a_file_are_told_at_once(folder: Path) -> None:
+    said = typed("check", "bad.yaml").stderr
+    assert "bad.yaml:2:10: there is no model 'knnn'" in said
+    assert "bad.yaml:3:11: there is no metric 'acuracy'" in said
+    assert said.count("did you mean") == 2
