@@ -1,0 +1,201 @@
+"""Tables from hand-made results: what is best, what is undefined, what went wrong and what is told below."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mlcli.core.answers import Answers, LabelAnswers, ValueAnswers
+from mlcli.core.schema import Column, Field, Schema
+from mlcli.experiment.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, SplitResult, StepSpec
+from mlcli.metrics.confusion import Confusion
+from mlcli.report.as_json import results_as_json
+from mlcli.report.confusion import confusion_of
+from mlcli.report.page import Page
+from mlcli.report.results import results_of
+from mlcli.report.scored import scored
+from mlcli.report.text import text_of
+
+CLASSES = ("red", "blue", "gold")
+TRUTH = (0, 1, 0, 1, 2)
+"""Red, blue, gold: worked-examples.md, section 3."""
+PREDICTED = (0, 0, 1, 0, 1)
+DATA = DatasetFacts(
+    name="colours",
+    content="c",
+    rows=5,
+    schema=Schema((Field(Column("x")), Field(Column("colour", "nominal", CLASSES), "target"))),
+    notes=("the target was guessed",),
+)
+NUMBERS = replace(DATA, name="sizes", schema=Schema((Field(Column("x")), Field(Column("size"), "target"))))
+
+
+def cell(model: str, kind: str = "classification", label: str = "", steps: tuple[StepSpec, ...] = ()) -> Cell:
+    data = DATA if kind == "classification" else NUMBERS
+    spec = ModelSpec(model, label=label)
+    return Cell(data, kind, spec, steps, ProtocolSpec("holdout", {"test_share": 0.3, "repeats": 1}), seed=1)
+
+
+def labels(predicted: tuple[int, ...], truth: tuple[int, ...] = TRUTH) -> LabelAnswers:
+    codes = np.array(predicted, np.int32)
+    return LabelAnswers(
+        rows=np.arange(len(truth)),
+        truth=np.array(truth, np.int32),
+        predicted=codes,
+        classes=CLASSES,
+        probabilities=np.eye(3)[codes],
+    )
+
+
+def result(of: Cell, *answers: Answers, warnings: tuple[str, ...] = ()) -> CellResult:
+    splits = tuple(
+        SplitResult(place, f"split {place}", 10, {"test": one}, 0.25, 0.5, warnings=warnings if place == 0 else ())
+        for place, one in enumerate(answers)
+    )
+    return CellResult(of, "done", splits=splits)
+
+
+def text(*results: CellResult, metrics: tuple[str, ...] = ("accuracy",), width: int | None = None) -> str:
+    return text_of(results_of([scored(one, metrics) for one in results]), Page(width))
+
+
+def test_the_matrix_is_that_of_the_notes() -> None:
+    """worked-examples.md, section 3: red 1 1 0, blue 2 0 0, gold 0 1 0."""
+    said = text(result(cell("one-r"), labels(PREDICTED)))
+    lines = [line.split() for line in said.splitlines()]
+    assert ["red", "1", "(50", "%)", "1", "(50", "%)", "0", "2"] in lines
+    assert ["blue", "2", "(100", "%)", "0", "0", "2"] in lines
+    assert ["gold", "0", "1", "(100", "%)", "0", "1"] in lines
+
+
+def test_the_document_is_that_of_the_notes() -> None:
+    """worked-examples.md, section 3: accuracy 0.2, macro F1 0.133333, weighted precision 0.133333."""
+    names = ("accuracy", "f1-macro", "precision-weighted")
+    found = results_as_json([scored(result(cell("one-r"), labels(PREDICTED)), names)])["cells"][0]
+    means = [found["metrics"][name]["mean"] for name in names]
+    assert means == pytest.approx([0.2, 0.133333, 0.133333], abs=5e-7)
+    assert found["confusion"] == {"labels": list(CLASSES), "counts": [[1, 1, 0], [2, 0, 0], [0, 1, 0]]}
+    assert found["seconds"] == {"fit": 0.25, "predict": 0.5}
+    assert found["notes"] == ["the target was guessed"]
+
+
+def test_zero_by_zero_is_marked() -> None:
+    said = text(result(cell("one-r"), labels(PREDICTED)), metrics=("precision-macro",))
+    assert "one-r: precision-macro: " in said
+    assert "gold" in said.partition("one-r: precision-macro: ")[2].splitlines()[0]
+    assert "0/0 counts as 0" in said
+
+
+def test_the_best_of_each_metric_is_marked_whichever_way_it_goes() -> None:
+    good, bad = result(cell("one-r"), labels(TRUTH)), result(cell("knn"), labels(PREDICTED))
+    said = text(bad, good, metrics=("accuracy", "error-rate"))
+    line = next(line for line in said.splitlines() if line.startswith("one-r"))
+    assert "*1.000" in line
+    assert "*0.000" in line
+    assert "*" not in next(line for line in said.splitlines() if line.startswith("knn"))
+
+
+def test_a_score_that_is_undefined_says_why_and_is_no_zero() -> None:
+    said = text(result(cell("zero-r"), labels((0,) * 5)), metrics=("mcc",))
+    assert "undefined" in next(line for line in said.splitlines() if line.startswith("zero-r"))
+    assert "zero-r: mcc: the same class is answered for every row" in said
+
+
+@pytest.mark.parametrize("status", ["failed", "over-budget", "died", "skipped"])
+def test_a_cell_that_did_not_end_well_stands_there_with_its_reason(status: str) -> None:
+    broken = CellResult(cell("knn"), status, why="for a reason")
+    said = text(result(cell("one-r"), labels(TRUTH)), broken)
+    assert [status, "for", "a", "reason"] == next(
+        line.split()[1:] for line in said.splitlines() if line.startswith("knn")
+    )
+    document = results_as_json([scored(broken)])["cells"][0]
+    assert (document["status"], document["why"], document["metrics"]) == (status, "for a reason", {})
+
+
+def test_a_split_that_is_missing_is_in_no_average() -> None:
+    half = replace(result(cell("knn"), labels(TRUTH)), status="failed", why="split 1: it broke")
+    assert "1.000" not in text(half)
+
+
+def test_steps_and_warnings_are_told_once_for_all_they_concern() -> None:
+    standardise = (StepSpec("standardise", {"ddof": 0}),)
+    results = [
+        result(cell(name, steps=standardise), labels(TRUTH), labels(TRUTH), warnings=("it stopped early",))
+        for name in ("knn", "logistic-regression")
+    ]
+    said = text(*results)
+    assert "steps before knn, logistic-regression: standardise" in said
+    assert "warning from knn, logistic-regression: it stopped early (1 of 2 splits)" in said
+
+
+def test_models_of_one_name_are_told_apart() -> None:
+    first, second = cell("knn"), cell("knn")
+    first = replace(first, model=replace(first.model, params={"k": 1}))
+    second = replace(second, model=replace(second.model, params={"k": 3}))
+    said = text(result(first, labels(TRUTH)), result(second, labels(TRUTH)))
+    assert "\nknn k=1 " in said
+    assert "\nknn k=3 " in said
+
+
+def test_datasets_stand_apart() -> None:
+    values = ValueAnswers(rows=np.arange(3), truth=np.array([1.0, 2, 3]), predicted=np.array([2.0, 2, 4]))
+    results = [result(cell("one-r"), labels(TRUTH)), result(cell("ridge", "regression"), values)]
+    said = text(*results, metrics=("accuracy", "bias"))
+    assert said.index("colours: classification of colour") < said.index("sizes: regression of size")
+    # worked-examples.md, section 4: mean(ŷ − y) = +0.666667
+    assert "*0.667" in said.partition("sizes: ")[2]
+
+
+def baseline_and(predicted: tuple[int, ...], rows: int) -> str:
+    truth = (0, 1) * (rows // 2)
+    zero_r = result(cell("zero-r"), labels((0,) * rows, truth))
+    return text(zero_r, result(cell("one-r"), labels(predicted, truth))).rstrip().splitlines()[-1]
+
+
+def test_the_verdict_says_what_is_better_than_the_baseline() -> None:
+    verdict = baseline_and((0, 1) * 50, 100)
+    # Wilson 1927 for 100 of 100: 100 / (100 + 1.96²) = 0.963
+    assert verdict == (
+        "By accuracy: one-r with 1.000 (95 % interval 0.963 to 1.000), 0.500 above the baseline zero-r."
+    )
+
+
+def test_the_verdict_says_when_a_gain_may_be_chance() -> None:
+    """One row more of ten: the exact McNemar test of 1 against 0 has p = 1."""
+    assert baseline_and((0, 1, 0, 0, 0, 0, 0, 0, 0, 0), 10).endswith(
+        "0.100 above the baseline zero-r (which may be chance)."
+    )
+
+
+def test_the_verdict_says_when_nothing_beats_the_baseline() -> None:
+    assert baseline_and((0,) * 10, 10).startswith(
+        "By accuracy no model is better than the baseline: zero-r with 0.500"
+    )
+
+
+def test_the_verdict_names_what_cannot_be_told_apart() -> None:
+    truth = (0, 1) * 50
+    near = (1, 1, *truth[2:])
+    results = [
+        result(cell("zero-r"), labels((0,) * 100, truth)),
+        result(cell("knn"), labels(near, truth)),
+        result(cell("one-r"), labels(truth, truth)),
+    ]
+    verdict = text(*results).rstrip().splitlines()[-1]
+    assert verdict.startswith("Best by accuracy: one-r with 1.000")
+    assert verdict.endswith("; not distinguishable from it: knn.")
+
+
+@pytest.mark.parametrize("count", [2, 12, 13, 60])
+def test_every_class_and_every_count_is_shown_in_80_columns(count: int) -> None:
+    names = tuple(f"class-number-{place}" for place in range(count))
+    counts = np.diag(np.arange(1000, 1000 + count))
+    counts[0, -1] = 777
+    said = text_of(confusion_of("knn", Confusion(names, counts)), Page(80))
+    assert max(map(len, said.splitlines())) <= 80
+    for place, name in enumerate(names):
+        assert name in said
+        assert str(1000 + place) in said
+    assert "777" in said
