@@ -10,7 +10,7 @@ from typing import Any
 from mlcli.core.kinds import kinds_from_bases, kinds_of
 from mlcli.core.params import Parameter, parameters
 from mlcli.core.registry import Entry
-from mlcli.report.document import Block, Cell, Content, Document, Grid, Heading, Lines, Sentence, grid, notes
+from mlcli.report.document import Block, Cell, Content, Document, Grid, Heading, Sentence, grid, notes
 
 TAKEN = {"nominal": "nominal columns", "missing": "empty cells", "weights": "row weights"}
 
@@ -70,7 +70,7 @@ def page_of(entry: Entry) -> Document:
         Sentence(first),
         grid(["", ""], [fact for fact in facts.items() if fact[1]]),
         *_parameters(parameters(cls)),
-        *([Lines(tuple(rest))] if rest else []),
+        *_sections(rest),
     )
 
 
@@ -99,7 +99,17 @@ def _default(value: object) -> str:
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-def _docstring(cls: type) -> tuple[str, list[str]]:
+def _docstring(cls: type) -> tuple[str, str]:
     """The first line of the module, and the rest as it stands."""
     first, _, rest = inspect.cleandoc(inspect.getmodule(cls).__doc__ or "").partition("\n")
-    return first, rest.strip("\n").splitlines()
+    return first, rest
+
+
+def _sections(text: str) -> Iterator[Block]:
+    """Paragraphs, and titles with their indented paragraphs."""
+    for paragraph in filter(None, map(str.rstrip, text.split("\n\n"))):
+        lines = paragraph.strip("\n").splitlines()
+        if not lines[0].startswith(" ") and lines[0].endswith(":"):
+            yield Heading(lines.pop(0).rstrip(":"))
+        if lines:
+            yield Sentence(" ".join(line.strip() for line in lines).replace("``", ""))

@@ -78,7 +78,7 @@ def _widths(grid: Grid, width: int | None) -> tuple[int, ...]:
         max([_title_width(title), *(columns_of(row[place].text) for row in grid.rows)])
         for place, title in enumerate(grid.header)
     ]
-    if width is not None and len(needed) > grid.keys:
+    if width is not None and len(needed) > grid.keys and _total(needed) > width:
         most = max(NARROWEST, int(width * KEYS_SHARE) // max(grid.keys, 1))
         needed[: grid.keys] = [min(one, most) for one in needed[: grid.keys]]
     return tuple(needed)

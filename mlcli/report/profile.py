@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from mlcli.data.profile import ColumnProfile, LevelCount, LevelSummary, NumberSummary, Profile
 from mlcli.report.document import Block, Cell, Content, Document, Grid, Heading, Notes, Sentence, grid, notes
@@ -79,9 +80,10 @@ def _found(columns: Sequence[ColumnProfile]) -> list[str]:
     """How kinds and roles were found, columns of one reason together."""
     reasons: dict[str, list[str]] = {}
     for column in columns:
-        reasons.setdefault(f"{column.source}, {column.why}" if column.why else column.source, []).append(
-            column.name
-        )
+        reason = f"{column.source}, {column.why}" if column.why else column.source
+        reasons.setdefault(reason, []).append(column.name)
+    if len(reasons) == 1:
+        return [f"all columns: {reason}" for reason in reasons]
     return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
 
 
@@ -105,7 +107,36 @@ def _listed(title: str, sentences: Sequence[str]) -> Iterator[Block]:
         yield Notes(tuple(("-", sentence) for sentence in sentences))
 
 
-def _about(about: Mapping[str, object]) -> Iterator[Block]:
-    rows = [[key, str(value)] for key, value in about.items() if value]
-    if rows:
-        yield grid(["", ""], rows)
+def _about(about: Mapping[str, Any]) -> Iterator[Block]:
+    """Source, licence and the like; what is itself a table stands below."""
+    facts = [[key, _words(value)] for key, value in about.items() if value and not _is_table(value)]
+    if facts:
+        yield grid(["", ""], facts)
+    for key, value in about.items():
+        if _is_table(value):
+            yield Heading(key.capitalize())
+            yield from _table(value)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
+    """Rows by their keys; what is the same in all of several rows is said once."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    shared = [key for key in keys if len(rows) > 1 and len({_words(row.get(key)) for row in rows}) == 1]
+    shown = [key for key in keys if key not in shared]
+    numbers = [
+        place for place, key in enumerate(shown) if all(isinstance(row.get(key), int | float) for row in rows)
+    ]
+    yield grid(shown, [[_words(row.get(key)) for key in shown] for row in rows], right=numbers)
+    yield notes(*(f"{key}: {_words(rows[0][key])}" for key in shared))
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_words(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_words, value))
+    return "" if value is None else str(value)

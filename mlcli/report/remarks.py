@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from mlcli.core.params import Parameter, parameters
 from mlcli.core.registry import STEPS, Catalogue
 from mlcli.experiment.cells import Cell, ModelSpec, StepSpec
 from mlcli.experiment.labels import said
+from mlcli.metrics.base import Summary
 from mlcli.report.document import Notes, notes
 from mlcli.report.scored import Scored
 
 ARROW = " → "
+Said = TypeVar("Said", bound=Hashable)
 
 
 def remarks_on(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
     """Everything worth a note below the table of one dataset."""
     done = [one for one in scored if one.done]
+    noted = ((note, names[one]) for one in scored for note in one.result.notes)
+    steps = ((steps_of(one.result.cell), names[one]) for one in scored)
     return notes(
-        *_gathered("steps before {}: {}", ((steps_of(one.result.cell), names[one]) for one in scored)),
-        *_gathered("{}: {}", ((note, names[one]) for one in scored for note in one.result.notes)),
-        *_gathered("{}: {}", _on_scores(done, names)),
-        *_gathered("warning from {}: {}", _warnings(done, names)),
+        *(f"steps before {who}: {chain}" for chain, who in _gathered(steps, names)),
+        *(f"{who}: {note}" for note, who in _gathered(noted, names)),
+        *_on_scores(done, names),
+        *(f"warning from {who}: {text}" for text, who in _gathered(_warnings(done, names), names)),
     )
 
 
@@ -49,12 +54,19 @@ def _step(step: StepSpec) -> str:
     return f"{step.use} ({settings})" if settings else step.use
 
 
-def _on_scores(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[tuple[str, str]]:
-    """Why scores are undefined, and what is marked of the others."""
-    for one in scored:
-        for summary in one.summaries.values():
-            for text in (summary.why,) if summary.mean is None else summary.marks:
-                yield f"{summary.metric}: {text}", names[one]
+def _on_scores(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+    """Why scores are undefined, and what is marked of the others; metrics of which the same is said together."""
+    said = (((summary.metric, text), names[one]) for one in scored for summary, text in _marks(one))
+    together: dict[tuple[str, str], list[str]] = {}
+    for (metric, text), who in _gathered(said, names):
+        together.setdefault((who, text), []).append(metric)
+    return (f"{who}: {', '.join(metrics)}: {text}" for (who, text), metrics in together.items())
+
+
+def _marks(one: Scored) -> Iterator[tuple[Summary, str]]:
+    for summary in one.summaries.values():
+        for text in (summary.why,) if summary.mean is None else summary.marks:
+            yield summary, text
 
 
 def _warnings(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[tuple[str, str]]:
@@ -65,10 +77,11 @@ def _warnings(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator
             yield (text if count == len(splits) else f"{text} ({count} of {len(splits)} splits)"), names[one]
 
 
-def _gathered(form: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """One sentence per text, naming everyone it holds for."""
-    who: dict[str, dict[str, None]] = {}
-    for text, name in pairs:
+def _gathered(said: Iterable[tuple[Said, str]], names: Mapping[Scored, str]) -> Iterator[tuple[Said, str]]:
+    """Each thing that is said, with everyone it holds for."""
+    who: dict[Said, dict[str, None]] = {}
+    for text, name in said:
         if text:
             who.setdefault(text, {})[name] = None
-    return (form.format(", ".join(names), text) for text, names in who.items())
+    everyone = len(names) if len(names) > 1 else 0
+    return ((text, "all models" if len(of) == everyone else ", ".join(of)) for text, of in who.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from mlcli.experiment.cells import AS_SAVED
 from mlcli.experiment.cells import Cell as ExperimentCell
 from mlcli.experiment.labels import said, told_apart
 from mlcli.report.confusion import READING, confusion_of
@@ -61,6 +62,8 @@ def subject_of(cell: ExperimentCell) -> str:
 
 def protocol_words(cell: ExperimentCell) -> str:
     """The protocol with its settings."""
+    if cell.protocol.use == AS_SAVED:
+        return "a saved model, asked about all rows as it is"
     settings = ", ".join(f"{name.replace('_', ' ')} {said(value)}" for name, value in cell.protocol.params.items())
     return f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
 

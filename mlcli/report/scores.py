@@ -12,7 +12,8 @@ from mlcli.report.scored import Scored
 
 BEST = "*"
 UNIT_DECIMALS = 3
-LEGEND = f"{BEST} is the best of its column; ± reaches to the farther end of the 95 % interval"
+LEGEND_OF_BEST = f"{BEST} is the best of its column; "
+LEGEND = "± reaches to the farther end of the 95 % interval"
 
 
 def table_of_models(
@@ -22,7 +23,7 @@ def table_of_models(
     done = [one for one in scored if one.done]
     if done:
         yield _scores(done, names, metrics)
-        yield notes(LEGEND, *_intervals(done, metrics))
+        yield notes(LEGEND_OF_BEST * (len(done) > 1) + LEGEND, *_intervals(done, metrics))
     others = [one for one in scored if not one.done]
     if others:
         yield grid(["model", "status", "why"], [_undone(one, names[one]) for one in others])
@@ -37,7 +38,7 @@ def _scores(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequen
 def _column(metric: Metric, summaries: Sequence[Summary]) -> list[Cell]:
     means = [summary.mean for summary in summaries if summary.mean is not None]
     decimals = decimals_of(metric, summaries)
-    best = min((badness(metric, mean) for mean in means), default=None)
+    best = min((badness(metric, mean) for mean in means), default=None) if len(summaries) > 1 else None
     return [_score(summary, decimals, metric, best) for summary in summaries]
 
 

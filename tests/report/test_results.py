@@ -125,9 +125,19 @@ def test_steps_and_warnings_are_told_once_for_all_they_concern() -> None:
         result(cell(name, steps=standardise), labels(TRUTH), labels(TRUTH), warnings=("it stopped early",))
         for name in ("knn", "logistic-regression")
     ]
-    said = text(*results)
+    said = text(result(cell("one-r"), labels(TRUTH), labels(TRUTH)), *results)
     assert "steps before knn, logistic-regression: standardise" in said
     assert "warning from knn, logistic-regression: it stopped early (1 of 2 splits)" in said
+
+
+def test_what_holds_for_every_model_and_several_metrics_is_said_once() -> None:
+    one_class = labels((0, 0, 1, 0, 1), truth=(0, 1, 0, 1, 1))
+    said = text(
+        result(cell("one-r"), one_class), result(cell("knn"), one_class), metrics=("f1-macro", "recall-macro")
+    )
+    remarks = [line for line in said.splitlines() if line.startswith("all models: f1-macro, recall-macro: ")]
+    assert len(remarks) == 1
+    assert "gold" in remarks[0]
 
 
 def test_models_of_one_name_are_told_apart() -> None:
@@ -145,7 +155,7 @@ def test_datasets_stand_apart() -> None:
     said = text(*results, metrics=("accuracy", "bias"))
     assert said.index("colours: classification of colour") < said.index("sizes: regression of size")
     # worked-examples.md, section 4: mean(ŷ − y) = +0.666667
-    assert "*0.667" in said.partition("sizes: ")[2]
+    assert " 0.667 ±" in said.partition("sizes: ")[2]
 
 
 def baseline_and(predicted: tuple[int, ...], rows: int) -> str:
