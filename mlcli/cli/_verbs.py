@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import typer
@@ -23,16 +24,24 @@ AS_WRITTEN = "\b"
 def summary_of(verb: str) -> str:
     """The one-liner of a verb: the first line of its file, without its name."""
     with Path(__file__).with_name(f"{verb}.py").open(encoding="utf-8") as file:
-        return file.readline().strip().strip('"').partition(": ")[2]
+        return file.readline().strip().strip('"').partition(": ")[2].rstrip(".")
+
+
+def examples_of(verb: str) -> tuple[str, ...]:
+    """Command lines that show what a verb is for."""
+    return tuple(_module(verb).EXAMPLES)
 
 
 def command_of(verb: str) -> Any:
-    """The command of a verb: its file holds a function named like it, and examples."""
-    module = importlib.import_module(f"mlcli.cli.{verb}")
+    """The command of a verb: the function of its file that is named like it."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    examples = "\n".join([AS_WRITTEN, "Examples:", *(f"  {example}" for example in module.EXAMPLES)])
-    app.command(name=verb, cls=Verb, epilog=examples)(getattr(module, f"{verb}_command"))
+    examples = "\n".join([AS_WRITTEN, "Examples:", *(f"  {example}" for example in examples_of(verb))])
+    app.command(name=verb, cls=Verb, epilog=examples)(getattr(_module(verb), f"{verb}_command"))
     return typer.main.get_command(app)
+
+
+def _module(verb: str) -> ModuleType:
+    return importlib.import_module(f"mlcli.cli.{verb}")
 
 
 class Verb(TyperCommand):

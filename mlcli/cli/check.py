@@ -9,7 +9,7 @@ import typer
 
 Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
 
-EXAMPLES = ("mlcli check experiments/*.yaml",)
+EXAMPLES = ("mlcli check experiments/weather.yaml experiments/quickstart.yaml",)
 
 
 def check_command(specs: Specs) -> None:

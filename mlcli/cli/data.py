@@ -18,6 +18,7 @@ Write = Annotated[
 
 EXAMPLES = (
     "mlcli data iris",
+    "mlcli data",
     "mlcli data my.csv --write-sidecar",
 )
 

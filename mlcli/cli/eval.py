@@ -42,8 +42,8 @@ Metrics = Annotated[
 
 EXAMPLES = (
     "mlcli eval iris -m naive-bayes",
-    "mlcli eval iris -m knn -p k=3 --protocol repeated-stratified-k-fold",
     "mlcli eval my.csv --target price --metric rmse --metric mae",
+    "mlcli eval iris -m knn -p k=3 --protocol repeated-stratified-k-fold",
 )
 
 

@@ -15,7 +15,7 @@ Reference = Annotated[
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")]
 
 EXAMPLES = (
-    "mlcli init my.csv",
+    "mlcli init penguins",
     "mlcli init my.csv --target price -o prices.yaml",
 )
 

@@ -1,4 +1,4 @@
-"""models: list the methods, or show the parameters, formula and source of one."""
+"""models: list the methods, or show all that is known of one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def models_command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the methods, or show the parameters, formula and source of one."""
+    """List the methods, or show all that is known of one."""
     from mlcli.report import catalogue
 
     if as_json:

@@ -11,7 +11,7 @@ from mlcli.cli._options import AsJson
 
 Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
 
-EXAMPLES = ("mlcli plan experiments/quickstart.yaml",)
+EXAMPLES = ("mlcli plan experiments/weather.yaml",)
 
 
 def plan_command(specs: Specs, as_json: AsJson = False) -> None:

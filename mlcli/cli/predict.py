@@ -20,8 +20,8 @@ Output = Annotated[
 Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add one column per class.")]
 
 EXAMPLES = (
-    "mlcli predict tree.mlcli new.csv > answers.csv",
-    "cat new.csv | mlcli predict tree.mlcli - --probabilities",
+    "mlcli predict tree.mlcli penguins --probabilities",
+    "cat new.csv | mlcli predict tree.mlcli - > answers.csv",
 )
 
 

@@ -1,4 +1,4 @@
-"""run: run the cells of experiment files; what is in the store is not run again."""
+"""run: run experiment files; what is in the store is not run again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Budget = Annotated[
 ]
 
 EXAMPLES = (
-    "mlcli run experiments/quickstart.yaml",
+    "mlcli run experiments/weather.yaml --store runs.db",
     "mlcli run a.yaml b.yaml --store all.db --jobs 2",
 )
 
@@ -26,10 +26,10 @@ EXAMPLES = (
 def run_command(
     specs: Specs, store: Store = None, jobs: Jobs = None, budget: Budget = None, as_json: AsJson = False
 ) -> None:
-    """Run the cells of experiment files.
+    """Run experiment files; what is in the store is not run again.
 
-    Answers are kept in .mlcli/runs.db beside each file, so that a second run
-    does only what is missing. Ctrl-C loses nothing that is finished.
+    Answers are kept in .mlcli/runs.db beside each file: a second run does only
+    what is missing, and Ctrl-C loses nothing that is finished.
     """
     from dataclasses import replace
 

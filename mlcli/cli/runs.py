@@ -15,8 +15,8 @@ Place = Annotated[
 ]
 
 EXAMPLES = (
-    "mlcli runs --store experiments/.mlcli/runs.db",
-    "mlcli runs 3",
+    "mlcli runs 1 --store runs.db",
+    "mlcli runs --store runs.db",
 )
 
 

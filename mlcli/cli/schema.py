@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-EXAMPLES = ("mlcli schema > experiment.schema.json",)
+EXAMPLES = (
+    "mlcli schema",
+    "mlcli schema > experiment.schema.json",
+)
 
 
 def schema_command() -> None:

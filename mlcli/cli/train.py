@@ -1,4 +1,4 @@
-"""train: let a method learn from all rows, print what it learned, and save it."""
+"""train: let a method learn from all rows, show what it learned, save it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Output = Annotated[
 
 EXAMPLES = (
     "mlcli train weather_nominal -m naive-bayes",
-    "mlcli train my.csv -m decision-tree -p max_depth=3 -o tree.mlcli",
+    "mlcli train penguins -m decision-tree -p max_depth=3 -o tree.mlcli",
 )
 
 
@@ -44,7 +44,7 @@ def train_command(
     task: Task = None,
     seed: Seed = 1,
 ) -> None:
-    """Let a method learn from all rows, print what it learned, and save it.
+    """Let a method learn from all rows, show what it learned, save it.
 
     How good it is, only rows that it has not seen can tell: see mlcli eval.
     """
