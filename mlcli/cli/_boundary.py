@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,8 @@ INTERRUPTED = 130
 def reported() -> Iterator[None]:
     """Run the body; leave with the exit code of whatever it raised."""
     try:
-        yield
+        with _warnings_as_remarks():
+            yield
         sys.stdout.flush()
     except MlcliError as error:
         raise typer.Exit(told(error)) from error
@@ -38,6 +40,14 @@ def reported() -> Iterator[None]:
         if _is_of_typer(error):
             raise
         raise typer.Exit(_told_as_bug(error)) from error
+
+
+@contextmanager
+def _warnings_as_remarks() -> Iterator[None]:
+    """What the body warns of is said plainly, without the place in the code that a programmer would want."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: say(f"Warning: {message}")
+        yield
 
 
 def told(error: MlcliError) -> int:

@@ -42,9 +42,14 @@ def page_for(stream: TextIO) -> Page:
     return Page(max(NARROWEST_PAGE, shutil.get_terminal_size().columns), encoding)
 
 
+def is_terminal(stream: TextIO) -> bool:
+    """Whether a person may be looking on, at a device that can move its cursor."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
 def has_colour(stream: TextIO) -> bool:
     """Whether a stream is a terminal that wants colour (https://no-color.org)."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return is_terminal(stream) and not os.environ.get("NO_COLOR")
 
 
 def _is_utf8(stream: TextIO) -> bool:

@@ -7,7 +7,7 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
 
-from mlcli.cli._console import has_colour
+from mlcli.cli._console import is_terminal
 from mlcli.experiment.ledger import Progress as Now
 
 PATIENCE = 0.5
@@ -33,7 +33,7 @@ class Progress:
 
     def __call__(self, now: Now) -> None:
         """So much is done, and this cell has just moved."""
-        if not has_colour(sys.stderr) or perf_counter() - self._started < PATIENCE:
+        if not is_terminal(sys.stderr) or perf_counter() - self._started < PATIENCE:
             return
         if self._bar is None:
             self._start()
@@ -47,5 +47,5 @@ class Progress:
 
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
         self._bar = Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("")
+        self._task = self._bar.add_task("", total=None)
         self._bar.start()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 import typer
 
 from mlcli.cli._boundary import reported
-from mlcli.core.errors import DataError, Problem
+from mlcli.core.errors import DataError, MlcliWarning, Problem
 from tests.cli.shell import typed
 
 CSV = "a,b,y\n1,2,yes\n2,1,no\n3,5,yes\n4,0,no\n5,9,yes\n6,1,no\n"
@@ -98,6 +99,12 @@ def test_a_full_disk_is_a_matter_of_the_store(capsys: pytest.CaptureFixture[str]
         raise OSError(28, "No space left on device", "answers.csv")
     assert left.value.exit_code == 6
     assert capsys.readouterr().err == "Error: answers.csv: No space left on device\n"
+
+
+def test_a_warning_is_said_without_code(capsys: pytest.CaptureFixture[str]) -> None:
+    with reported():
+        warnings.warn("it stopped early", MlcliWarning, stacklevel=1)
+    assert capsys.readouterr().err == "Warning: it stopped early\n"
 
 
 def test_every_problem_is_told_with_its_place_and_advice(capsys: pytest.CaptureFixture[str]) -> None:
