@@ -68,6 +68,9 @@ class Ledger:
 
     def results(self) -> list[CellResult]:
         """What came of every cell, in the order in which they were asked for."""
+        lost = [course.cell.label for course in self.courses if not course.status]
+        if lost:
+            raise RuntimeError(f"cells were left without an end: {', '.join(lost)}")
         return [course.result(cell) for cell, course in zip(self._cells, self._course_of, strict=True)]
 
     def waiting(self, which: Callable[[Course], bool]) -> Iterator[tuple[Course, int, Block]]:

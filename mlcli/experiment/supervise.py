@@ -101,7 +101,7 @@ def supervised(orders: Iterable[Order], jobs: int) -> Generator[tuple[Any, Parce
                 child.kill()
                 yield child.order.tag, Stopped("over-budget", f"it took more than {_budget(child.order)}")
                 child.order = None
-            children = [child for child in children if child.process.is_alive()]
+            children = [child for child in children if child.order is not None or child.process.is_alive()]
     finally:
         for child in children:
             child.kill()

@@ -104,6 +104,15 @@ def test_a_cell_that_ended_the_whole_run_is_set_apart_by_the_next(fits: Path, st
     assert [result.status for result in results] == ["died", "done"]
 
 
+def test_what_a_child_said_before_it_died_is_heard_however_late(plugin: Path) -> None:
+    cell = toy.troubled("leaves", budget=60.0)
+    dies_in = run([toy.troubled("refuses")], jobs=1)[0].splits
+    assert len(dies_in) > 0, "the toy must die after its first split"
+    (result,) = run([cell], on_progress=lambda progress: sleep(0.3))
+    assert result.status == "died"
+    assert [split.index for split in result.splits] == [split.index for split in dies_in]
+
+
 def test_a_cell_with_a_budget_is_stopped_when_it_is_over(plugin: Path) -> None:
     began = monotonic()
     results = run([toy.troubled("endless", budget=1.0), toy.cell(budget=60.0)], jobs=2)
