@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from mlcli import __version__
@@ -45,6 +46,7 @@ def _result(one: Scored) -> dict[str, Any]:
         "seconds": _seconds(result),
         "metrics": {name: _summary(summary) for name, summary in one.summaries.items()},
         **(_confusion(one.confusion) if one.confusion else {}),
+        **({"classes": [_plain(asdict(rates)) for rates in one.classes]} if one.classes else {}),
         "notes": [*cell.dataset.notes, *result.notes],
         "warnings": list(dict.fromkeys(text for split in result.splits for text in split.warnings)),
     }

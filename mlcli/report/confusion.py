@@ -5,28 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mlcli.metrics.confusion import Confusion
+from mlcli.metrics.one_against_rest import ClassRates
 from mlcli.report.document import Block, Cell, Content, Grid, Heading, Style, grid
-from mlcli.report.numbers import share, short
+from mlcli.report.numbers import fixed, share, short
 
 MOST_CLASSES = 12
-READING = "rows: the true class; columns: the predicted one; counts with their share of the row"
+READING = (
+    "rows: the true class; columns: the predicted one; counts with their share of the row, "
+    "which on the diagonal is the recall of the class"
+)
+RATE_DECIMALS = 3
 
 
-def confusion_of(title: str, matrix: Confusion) -> tuple[Block, ...]:
+def confusion_of(title: str, matrix: Confusion, rates: Sequence[ClassRates]) -> tuple[Block, ...]:
     """One matrix under its title; with many classes it is a list, since nobody reads forty columns."""
     drawn = _matrix if len(matrix.labels) <= MOST_CLASSES else _list
-    return Heading(title), drawn(matrix.labels, matrix.counts.tolist())
+    return Heading(title), drawn(matrix.labels, matrix.counts.tolist(), rates)
 
 
-def _matrix(labels: Sequence[str], counts: Sequence[Sequence[float]]) -> Grid:
+def _matrix(labels: Sequence[str], counts: Sequence[Sequence[float]], rates: Sequence[ClassRates]) -> Grid:
     rows: list[list[Content]] = [
-        [Cell(label, "strong"), *_row(counts[place], place), short(sum(counts[place]))]
+        [
+            Cell(label, "strong"),
+            *_shares(counts[place], place),
+            short(sum(counts[place])),
+            _rate(rates[place].precision),
+            _rate(rates[place].f1),
+        ]
         for place, label in enumerate(labels)
     ]
-    return grid(["true \\ predicted", *labels, "rows"], rows, right=range(1, len(labels) + 2))
+    header = ["true \\ predicted", *labels, "rows", "precision", "f1"]
+    return grid(header, rows, right=range(1, len(header)))
 
 
-def _row(row: Sequence[float], true: int) -> Iterator[Cell]:
+def _shares(row: Sequence[float], true: int) -> Iterator[Cell]:
     total = sum(row)
     for place, count in enumerate(row):
         style: Style = "best" if place == true else "bad" if count else "weak"
@@ -38,16 +50,18 @@ def _share(count: float, total: float) -> str:
     return (f"({share(count, total)})" if count else "").rjust(len("(100 %)"))
 
 
-def _list(labels: Sequence[str], counts: Sequence[Sequence[float]]) -> Grid:
+def _list(labels: Sequence[str], counts: Sequence[Sequence[float]], rates: Sequence[ClassRates]) -> Grid:
     """One line per class: how many are right, and every class that others were taken for."""
-    return grid(
-        ["true class", "rows", "right", "share", "taken for"],
-        [_class_row(labels, row, true) for true, row in enumerate(counts)],
-        right=(1, 2, 3),
-    )
+    rows = [_class_row(labels, row, true, rates[true]) for true, row in enumerate(counts)]
+    return grid(["true class", "right", "recall", "precision", "taken for"], rows, right=(1, 2, 3))
 
 
-def _class_row(labels: Sequence[str], row: Sequence[float], true: int) -> list[Content]:
+def _class_row(labels: Sequence[str], row: Sequence[float], true: int, rates: ClassRates) -> list[Content]:
     wrong = sorted((-count, place) for place, count in enumerate(row) if count and place != true)
     taken = ", ".join(f"{labels[place]} {short(-count)}" for count, place in wrong)
-    return [Cell(labels[true], "strong"), short(sum(row)), short(row[true]), share(row[true], sum(row)), taken]
+    right = f"{short(row[true])}/{short(sum(row))}"
+    return [Cell(labels[true], "strong"), right, _rate(rates.recall), _rate(rates.precision), taken]
+
+
+def _rate(rate: float | None) -> str:
+    return "0/0" if rate is None else fixed(rate, RATE_DECIMALS)

@@ -74,7 +74,7 @@ def _matrices(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[
     drawn = [one for one in known if not is_baseline(one)] or known
     for one in drawn:
         assert one.confusion is not None
-        yield from confusion_of(names[one], one.confusion)
+        yield from confusion_of(names[one], one.confusion, one.classes)
     if drawn:
         yield notes(READING)
 

@@ -11,6 +11,7 @@ from mlcli.core.kinds import kind_named
 from mlcli.experiment.cells import CellResult
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
+from mlcli.metrics.one_against_rest import ClassRates, one_against_rest
 from mlcli.metrics.pooling import joined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
@@ -26,6 +27,8 @@ class Scored:
     metrics: tuple[Metric, ...] = ()
     summaries: Mapping[str, Summary] = field(default_factory=dict)
     confusion: Confusion | None = None
+    classes: tuple[ClassRates, ...] = ()
+    """The rates of each class, where there are classes."""
 
     @property
     def done(self) -> bool:
@@ -41,8 +44,10 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
     answers = judged(result)
     train_rows = [split.train_rows for split in result.splits]
     summaries = {metric.name: summarise(metric, answers, train_rows, result.pooled) for metric in metrics}
-    matrix = confusion(joined(answers)) if isinstance(answers[0], LabelAnswers) else None
-    return Scored(result, metrics, summaries, matrix)
+    if not isinstance(answers[0], LabelAnswers):
+        return Scored(result, metrics, summaries)
+    together = joined(answers)
+    return Scored(result, metrics, summaries, confusion(together), one_against_rest(together))
 
 
 def judged(result: CellResult) -> list[Answers]:

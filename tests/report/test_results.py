@@ -11,6 +11,7 @@ from mlcli.core.answers import Answers, LabelAnswers, ValueAnswers
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.experiment.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, SplitResult, StepSpec
 from mlcli.metrics.confusion import Confusion
+from mlcli.metrics.one_against_rest import ClassRates
 from mlcli.report.as_json import results_as_json
 from mlcli.report.confusion import confusion_of
 from mlcli.report.page import Page
@@ -62,12 +63,12 @@ def text(*results: CellResult, metrics: tuple[str, ...] = ("accuracy",), width: 
 
 
 def test_the_matrix_is_that_of_the_notes() -> None:
-    """worked-examples.md, section 3: red 1 1 0, blue 2 0 0, gold 0 1 0."""
+    """worked-examples.md, section 3: red 1 1 0, blue 2 0 0, gold 0 1 0; precision 1/3, 0, 0/0; F1 0.4, 0, 0."""
     said = text(result(cell("one-r"), labels(PREDICTED)))
     lines = [line.split() for line in said.splitlines()]
-    assert ["red", "1", "(50", "%)", "1", "(50", "%)", "0", "2"] in lines
-    assert ["blue", "2", "(100", "%)", "0", "0", "2"] in lines
-    assert ["gold", "0", "1", "(100", "%)", "0", "1"] in lines
+    assert ["red", "1", "(50", "%)", "1", "(50", "%)", "0", "2", "0.333", "0.400"] in lines
+    assert ["blue", "2", "(100", "%)", "0", "0", "2", "0.000", "0.000"] in lines
+    assert ["gold", "0", "1", "(100", "%)", "0", "1", "0/0", "0.000"] in lines
 
 
 def test_the_document_is_that_of_the_notes() -> None:
@@ -77,6 +78,11 @@ def test_the_document_is_that_of_the_notes() -> None:
     means = [found["metrics"][name]["mean"] for name in names]
     assert means == pytest.approx([0.2, 0.133333, 0.133333], abs=5e-7)
     assert found["confusion"] == {"labels": list(CLASSES), "counts": [[1, 1, 0], [2, 0, 0], [0, 1, 0]]}
+    assert [(one["label"], one["precision"]) for one in found["classes"]] == [
+        ("red", pytest.approx(1 / 3)),
+        ("blue", 0.0),
+        ("gold", None),
+    ]
     assert found["seconds"] == {"fit": 0.25, "predict": 0.5}
     assert found["notes"] == ["the target was guessed"]
 
@@ -203,7 +209,8 @@ def test_every_class_and_every_count_is_shown_in_80_columns(count: int) -> None:
     names = tuple(f"class-number-{place}" for place in range(count))
     counts = np.diag(np.arange(1000, 1000 + count))
     counts[0, -1] = 777
-    said = text_of(confusion_of("knn", Confusion(names, counts)), Page(80))
+    rates = tuple(ClassRates(name, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 1.0, 1.0, 0.0) for name in names)
+    said = text_of(confusion_of("knn", Confusion(names, counts), rates), Page(80))
     assert max(map(len, said.splitlines())) <= 80
     for place, name in enumerate(names):
         assert name in said
