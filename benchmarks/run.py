@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 from importlib import import_module
 from importlib.metadata import version
@@ -13,12 +14,14 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 FOLDER = Path(__file__).parent
+RESULTS = FOLDER / "results.md"
+SECTION = re.compile(r"^## (\w+)\n\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 BENCHMARKS = ("startup", "methods")
 PACKAGES = ("numpy", "pandas", "numba", "scipy", "typer", "scikit-learn")
 
 
 def main() -> None:
-    """Print each table as it is made; keep what was not run again from the file."""
+    """Print each table as it is made, and keep it in the results."""
     sys.path.insert(0, str(FOLDER.parent))
     wanted = sys.argv[1:] or list(BENCHMARKS)
     unknown = set(wanted) - set(BENCHMARKS)
@@ -26,10 +29,17 @@ def main() -> None:
         sys.exit(f"no benchmark {', '.join(sorted(unknown))}; there are: {', '.join(BENCHMARKS)}")
     for name in wanted:
         module = import_module(f"benchmarks.{name}")
-        text = f"# {name}\n\n{(module.__doc__ or '').strip()}\n\n{machine()}\n\n{module.table()}\n"
-        print(text)
-        (FOLDER / "results" / f"{name}.md").parent.mkdir(exist_ok=True)
-        (FOLDER / "results" / f"{name}.md").write_text(text, encoding="utf-8")
+        text = f"{(module.__doc__ or '').strip()}\n\n{machine()}\n\n{module.table()}"
+        print(f"## {name}\n\n{text}\n")
+        keep(name, text)
+
+
+def keep(name: str, text: str) -> None:
+    """Put the section of one benchmark into the results, beside the others."""
+    sections = dict(SECTION.findall(RESULTS.read_text(encoding="utf-8"))) if RESULTS.exists() else {}
+    sections[name] = text
+    body = "\n\n".join(f"## {one}\n\n{sections[one].strip()}" for one in BENCHMARKS if one in sections)
+    RESULTS.write_text(f"# Results\n\nWritten by `make bench`.\n\n{body}\n", encoding="utf-8")
 
 
 def machine() -> str:

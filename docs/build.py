@@ -18,7 +18,8 @@ ROOT = DOCS.parent
 EXAMPLE_DATA = {"classification": "penguins", "regression": "concrete"}
 HEADING = re.compile(r"^([A-Z][a-z ]+):$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
-COMMAND = re.compile(r"^\s*(?:\$ )?mlcli ([a-z]+)", re.MULTILINE)
+CODE = re.compile(r"```[a-z]*\n(.*?)```|`(mlcli [^`]+)`", re.DOTALL)
+COMMAND = re.compile(r"^(?:\$ )?mlcli ([a-z]+)", re.MULTILINE)
 OWED = {"methods": ("Formula", "Assumes", "Cost"), "steps": ("Formula",), "protocols": ()}
 FAMILIES: dict[str, Catalogue] = {"methods": MODELS, "steps": STEPS, "protocols": PROTOCOLS}
 
@@ -141,7 +142,8 @@ def unknown_commands() -> Iterator[str]:
     """Commands in the docs whose verb does not exist."""
     verbs = {path.stem for path in (ROOT / "mlcli" / "cli").glob("*.py")}
     for path in written():
-        for verb in COMMAND.findall(path.read_text(encoding="utf-8")):
+        code = "\n".join(block or line for block, line in CODE.findall(path.read_text(encoding="utf-8")))
+        for verb in COMMAND.findall(code):
             if verb not in verbs:
                 yield f"{path.relative_to(ROOT)}: there is no command 'mlcli {verb}'"
 
