@@ -96,10 +96,7 @@ def test_broken_yaml_is_refused_with_its_place(text: str, place: str) -> None:
 def test_an_alias_bomb_is_refused_before_it_grows() -> None:
     names = "abcdefghi"
     lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
-    lines += [
-        f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]"
-        for before, name in pairwise(names)
-    ]
+    lines += [f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]" for before, name in pairwise(names)]
     (refusal,) = refusals("\n".join(lines))
     assert "more than 100000 values" in refusal
 
