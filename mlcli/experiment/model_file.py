@@ -124,12 +124,9 @@ def _content(path: Path) -> bytes:
 
 def _about(path: Path, content: bytes) -> dict[str, str]:
     """The text beside the arrays, if it says that the file is a model of mlcli and of a known version."""
-    foreign = next((what for start, what in FOREIGN.items() if content.startswith(start)), None)
     length = int.from_bytes(content[:LENGTH_BYTES], "little")
     try:
-        if foreign or length > len(content):
-            raise ValueError(foreign or "it does not begin as a safetensors file")
-        about = json.loads(content[LENGTH_BYTES : LENGTH_BYTES + length])["__metadata__"]
+        about = _metadata(content, length)
         if about["format"] != FORMAT:
             raise ValueError(f"it says that it is '{about['format']}'")
         version = int(about["version"])
@@ -140,6 +137,19 @@ def _about(path: Path, content: bytes) -> dict[str, str]:
         what = f"is in format {version}; this mlcli knows format {FORMAT_VERSION}"
         raise ModelFileError(what, where=str(path), hint="update mlcli, or train the model again")
     return about  # type: ignore[no-any-return]
+
+
+def _metadata(content: bytes, length: int) -> dict[str, Any]:
+    """The text of a safetensors file. Its length may look like the start of a pickle, so that is asked last."""
+    try:
+        if length > len(content):
+            raise ValueError("it does not begin as a safetensors file")
+        return json.loads(content[LENGTH_BYTES : LENGTH_BYTES + length])["__metadata__"]  # type: ignore[no-any-return]
+    except (ValueError, KeyError, TypeError):
+        foreign = next((what for start, what in FOREIGN.items() if content.startswith(start)), None)
+        if foreign is None:
+            raise
+        raise ValueError(foreign) from None
 
 
 def _arrays(path: Path, content: bytes) -> NamedArrays:

@@ -88,6 +88,14 @@ def test_every_flipped_bit_and_every_missing_end_is_noticed(path: Path) -> None:
                 load_model(path)
 
 
+@pytest.mark.parametrize("extra", range(0, 256, 8))
+def test_no_length_of_a_model_is_taken_for_the_start_of_another_format(path: Path, extra: int) -> None:
+    """The first byte of the file is the length's last; safetensors pads the text to eights, so 32 bytes can be."""
+    data = toy.dataset()
+    save_model(path, made(replace(data, name="n" * (extra + 1))))
+    assert load_model(path).dataset == "n" * (extra + 1)
+
+
 class Intruder:
     """Unpickled, it would leave a file."""
 
