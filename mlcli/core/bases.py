@@ -10,6 +10,7 @@ import numpy as np
 from mlcli.core.answers import Answers, LabelAnswers, ValueAnswers
 from mlcli.core.errors import FitError
 from mlcli.core.explanation import Explanation
+from mlcli.core.limits import refuse_extreme_target, refuse_extremes, refuse_unlearnable
 from mlcli.core.params import learned
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
@@ -78,8 +79,8 @@ class Classifier(Model):
 
     @staticmethod
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn classes; a training part without rows is refused."""
-        _refuse_empty(data)
+        """Let a model learn classes; training rows without anything to learn from are refused."""
+        refuse_unlearnable(data)
         model.columns_, model.target_ = data.table.columns, data.target
         model.classes_, model.class_totals_ = data.classes, data.class_totals
         model.fit(data, rng)
@@ -87,6 +88,7 @@ class Classifier(Model):
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The model's classes and probabilities for rows whose truth is known."""
+        refuse_extremes(data.table, np.ones(len(data)))
         probabilities = model.predict_proba(data.table)
         _refuse_not_finite(model, probabilities)
         return LabelAnswers(
@@ -115,14 +117,16 @@ class Regressor(Model):
 
     @staticmethod
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn values; a training part without rows is refused."""
-        _refuse_empty(data)
+        """Let a model learn values; training rows without anything to learn from are refused."""
+        refuse_unlearnable(data)
+        refuse_extreme_target(data.target, data.y, data.weights)
         model.columns_, model.target_ = data.table.columns, data.target
         model.fit(data, rng)
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The model's values for rows whose truth is known."""
+        refuse_extremes(data.table, np.ones(len(data)))
         predicted = model.predict_values(data.table)
         _refuse_not_finite(model, predicted)
         return ValueAnswers(rows=data.rows, weight=data.weight, truth=data.y, predicted=predicted)
@@ -167,11 +171,6 @@ class Step:
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""
         return replace(self)
-
-
-def _refuse_empty(data: Any) -> None:
-    if len(data) == 0:
-        raise FitError("there are no training rows")
 
 
 def _refuse_not_finite(model: Any, values: Array) -> None:

@@ -22,7 +22,7 @@ class Moments:
 
 def moments(numbers: Array, weights: Array, ddof: int = 0) -> Moments:
     """The moments of each column; ``ddof`` is taken off the summed weight that the variance is divided by."""
-    present = ~np.isnan(numbers)
+    present = ~np.isnan(numbers) & (weights > 0)[:, None]
     weight = weights @ present
     low, high = extent(numbers, weights)
     constant = is_constant(low, high)

@@ -87,7 +87,7 @@ def _log_beta(a: float, b: float) -> float:
 
 def _stirling(x: float) -> float:
     """What log Γ(x) has beyond (x - ½) log x - x + ½ log 2π."""
-    return sum(term / x ** (2 * i + 1) for i, term in enumerate(STIRLING))
+    return sum(term * (1 / x) ** (2 * i + 1) for i, term in enumerate(STIRLING))
 
 
 def _fraction(a: float, b: float, x: float) -> float:

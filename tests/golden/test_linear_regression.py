@@ -205,5 +205,5 @@ def test_a_constant_column_has_no_effect_and_is_named() -> None:
 
 
 def test_weights_that_sum_to_nothing_are_refused() -> None:
-    with pytest.raises(FitError, match="sum to 0"):
+    with pytest.raises(FitError, match="every training row has weight 0"):
         fitted(LinearRegression(), replace(line(), weight=np.zeros(40)))

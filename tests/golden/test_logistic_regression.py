@@ -207,3 +207,13 @@ def test_slopes_and_curvatures_are_those_of_small_differences() -> None:
         behind, here, ahead = (loss.at(scores + step * way) for step in (-1e-5, 0.0, 1e-5))
         assert (ahead.value - behind.value) / 2e-5 == pytest.approx(np.vdot(here.slope, way), abs=1e-8)
         assert (ahead.slope - behind.slope) / 2e-5 == pytest.approx(here.curved(way), abs=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["newton", "gradient-descent"])
+def test_an_enormous_penalty_leaves_the_class_shares_and_no_complaint(solver: str) -> None:
+    """The limit of the formula: with w = 0 the intercepts are the logarithms of the class shares."""
+    data = in_numbers("wine")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        said = answered(LogisticRegression(l2=1e28, solver=solver), data).probabilities
+    assert said == pytest.approx(np.tile(data.class_totals / len(data), (len(data), 1)), abs=1e-9)

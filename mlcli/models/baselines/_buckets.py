@@ -33,7 +33,8 @@ def _bucket_ends(totals: Array, min_bucket: float) -> NDArray[np.intp]:
         start = end
         wanted = reached[:, start] + min_bucket
         filled = min(int(np.searchsorted(of_class, at)) for of_class, at in zip(reached, wanted, strict=True))
-        end = min(filled, len(totals))
+        # Beside huge weights a bucket's few rows may vanish; it takes a value all the same.
+        end = min(max(filled, start + 1), len(totals))
         leader = int((reached[:, end] - reached[:, start]).argmax())
         while end < len(totals) and leaders[end] == leader:
             end += 1

@@ -14,7 +14,6 @@ from typing import Self
 import numpy as np
 
 from mlcli.core.containers import SupervisedRows
-from mlcli.core.errors import FitError
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags
 
@@ -50,8 +49,6 @@ class Design:
     def of(cls, data: SupervisedRows, intercept: bool) -> Self:
         """The design of training rows; without an intercept the origin is the centre."""
         weight, total = data.weight, float(data.weights.sum())
-        if total <= 0:
-            raise FitError("the weights of the training rows sum to 0")
         centre, columns = _centred(data.table.numbers, data.weights / total, intercept)
         rooted = root_weighted(columns, weight)
         scale = _root_mean_square(rooted, total)

@@ -70,5 +70,7 @@ class Objective:
     @cached_property
     def bound_inverse(self) -> Array:
         """The inverse of the bound: what makes all directions about equally steep."""
-        damped = self.bound + np.diag(DAMPING * self.bound.diagonal())
-        return np.asarray(np.linalg.inv(damped), np.float64)
+        sizes = np.sqrt(np.outer(self.bound.diagonal(), self.bound.diagonal()))
+        # A large penalty beside a free intercept would cost all digits without taking the sizes out.
+        alike = self.bound / sizes + DAMPING * np.eye(len(sizes))
+        return np.asarray(np.linalg.inv(alike) / sizes, np.float64)

@@ -1,0 +1,52 @@
+"""What nothing can be learned from: no rows, no weight, and numbers whose squares are no numbers any more.
+
+A float holds 1e-308 to 1e308, and methods multiply squares of cells, weights and numbers of rows. Beyond these
+limits a variance becomes infinite or 0, and a column that matters would silently count as constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.moments import extent
+from mlcli.core.tables import Array, Table
+
+NUMBERS = (1e-100, 1e100)
+WEIGHTS = (1e-30, 1e30)
+
+
+def refuse_unlearnable(data: Any) -> None:
+    """Refuse training rows that no method could learn from."""
+    if len(data) == 0:
+        raise FitError("there are no training rows")
+    if not (data.weights > 0).any():
+        raise FitError("every training row has weight 0")
+    _refuse("the weights", float(data.weights.max()), WEIGHTS)
+    refuse_extremes(data.table, data.weights)
+
+
+def refuse_extremes(table: Table, weights: Array) -> None:
+    """Refuse a table with a column whose largest number, by size, is beyond the limits; rows of weight 0 may."""
+    low, high = extent(table.numbers, weights)
+    for column, size in zip(table.number_columns, np.maximum(np.abs(low), np.abs(high)).tolist(), strict=True):
+        _refuse(f"column '{column.name}'", size, NUMBERS)
+
+
+def refuse_extreme_target(name: str, y: Array, weights: Array) -> None:
+    """Refuse a target that is beyond the limits."""
+    low, high = extent(y[:, None], weights)
+    _refuse(f"the target '{name}'", float(max(abs(low[0]), abs(high[0]))), NUMBERS)
+
+
+def _refuse(what: str, size: float, limits: Iterable[float]) -> None:
+    least, most = limits
+    if size != 0 and not least <= size <= most:
+        verb = "go" if what == "the weights" else "goes"
+        raise FitError(
+            f"{what} {verb} up to {size:.3g}, too far from 1 to be multiplied",
+            hint=f"choose a unit in which the largest is between {least:g} and {most:g}",
+        )
