@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mlcli.core.errors import ExperimentError, UsageError
+from mlcli.core.errors import ExperimentError, ModelFileError, UsageError
 from mlcli.core.params import build, settings
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.experiment._faults import Faults
@@ -88,6 +88,7 @@ def _cells(
     for model in _labelled(ground, _baseline_first(ground, models)):
         skipped = why_skipped(ground, model)
         as_it_is = skipped or model.saved is not None
+        learned = 0 if skipped or model.saved is None else _learned_rows(ground, model.saved)
         yield Cell(
             dataset=ground.dataset,
             kind=ground.kind.name,
@@ -97,7 +98,21 @@ def _cells(
             seed=experiment.seed,
             budget=experiment.budget,
             skipped=skipped,
+            learned_rows=learned,
         )
+
+
+def _learned_rows(ground: Ground, path: Path) -> int:
+    """How many rows of a dataset a saved model knows already; a dataset that does not fit it is refused."""
+    from mlcli.experiment.model_file import load_model
+
+    saved = load_model(path)
+    try:
+        saved.rows_of(ground.dataset)
+        return saved.learned_rows(ground.dataset)
+    except ModelFileError as problem:
+        place = f"{path} on {ground.name}"
+        raise ModelFileError(*(replace(one, where=place) for one in problem.problems)) from None
 
 
 def _baseline_first(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:
