@@ -10,7 +10,7 @@ import numpy as np
 from mlcli.core.answers import Answers, LabelAnswers, ValueAnswers
 from mlcli.core.errors import FitError
 from mlcli.core.explanation import Explanation
-from mlcli.core.limits import refuse_extreme_target, refuse_extremes, refuse_unlearnable
+from mlcli.core.limits import refuse_extreme_target, refuse_unlearnable
 from mlcli.core.params import learned
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table
@@ -91,7 +91,6 @@ class Classifier(Model):
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The model's classes and probabilities for rows whose truth is known."""
-        refuse_extremes(data.table, np.ones(len(data)))
         probabilities = model.predict_proba(data.table)
         _refuse_not_finite(model, probabilities)
         return LabelAnswers(
@@ -129,7 +128,6 @@ class Regressor(Model):
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The model's values for rows whose truth is known."""
-        refuse_extremes(data.table, np.ones(len(data)))
         predicted = model.predict_values(data.table)
         _refuse_not_finite(model, predicted)
         return ValueAnswers(rows=data.rows, weight=data.weight, truth=data.y, predicted=predicted)
