@@ -31,9 +31,9 @@ def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ())
 
 
 def names_for(answers: type[Answers]) -> list[str]:
-    """The names of all metrics of one kind of answers."""
+    """The names of all metrics of one kind of answers, in an order that does not depend on what was used first."""
     _load_scores()
-    return [name for name, metric in METRICS.items() if issubclass(answers, metric.answers)]
+    return sorted(name for name, metric in METRICS.items() if issubclass(answers, metric.answers))
 
 
 def class_names_for(answers: type[Answers]) -> list[str]:
