@@ -14,6 +14,7 @@ from mlcli.cli._console import page_for, say
 if TYPE_CHECKING:
     from mlcli.data.read_like import NewRows
 
+ROW = "row"
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
 Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV file; - reads standard input.")]
 Output = Annotated[
@@ -44,6 +45,9 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
         say(f"Warning: {remark}")
     with one_blas_thread():
         answers = predictions_of(saved.pipeline, saved.kind, rows.table, probabilities=probabilities)
+    for name in rows.extra:
+        if name in (ROW, *answers):
+            say(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")
     columns = _with_what_was_given(rows, answers)
     if output is None:
         _write(_Harmless(sys.stdout) if sys.stdout.isatty() else sys.stdout, columns)
@@ -55,8 +59,8 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
 
 def _with_what_was_given(rows: NewRows, answers: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
     """Row numbers and the columns that the model does not use, then its answers; no name stands twice."""
-    columns: dict[str, Sequence[str]] = {"row": [str(number + 1) for number in range(len(rows))]}
-    columns |= {name: rows.text(name) for name in rows.extra if name not in answers and name != "row"}
+    columns: dict[str, Sequence[str]] = {ROW: [str(number + 1) for number in range(len(rows))]}
+    columns |= {name: rows.text(name) for name in rows.extra if name not in answers and name != ROW}
     return columns | dict(answers)
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from mlcli.core.errors import DataError, Problem, raise_all
-from mlcli.core.names import did_you_mean
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.data.columns import Typed, coded_by, declared
 from mlcli.data.find import find
+from mlcli.data.lacking import lacking
 from mlcli.data.load import content_of, layout_of
 from mlcli.data.records import Records, read_records
 from mlcli.data.sidecar import Declaration, read_sidecar, sidecar_document
@@ -78,7 +78,7 @@ def read_like(
     cell when the model learned.
     """
     records, said = _records(reference, base)
-    _refuse_absent(columns, records)
+    raise_all(DataError, lacking([column.name for column in columns], records.header, records.name))
     typed: dict[str, Typed] = {}
     unseen: list[Unseen] = []
     problems: list[Problem] = []
@@ -111,19 +111,6 @@ def _records(reference: str, base: Path | None) -> tuple[Records, dict[str, Decl
     records = read_records(content_of(path), str(path), layout_of(document))
     sidecar = read_sidecar(document, records.header)
     return records, {name: sidecar.of(name) for name in records.header}
-
-
-def _refuse_absent(columns: Sequence[Column], records: Records) -> None:
-    absent = [column.name for column in columns if column.name not in records.header]
-    problems = [
-        Problem(
-            f"the model needs the column '{name}', and the file has none",
-            where=records.name,
-            hint=did_you_mean(name, records.header, "its columns"),
-        )
-        for name in absent
-    ]
-    raise_all(DataError, problems)
 
 
 def _outside(typed: Mapping[str, Typed], ranges: Ranges) -> tuple[Outside, ...]:

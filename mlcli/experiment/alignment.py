@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.errors import ModelFileError, Problem, raise_all
-from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Table
 from mlcli.data.dataset import Dataset
+from mlcli.data.lacking import lacking
 from mlcli.data.number_text import as_numbers, is_number
 
 SHOWN_LEVELS = 3
@@ -25,7 +25,8 @@ def aligned(dataset: Dataset, columns: Sequence[Column], missing: Mapping[str, S
 
     ``missing`` are words that stand for an empty cell, by column.
     """
-    raise_all(ModelFileError, _absent(dataset, columns))
+    names = [column.name for column in columns]
+    raise_all(ModelFileError, lacking(names, dataset.schema.names(), dataset.name))
     theirs = {described.column.name: described.column for described in dataset.schema}
     parts: list[tuple[Column, NDArray[Any]]] = []
     problems = []
@@ -53,17 +54,6 @@ def is_missing(cells: NDArray[Any]) -> Flags:
     """The empty cells of a column."""
     missing: Flags = np.isnan(cells) if cells.dtype.kind == "f" else cells == MISSING_CODE
     return missing
-
-
-def _absent(dataset: Dataset, columns: Sequence[Column]) -> Iterator[Problem]:
-    """One problem for all columns that are not there, with those that may be meant."""
-    names = dataset.schema.names()
-    absent = [column.name for column in columns if column.name not in names]
-    if absent:
-        lacking = f"lacks {len(absent)} of the {len(columns)} columns that the model needs: {listed(absent)}"
-        meant = [f"'{close}' for '{name}'" for name in absent if (close := nearest(name, names))]
-        hint = f"did you mean {listed(meant)}?" if meant else f"it has {listed(names)}"
-        yield Problem(lacking, where=dataset.name, hint=hint)
 
 
 def _known_cells(ours: Column, theirs: Column, cells: NDArray[Any], missing: Sequence[str]) -> NDArray[Any]:

@@ -75,7 +75,12 @@ def wilson(share: float, rows: float) -> Interval:
     centre = (share + z2 / (2 * rows)) / (1 + z2 / rows)
     reach = math.sqrt(z2 * (share * (1 - share) / rows + z2 / (4 * rows**2))) / (1 + z2 / rows)
     low, high = min(centre - reach, share), max(centre + reach, share)  # rounding at 0 and 1
-    return Interval(low, high, f"Wilson over {rows:.10g} distinct rows").within(0.0, 1.0)
+    return Interval(low, high, f"Wilson over {_counted(rows)}").within(0.0, 1.0)
+
+
+def _counted(rows: float) -> str:
+    """Rows as a person counts them; those with weights come to no whole number."""
+    return f"{rows:.0f} distinct rows" if rows == int(rows) else f"{rows:.1f} effective rows (weighted)"
 
 
 def effective_rows(weights: Array) -> float:

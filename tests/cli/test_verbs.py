@@ -185,6 +185,14 @@ def test_levels_that_were_not_there_in_training_are_told(folder: Path) -> None:
     assert "column 'outlook': 'foggy' was not there in training" in result.stderr
 
 
+def test_columns_that_are_not_copied_are_told(folder: Path) -> None:
+    typed("train", "numbers.csv", "-m", "ridge", "-o", "line.mlcli")
+    result = typed("predict", "line.mlcli", "-", given="row,prediction,x,noise\na,b,1,2\n")
+    assert result.stdout.splitlines()[0] == "row,prediction"
+    for name in ("row", "prediction"):
+        assert f"column '{name}' of the file is not copied" in result.stderr
+
+
 def test_predictions_go_to_a_file(folder: Path) -> None:
     typed("train", "numbers.csv", "-m", "ridge", "-o", "line.mlcli")
     result = typed("predict", "line.mlcli", "numbers.csv", "-o", "answers.csv")
