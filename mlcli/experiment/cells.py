@@ -12,7 +12,6 @@ from mlcli.core.explanation import Explanation
 from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
 
-STATUSES = ("done", "failed", "over-budget", "died", "skipped")
 AS_SAVED = "as-saved"
 """The protocol word of a cell whose model is a saved file: judged on all rows, learning nothing."""
 
@@ -148,6 +147,7 @@ class CellResult:
 
     cell: Cell
     status: str
+    """One of done, failed, over-budget, died, skipped."""
     why: str = ""
     splits: tuple[SplitResult, ...] = ()
     pooled: bool = False

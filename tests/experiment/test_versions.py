@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mlcli.core.moments import extent, moments
 from mlcli.core.registry import MODELS, Catalogue, Entry
 from mlcli.core.schema import Schema
 from mlcli.core.seeds import rng_for
@@ -21,7 +23,7 @@ from mlcli.experiment.engine import judge
 from mlcli.experiment.learner import Learner
 from mlcli.experiment.preparation import Block, Preparation
 from mlcli.experiment.protocols._base import Split
-from mlcli.experiment.versions import CORE_VERSION, cell_key, method_version, splits_digest
+from mlcli.experiment.versions import CORE_VERSION, HOME, cell_key, method_version, splits_digest
 from tests.experiment import toy
 
 
@@ -133,6 +135,7 @@ CANARIES = {
         "seeds": "58dc95ac319bc179",
         "classification": "6d1a9fc2d517c023",
         "regression": "4d304345ee790e8b",
+        "moments": "6eacfe80e75c3eae",
     }
 }
 """Rounded answers by CORE_VERSION. Where one changes, results have changed: raise CORE_VERSION, add a row here."""
@@ -157,12 +160,28 @@ def answered(cell: Cell) -> str:
 
 def test_results_change_only_with_the_number_of_core() -> None:
     rng = rng_for("canary", {"k": 5, "share": 0.25}, ["a", None, True])
+    numbers = np.where(np.arange(60).reshape(20, 3) % 7 == 0, np.nan, np.arange(60).reshape(20, 3) ** 1.5)
     found = {
         "seeds": canary(rng.integers(0, 1000, 5), rng.normal(size=5), rng.permutation(10)),
         "classification": answered(toy.cell()),
         "regression": answered(toy.cell(data=toy.values(), kind="regression")),
+        "moments": canary(*vars(moments(numbers, rng.random(20), ddof=1)).values(), *extent(numbers, np.ones(20))),
     }
     assert found == CANARIES[CORE_VERSION]
+
+
+CONTRACT = {"bases", "containers", "errors", "explanation", "names", "params", "registry", "schema", "tables"}
+"""What methods take from ``core`` that carries numbers about; the canaries above see how it is put together."""
+
+
+def test_what_methods_compute_with_from_core_has_a_canary() -> None:
+    taken: set[str] = set()
+    for room in ("models", "prepare", "kernels"):
+        for file in (HOME / room).rglob("*.py"):
+            taken |= set(
+                re.findall(r"^\s*from mlcli\.core\.(\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+            )
+    assert taken - CONTRACT <= CANARIES[CORE_VERSION].keys()
 
 
 def test_the_content_of_a_dataset_is_its_cells_columns_and_roles() -> None:
