@@ -22,15 +22,19 @@ READING_RATES = (
 )
 
 
-def confusion_of(title: str, matrix: Confusion, rates: Sequence[ClassRates]) -> tuple[Block, ...]:
+def confusion_of(
+    title: str, matrix: Confusion, rates: Sequence[ClassRates], counted_as: str = "rows"
+) -> tuple[Block, ...]:
     """One matrix under its title; with many classes it is a list, since nobody reads forty columns."""
-    drawn = _matrix if len(matrix.labels) <= MOST_CLASSES else _list
-    return Heading(title), drawn(matrix.labels, matrix.counts.tolist(), rates)
+    labels, counts = matrix.labels, matrix.counts.tolist()
+    if len(labels) > MOST_CLASSES:
+        return Heading(title), _list(labels, counts, rates)
+    return Heading(title), _matrix(labels, counts, rates, counted_as)
 
 
-def rates_of(rates: Sequence[ClassRates]) -> Grid:
+def rates_of(rates: Sequence[ClassRates], counted_as: str = "rows") -> Grid:
     """Every class against the rest."""
-    titles = ["class", *RATES, "rows", "answered", "lean"]
+    titles = ["class", *RATES, counted_as, "answered", "lean"]
     rows: list[list[Content]] = [
         [
             Cell(one.label, "strong"),
@@ -44,7 +48,9 @@ def rates_of(rates: Sequence[ClassRates]) -> Grid:
     return grid(titles, rows, right=range(1, len(titles)))
 
 
-def _matrix(labels: Sequence[str], counts: Sequence[Sequence[float]], rates: Sequence[ClassRates]) -> Grid:
+def _matrix(
+    labels: Sequence[str], counts: Sequence[Sequence[float]], rates: Sequence[ClassRates], counted_as: str
+) -> Grid:
     rows: list[list[Content]] = [
         [
             Cell(label, "strong"),
@@ -55,7 +61,7 @@ def _matrix(labels: Sequence[str], counts: Sequence[Sequence[float]], rates: Seq
         ]
         for place, label in enumerate(labels)
     ]
-    header = ["true \\ predicted", *labels, "rows", "precision", "f1"]
+    header = ["true \\ predicted", *labels, counted_as, "precision", "f1"]
     return grid(header, rows, right=range(1, len(header)))
 
 

@@ -11,9 +11,11 @@ from mlcli.experiment.cells import Cell, ModelSpec, StepSpec
 from mlcli.experiment.labels import said
 from mlcli.metrics.base import Summary
 from mlcli.report.document import Notes, notes
+from mlcli.report.numbers import fixed
 from mlcli.report.scored import Scored, judged
 
 ARROW = " → "
+RATE_DECIMALS = 3
 MOST_ALIKE = 3
 """How many remarks of one kind are shown: with 200 classes nobody reads one for each."""
 FEWEST_FOLDS = 3
@@ -31,6 +33,7 @@ def remarks_on(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
         *(f"{who}: {note}" for note, who in _gathered(noted, names)),
         *_on_scores(done, names),
         *_unstable(done, names),
+        *_below_chance(done, names),
         *(f"warning from {who}: {text}" for text, who in _gathered(_warnings(done, names), names)),
     )
 
@@ -87,6 +90,20 @@ def _unstable(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator
         stability = fold_stability([value for value, _ in known], [rows for _, rows in known])
         if stability.verdict != "consistent":
             yield f"{names[one]}: accuracy over the splits is not consistent: {stability.why}"
+
+
+def _below_chance(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+    """A baseline that leave-one-out makes look worse than it is, so that no gain over it is believed."""
+    for one in scored:
+        if not (one.result.pooled and one.is_baseline and one.confusion is not None):
+            continue
+        counts = one.confusion.counts
+        right, largest = counts.trace() / counts.sum(), counts.sum(axis=1).max() / counts.sum()
+        if right < largest / 2:
+            yield (
+                f"{names[one]}: the row that is left out makes its own class rarer, so the most frequent class is "
+                f"another one; judge gains by the share of the largest class, {fixed(largest, RATE_DECIMALS)}"
+            )
 
 
 def _marks(one: Scored) -> Iterator[tuple[Summary, str]]:

@@ -14,7 +14,9 @@ from mlcli.report.numbers import counted
 from mlcli.report.remarks import remarks_on
 from mlcli.report.scored import Scored
 from mlcli.report.scores import table_of_models
-from mlcli.report.verdict import is_baseline, verdict_on
+from mlcli.report.verdict import verdict_on
+
+ROLES_TOLD = {"group": "rows kept together by", "weight": "rows weighted by"}
 
 
 def results_of(scored: Sequence[Scored], *, classes: bool = False) -> Document:
@@ -47,7 +49,7 @@ def opening(cells: Sequence[ExperimentCell]) -> Iterator[Block]:
     protocols = dict.fromkeys(map(protocol_words, cells))
     yield Heading(subject_of(cells[0]), 1)
     yield Sentence(
-        f"{_rows_of(data)}, {counted(len(data.schema.features()), 'feature')}"
+        f"{_rows_of(data)}, {counted(len(data.schema.features()), 'feature')}{_roles_of(data)}"
         f"; {'; '.join(protocols)}; seed {cells[0].seed}"
     )
     if data.notes:
@@ -58,6 +60,12 @@ def _rows_of(data: Dataset | DatasetFacts) -> str:
     """How many rows there are, and how many of them nothing can be judged by."""
     rows = counted(len(data), "row")
     return f"{rows} ({data.unlabelled:,} without a target left out)" if data.unlabelled else rows
+
+
+def _roles_of(data: Dataset | DatasetFacts) -> str:
+    """What changes how rows are split or counted."""
+    found = ((words, data.schema.the(role)) for role, words in ROLES_TOLD.items())
+    return "".join(f"; {words} '{column.name}'" for words, column in found if column is not None)
 
 
 def subject_of(cell: ExperimentCell) -> str:
@@ -77,12 +85,13 @@ def protocol_words(cell: ExperimentCell) -> str:
 def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: bool) -> Iterator[Block]:
     """A matrix for each model; that of the baseline only where there is no other."""
     known = [one for one in group if one.confusion is not None]
-    drawn = [one for one in known if not is_baseline(one)] or known
+    drawn = [one for one in known if not one.is_baseline] or known
     for one in drawn:
         assert one.confusion is not None
-        yield from confusion_of(names[one], one.confusion, one.classes)
+        counted_as = "weight" if one.result.cell.dataset.schema.the("weight") else "rows"
+        yield from confusion_of(names[one], one.confusion, one.classes, counted_as)
         if classes:
-            yield rates_of(one.classes)
+            yield rates_of(one.classes, counted_as)
     if drawn:
         yield notes(READING, *([READING_RATES] if classes else []))
 

@@ -39,6 +39,12 @@ class Scored:
         return self.result.status == DONE
 
     @property
+    def is_baseline(self) -> bool:
+        """Whether this is the cell that every other must beat."""
+        cell = self.result.cell
+        return cell.model.saved is None and cell.model.use == kind_named(cell.kind).baseline
+
+    @property
     def flattered(self) -> bool:
         """Whether a saved model knew so many of the judged rows that its scores say nothing of other rows."""
         cell = self.result.cell

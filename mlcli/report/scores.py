@@ -134,4 +134,6 @@ def _intervals(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Seq
 
 
 def _undone(one: Scored, name: str) -> list[Content]:
-    return [Cell(name, "strong"), Cell(one.result.status, "bad"), one.result.why or one.result.cell.skipped]
+    why = one.result.why or one.result.cell.skipped
+    in_one_line = "; ".join(line.strip() for line in why.splitlines())
+    return [Cell(name, "strong"), Cell(one.result.status, "bad"), in_one_line]

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mlcli.core.kinds import kind_named
 from mlcli.metrics.base import Metric
 from mlcli.metrics.difference import Difference, compare
 from mlcli.metrics.pooling import distinct, joined
@@ -39,8 +38,8 @@ def _left_out(flattered: Sequence[Scored], names: Mapping[Scored, str]) -> Itera
 
 def _best_of(known: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> str:
     ranked = sorted(known, key=lambda one: _rank(one, metric))
-    models = [one for one in ranked if not is_baseline(one)]
-    baseline = next((one for one in ranked if is_baseline(one)), None)
+    models = [one for one in ranked if not one.is_baseline]
+    baseline = next((one for one in ranked if one.is_baseline), None)
     if not models:
         return ""
     if ranked[0] is baseline:
@@ -53,12 +52,6 @@ def _best_of(known: Sequence[Scored], names: Mapping[Scored, str], metric: Metri
     return ", ".join(parts) + (f"; not distinguishable from it: {', '.join(alike)}." if alike else ".")
 
 
-def is_baseline(one: Scored) -> bool:
-    """Whether this is the cell that every other must beat."""
-    cell = one.result.cell
-    return cell.model.saved is None and cell.model.use == kind_named(cell.kind).baseline
-
-
 def _score(one: Scored, metric: Metric) -> float | None:
     mean = one.summaries[metric.name].mean if metric.name in one.summaries else None
     return mean if mean is not None and math.isfinite(mean) else None
@@ -68,7 +61,7 @@ def _rank(one: Scored, metric: Metric) -> tuple[float, bool]:
     """Better scores first; of equals, the baseline."""
     score = _score(one, metric)
     assert score is not None
-    return badness(metric, score), not is_baseline(one)
+    return badness(metric, score), not one.is_baseline
 
 
 def _said(one: Scored, names: Mapping[Scored, str], metric: Metric) -> str:

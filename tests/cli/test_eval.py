@@ -70,6 +70,13 @@ def test_leave_one_out_on_the_weather_is_as_worked_out() -> None:
     assert "infinite" in plain["log-loss"]["why"]
 
 
+def test_a_baseline_that_leave_one_out_belittles_is_explained() -> None:
+    """Of 50 + 50 + 50 rows, the class of the row left out has 49 and is never the most frequent."""
+    remark = "judge gains by the share of the largest class, 0.333"
+    assert remark in typed("eval", "iris", "-m", "one-r", "--protocol", "leave-one-out").stdout
+    assert remark not in typed("eval", "iris", "-m", "one-r").stdout
+
+
 def test_the_baseline_stands_first_in_every_table() -> None:
     lines = typed("eval", "iris", "-m", "naive-bayes").stdout.splitlines()
     rule = next(place for place, line in enumerate(lines) if line.startswith("───") and "  ───" in line)

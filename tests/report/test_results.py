@@ -128,6 +128,15 @@ def test_rows_without_a_target_are_told(capsys: pytest.CaptureFixture[str]) -> N
     assert (document["rows"], document["rows_without_target"]) == (5, 2)
 
 
+def test_weights_and_groups_are_told_and_weights_are_not_called_rows() -> None:
+    roles = (Field(Column("w"), "weight"), Field(Column("ward", "nominal", ("a", "b")), "group"))
+    of = replace(cell("one-r"), dataset=replace(DATA, schema=Schema((*DATA.schema.fields, *roles))))
+    said = text(result(of, labels(PREDICTED)))
+    assert "rows kept together by 'ward'; rows weighted by 'w'; holdout" in said
+    header = next(line for line in said.splitlines() if line.startswith("true"))
+    assert header.split()[-3:] == ["weight", "precision", "f1"]
+
+
 def test_a_width_of_zero_is_marked() -> None:
     said = text(result(cell("one-r"), *[labels(PREDICTED)] * 3), metrics=("f1-macro",))
     assert "0.133 ±0.000!" in said
@@ -201,6 +210,11 @@ def test_each_class_is_shown_against_the_rest_where_asked() -> None:
     lines = [line.split() for line in text_of(results_of(asked, classes=True), Page(None)).splitlines()]
     assert ["red", "0.333", "0.500", "0.400", "0.333", "0.667", "0.500", "2", "3", "+0.200"] in lines
     assert ["gold", "0/0", "0.000", "0.000", "1.000", "0.000", "1.000", "1", "0", "-0.200"] in lines
+
+
+def test_a_reason_of_several_lines_is_one_paragraph() -> None:
+    broken = CellResult(cell("knn"), "failed", why="it broke\n  repair it")
+    assert "it broke; repair it" in text(broken)
 
 
 def test_a_split_that_is_missing_is_in_no_average() -> None:
