@@ -23,8 +23,10 @@ def decimals_for(sizes: Iterable[float]) -> int:
     return min(FINEST, max(0, DIGITS - 1 - power if power >= 0 else DIGITS - 2 - power))
 
 
-def fixed(value: float, decimals: int) -> str:
-    """A number with so many decimals; a huge one with an exponent."""
+def fixed(value: float, decimals: int | None) -> str:
+    """A number with so many decimals; a huge one with an exponent, and by its own size where none are said."""
+    if decimals is None:
+        return f"{value:.{DIGITS}g}"
     if abs(value) >= LARGE:
         return f"{value:.3g}"
     text = f"{value:.{decimals}f}"

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mlcli.metrics.base import Metric, Summary
 from mlcli.report.document import Block, Cell, Content, Grid, grid, notes
-from mlcli.report.numbers import decimals_for, fixed
+from mlcli.report.numbers import LARGE, NOISE, decimals_for, fixed
 from mlcli.report.scored import Scored
 
 BEST = "*"
 UNIT_DECIMALS = 3
+MOST_UNLIKE = 1e-5
+"""A score this much smaller than the largest would look like 0 beside it."""
 NO_SPREAD = "!"
 LEGEND_OF_BEST = f"{BEST} is the best of its column; "
 LEGEND = "± reaches to the farther end of the 95 % interval"
@@ -73,7 +75,7 @@ def _column(metric: Metric, done: Sequence[Scored]) -> list[Cell]:
     return [cell if cell.text.endswith(NO_SPREAD) else Cell(f"{cell.text} ", cell.style) for cell in cells]
 
 
-def _best(metric: Metric, done: Sequence[Scored], decimals: int) -> str | None:
+def _best(metric: Metric, done: Sequence[Scored], decimals: int | None) -> str | None:
     """The best mean as it is written, where there is one that is worse."""
     summaries = [one.summaries[metric.name] for one in done if not one.flattered]
     means = sorted(
@@ -88,7 +90,7 @@ def badness(metric: Metric, mean: float) -> float:
     return {"high": -mean, "low": mean, "zero": abs(mean)}[metric.better]
 
 
-def _score(summary: Summary, decimals: int, best: str | None) -> Cell:
+def _score(summary: Summary, decimals: int | None, best: str | None) -> Cell:
     if summary.mean is None:
         return Cell("undefined", "weak")
     mean, reach = fixed(summary.mean, decimals), reach_of(summary)
@@ -104,10 +106,21 @@ def _legend(table: Grid) -> str:
     return LEGEND_OF_BEST * best + LEGEND + LEGEND_OF_NO_SPREAD * no_spread
 
 
-def decimals_of(metric: Metric, summaries: Iterable[Summary]) -> int:
-    """Decimals for scores of one metric: three where it is bounded, else by the size of score and interval."""
+def decimals_of(metric: Metric, summaries: Sequence[Summary]) -> int | None:
+    """Decimals for scores of one metric: three where it is bounded, else by the size of score and interval.
+
+    None where no number of decimals suits scores that are so large, or so unlike.
+    """
     if metric.low is not None and metric.high is not None:
         return UNIT_DECIMALS
+    means = [
+        abs(summary.mean) for summary in summaries if summary.mean is not None and math.isfinite(summary.mean)
+    ]
+    largest = max(means, default=0.0)
+    smallest = min((mean for mean in means if mean > NOISE * largest), default=0.0)
+    unlike = metric.better != "zero" and smallest < MOST_UNLIKE * largest
+    if largest >= LARGE or unlike:
+        return None
     return decimals_for(max(abs(summary.mean or 0.0), reach_of(summary) or 0.0) for summary in summaries)
 
 

@@ -148,6 +148,17 @@ def test_what_is_as_good_as_all_others_is_not_called_best() -> None:
     assert "*" not in said
 
 
+def test_scores_of_very_different_sizes_are_never_shown_as_zero() -> None:
+    truth = np.array([1e6, 2e6, 3e6])
+    results = [
+        result(cell(name, "regression"), ValueAnswers(rows=np.arange(3), truth=truth, predicted=truth + error))
+        for name, error in (("knn", 1e6), ("ridge", 0.25))
+    ]
+    lines = text(*results, metrics=("mae",)).splitlines()
+    assert "*0.25 ±" in next(line for line in lines if line.startswith("ridge"))
+    assert " 1e+06 ±" in next(line for line in lines if line.startswith("knn"))
+
+
 def test_what_looks_equally_good_is_equally_marked() -> None:
     values = ValueAnswers(rows=np.arange(3), truth=np.array([1.0, 2, 3]), predicted=np.array([2.0, 2, 4]))
     noise = replace(values, predicted=values.predicted + 1e-13)
