@@ -25,10 +25,10 @@ def models_command(
     """List the methods, or show all that is known of one."""
     from mlcli.report import catalogue
 
-    if as_json:
-        show_json(
-            {"models": [catalogue.as_json(MODELS.entry(one)) for one in ([name] if name else MODELS.names())]}
-        )
+    if as_json and name is not None:
+        show_json({"models": [catalogue.page_as_json(MODELS.entry(name))]})
+    elif as_json:
+        show_json({"models": [catalogue.as_json(entry) for entry in MODELS.entries()]})
     elif name is None:
         show(catalogue.listing(MODELS.entries()))
     else:

@@ -54,6 +54,21 @@ def as_json(entry: Entry) -> dict[str, Any]:
     }
 
 
+def page_as_json(entry: Entry) -> dict[str, Any]:
+    """One method with its parameters; its module is imported for it."""
+    cls = entry.load()
+    params = [
+        {
+            "name": one.name,
+            "default": list(one.default) if isinstance(one.default, tuple) else one.default,
+            "takes": _takes(one),
+            "help": one.help,
+        }
+        for one in parameters(cls)
+    ]
+    return {**as_json(entry), "params": params, "reference": getattr(cls, "reference", "")}
+
+
 def page_of(entry: Entry) -> Document:
     """All that is known of one method; its module is imported for it."""
     cls = entry.load()
@@ -90,8 +105,13 @@ def _parameters(declared: tuple[Parameter, ...]) -> Iterator[Block]:
 
 
 def _parameter(parameter: Parameter) -> list[Content]:
+    return [Cell(parameter.name, "strong"), _default(parameter.default), _takes(parameter), parameter.help]
+
+
+def _takes(parameter: Parameter) -> str:
+    """The legal values in words."""
     takes = parameter.range_text() if parameter.choices else f"{parameter.words()} {parameter.range_text()}"
-    return [Cell(parameter.name, "strong"), _default(parameter.default), takes.strip(), parameter.help]
+    return takes.strip()
 
 
 def _default(value: object) -> str:

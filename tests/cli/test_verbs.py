@@ -65,6 +65,14 @@ def test_the_page_of_a_method_shows_its_declaration() -> None:
         assert part in text
 
 
+def test_scripts_learn_the_parameters_of_a_method() -> None:
+    (knn,) = document(typed("models", "knn", "--json"))["models"]
+    params = {one["name"]: one for one in knn["params"]}
+    assert (params["k"]["default"], params["k"]["takes"]) == (5, "a whole number ≥ 1")
+    for name in MODELS.names():
+        assert document(typed("models", name, "--json"))["models"][0]["id"] == name
+
+
 def test_shipped_datasets_are_listed_and_profiled() -> None:
     assert "\niris " in typed("data").stdout
     text = typed("data", "penguins").stdout
