@@ -10,6 +10,8 @@ from mlcli.report.document import Block, Cell, Content, Grid, Heading, Style, gr
 from mlcli.report.numbers import fixed, share, short
 
 MOST_CLASSES = 12
+LONGEST_TITLES = 100
+"""Names of classes that are longer together than this would cut the matrix into pieces."""
 READING = (
     "rows: the true class; columns: the predicted one; counts with their share of the row, "
     "which on the diagonal is the recall of the class"
@@ -51,6 +53,7 @@ def rates_of(rates: Sequence[ClassRates], counted_as: str = "rows") -> Grid:
 def _matrix(
     labels: Sequence[str], counts: Sequence[Sequence[float]], rates: Sequence[ClassRates], counted_as: str
 ) -> Grid:
+    names, titles = _titled(labels)
     rows: list[list[Content]] = [
         [
             Cell(label, "strong"),
@@ -59,10 +62,18 @@ def _matrix(
             _rate(rates[place].precision),
             _rate(rates[place].f1),
         ]
-        for place, label in enumerate(labels)
+        for place, label in enumerate(names)
     ]
-    header = ["true \\ predicted", *labels, counted_as, "precision", "f1"]
+    header = ["true \\ predicted", *titles, counted_as, "precision", "f1"]
     return grid(header, rows, right=range(1, len(header)))
+
+
+def _titled(labels: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The names of rows and columns; columns of long names are numbered, and the rows say the numbers."""
+    if sum(map(len, labels)) <= LONGEST_TITLES:
+        return labels, labels
+    numbers = [str(number) for number in range(1, len(labels) + 1)]
+    return [f"{number} {label}" for number, label in zip(numbers, labels, strict=True)], numbers
 
 
 def _shares(row: Sequence[float], true: int) -> Iterator[Cell]:

@@ -312,6 +312,15 @@ def test_the_verdict_names_what_cannot_be_told_apart() -> None:
     assert verdict.endswith("; not distinguishable from it: knn.")
 
 
+def test_long_names_of_classes_do_not_cut_the_matrix() -> None:
+    names = tuple(f"{'a class name that goes on and on ' * 2}{place}" for place in range(3))
+    rates = tuple(ClassRates(name, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 1.0, 1.0, 0.0) for name in names)
+    said = text_of(confusion_of("knn", Confusion(names, np.diag([7, 8, 9])), rates), Page(100))
+    assert said.count("true \\ predicted") == 1
+    assert said.splitlines()[1].split()[3:] == ["1", "2", "3", "rows", "precision", "f1"]
+    assert "2 a class name" in said
+
+
 @pytest.mark.parametrize("count", [2, 12, 13, 60])
 def test_every_class_and_every_count_is_shown_in_80_columns(count: int) -> None:
     names = tuple(f"class-number-{place}" for place in range(count))
