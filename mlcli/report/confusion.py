@@ -16,6 +16,7 @@ READING = (
     "rows: the true class; columns: the predicted one; counts with their share of the row, "
     "which on the diagonal is the recall of the class"
 )
+READING_REPEATS = "; a row counts once for each time that it was judged"
 RATE_DECIMALS = 3
 RATES = ("precision", "recall", "f1", "specificity", "fpr", "fnr")
 READING_RATES = (

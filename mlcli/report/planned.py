@@ -29,7 +29,12 @@ def _group(cells: Sequence[Cell]) -> Iterator[Block]:
     names = told_apart([cell.model for cell in cells])
     yield _grid(cells, names)
     yield notes(
-        *(f"{name} is skipped: {cell.skipped}" for name, cell in zip(names, cells, strict=True) if cell.skipped)
+        *(f"{name} is skipped: {cell.skipped}" for name, cell in zip(names, cells, strict=True) if cell.skipped),
+        *(
+            f"{name} has learned from {counted(cell.learned_rows, 'row')} of these"
+            for name, cell in zip(names, cells, strict=True)
+            if cell.learned_rows
+        ),
     )
 
 

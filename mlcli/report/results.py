@@ -8,7 +8,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.cells import AS_SAVED, DatasetFacts
 from mlcli.experiment.cells import Cell as ExperimentCell
 from mlcli.experiment.labels import said, told_apart
-from mlcli.report.confusion import READING, READING_RATES, confusion_of, rates_of
+from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
 from mlcli.report.document import Block, Document, Heading, Notes, Sentence, notes
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import remarks_on
@@ -93,7 +93,8 @@ def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: boo
         if classes:
             yield rates_of(one.classes, counted_as)
     if drawn:
-        yield notes(READING, *([READING_RATES] if classes else []))
+        repeated = any(one.repeated for one in drawn)
+        yield notes(READING + READING_REPEATS * repeated, *([READING_RATES] if classes else []))
 
 
 def names_of(group: Sequence[Scored]) -> dict[Scored, str]:

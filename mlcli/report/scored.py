@@ -12,7 +12,7 @@ from mlcli.experiment.cells import CellResult
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
 from mlcli.metrics.one_against_rest import ClassRates, one_against_rest
-from mlcli.metrics.pooling import joined
+from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 
@@ -43,6 +43,12 @@ class Scored:
         """Whether this is the cell that every other must beat."""
         cell = self.result.cell
         return cell.model.saved is None and cell.model.use == kind_named(cell.kind).baseline
+
+    @property
+    def repeated(self) -> bool:
+        """Whether rows were judged more than once."""
+        answers = joined(judged(self.result))
+        return len(distinct(answers)) < len(answers)
 
     @property
     def flattered(self) -> bool:

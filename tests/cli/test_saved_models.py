@@ -66,6 +66,11 @@ def test_words_that_meant_missing_in_training_do_so_in_new_rows(folder: Path) ->
     assert "not there in training" not in judged
 
 
+def test_a_plan_says_what_a_model_has_learned_from(folder: Path) -> None:
+    Path("first.yaml").write_text("data: [learned.csv]\nmodels: [near.mlcli]\n")
+    assert "near.mlcli has learned from 40 rows of these" in typed("plan", "first.yaml").stdout
+
+
 def test_columns_that_do_not_fit_are_one_problem_before_anything_runs(folder: Path) -> None:
     result = typed("eval", "iris", "-m", "near.mlcli")
     assert result.exit_code == 7

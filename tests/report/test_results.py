@@ -312,6 +312,12 @@ def test_the_verdict_names_what_cannot_be_told_apart() -> None:
     assert verdict.endswith("; not distinguishable from it: knn.")
 
 
+def test_rows_that_were_judged_twice_are_no_twice_as_many_rows() -> None:
+    once, twice = (text(result(cell("knn"), *[labels(TRUTH)] * times)) for times in (1, 2))
+    assert "a row counts once for each time that it was judged" not in once
+    assert "a row counts once for each time that it was judged" in twice
+
+
 def test_long_names_of_classes_do_not_cut_the_matrix() -> None:
     names = tuple(f"{'a class name that goes on and on ' * 2}{place}" for place in range(3))
     rates = tuple(ClassRates(name, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 1.0, 1.0, 0.0) for name in names)
