@@ -38,6 +38,9 @@ def load(
     refuse_unusable(typed, roles, records)
     wanted = wanted_task(_target_name(roles), task, sidecar, records)
     dataset = _dataset(records, sidecar, typed, roles, wanted)
+    if dataset.unlabelled == len(dataset):
+        what = f"the target '{_target_name(roles)}' is empty in every row"
+        raise DataError(what, where=records.name, hint="choose another target with --target COLUMN")
     return replace(dataset, path=path, name=sidecar.name or path.stem, notes=dataset.notes + odd_columns(dataset))
 
 

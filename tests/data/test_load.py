@@ -208,3 +208,8 @@ def test_the_content_does_not_depend_on_how_the_file_is_written(loaded: Loaded) 
     assert loaded('"a";"y"\r\n1.0;"u"\r\n2;v\r\n'.encode("utf-16"), "target: y\n").content == plain
     assert loaded("a,y\n1,u\n3,v\n", "target: y\n").content != plain
     assert loaded("a,y\n1,u\n2,v\n", "target: y\nroles: {sensitive: a}\n").content != plain
+
+
+def test_a_target_without_any_value_is_refused(refused: Refused) -> None:
+    (found,) = refused("a,y\n1,\n2,\n", target="y")
+    assert found == "my.csv: the target 'y' is empty in every row"

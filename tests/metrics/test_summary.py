@@ -197,7 +197,7 @@ def test_one_undefined_split_leaves_no_mean_but_the_other_values() -> None:
     assert (found.mean, found.std, found.low, found.high) == (None, None, None, None)
     assert found.splits == (1.0, None)
     assert found.why == (
-        "undefined in 1 of 2 splits: only one class among the judged rows; stratified splits would help"
+        "undefined in 1 of 2 splits: only one class among the judged rows; stratified splits, or fewer, would help"
     )
 
 
@@ -207,7 +207,7 @@ def test_several_reasons_are_counted() -> None:
     ]
     assert summary_of("mcc", folds).why == (
         "undefined in 3 of 3 splits: the same class is answered for every row (2), "
-        "only one class among the judged rows (1); stratified splits would help"
+        "only one class among the judged rows (1); stratified splits, or fewer, would help"
     )
 
 

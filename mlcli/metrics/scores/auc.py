@@ -12,7 +12,7 @@ from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import OF_ONE_CLASS, guarded, rows_judged, score
 from mlcli.metrics.scores.probabilities import probabilities_given, probabilities_of
 
-STRATIFIED = "stratified splits would help"
+STRATIFIED = "stratified splits, or fewer, would help"
 SAME_ODDS = 32 * float(np.finfo(np.float64).eps)
 """Relative difference of odds below which two probabilities differ by rounding only, and tie."""
 

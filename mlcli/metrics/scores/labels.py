@@ -11,7 +11,7 @@ from mlcli.metrics.base import Undefined
 from mlcli.metrics.confusion import Tallies, ratio
 from mlcli.metrics.declaring import of_counts, share_of_rows
 
-STRATIFIED = "stratified splits would help"
+STRATIFIED = "stratified splits, or fewer, would help"
 
 
 @share_of_rows("accuracy", LabelAnswers, better="high")

@@ -6,7 +6,7 @@ from mlcli.core.tables import Array
 from mlcli.metrics.averages import class_rate
 from mlcli.metrics.confusion import Tallies
 
-STRATIFIED = "stratified splits would help"
+STRATIFIED = "stratified splits, or fewer, would help"
 LARGER = "larger splits would help"
 
 
