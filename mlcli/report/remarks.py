@@ -82,12 +82,13 @@ def _unstable(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator
     from mlcli.metrics.stability import fold_stability
 
     for one in scored:
-        summary = one.summaries.get("accuracy")
-        if one.result.pooled or summary is None or len(summary.splits) < FEWEST_FOLDS:
+        if one.result.pooled or "accuracy" not in one.summaries:
             continue
-        found = [(value, len(split)) for value, split in zip(summary.splits, judged(one.result), strict=True)]
-        known = [(value, rows) for value, rows in found if value is not None]
-        stability = fold_stability([value for value, _ in known], [rows for _, rows in known])
+        values = [value for value in one.summaries["accuracy"].splits if value is not None]
+        rows = [len(split) for split in judged(one.result)]
+        if len(values) < max(FEWEST_FOLDS, len(rows)):
+            continue
+        stability = fold_stability(values, rows)
         if stability.verdict != "consistent":
             yield f"{names[one]}: accuracy over the splits is not consistent: {stability.why}"
 
