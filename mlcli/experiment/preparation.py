@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -20,9 +20,30 @@ from mlcli.experiment.cells import Cell
 from mlcli.experiment.hearing import heard
 from mlcli.experiment.learner import Learner, SavedLearner
 from mlcli.experiment.protocols._base import Protocol, Split
+from mlcli.experiment.protocols._parts import Parts
 
 BLOCKS_PER_CELL = 32
 """A cell of many splits is judged and stored in about this many blocks."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch(Sequence[Split]):
+    """Some consecutive splits, each made when it is asked for: a block of leave-one-out would be of n × n."""
+
+    whole: Parts
+    places: range
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, index: int) -> Split: ...
+    @overload
+    def __getitem__(self, index: slice) -> Stretch: ...
+    def __getitem__(self, index: int | slice) -> Split | Stretch:
+        if isinstance(index, slice):
+            return Stretch(self.whole, self.places[index])
+        return self.whole[self.places[index]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +53,7 @@ class Block:
     learner: Learner | SavedLearner
     rows: Any
     first: int
-    splits: tuple[Split, ...]
+    splits: Sequence[Split]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +75,9 @@ class ReadyCell:
 
     def block(self, first: int, count: int) -> Block:
         """Some consecutive splits."""
-        return Block(self.learner, self.rows, first, tuple(self.splits[first + i] for i in range(count)))
+        places = range(first, first + count)
+        some = Stretch(self.splits, places) if isinstance(self.splits, Parts) else [self.splits[i] for i in places]
+        return Block(self.learner, self.rows, first, some)
 
 
 class Preparation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -160,3 +161,12 @@ def test_a_remembered_dataset_cannot_be_run() -> None:
     remembered = dataset_from(facts_of_dataset(toy.dataset()))
     with pytest.raises(DataError, match="not at hand"):
         Preparation().ready(replace(toy.cell(), dataset=remembered))
+
+
+def test_a_block_of_leave_one_out_does_not_hold_every_row_number_of_every_split() -> None:
+    made = Preparation().ready(toy.cell(data=toy.dataset(rows=2000), protocol=ProtocolSpec("leave-one-out")))
+    block = made.block(62, 62)
+    assert len(pickle.dumps(block.splits)) < 100_000 < 62 * 2000 * 8
+    assert [split.label for split in block.splits] == [made.splits[index].label for index in range(62, 124)]
+    assert [split.label for split in block.splits[60:]] == [made.splits[122].label, made.splits[123].label]
+    assert [result.index for result in judge(block).results] == list(range(62, 124))

@@ -23,6 +23,7 @@ from mlcli.experiment.engine import judge
 from mlcli.experiment.learner import Learner
 from mlcli.experiment.preparation import Block, Preparation
 from mlcli.experiment.protocols._base import Split
+from mlcli.experiment.protocols._parts import Parts
 from mlcli.experiment.versions import CORE_VERSION, HOME, cell_key, method_version, splits_digest
 from tests.experiment import toy
 
@@ -136,6 +137,7 @@ CANARIES = {
         "classification": "6d1a9fc2d517c023",
         "regression": "4d304345ee790e8b",
         "moments": "6eacfe80e75c3eae",
+        "splits": "fcd4272f626c04f6",
     }
 }
 """Rounded answers by CORE_VERSION. Where one changes, results have changed: raise CORE_VERSION, add a row here."""
@@ -161,10 +163,12 @@ def answered(cell: Cell) -> str:
 def test_results_change_only_with_the_number_of_core() -> None:
     rng = rng_for("canary", {"k": 5, "share": 0.25}, ["a", None, True])
     numbers = np.where(np.arange(60).reshape(20, 3) % 7 == 0, np.nan, np.arange(60).reshape(20, 3) ** 1.5)
+    of_parts = Parts([np.array([0, 1, -1, 1], np.int32), np.array([1, 0, 0, -1], np.int32)], list("abcd"))
     found = {
         "seeds": canary(rng.integers(0, 1000, 5), rng.normal(size=5), rng.permutation(10)),
         "classification": answered(toy.cell()),
         "regression": answered(toy.cell(data=toy.values(), kind="regression")),
+        "splits": canary(*(rows for split in of_parts for rows in (split.train, split.test))),
         "moments": canary(*vars(moments(numbers, rng.random(20), ddof=1)).values(), *extent(numbers, np.ones(20))),
     }
     assert found == CANARIES[CORE_VERSION]
