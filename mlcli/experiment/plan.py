@@ -17,6 +17,9 @@ from mlcli.experiment.cells import AS_SAVED, Cell, Experiment, ModelSpec, Protoc
 from mlcli.experiment.labels import features, told_apart
 from mlcli.prepare._insert import missing_steps
 
+LARGEST_SEED = 2**63 - 1
+"""What a store can hold as a number."""
+
 
 def plan(experiment: Experiment, *, base: Path | None = None) -> list[Cell]:
     """The cells of an experiment: by dataset, the baseline first, then models as written; every problem at once.
@@ -31,6 +34,9 @@ def plan(experiment: Experiment, *, base: Path | None = None) -> list[Cell]:
 def planned(experiment: Experiment, *, base: Path | None = None) -> tuple[list[Cell], Faults]:
     """The cells of an experiment as far as they can be planned, and everything that is wrong with it."""
     faults = Faults()
+    with faults.kept():
+        if experiment.seed > LARGEST_SEED:
+            raise UsageError(f"the seed {experiment.seed} is too large", hint=f"seeds go up to {LARGEST_SEED}")
     models = None if experiment.models is None else _resolved_models(experiment.models, faults)
     folder = experiment.source.parent if experiment.source else None
     grounds = grounds_of(experiment.data, base or folder, faults)

@@ -68,6 +68,12 @@ def test_asking_only_for_what_cannot_be_done_is_a_mistake() -> None:
     assert typed("eval", "iris", "weather_nominal", "-m", "linear-regression", "-m", "one-r").exit_code == 0
 
 
+def test_a_seed_that_no_store_can_hold_is_refused(folder: Path) -> None:
+    result = typed("eval", "iris", "-m", "zero-r", "--store", "s.db", "--seed", "9" * 30)
+    assert result.exit_code == 2
+    assert "seeds go up to 9223372036854775807" in result.stderr
+
+
 def test_a_bug_is_told_with_all_that_a_report_needs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
