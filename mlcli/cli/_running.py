@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,17 @@ PlaceOf = Callable[[Experiment], Path | None]
 BROKEN = ("failed", "over-budget", "died")
 
 
+@dataclass(frozen=True)
+class Manner:
+    """How cells are run: by how many processes, and which of those in the store are run again."""
+
+    jobs: int | None = None
+    fresh: bool = False
+    retry: bool = False
+
+
 def run_and_show(
-    experiments: Sequence[Experiment], *, place_of: PlaceOf, jobs: int | None, classes: bool, as_json: bool
+    experiments: Sequence[Experiment], *, place_of: PlaceOf, manner: Manner, classes: bool, as_json: bool
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
     planned = [(experiment, plan(experiment)) for experiment in experiments]
@@ -37,7 +47,7 @@ def run_and_show(
             _refuse_idle(cells)
     found: list[Scored] = []
     for experiment, cells in planned:
-        results = _ran(experiment, cells, place_of(experiment), jobs)
+        results = _ran(experiment, cells, place_of(experiment), manner)
         its = [scored(result, experiment.metrics) for result in results]
         if not as_json:
             show(results_of(its, classes=classes))
@@ -64,22 +74,22 @@ def leave_by(found: Sequence[Scored]) -> None:
         raise typer.Exit(ExitCode.CELLS)
 
 
-def _ran(experiment: Experiment, cells: Sequence[Cell], place: Path | None, jobs: int | None) -> list[CellResult]:
+def _ran(experiment: Experiment, cells: Sequence[Cell], place: Path | None, manner: Manner) -> list[CellResult]:
     with Progress() as progress:
         if place is None:
-            return run(cells, jobs=jobs, on_progress=progress)
-        return _ran_with_store(experiment, cells, place, jobs, progress)
+            return run(cells, jobs=manner.jobs, on_progress=progress)
+        return _ran_with_store(experiment, cells, place, manner, progress)
 
 
 def _ran_with_store(
-    experiment: Experiment, cells: Sequence[Cell], place: Path, jobs: int | None, progress: Progress
+    experiment: Experiment, cells: Sequence[Cell], place: Path, manner: Manner, progress: Progress
 ) -> list[CellResult]:
     from mlcli.experiment.store import Store
 
     with Store.open(place) as store:
         number = store.begin_run(_about(experiment), len(cells))
         try:
-            results = run(cells, store=store, jobs=jobs, on_progress=progress)
+            results = run(cells, store=store, on_progress=progress, **asdict(manner))
         except KeyboardInterrupt:
             say(f"\nfinished answers are kept in {place}; the same command does only the rest")
             raise

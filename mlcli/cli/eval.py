@@ -80,7 +80,7 @@ def eval_command(
     mlcli eval my.csv is enough: it guesses the target, runs a panel of methods
     beside the baseline, and says which is best and how sure that is.
     """
-    from mlcli.cli._running import run_and_show
+    from mlcli.cli._running import Manner, run_and_show
     from mlcli.experiment.cells import DataSpec, Experiment
     from mlcli.experiment.model_text import models_from_text
 
@@ -91,7 +91,7 @@ def eval_command(
         metrics=tuple(metrics or ()),
         seed=seed,
     )
-    run_and_show([experiment], place_of=lambda _: store, jobs=jobs, classes=classes, as_json=as_json)
+    run_and_show([experiment], place_of=lambda _: store, manner=Manner(jobs), classes=classes, as_json=as_json)
 
 
 def _protocol(name: str | None, **given: float | None) -> Any:

@@ -16,6 +16,8 @@ Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment fi
 Budget = Annotated[
     float | None, typer.Option("--budget", metavar="SECONDS", help="The time that one cell may take, at most.")
 ]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what is in the store, too.")]
+Retry = Annotated[bool, typer.Option("--retry", help="Run again what is in the store as failed.")]
 
 EXAMPLES = (
     "mlcli run experiments/weather.yaml --store runs.db",
@@ -28,6 +30,8 @@ def run_command(
     store: Store = None,
     jobs: Jobs = None,
     budget: Budget = None,
+    fresh: Fresh = False,
+    retry: Retry = False,
     classes: Classes = False,
     as_json: AsJson = False,
 ) -> None:
@@ -38,14 +42,18 @@ def run_command(
     """
     from dataclasses import replace
 
-    from mlcli.cli._running import run_and_show
+    from mlcli.cli._running import Manner, run_and_show
     from mlcli.experiment.spec import read_experiment
 
     experiments = [read_experiment(spec) for spec in specs]
     if budget is not None:
         experiments = [replace(experiment, budget=budget) for experiment in experiments]
     run_and_show(
-        experiments, place_of=lambda one: store or _beside(one), jobs=jobs, classes=classes, as_json=as_json
+        experiments,
+        place_of=lambda one: store or _beside(one),
+        manner=Manner(jobs, fresh, retry),
+        classes=classes,
+        as_json=as_json,
     )
 
 

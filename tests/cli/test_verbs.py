@@ -112,6 +112,15 @@ def test_a_run_is_stored_and_shown_again(folder: Path) -> None:
     assert typed("runs", "9").exit_code == 2
 
 
+def test_what_is_stored_is_run_again_when_asked(folder: Path) -> None:
+    failing = "data: [iris]\nmodels: [{use: one-r, params: {feature: nowhere}}]\n"
+    (folder / "failing.yaml").write_text(failing)
+    assert [typed("run", "failing.yaml", *how).exit_code for how in ([], ["--retry"], ["--fresh"])] == [5, 5, 5]
+    assert "2 of 2 cells were in" in typed("run", "failing.yaml").stderr
+    assert "1 of 2 cells were in" in typed("run", "failing.yaml", "--retry").stderr
+    assert "cells were in" not in typed("run", "failing.yaml", "--fresh").stderr
+
+
 def test_several_experiments_make_one_document(folder: Path) -> None:
     (folder / "second.yaml").write_text("data: [iris]\nmodels: [one-r]\n")
     cells = document(typed("run", "first.yaml", "second.yaml", "--store", "all.db", "--json"))["cells"]
