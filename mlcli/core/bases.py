@@ -65,9 +65,28 @@ class Model:
     def check_learned(self) -> None:
         """Refuse (ValueError) learned fields that the method could not have made; called after loading."""
 
+    def space(self, table: Table) -> Array:
+        """The numbers that the method sees, to judge how rows lie."""
+        return table.numbers
+
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""
         return replace(self)
+
+    @staticmethod
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+        """Let a model learn from rows, in the way of this base's kind of task."""
+        raise TypeError("only the base of a kind of task says how to learn")
+
+    @staticmethod
+    def ask(model: Any, data: Any) -> Answers:
+        """What a model says of rows, in the way of this base's kind of task."""
+        raise TypeError("only the base of a kind of task says how to ask")
+
+    @classmethod
+    def judged(cls, model: Any, data: Any, split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
+        """What a fitted model says of each part of a split that is judged."""
+        return {part: cls.ask(model, data.take(getattr(split, part))) for part in parts}
 
 
 @dataclass(kw_only=True, eq=False)
@@ -90,7 +109,7 @@ class Classifier(Model):
         """The model's classes and probabilities for rows whose truth is known."""
         refuse_extremes(data.table, np.ones(len(data)))
         probabilities = model.predict_proba(data.table)
-        _refuse_not_finite(model, probabilities)
+        refuse_not_finite(model, probabilities)
         return LabelAnswers(
             rows=data.rows,
             weight=data.weight,
@@ -128,7 +147,7 @@ class Regressor(Model):
         """The model's values for rows whose truth is known."""
         refuse_extremes(data.table, np.ones(len(data)))
         predicted = model.predict_values(data.table)
-        _refuse_not_finite(model, predicted)
+        refuse_not_finite(model, predicted)
         return ValueAnswers(rows=data.rows, weight=data.weight, truth=data.y, predicted=predicted)
 
     def predict_values(self, table: Table) -> Array:
@@ -173,7 +192,8 @@ class Step:
         return replace(self)
 
 
-def _refuse_not_finite(model: Any, values: Array) -> None:
+def refuse_not_finite(model: Any, values: Array) -> None:
+    """Refuse answers that are no numbers."""
     if not np.isfinite(values).all():
         bad = int((~np.isfinite(values.reshape(len(values), -1)).all(axis=1)).sum())
         raise FitError(f"{model.name} answered something that is not a number for {bad} of {len(values)} rows")

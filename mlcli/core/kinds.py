@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
@@ -20,6 +20,8 @@ class Kind:
     name: str
     summary: str
     recognise: Callable[[Schema], bool]
+    target: Literal["needed", "judges"]
+    """Whether a model learns the target, or the target only judges what was learned without it."""
     target_kinds: tuple[str, ...]
     """The column kinds a target of this kind may have; the first is what ``--task`` turns a column into."""
     container_at: str
@@ -31,7 +33,10 @@ class Kind:
     """Legal protocols; the first is the default."""
     metrics: tuple[str, ...]
     """Default metrics; the first decides what is best."""
-    baseline: str
+    metrics_with_labels: tuple[str, ...] = field(default=(), kw_only=True)
+    """Default metrics that join where the target judges and there is one."""
+    baselines: tuple[str, ...]
+    """What every table shows beside the models; the first is the one to beat."""
     panel: tuple[str, ...]
     """The methods that a bare ``mlcli eval`` runs, beside the baseline."""
 
@@ -51,6 +56,11 @@ class Kind:
         return _class_at(self.answers_at)
 
     @property
+    def baseline(self) -> str:
+        """The baseline to beat."""
+        return self.baselines[0]
+
+    @property
     def base_name(self) -> str:
         """The name of the model base, as it stands in the class line of a method."""
         return self.base_at.partition(":")[2]
@@ -64,11 +74,16 @@ def _target_is(*kinds: str) -> Callable[[Schema], bool]:
     return recognise
 
 
+def _without_target(schema: Schema) -> bool:
+    return schema.the("target") is None
+
+
 KINDS = (
     Kind(
         name="classification",
         summary="predict which class a row belongs to",
         recognise=_target_is("nominal", "boolean", "ordinal"),
+        target="needed",
         target_kinds=("nominal", "boolean", "ordinal"),
         container_at="mlcli.core.containers:LabelledRows",
         base_at="mlcli.core.bases:Classifier",
@@ -86,13 +101,14 @@ KINDS = (
             "leave-one-out",
         ),
         metrics=("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"),
-        baseline="zero-r",
+        baselines=("zero-r",),
         panel=("one-r", "naive-bayes", "knn", "decision-tree", "logistic-regression"),
     ),
     Kind(
         name="regression",
         summary="predict a number",
         recognise=_target_is("numeric"),
+        target="needed",
         target_kinds=("numeric",),
         container_at="mlcli.core.containers:ValuedRows",
         base_at="mlcli.core.bases:Regressor",
@@ -100,8 +116,24 @@ KINDS = (
         parts=("test",),
         protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "leave-one-out"),
         metrics=("rmse", "mae", "bias", "r2"),
-        baseline="zero-r",
+        baselines=("zero-r",),
         panel=("linear-regression", "ridge", "knn", "decision-tree"),
+    ),
+    Kind(
+        name="clustering",
+        summary="put rows into groups; labels, where there are any, only judge",
+        recognise=_without_target,
+        target="judges",
+        target_kinds=("nominal", "boolean", "ordinal"),
+        container_at="mlcli.core.unlabelled:ClusteredRows",
+        base_at="mlcli.core.unsupervised:Clusterer",
+        answers_at="mlcli.core.unsupervised_answers:ClusterAnswers",
+        parts=("test",),
+        protocols=("whole", "k-fold", "repeated-k-fold", "holdout", "repeated-holdout"),
+        metrics=("silhouette", "calinski-harabasz", "wcss", "bcss"),
+        metrics_with_labels=("adjusted-rand", "v-measure", "homogeneity", "completeness"),
+        baselines=("one-cluster", "random-clusters"),
+        panel=("k-means", "agglomerative"),
     ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
@@ -127,6 +159,15 @@ def kind_named(name: str) -> Kind:
     if name not in BY_NAME:
         raise UsageError(f"there is no kind of task '{name}'", hint=did_you_mean(name, BY_NAME, "kinds"))
     return BY_NAME[name]
+
+
+def implied_by(models: Iterable[type]) -> Kind | None:
+    """The kind that the models named leave no choice about: one without a target, which all of them can do."""
+    able = [set(kinds_of(model)) for model in models]
+    common = set.intersection(*able) if able else set()
+    if not common or any(kind.target == "needed" for kind in common):
+        return None
+    return min(common, key=KINDS.index)
 
 
 def kind_of(schema: Schema) -> Kind | None:

@@ -11,7 +11,7 @@ from mlcli.core.bases import Accepts, Model, Step
 from mlcli.core.explanation import Explanation
 from mlcli.core.learning import learn
 from mlcli.core.params import learned
-from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.tables import Array, Codes, Rows, Table
 
 
 @dataclass(kw_only=True, eq=False)
@@ -23,6 +23,9 @@ class Pipeline(Model):
 
     classes_: tuple[str, ...] = learned()
     class_totals_: Array = learned()
+    rows_: Rows = learned()
+    fit_log_likelihood_: float = learned()
+    fit_rows_: int = learned()
 
     @property
     def name(self) -> str:
@@ -60,6 +63,51 @@ class Pipeline(Model):
     def predict_values(self, table: Table) -> Array:
         """The model's values for prepared rows."""
         return self.model.predict_values(self.prepared(table))  # type: ignore[no-any-return]
+
+    @property
+    def transductive(self) -> bool:
+        """Whether the model can only place the rows that it was fitted on."""
+        return bool(getattr(self.model, "transductive", False))
+
+    def space(self, table: Table) -> Array:
+        """The numbers that the model sees."""
+        return self.model.space(self.prepared(table))  # type: ignore[no-any-return]
+
+    def cluster_of(self, table: Table) -> Codes:
+        """The model's group of each prepared row."""
+        return self.model.cluster_of(self.prepared(table))  # type: ignore[no-any-return]
+
+    def placed(self) -> Codes:
+        """Where the model placed the rows that it was fitted on."""
+        return self.model.placed()  # type: ignore[no-any-return]
+
+    def groups(self) -> int:
+        """How many groups the model makes."""
+        return self.model.groups()  # type: ignore[no-any-return]
+
+    def log_density(self, table: Table) -> Array:
+        """The model's log density at prepared rows."""
+        return self.model.log_density(self.prepared(table))  # type: ignore[no-any-return]
+
+    def free_parameters(self) -> int:
+        """How many numbers the model fitted."""
+        return self.model.free_parameters()  # type: ignore[no-any-return]
+
+    def project(self, table: Table) -> Array:
+        """The prepared rows in the model's columns."""
+        return self.model.project(self.prepared(table))  # type: ignore[no-any-return]
+
+    def reconstruct(self, table: Table) -> Array:
+        """The prepared rows as the model's projection shows them."""
+        return self.model.reconstruct(self.prepared(table))  # type: ignore[no-any-return]
+
+    def middle(self) -> Array:
+        """The mean of the prepared training rows."""
+        return self.model.middle()  # type: ignore[no-any-return]
+
+    def score_rows(self, table: Table) -> Array:
+        """How odd the model finds prepared rows."""
+        return self.model.score_rows(self.prepared(table))  # type: ignore[no-any-return]
 
     def explain(self) -> Explanation:
         """What the steps learned, then what the model learned."""

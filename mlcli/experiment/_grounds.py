@@ -31,12 +31,17 @@ class Ground:
         return self.dataset.name
 
 
-def grounds_of(data: Sequence[DataSpec], base: Path | None, faults: Faults) -> list[Ground]:
-    """Every dataset that can be read; two of one name are told apart."""
+def grounds_of(
+    data: Sequence[DataSpec], base: Path | None, faults: Faults, implied: Kind | None = None
+) -> list[Ground]:
+    """Every dataset that can be read; two of one name are told apart.
+
+    ``implied`` is the kind of task that the models leave no choice about; it goes before what the data look like.
+    """
     grounds: list[Ground] = []
     for spec in data:
         with faults.kept(spec.where):
-            ground = _loaded(spec, base)
+            ground = _loaded(spec, base, implied)
             _refuse_repeated(ground, grounds)
             grounds.append(ground)
     return [_told_apart(ground, grounds) for ground in grounds]
@@ -64,10 +69,11 @@ def protocol_for(ground: Ground, spec: ProtocolSpec | None) -> ProtocolSpec:
     return replace(spec, use=use, params=settings(protocol))
 
 
-def _loaded(spec: DataSpec, base: Path | None) -> Ground:
+def _loaded(spec: DataSpec, base: Path | None, implied: Kind | None) -> Ground:
     from mlcli.data.load import load
 
-    return ground_of(spec, load(spec.reference, base=base, target=spec.target, task=spec.task))
+    task = spec.task or (implied.name if implied else None)
+    return ground_of(spec, load(spec.reference, base=base, target=spec.target, task=task))
 
 
 def _refuse_repeated(ground: Ground, before: Sequence[Ground]) -> None:

@@ -13,6 +13,8 @@ from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
 
 STATUSES = ("done", "failed", "over-budget", "died", "skipped")
+WHOLE = "whole"
+"""The protocol that asks about the rows that were learned from."""
 AS_SAVED = "as-saved"
 """The protocol word of a cell whose model is a saved file: judged on all rows, learning nothing."""
 

@@ -136,7 +136,7 @@ def _about(path: Path, content: bytes) -> dict[str, str]:
     if version != FORMAT_VERSION:
         what = f"is in format {version}; this mlcli knows format {FORMAT_VERSION}"
         raise ModelFileError(what, where=str(path), hint="update mlcli, or train the model again")
-    return about  # type: ignore[no-any-return]
+    return about
 
 
 def _metadata(content: bytes, length: int) -> dict[str, Any]:

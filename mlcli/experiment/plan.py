@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mlcli.core.errors import ExperimentError, UsageError
+from mlcli.core.kinds import implied_by
 from mlcli.core.params import build, settings
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.experiment._faults import Faults
@@ -33,7 +34,8 @@ def planned(experiment: Experiment, *, base: Path | None = None) -> tuple[list[C
     faults = Faults()
     models = None if experiment.models is None else _resolved_models(experiment.models, faults)
     folder = experiment.source.parent if experiment.source else None
-    grounds = grounds_of(experiment.data, base or folder, faults)
+    implied = implied_by(MODELS.load(model.use) for model in models or ())
+    grounds = grounds_of(experiment.data, base or folder, faults, implied)
     check_metrics(experiment, grounds, faults)
     cells: list[Cell] = []
     for ground in grounds:
@@ -85,8 +87,8 @@ def _cells(
     """The cells of one dataset."""
     if models is None:
         models = [_resolved(ModelSpec(use)) for use in ground.kind.panel]
-    for model in _labelled(ground, _baseline_first(ground, models)):
-        skipped = why_skipped(ground, model)
+    for model in _labelled(ground, _baselines_first(ground, models)):
+        skipped = why_skipped(ground, model, protocol)
         as_it_is = skipped or model.saved is not None
         yield Cell(
             dataset=ground.dataset,
@@ -100,11 +102,13 @@ def _cells(
         )
 
 
-def _baseline_first(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:
-    """The kind's baseline stands in every table, at its head, asked for or not."""
-    baselines = [model for model in models if model.use == ground.kind.baseline and model.saved is None]
-    others = [model for model in models if model not in baselines]
-    return [*(baselines or [_resolved(ModelSpec(ground.kind.baseline))]), *others]
+def _baselines_first(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:
+    """The kind's baselines stand in every table, at its head, asked for or not."""
+    first: list[ModelSpec] = []
+    for use in ground.kind.baselines:
+        asked = [model for model in models if model.use == use and model.saved is None]
+        first += asked or [_resolved(ModelSpec(use))]
+    return [*first, *(model for model in models if model not in first)]
 
 
 def _labelled(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:
