@@ -1,4 +1,4 @@
-"""Write the generated pages (one per method, step and protocol, and their index); --check says what is stale."""
+"""Write the generated pages (methods, steps, protocols, commands); --check says what is stale."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any
+
+import commands
 
 from mlcli.core.kinds import kinds_of
 from mlcli.core.params import Parameter, build, parameters
@@ -42,6 +44,7 @@ def pages() -> Iterator[tuple[Path, str]]:
         for entry in entries:
             yield DOCS / folder / f"{entry.name}.md", page(entry, folder)
         yield DOCS / folder / "index.md", index(entries, folder)
+    yield commands.PAGE, commands.page()
 
 
 def page(entry: Entry, folder: str) -> str:

@@ -12,6 +12,8 @@ from mlcli.report.page import Page
 from mlcli.report.text import coloured, text_of, unpainted
 
 NARROWEST_PAGE = 40
+CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+"""Control characters that JSON lets pass as they are, and that terminals may obey."""
 
 
 def show(document: Document) -> None:
@@ -24,8 +26,13 @@ def show_json(value: Any) -> None:
     """Print one JSON document to stdout."""
     import json
 
-    json.dump(value, sys.stdout, indent=2, allow_nan=False, ensure_ascii=not _is_utf8(sys.stdout))
-    sys.stdout.write("\n")
+    text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=not _is_utf8(sys.stdout))
+    sys.stdout.write(text.translate(CONTROLS) + "\n")
+
+
+def tell(text: str) -> None:
+    """Print a line to stdout, where it is the result."""
+    sys.stdout.write(f"{page_for(sys.stdout).shown(text)}\n")
 
 
 def say(text: str) -> None:

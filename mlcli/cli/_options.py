@@ -47,4 +47,7 @@ Store = Annotated[
     Path | None,
     typer.Option("--store", metavar="FILE", help="Keep answers here; what it holds is not run again."),
 ]
+Classes = Annotated[
+    bool, typer.Option("--classes", help="Show each class against the rest: precision, recall, specificity, ...")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]

@@ -26,7 +26,9 @@ PlaceOf = Callable[[Experiment], Path | None]
 BROKEN = ("failed", "over-budget", "died")
 
 
-def run_and_show(experiments: Sequence[Experiment], *, place_of: PlaceOf, jobs: int | None, as_json: bool) -> None:
+def run_and_show(
+    experiments: Sequence[Experiment], *, place_of: PlaceOf, jobs: int | None, classes: bool, as_json: bool
+) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
     planned = [(experiment, plan(experiment)) for experiment in experiments]
     found: list[Scored] = []
@@ -34,7 +36,7 @@ def run_and_show(experiments: Sequence[Experiment], *, place_of: PlaceOf, jobs: 
         results = _ran(experiment, cells, place_of(experiment), jobs)
         its = [scored(result, experiment.metrics) for result in results]
         if not as_json:
-            show(results_of(its))
+            show(results_of(its, classes=classes))
         found += its
     if as_json:
         show_json(results_as_json(found))

@@ -82,7 +82,8 @@ class Verbs(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The real command in place of the listed one; an unknown verb is named with the nearest."""
         if args and args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
-            ctx.fail(f"there is no command '{args[0]}'\n  {did_you_mean(args[0], VERBS, 'commands')}")
+            typed = args[0] if args[0].isprintable() else repr(args[0])[1:-1]
+            ctx.fail(f"there is no command '{typed}'\n  {did_you_mean(args[0], VERBS, 'commands')}")
         verb, listed, rest = super().resolve_command(ctx, args)
         return verb, listed and command_of(str(verb)), rest
 

@@ -19,6 +19,7 @@ def check_command(specs: Specs) -> None:
     exit code is 0 when all can be run.
     """
     from mlcli.cli._boundary import told
+    from mlcli.cli._console import tell
     from mlcli.core.errors import ExitCode, ExperimentError
     from mlcli.experiment.spec import check
 
@@ -27,6 +28,6 @@ def check_command(specs: Specs) -> None:
         if found:
             told(ExperimentError(*found))
         else:
-            typer.echo(f"{spec}: no problem found")
+            tell(f"{spec}: no problem found")
     if any(problems.values()):
         raise typer.Exit(ExitCode.EXPERIMENT)

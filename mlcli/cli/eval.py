@@ -6,7 +6,18 @@ from typing import Annotated, Any
 
 import typer
 
-from mlcli.cli._options import AsJson, Jobs, Params, Seed, Store, Target, Task, model_names, protocol_names
+from mlcli.cli._options import (
+    AsJson,
+    Classes,
+    Jobs,
+    Params,
+    Seed,
+    Store,
+    Target,
+    Task,
+    model_names,
+    protocol_names,
+)
 
 Data = Annotated[list[str], typer.Argument(metavar="DATA", help="CSV files, or shipped datasets such as iris.")]
 Models = Annotated[
@@ -61,6 +72,7 @@ def eval_command(
     seed: Seed = 1,
     jobs: Jobs = None,
     store: Store = None,
+    classes: Classes = False,
     as_json: AsJson = False,
 ) -> None:
     """Judge methods on rows they have not seen.
@@ -79,7 +91,7 @@ def eval_command(
         metrics=tuple(metrics or ()),
         seed=seed,
     )
-    run_and_show([experiment], place_of=lambda _: store, jobs=jobs, as_json=as_json)
+    run_and_show([experiment], place_of=lambda _: store, jobs=jobs, classes=classes, as_json=as_json)
 
 
 def _protocol(name: str | None, **given: float | None) -> Any:

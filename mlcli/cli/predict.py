@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from mlcli.cli._console import page_for, say
+
 if TYPE_CHECKING:
     from mlcli.data.read_like import NewRows
 
@@ -31,7 +33,6 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
     Each row is numbered; columns that the model does not use are copied, ids
     among them. Values unlike those of training are reported on stderr.
     """
-    from mlcli.cli._console import say
     from mlcli.core.threads import one_blas_thread
     from mlcli.data.read_like import read_like
     from mlcli.experiment.model_file import load_model
@@ -45,7 +46,7 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
         answers = predictions_of(saved.pipeline, saved.kind, rows.table, probabilities=probabilities)
     columns = _with_what_was_given(rows, answers)
     if output is None:
-        _write(sys.stdout, columns)
+        _write(_Harmless(sys.stdout) if sys.stdout.isatty() else sys.stdout, columns)
         return
     with output.open("w", encoding="utf-8", newline="") as target:
         _write(target, columns)
@@ -72,7 +73,18 @@ def _unlike_training(rows: NewRows) -> Iterator[str]:
         )
 
 
-def _write(stream: TextIO, columns: Mapping[str, Sequence[str]]) -> None:
+class _Harmless:
+    """A terminal that is told no control characters; files and pipes get every cell as it was."""
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._terminal, self._page = terminal, page_for(terminal)
+
+    def write(self, line: str) -> int:
+        """Write a line of CSV."""
+        return self._terminal.write(self._page.shown(line.removesuffix("\n")) + "\n")
+
+
+def _write(stream: TextIO | _Harmless, columns: Mapping[str, Sequence[str]]) -> None:
     import csv
 
     writer = csv.writer(stream, lineterminator="\n")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import AsJson, Jobs, Store
+from mlcli.cli._options import AsJson, Classes, Jobs, Store
 
 if TYPE_CHECKING:
     from mlcli.experiment.cells import Experiment
@@ -24,7 +24,12 @@ EXAMPLES = (
 
 
 def run_command(
-    specs: Specs, store: Store = None, jobs: Jobs = None, budget: Budget = None, as_json: AsJson = False
+    specs: Specs,
+    store: Store = None,
+    jobs: Jobs = None,
+    budget: Budget = None,
+    classes: Classes = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run experiment files; what is in the store is not run again.
 
@@ -39,7 +44,9 @@ def run_command(
     experiments = [read_experiment(spec) for spec in specs]
     if budget is not None:
         experiments = [replace(experiment, budget=budget) for experiment in experiments]
-    run_and_show(experiments, place_of=lambda one: store or _beside(one), jobs=jobs, as_json=as_json)
+    run_and_show(
+        experiments, place_of=lambda one: store or _beside(one), jobs=jobs, classes=classes, as_json=as_json
+    )
 
 
 def _beside(experiment: Experiment) -> Path:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import AsJson
+from mlcli.cli._options import AsJson, Classes
 
 Number = Annotated[int | None, typer.Argument(metavar="ID", help="A run, by its number in the list.")]
 Place = Annotated[
@@ -20,7 +20,9 @@ EXAMPLES = (
 )
 
 
-def runs_command(number: Number = None, store: Place = None, as_json: AsJson = False) -> None:
+def runs_command(
+    number: Number = None, store: Place = None, classes: Classes = False, as_json: AsJson = False
+) -> None:
     """List the runs in a store, or show one again without running it.
 
     Tables are made from stored answers: neither data nor methods are needed.
@@ -39,4 +41,4 @@ def runs_command(number: Number = None, store: Place = None, as_json: AsJson = F
             return
         about, results = opened.run(number)
     found = [scored(result, about.metrics) for result in results]
-    show_json(results_as_json(found)) if as_json else show(results_of(found))
+    show_json(results_as_json(found)) if as_json else show(results_of(found, classes=classes))

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+MAX_SEED = 2**63 - 1
+"""What a store can hold."""
+
 
 def digest(*parts: Any) -> str:
     """A stable hash of plain JSON values."""

@@ -23,6 +23,7 @@ MAX_ALIASES = 100
 MAX_DEPTH = 100
 MAX_DIGITS = 300
 
+MERGE = "<<"
 CONSTANTS = {"": None, "~": None, "null": None, "true": True, "false": False}
 WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 DECIMAL = re.compile(r"[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
@@ -217,6 +218,8 @@ class _Reader:
             self._refuse(event, "a key must be text")
             self._node(event, (*keys, f"\0{_mark(event)}"))
             return f"\0{_mark(event)}"
+        if event.value == MERGE and event.style in (None, ""):
+            self._refuse(event, "merging mappings with << is not part of YAML 1.2", "write the keys out")
         known = len(self.problems)
         value = self._scalar(event, (*keys, "\0key"))
         if not isinstance(value, str) and len(self.problems) == known:

@@ -18,7 +18,7 @@ from mlcli.core.errors import Problem
 from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE
-from mlcli.data.number_text import NUMBER, as_numbers, code_among, is_number
+from mlcli.data.number_text import NUMBER, as_numbers, code_among, decorated_among, is_number
 from mlcli.data.records import Records, TextColumn
 from mlcli.data.sidecar import Declaration
 
@@ -28,6 +28,7 @@ SEEMS_MISSING = {"?", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "-
 NEVER_A_LEVEL = SEEMS_MISSING - {"none", "nil", "unknown", "missing"}
 SHOWN_VALUES = 5
 AS_DECLARED = "in the sidecar"
+WRITE_PLAINLY = "write numbers plainly, such as 1234.5, to have them as numbers"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,7 @@ def _inferred_levels(text: TextColumn, values: list[str]) -> Typed:
     typed = _as_levels(text, "nominal", sorted_levels(values), False)
     others = [value for value in values if not is_number(value)]
     why = f"{len(others)} of {len(values)} distinct values are not numbers, such as '{others[0][:40]}'"
-    return replace(typed, why=why, notes=_doubts(text, values, others))
+    return replace(typed, why=why, notes=(*_decorated(text, values), *_doubts(text, values, others)))
 
 
 def _boolean_levels(values: Sequence[str]) -> tuple[str, str] | None:
@@ -119,6 +120,16 @@ def _boolean_levels(values: Sequence[str]) -> tuple[str, str] | None:
     if len(values) != 2:
         return None
     return next(((lower[no], lower[yes]) for no, yes in BOOLEAN_PAIRS if {no, yes} == lower.keys()), None)
+
+
+def _decorated(text: TextColumn, values: Sequence[str]) -> tuple[str, ...]:
+    """A word on a column that people would read as numbers."""
+    example = decorated_among(values)
+    if example is None:
+        return ()
+    return (
+        f"column '{text.name}' holds numbers such as '{example[:40]}', which were read as text: {WRITE_PLAINLY}",
+    )
 
 
 def _doubts(text: TextColumn, values: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mlcli.core.schema import Schema
 from mlcli.core.tables import Table
 from mlcli.data.sidecar import Sidecar
@@ -33,6 +35,15 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.table)
+
+    @cached_property
+    def unlabelled(self) -> int:
+        """How many rows have no target; nothing can be learned from them, and nothing judged by them."""
+        target = self.schema.the("target")
+        if target is None:
+            return 0
+        cells = self.table.cells(target.name).astype(np.float64)
+        return int((np.isnan(cells) | (cells < 0 if target.coded else False)).sum())
 
     @cached_property
     def content(self) -> str:

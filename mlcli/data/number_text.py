@@ -17,11 +17,25 @@ NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 CODE = re.compile(r"\n[-+]?0[0-9]")
 WHOLE = re.compile(r"[-+]?[0-9]+")
 EXACT_BELOW = 2.0**53
+DECORATED = re.compile(
+    r"[-+]?[$€£¥₹]? ?[-+]?"
+    r"([0-9]+(\.[0-9]+)?|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?|[0-9]{1,3}([ '’\u00a0\u202f][0-9]{3})+([.,][0-9]+)?"
+    r"|[0-9]{1,3}(\.[0-9]{3})*,[0-9]+)"
+    r" ?[%$€£¥₹]?"
+)
+"""Numbers as people write them in sheets: with a sign of money or percent, grouped digits, a decimal comma."""
 
 
 def is_number(text: str) -> bool:
     """Whether one text is a finite number."""
     return NUMBER.fullmatch(text) is not None and abs(float(text)) != np.inf
+
+
+def decorated_among(texts: Sequence[str]) -> str | None:
+    """A text that is a number but for its decoration, where all texts are numbers, decorated or not."""
+    if not all(DECORATED.fullmatch(text) for text in texts):
+        return None
+    return next((text for text in texts if not is_number(text)), None)
 
 
 def as_numbers(texts: Sequence[str], decimal: str = ".") -> Array | None:

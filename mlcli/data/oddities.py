@@ -11,17 +11,18 @@ from mlcli.data.dataset import Dataset
 MANY_LEVELS = 100
 ROWS_PER_LEVEL = 2
 ROWS_TO_JUDGE = 20
+NOTHING_TO_LEARN_FROM = "there is no feature, so no model can do more than the baseline"
 
 
 def odd_columns(dataset: Dataset) -> tuple[str, ...]:
-    """A sentence on constant features, and one on features with very many levels."""
+    """A sentence on having no features, one on constant ones, and one on those with very many levels."""
     constant = [column.name for column in dataset.schema.features() if is_constant(dataset, column)]
     many = [
         f"{column.name} ({len(column.levels)})"
         for column in dataset.schema.features()
         if has_many_levels(column, len(dataset))
     ]
-    notes = []
+    notes = [] if dataset.schema.features() else [NOTHING_TO_LEARN_FROM]
     if constant:
         notes.append(f"the same in every row, so nothing can be learned from it: {listed(constant)}")
     if many:

@@ -9,7 +9,8 @@ import numpy as np
 from mlcli.core.errors import DataError, Problem
 from mlcli.core.kinds import Kind, kind_named
 from mlcli.core.names import listed
-from mlcli.data.columns import Typed, retyped
+from mlcli.data.columns import WRITE_PLAINLY, Typed, retyped
+from mlcli.data.number_text import decorated_among
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
 
@@ -46,9 +47,21 @@ def settled(target: Typed, task: str | None, records: Records, sidecar: Sidecar)
     """The target in a kind that the task can learn; without a task, a few whole numbers are taken as classes."""
     if task is not None:
         return _for_kind(target, kind_named(task), records, sidecar)
+    if not target.declared:
+        _refuse_decorated(target, records)
     if not target.declared and _looks_like_classes(target, records):
         return _as_classes(target, records, sidecar)
     return Settled(target)
+
+
+def _refuse_decorated(target: Typed, records: Records) -> None:
+    """Prices as classes, one for each row, are what nobody meant."""
+    example = decorated_among(target.column.levels) if target.column.coded else None
+    if example is not None:
+        name = target.column.name
+        what = f"the target '{name}' holds numbers that can only be read as text, such as '{example[:40]}'"
+        hint = f"{WRITE_PLAINLY}; or choose another target with --target COLUMN, or say --task classification"
+        raise DataError(what, where=records.name, hint=hint)
 
 
 def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> Settled:

@@ -38,7 +38,7 @@ def write_sidecar(dataset: Dataset, path: Path | None = None, *, overwrite: bool
 
 def lines_of(dataset: Dataset) -> Iterator[str]:
     """The lines of the sidecar."""
-    file = dataset.path.name if dataset.path is not None else dataset.name
+    file = _in_comment(dataset.path.name if dataset.path is not None else dataset.name)
     yield f"# What mlcli understood of {file}. Correct what is wrong, then look again: mlcli data {file}"
     yield from _about_the_file(dataset)
     yield "columns:"
@@ -111,7 +111,12 @@ def _found_again(dataset: Dataset, described: Field) -> bool:
 
 
 def _comment(described: Field) -> str:
-    return f"{described.source}: {' '.join(described.why.split())}"
+    return f"{described.source}: {_in_comment(' '.join(described.why.split()))}"
+
+
+def _in_comment(text: str) -> str:
+    """A text as a comment may hold it: YAML refuses control characters even there."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")
 
 
 def _quoted(text: str) -> str:

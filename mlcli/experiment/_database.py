@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +39,17 @@ class Database:
 
     path: Path
     connection: sqlite3.Connection
+    identity: tuple[int, int] | None = None
+    """Which file it is, once it is there."""
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All of the body is kept, or nothing of it."""
+        if self.identity is not None and _identity(self.path) != self.identity:
+            what = "it was deleted, moved or replaced while it was in use, so nothing more can be kept"
+            raise StoreError(
+                what, where=str(self.path), hint="run again, and leave the store in its place meanwhile"
+            )
         with said_in_words(self.path):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
@@ -82,7 +89,7 @@ def opened(path: Path) -> Database:
         except BaseException:
             database.connection.close()
             raise
-    return database
+    return replace(database, identity=_identity(path))
 
 
 def opened_to_read(path: Path) -> Database:
@@ -110,6 +117,15 @@ def said_in_words(path: Path) -> Iterator[None]:
     except OSError as problem:
         hint = "check its folder, or keep the store elsewhere with --store FILE"
         raise StoreError(problem.strerror or str(problem), where=str(path), hint=hint) from problem
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells one file from another of the same name; SQLite would go on writing one that has no name left."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _read_only(path: Path, how: str) -> Database:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mlcli.core.containers import Strata
 from mlcli.core.errors import DataError, Problem, UsageError, raise_all
-from mlcli.core.kinds import Kind, kind_named, kind_of
+from mlcli.core.kinds import KINDS, Kind, kind_named, kind_of
 from mlcli.core.params import build, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.data.dataset import Dataset
@@ -63,13 +63,24 @@ def protocol_for(ground: Ground, spec: ProtocolSpec | None) -> ProtocolSpec:
     cls = PROTOCOLS.load(use)
     if use not in ground.kind.protocols:
         what = f"{ground.name} is {ground.kind.name}, which {use} cannot split"
-        raise UsageError(what, hint=f"protocols for {ground.kind.name}: {', '.join(ground.kind.protocols)}")
+        raise UsageError(what, hint=_hint_for_protocol(ground.kind))
     protocol = build(cls, spec.params)
     raise_all(DataError, (_of(ground, problem) for problem in protocol.problems_with_rows(ground.strata)))
     return replace(spec, use=use, params=settings(protocol))
 
 
+<<<<<<< HEAD
 def _loaded(spec: DataSpec, base: Path | None, implied: Kind | None) -> Ground:
+=======
+def _hint_for_protocol(kind: Kind) -> str:
+    """What is legal, and the way to split data of several kinds at once."""
+    legal = f"protocols for {kind.name}: {', '.join(kind.protocols)}"
+    defaults = ", ".join(f"{other.protocols[0]} for {other.name}" for other in KINDS)
+    return f"{legal}; without 'use', every kind gets its own ({defaults}), with the folds that are given"
+
+
+def _loaded(spec: DataSpec, base: Path | None) -> Ground:
+>>>>>>> main
     from mlcli.data.load import load
 
     task = spec.task or (implied.name if implied else None)

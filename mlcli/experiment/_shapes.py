@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mlcli.core.errors import Problem
 from mlcli.core.names import did_you_mean
+from mlcli.core.seeds import MAX_SEED
 from mlcli.experiment.written import Written
 
 Text = Annotated[str, Field(min_length=1)]
@@ -23,6 +24,7 @@ PLAIN_WORDS = {
     "too_short": "takes a list of at least one",
     "greater_than": "must be above {gt:g}, was given {given}",
     "greater_than_equal": "must be at least {ge:g}, was given {given}",
+    "less_than_equal": "must be at most {le}, was given {given}",
 }
 """What the error types of pydantic mean."""
 
@@ -38,7 +40,7 @@ class ExperimentShape(_Shape):
     models: Several = Field([], description="the models; left out: the panel of each dataset's kind of task")
     protocol: Any = Field(None, description="how rows are split; left out: the default of the kind of task")
     metrics: Several = Field([], description="what is measured; left out: the defaults of the kind of task")
-    seed: int = Field(1, ge=0, description="what all random choices follow from")
+    seed: int = Field(1, ge=0, le=MAX_SEED, description="what all random choices follow from")
     task: Text = Field("", description="the kind of task of every dataset that does not name its own")
     budget: float = Field(0.0, gt=0, description="seconds that one cell may take")
     name: str = Field("", description="what the experiment is called")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.errors import ModelFileError, Problem, raise_all
-from mlcli.core.names import did_you_mean
+from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Table
 from mlcli.data.dataset import Dataset
@@ -46,13 +46,14 @@ def is_missing(cells: NDArray[Any]) -> Flags:
 
 
 def _absent(dataset: Dataset, columns: Sequence[Column]) -> Iterator[Problem]:
+    """One problem for all columns that are not there, with those that may be meant."""
     names = dataset.schema.names()
-    for column in columns:
-        if column.name not in names:
-            hint = did_you_mean(column.name, names, "columns")
-            yield Problem(
-                f"there is no column '{column.name}', which the model needs", where=dataset.name, hint=hint
-            )
+    absent = [column.name for column in columns if column.name not in names]
+    if absent:
+        lacking = f"lacks {len(absent)} of the {len(columns)} columns that the model needs: {listed(absent)}"
+        meant = [f"'{close}' for '{name}'" for name in absent if (close := nearest(name, names))]
+        hint = f"did you mean {listed(meant)}?" if meant else f"it has {listed(names)}"
+        yield Problem(lacking, where=dataset.name, hint=hint)
 
 
 def _known_cells(ours: Column, theirs: Column, cells: NDArray[Any]) -> NDArray[Any]:

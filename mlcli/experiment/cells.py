@@ -99,6 +99,8 @@ class DatasetFacts:
     path: Path | None = None
     task: str | None = None
     notes: tuple[str, ...] = ()
+    unlabelled: int = 0
+    """How many rows have no target."""
 
     def __len__(self) -> int:
         return self.rows
@@ -119,6 +121,8 @@ class Cell:
     budget: float | None = None
     skipped: str = ""
     """Why this cell cannot be run at all, or empty."""
+    learned_rows: int = 0
+    """How many of the rows that it is asked about a saved model has learned from."""
 
     @property
     def label(self) -> str:

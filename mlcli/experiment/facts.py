@@ -25,6 +25,7 @@ def facts_of_dataset(dataset: Dataset | DatasetFacts) -> dict[str, Any]:
         "path": None if dataset.path is None else str(dataset.path),
         "task": dataset.task,
         "notes": list(dataset.notes),
+        "unlabelled": dataset.unlabelled,
     }
 
 
@@ -38,6 +39,7 @@ def dataset_from(facts: Mapping[str, Any]) -> DatasetFacts:
         path=None if facts["path"] is None else Path(facts["path"]),
         task=facts["task"],
         notes=tuple(facts["notes"]),
+        unlabelled=facts.get("unlabelled", 0),
     )
 
 
@@ -59,6 +61,7 @@ def facts_of_cell(cell: Cell) -> dict[str, Any]:
         "seed": cell.seed,
         "budget": cell.budget,
         "skipped": cell.skipped,
+        "learned_rows": cell.learned_rows,
     }
 
 
@@ -81,6 +84,7 @@ def cell_from(facts: Mapping[str, Any], dataset: DatasetFacts) -> Cell:
         seed=facts["seed"],
         budget=facts["budget"],
         skipped=facts["skipped"],
+        learned_rows=facts.get("learned_rows", 0),
     )
 
 

@@ -131,10 +131,9 @@ class Ledger:
 
     def _recall(self, course: Course, store: Store, *, fresh: bool, retry: bool) -> None:
         """Take what the store has of a cell; a recorded ending stands unless there is a reason to try again."""
-        stored = None if fresh else store.find(course.key, course.cell.kind)
-        course.id = store.add(course.key, course.cell, course.total) if stored is None else stored.id
-        if stored is None:
-            return
+        enter = store.add if fresh else store.find_or_add
+        course.id = enter(course.key, course.cell, course.total)
+        stored = store.cell(course.id, course.cell.kind)
         course.found = {split.index: split for split in stored.splits}
         course.stored, course.seconds = len(stored.splits), stored.seconds
         if stored.damaged:
@@ -147,7 +146,7 @@ class Ledger:
             return
         ending = stored.ending
         course.suspect = stored.risky or (ending is not None and ending.status == "died")
-        if ending is not None and _stands(ending, course.cell, retry=retry):
+        if ending is not None and not stored.damaged and _stands(ending, course.cell, retry=retry):
             course.end(ending.status, ending.why, ending.trace)
             if ending.split is not None:
                 course.failure = Failure(ending.split, ending.why, ending.trace)

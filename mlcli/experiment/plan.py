@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mlcli.core.errors import ExperimentError, UsageError
+from mlcli.core.errors import ExperimentError, ModelFileError, UsageError
 from mlcli.core.kinds import implied_by
 from mlcli.core.params import build, settings
 from mlcli.core.registry import MODELS, STEPS
@@ -90,6 +90,7 @@ def _cells(
     for model in _labelled(ground, _baselines_first(ground, models)):
         skipped = why_skipped(ground, model, protocol)
         as_it_is = skipped or model.saved is not None
+        learned = 0 if skipped or model.saved is None else _learned_rows(ground, model.saved)
         yield Cell(
             dataset=ground.dataset,
             kind=ground.kind.name,
@@ -99,6 +100,7 @@ def _cells(
             seed=experiment.seed,
             budget=experiment.budget,
             skipped=skipped,
+            learned_rows=learned,
         )
 
 
@@ -109,6 +111,26 @@ def _baselines_first(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelS
         asked = [model for model in models if model.use == use and model.saved is None]
         first += asked or [_resolved(ModelSpec(use))]
     return [*first, *(model for model in models if model not in first)]
+
+
+def _learned_rows(ground: Ground, path: Path) -> int:
+    """How many rows of a dataset a saved model knows already; a dataset that does not fit it is refused."""
+    from mlcli.experiment.model_file import load_model
+
+    saved = load_model(path)
+    try:
+        saved.rows_of(ground.dataset)
+        return saved.learned_rows(ground.dataset)
+    except ModelFileError as problem:
+        place = f"{path} on {ground.name}"
+        raise ModelFileError(*(replace(one, where=place) for one in problem.problems)) from None
+
+
+def _baseline_first(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:
+    """The kind's baseline stands in every table, at its head, asked for or not."""
+    baselines = [model for model in models if model.use == ground.kind.baseline and model.saved is None]
+    others = [model for model in models if model not in baselines]
+    return [*(baselines or [_resolved(ModelSpec(ground.kind.baseline))]), *others]
 
 
 def _labelled(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:

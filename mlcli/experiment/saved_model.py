@@ -82,6 +82,12 @@ class SavedModel:
         whole = Table.of([*table.parts(), *weights], len(table))
         return kind_named(self.kind).container.from_table(whole, schema)
 
+    def learned_rows(self, dataset: Dataset) -> int:
+        """How many of the rows with a target are equal to rows that it has learned from."""
+        known = aligned(dataset, (*self.features, self.target))
+        judged = np.flatnonzero(~is_missing(known.cells(self.target.name)))
+        return int(np.isin(fingerprints(known.take(judged)), self.prints).sum())
+
     def notes_on(self, dataset: Dataset) -> tuple[str, ...]:
         """What to keep in mind about answers to these rows: those that it has learned, and cells unlike any."""
         table = self.table_of(dataset)

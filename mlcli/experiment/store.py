@@ -82,11 +82,6 @@ class Store:
         """Let go of the file."""
         self._database.connection.close()
 
-    def find(self, key: str, kind: str) -> StoredCell | None:
-        """What is there of the newest cell with a key."""
-        row = self._database.one("SELECT max(id) FROM cells WHERE key = ?", key)
-        return None if row[0] is None else self.cell(row[0], kind)
-
     def cell(self, cell: int, kind: str) -> StoredCell:
         """What is there of a cell; a block whose checksum is wrong is left out, so that it runs again."""
         answers = kind_named(kind).answers
@@ -109,9 +104,21 @@ class Store:
         """The id of a new cell without answers; from now on it is the one that its key finds."""
         row = (key, now(), splits, json.dumps(facts_of_cell(cell)))
         with self._database.transaction():
-            return self._database.write(
-                "INSERT INTO cells (key, created, splits, facts) VALUES (?, ?, ?, ?)", *row
-            )
+            return self._database.write(NEW_CELL, *row)
+
+    def find_or_add(self, key: str, cell: Cell, splits: int) -> int:
+        """The id of the newest cell with a key; processes that ask for the same at once share one cell."""
+        found = self._newest(key)
+        if found is not None:
+            return found
+        row = (key, now(), splits, json.dumps(facts_of_cell(cell)))
+        with self._database.transaction():
+            found = self._newest(key)
+            return self._database.write(NEW_CELL, *row) if found is None else found
+
+    def _newest(self, key: str) -> int | None:
+        found: int | None = self._database.one("SELECT max(id) FROM cells WHERE key = ?", key)[0]
+        return found
 
     def put_block(self, cell: int, first: int, count: int, payload: bytes, seconds: float) -> None:
         """Keep the answers of some consecutive splits."""
@@ -150,6 +157,7 @@ class Store:
         return self._log.run(run)
 
 
+NEW_CELL = "INSERT INTO cells (key, created, splits, facts) VALUES (?, ?, ?, ?)"
 BLOCKS = "SELECT payload, checksum, seconds FROM blocks WHERE cell = ? ORDER BY first"
 
 

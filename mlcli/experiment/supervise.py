@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 PR_SET_PDEATHSIG = 1
 BEGUN, FINISHED = "begun", "finished"
+SIGNAL_NAMES = {one.value: one.name for one in signal.Signals}
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +160,7 @@ def _how_it_died(code: int | None) -> str:
     """The end of a process in words."""
     if code is None or code >= 0:
         return f"its process left with exit code {code}"
-    name = signal.Signals(-code).name
+    name = SIGNAL_NAMES.get(-code, "of no name")
     perhaps = ", perhaps for want of memory" if -code == signal.SIGKILL else ""
     return f"its process was ended by signal {-code} ({name}{perhaps})"
 

@@ -21,6 +21,7 @@ CORE_VERSION = 1
 
 HOME = Path(mlcli.__file__).parent
 COUNTED_BY_NUMBER = "mlcli.core"
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def cell_key(cell: Cell, made: ReadyCell, splits: str) -> str:
@@ -43,23 +44,35 @@ def splits_digest(splits: Sequence[Split]) -> str:
 
 @cache
 def method_version(catalogue: Catalogue, name: str) -> str:
-    """A hash of the source of a method and of what it imports outside ``core``, found without importing it."""
-    entry = catalogue.entry(name)
-    sources = {module: _source(module, entry) for module in sorted(_reached(entry))}
-    return digest(sources)
+    """A hash of the source of a method and of what it imports outside ``core``, found without importing it.
+
+    Comments, docstrings and layout are left out: they change no result.
+    """
+    trees = _reached(catalogue.entry(name))
+    return digest({module: _statements(tree) for module, tree in sorted(trees.items())})
 
 
-def _reached(entry: Entry) -> set[str]:
-    """The modules that count for a method: its own and, again and again, what they import."""
-    reached: set[str] = set()
+def _reached(entry: Entry) -> dict[str, ast.Module]:
+    """The modules that count for a method, parsed: its own and, again and again, what they import."""
+    reached: dict[str, ast.Module] = {}
     waiting = [entry.module]
     while waiting:
         module = waiting.pop()
-        if module in reached or not _counts(module, entry) or _file_of(module, entry) is None:
-            continue
-        reached.add(module)
-        waiting += _imports(module, entry)
+        file = None if module in reached or not _counts(module, entry) else _file_of(module)
+        if file is not None:
+            reached[module] = ast.parse(file.read_bytes())
+            waiting += _imports(
+                reached[module], module if file.name == "__init__.py" else module.rpartition(".")[0]
+            )
     return reached
+
+
+def _statements(tree: ast.Module) -> str:
+    """What a module does, as text; called once its imports have been read, since docstrings are cut out of it."""
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
 
 
 def _counts(module: str, entry: Entry) -> bool:
@@ -69,11 +82,9 @@ def _counts(module: str, entry: Entry) -> bool:
     return package in ("mlcli", entry.module.partition(".")[0]) and not in_core
 
 
-def _imports(module: str, entry: Entry) -> Iterator[str]:
-    """Every module that a module may mean by its import statements, inner ones included."""
-    file = _file_of(module, entry)
-    package = module if file is not None and file.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(_source(module, entry))):
+def _imports(tree: ast.Module, package: str) -> Iterator[str]:
+    """Every module that the import statements of a module may mean, inner ones included."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -89,12 +100,7 @@ def _absolute(node: ast.ImportFrom, package: str) -> str:
     return ".".join([*parts, *([node.module] if node.module else [])])
 
 
-def _source(module: str, entry: Entry) -> str:
-    file = _file_of(module, entry)
-    return "" if file is None else file.read_text(encoding="utf-8")
-
-
-def _file_of(module: str, entry: Entry) -> Path | None:
+def _file_of(module: str) -> Path | None:
     """The file of a module; None where there is none, as for a function named in an import."""
     if module.partition(".")[0] == "mlcli":
         path = HOME.joinpath(*module.split(".")[1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +12,8 @@ from mlcli.core.strict_yaml import Document
 
 IGNORED = "x-"
 """Keys that begin so are the user's own."""
+LINE = re.compile(r":\d+(:\d+)?$")
+"""How a place ends that is more than a file."""
 
 
 @dataclass(frozen=True)
@@ -50,5 +53,13 @@ class Written:
 
 
 def placed(problems: Iterable[Problem], where: str) -> list[Problem]:
-    """The same problems; those that do not say where they are stand at ``where``."""
-    return [problem if problem.where else replace(problem, where=where) for problem in problems]
+    """The same problems; those that do not say in which line they are stand at ``where``."""
+    return [_placed(problem, where) for problem in problems]
+
+
+def _placed(problem: Problem, where: str) -> Problem:
+    """A file without a line goes into the words: what stands here asks for it."""
+    if not where or LINE.search(problem.where):
+        return problem
+    what = f"{problem.where}: {problem.what}" if problem.where else problem.what
+    return replace(problem, what=what, where=where)

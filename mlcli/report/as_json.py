@@ -20,7 +20,7 @@ def results_as_json(scored: Sequence[Scored]) -> dict[str, Any]:
 
 
 def cell_as_json(cell: Cell) -> dict[str, Any]:
-    """What a cell asks, as plain values."""
+    """What a cell asks, as plain values; ``rows`` are those that have a target, since only these are judged."""
     return {
         "dataset": cell.dataset.name,
         "kind": cell.kind,
@@ -31,7 +31,9 @@ def cell_as_json(cell: Cell) -> dict[str, Any]:
         "protocol": cell.protocol.use,
         "protocol_params": _plain(dict(cell.protocol.params)),
         "seed": cell.seed,
-        "rows": len(cell.dataset),
+        "rows": len(cell.dataset) - cell.dataset.unlabelled,
+        "rows_without_target": cell.dataset.unlabelled,
+        **({"saved": str(cell.model.saved), "rows_learned_from": cell.learned_rows} if cell.model.saved else {}),
     }
 
 
@@ -65,7 +67,7 @@ def _seconds(result: CellResult) -> dict[str, float]:
 
 def _summary(summary: Summary) -> dict[str, Any]:
     if summary.mean is None or not math.isfinite(summary.mean):
-        return {"mean": None, "why": summary.why}
+        return {"mean": None, "why": summary.why, "splits": _plain(summary.splits)}
     described = {name: _plain(getattr(summary, name)) for name in ("mean", "std", "low", "high", "splits")}
     if summary.interval:
         described["interval"] = summary.interval

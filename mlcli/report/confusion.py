@@ -15,12 +15,33 @@ READING = (
     "which on the diagonal is the recall of the class"
 )
 RATE_DECIMALS = 3
+RATES = ("precision", "recall", "f1", "specificity", "fpr", "fnr")
+READING_RATES = (
+    "each class against the rest: rows: of the class; answered: with the class; lean: the share of the answers "
+    "minus the share of the rows; 0/0: there is no such row"
+)
 
 
 def confusion_of(title: str, matrix: Confusion, rates: Sequence[ClassRates]) -> tuple[Block, ...]:
     """One matrix under its title; with many classes it is a list, since nobody reads forty columns."""
     drawn = _matrix if len(matrix.labels) <= MOST_CLASSES else _list
     return Heading(title), drawn(matrix.labels, matrix.counts.tolist(), rates)
+
+
+def rates_of(rates: Sequence[ClassRates]) -> Grid:
+    """Every class against the rest."""
+    titles = ["class", *RATES, "rows", "answered", "lean"]
+    rows: list[list[Content]] = [
+        [
+            Cell(one.label, "strong"),
+            *(_rate(getattr(one, name)) for name in RATES),
+            short(one.support),
+            short(one.predicted),
+            f"{one.lean:+.{RATE_DECIMALS}f}",
+        ]
+        for one in rates
+    ]
+    return grid(titles, rows, right=range(1, len(titles)))
 
 
 def _matrix(labels: Sequence[str], counts: Sequence[Sequence[float]], rates: Sequence[ClassRates]) -> Grid:

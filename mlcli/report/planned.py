@@ -25,7 +25,7 @@ def plan_of(cells: Sequence[Cell]) -> Document:
 
 
 def _group(cells: Sequence[Cell]) -> Iterator[Block]:
-    yield from opening(cells[0])
+    yield from opening(cells)
     names = told_apart([cell.model for cell in cells])
     yield _grid(cells, names)
     yield notes(

@@ -11,9 +11,13 @@ from mlcli.experiment.cells import Cell, ModelSpec, StepSpec
 from mlcli.experiment.labels import said
 from mlcli.metrics.base import Summary
 from mlcli.report.document import Notes, notes
-from mlcli.report.scored import Scored
+from mlcli.report.scored import Scored, judged
 
 ARROW = " → "
+MOST_ALIKE = 3
+"""How many remarks of one kind are shown: with 200 classes nobody reads one for each."""
+FEWEST_FOLDS = 3
+"""Below this, whether one fold stands apart cannot be said."""
 Said = TypeVar("Said", bound=Hashable)
 
 
@@ -26,6 +30,7 @@ def remarks_on(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
         *(f"steps before {who}: {chain}" for chain, who in _gathered(steps, names)),
         *(f"{who}: {note}" for note, who in _gathered(noted, names)),
         *_on_scores(done, names),
+        *_unstable(done, names),
         *(f"warning from {who}: {text}" for text, who in _gathered(_warnings(done, names), names)),
     )
 
@@ -60,7 +65,28 @@ def _on_scores(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterato
     together: dict[tuple[str, str], list[str]] = {}
     for (metric, text), who in _gathered(said, names):
         together.setdefault((who, text), []).append(metric)
-    return (f"{who}: {', '.join(metrics)}: {text}" for (who, text), metrics in together.items())
+    alike: dict[str, list[str]] = {}
+    for (who, text), metrics in together.items():
+        alike.setdefault(f"{who}: {', '.join(metrics)}", []).append(text)
+    for whose, texts in alike.items():
+        yield from (f"{whose}: {text}" for text in texts[:MOST_ALIKE])
+        if len(texts) > MOST_ALIKE:
+            yield f"{whose}: {len(texts) - MOST_ALIKE} more like these; --json has all of them"
+
+
+def _unstable(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+    """Where the accuracies of folds do not agree, with what makes one say so."""
+    from mlcli.metrics.stability import fold_stability
+
+    for one in scored:
+        summary = one.summaries.get("accuracy")
+        if one.result.pooled or summary is None or len(summary.splits) < FEWEST_FOLDS:
+            continue
+        found = [(value, len(split)) for value, split in zip(summary.splits, judged(one.result), strict=True)]
+        known = [(value, rows) for value, rows in found if value is not None]
+        stability = fold_stability([value for value, _ in known], [rows for _, rows in known])
+        if stability.verdict != "consistent":
+            yield f"{names[one]}: accuracy over the splits is not consistent: {stability.why}"
 
 
 def _marks(one: Scored) -> Iterator[tuple[Summary, str]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mlcli.experiment.cells import AS_SAVED
+from mlcli.data.dataset import Dataset
+from mlcli.experiment.cells import AS_SAVED, DatasetFacts
 from mlcli.experiment.cells import Cell as ExperimentCell
 from mlcli.experiment.labels import said, told_apart
-from mlcli.report.confusion import READING, confusion_of
+from mlcli.report.confusion import READING, READING_RATES, confusion_of, rates_of
 from mlcli.report.document import Block, Document, Heading, Notes, Sentence, notes
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import remarks_on
@@ -16,42 +17,47 @@ from mlcli.report.scores import table_of_models
 from mlcli.report.verdict import is_baseline, verdict_on
 
 
-def results_of(scored: Sequence[Scored]) -> Document:
-    """All cells, those of one dataset, kind and protocol together."""
+def results_of(scored: Sequence[Scored], *, classes: bool = False) -> Document:
+    """All cells, those of one dataset and kind together; ``classes`` adds the rates of each class."""
     groups: dict[tuple[object, ...], list[Scored]] = {}
     for one in scored:
         groups.setdefault(comparable(one.result.cell), []).append(one)
-    return tuple(block for group in groups.values() for block in _group(group))
+    return tuple(block for group in groups.values() for block in _group(group, classes))
 
 
 def comparable(cell: ExperimentCell) -> tuple[object, ...]:
-    """What cells must share to stand in one table."""
-    data = cell.dataset
-    settings = tuple(sorted((name, repr(value)) for name, value in cell.protocol.params.items()))
-    return data.name, data.content, cell.kind, cell.protocol.use, settings, cell.seed
+    """What cells must share to stand in one table; a saved model stands beside those that learn in splits."""
+    return cell.dataset.name, cell.dataset.content, cell.kind, cell.seed
 
 
-def _group(group: Sequence[Scored]) -> Iterator[Block]:
+def _group(group: Sequence[Scored], classes: bool) -> Iterator[Block]:
     names = names_of(group)
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
-    yield from opening(group[0].result.cell)
+    yield from opening([one.result.cell for one in group])
     yield from table_of_models(group, names, metrics)
     yield remarks_on(group, names)
-    yield from _matrices(group, names)
+    yield from _matrices(group, names, classes)
     if metrics and (sentence := verdict_on(group, names, metrics[0])):
         yield Sentence(sentence, "strong")
 
 
-def opening(cell: ExperimentCell) -> Iterator[Block]:
-    """What a table is about: dataset, task, protocol, and what was guessed."""
-    data = cell.dataset
-    yield Heading(subject_of(cell), 1)
+def opening(cells: Sequence[ExperimentCell]) -> Iterator[Block]:
+    """What a table is about: dataset, task, protocols, and what was guessed."""
+    data = cells[0].dataset
+    protocols = dict.fromkeys(map(protocol_words, cells))
+    yield Heading(subject_of(cells[0]), 1)
     yield Sentence(
-        f"{counted(len(data), 'row')}, {counted(len(data.schema.features()), 'feature')}"
-        f"; {protocol_words(cell)}; seed {cell.seed}"
+        f"{_rows_of(data)}, {counted(len(data.schema.features()), 'feature')}"
+        f"; {'; '.join(protocols)}; seed {cells[0].seed}"
     )
     if data.notes:
         yield Notes(tuple(("-", note) for note in data.notes))
+
+
+def _rows_of(data: Dataset | DatasetFacts) -> str:
+    """How many rows there are, and how many of them nothing can be judged by."""
+    rows = counted(len(data), "row")
+    return f"{rows} ({data.unlabelled:,} without a target left out)" if data.unlabelled else rows
 
 
 def subject_of(cell: ExperimentCell) -> str:
@@ -63,20 +69,22 @@ def subject_of(cell: ExperimentCell) -> str:
 def protocol_words(cell: ExperimentCell) -> str:
     """The protocol with its settings."""
     if cell.protocol.use == AS_SAVED:
-        return "a saved model, asked about all rows as it is"
+        return "saved models are asked about all rows as they are"
     settings = ", ".join(f"{name.replace('_', ' ')} {said(value)}" for name, value in cell.protocol.params.items())
     return f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
 
 
-def _matrices(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
+def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: bool) -> Iterator[Block]:
     """A matrix for each model; that of the baseline only where there is no other."""
     known = [one for one in group if one.confusion is not None]
     drawn = [one for one in known if not is_baseline(one)] or known
     for one in drawn:
         assert one.confusion is not None
         yield from confusion_of(names[one], one.confusion, one.classes)
+        if classes:
+            yield rates_of(one.classes)
     if drawn:
-        yield notes(READING)
+        yield notes(READING, *([READING_RATES] if classes else []))
 
 
 def names_of(group: Sequence[Scored]) -> dict[Scored, str]:

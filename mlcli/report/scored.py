@@ -17,6 +17,9 @@ from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 
 DONE = "done"
+FLATTERED_FROM = 0.05
+"""A saved model that has learned from this share of the rows that judge it is not compared with others. Below it,
+rows may well be equal by chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,13 @@ class Scored:
     def done(self) -> bool:
         """Whether every split was answered."""
         return self.result.status == DONE
+
+    @property
+    def flattered(self) -> bool:
+        """Whether a saved model knew so many of the judged rows that its scores say nothing of other rows."""
+        cell = self.result.cell
+        judged_rows = len(cell.dataset) - cell.dataset.unlabelled
+        return cell.learned_rows > 0 and cell.learned_rows >= FLATTERED_FROM * judged_rows
 
 
 def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
@@ -62,7 +72,8 @@ def metrics_for(result: CellResult, asked: Sequence[str]) -> tuple[Metric, ...]:
     target = result.cell.dataset.schema.the("target")
     classes = target.levels if target else ()
     fitting = [metric for name in asked if (metric := _fitting(name, kind.answers, classes))]
-    return tuple(fitting or [metric_named(name, kind.answers, classes) for name in kind.metrics])
+    usual = kind.metrics + (kind.metrics_with_labels if classes else ())
+    return tuple(fitting or [metric_named(name, kind.answers, classes) for name in usual])
 
 
 def _fitting(name: str, answers: type[Answers], classes: Sequence[str]) -> Metric | None:

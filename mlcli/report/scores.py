@@ -12,8 +12,11 @@ from mlcli.report.scored import Scored
 
 BEST = "*"
 UNIT_DECIMALS = 3
+NO_SPREAD = "!"
 LEGEND_OF_BEST = f"{BEST} is the best of its column; "
 LEGEND = "± reaches to the farther end of the 95 % interval"
+LEGEND_OF_NO_SPREAD = f"; {NO_SPREAD} means that no spread was seen: a width of 0 is not certainty"
+LEGEND_OF_SEEN = "; SEEN counts rows that a saved model has learned from"
 
 
 def table_of_models(
@@ -22,24 +25,62 @@ def table_of_models(
     """The scores of the cells that are done, and what became of the others."""
     done = [one for one in scored if one.done]
     if done:
-        yield _scores(done, names, metrics)
-        yield notes(LEGEND_OF_BEST * (len(done) > 1) + LEGEND, *_intervals(done, metrics))
+        table = _scores(done, names, metrics)
+        yield table
+        seen = any(one.result.cell.learned_rows for one in done)
+        yield notes(_legend(table) + LEGEND_OF_SEEN * seen, *_intervals(done, names, metrics))
     others = [one for one in scored if not one.done]
     if others:
         yield grid(["model", "status", "why"], [_undone(one, names[one]) for one in others])
 
 
 def _scores(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]) -> Grid:
-    columns = [_column(metric, [one.summaries[metric.name] for one in done]) for metric in metrics]
-    rows = [[Cell(names[one], "strong"), *cells] for one, *cells in zip(done, *columns, strict=True)]
-    return grid(["model", *(metric.name for metric in metrics)], rows, right=range(1, len(metrics) + 1))
+    columns = [_column(metric, done) for metric in metrics]
+    judged_by = _judged_by(done)
+    rows = [
+        [Cell(names[one], "strong"), *by, *cells]
+        for one, by, *cells in zip(done, judged_by, *columns, strict=True)
+    ]
+    keys = 1 + len(judged_by[0])
+    header = ["model", "judged by", *(metric.name for metric in metrics)]
+    return grid(header[:keys] + header[2:], rows, right=range(keys, keys + len(metrics)), keys=keys)
 
 
-def _column(metric: Metric, summaries: Sequence[Summary]) -> list[Cell]:
-    means = [summary.mean for summary in summaries if summary.mean is not None]
+def _judged_by(done: Sequence[Scored]) -> list[list[Content]]:
+    """Which rows judge each model, where a saved one may have learned from them; else nothing."""
+    if all(one.result.cell.model.saved is None for one in done):
+        return [[] for _ in done]
+    return [[_rows_that_judge(one)] for one in done]
+
+
+def _rows_that_judge(one: Scored) -> Cell:
+    cell = one.result.cell
+    if cell.model.saved is None:
+        return Cell("unseen rows")
+    rows = len(cell.dataset) - cell.dataset.unlabelled
+    if not cell.learned_rows:
+        return Cell(f"{rows} unseen rows")
+    return Cell(f"{rows} rows, {cell.learned_rows} SEEN", "bad" if one.flattered else "")
+
+
+def _column(metric: Metric, done: Sequence[Scored]) -> list[Cell]:
+    summaries = [one.summaries[metric.name] for one in done]
     decimals = decimals_of(metric, summaries)
-    best = min((badness(metric, mean) for mean in means), default=None) if len(summaries) > 1 else None
-    return [_score(summary, decimals, metric, best) for summary in summaries]
+    best = _best(metric, done, decimals)
+    cells = [_score(one.summaries[metric.name], decimals, None if one.flattered else best) for one in done]
+    if not any(cell.text.endswith(NO_SPREAD) for cell in cells):
+        return cells
+    return [cell if cell.text.endswith(NO_SPREAD) else Cell(f"{cell.text} ", cell.style) for cell in cells]
+
+
+def _best(metric: Metric, done: Sequence[Scored], decimals: int) -> str | None:
+    """The best mean as it is written, where there is one that is worse."""
+    summaries = [one.summaries[metric.name] for one in done if not one.flattered]
+    means = sorted(
+        (summary.mean for summary in summaries if summary.mean is not None), key=lambda mean: badness(metric, mean)
+    )
+    written = [fixed(mean, decimals) for mean in means]
+    return written[0] if len(set(written)) > 1 else None
 
 
 def badness(metric: Metric, mean: float) -> float:
@@ -47,13 +88,20 @@ def badness(metric: Metric, mean: float) -> float:
     return {"high": -mean, "low": mean, "zero": abs(mean)}[metric.better]
 
 
-def _score(summary: Summary, decimals: int, metric: Metric, best: float | None) -> Cell:
+def _score(summary: Summary, decimals: int, best: str | None) -> Cell:
     if summary.mean is None:
         return Cell("undefined", "weak")
-    text = fixed(summary.mean, decimals)
-    reach = reach_of(summary)
-    text += "" if reach is None else f" ±{fixed(reach, decimals)}"
-    return Cell(BEST + text, "best") if badness(metric, summary.mean) == best else Cell(text)
+    mean, reach = fixed(summary.mean, decimals), reach_of(summary)
+    text = mean + ("" if reach is None else f" ±{fixed(reach, decimals)}{NO_SPREAD * (reach == 0)}")
+    return Cell(BEST + text, "best") if mean == best else Cell(text)
+
+
+def _legend(table: Grid) -> str:
+    """What the signs in a table mean, of those that stand there."""
+    texts = [cell.text for row in table.rows for cell in row[table.keys :]]
+    best = any(text.startswith(BEST) for text in texts)
+    no_spread = any(text.endswith(NO_SPREAD) for text in texts)
+    return LEGEND_OF_BEST * best + LEGEND + LEGEND_OF_NO_SPREAD * no_spread
 
 
 def decimals_of(metric: Metric, summaries: Iterable[Summary]) -> int:
@@ -71,16 +119,18 @@ def reach_of(summary: Summary) -> float | None:
     return reach if math.isfinite(reach) else None
 
 
-def _intervals(done: Sequence[Scored], metrics: Sequence[Metric]) -> Iterable[str]:
-    """How the intervals were made, metrics of one way together; remarks on single ones are in --json."""
-    ways: dict[str, list[str]] = {}
+def _intervals(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]) -> Iterable[str]:
+    """How the intervals were made, metrics of one way together, with the models where they differ."""
+    ways: dict[tuple[str, str], list[str]] = {}
     for metric in metrics:
-        summaries = [one.summaries[metric.name] for one in done]
-        for way in dict.fromkeys(
-            summary.interval.partition(";")[0] for summary in summaries if reach_of(summary) is not None
-        ):
-            ways.setdefault(way, []).append(metric.name)
-    return (f"interval of {', '.join(of)}: {way}" for way, of in ways.items())
+        who: dict[str, list[str]] = {}
+        for one in done:
+            summary = one.summaries[metric.name]
+            if reach_of(summary) is not None:
+                who.setdefault(summary.interval.partition(";")[0], []).append(names[one])
+        for way, models in who.items():
+            ways.setdefault((way, f" ({', '.join(models)})" * (len(who) > 1)), []).append(metric.name)
+    return (f"interval of {', '.join(of)}{models}: {way}" for (way, models), of in ways.items())
 
 
 def _undone(one: Scored, name: str) -> list[Content]:

@@ -43,7 +43,7 @@ def _lines(block: Block, page: Page, paint: Paint) -> Iterator[str]:
         case Sentence(text, style):
             return _painted(_paragraph(text, page), style, paint)
         case Lines(lines):
-            return map(page.shown, lines)
+            return (piece for line in lines for piece in _kept(page.shown(line), page))
         case Notes(items):
             return _painted((line for mark, text in items for line in _note(mark, text, page)), "weak", paint)
         case Grid():
@@ -66,6 +66,18 @@ def _note(mark: str, text: str, page: Page) -> Iterator[str]:
     first, *rest = _paragraph(text, page, indent=columns_of(start))
     yield start + first
     yield from (" " * columns_of(start) + line for line in rest)
+
+
+def _kept(line: str, page: Page) -> Iterator[str]:
+    """A line with its indent; what does not fit goes on below, a little further in."""
+    if page.width is None or columns_of(line) <= page.width:
+        return iter([line])
+    start = line[: len(line) - len(line.lstrip(" |"))]
+    start = start if len(start) < page.width // 2 else ""
+    first, *_ = folded(line[len(start) :], page.width - len(start))
+    rest = line[len(start) + len(first) :].lstrip(" ")
+    further = start + "    "
+    return iter([start + first, *(further + piece for piece in folded(rest, page.width - len(further)))])
 
 
 def _paragraph(text: str, page: Page, indent: int = 0) -> Iterator[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from mlcli.core.kinds import kind_named
 from mlcli.metrics.base import Metric
 from mlcli.metrics.difference import Difference, compare
+from mlcli.metrics.pooling import distinct, joined
 from mlcli.report.numbers import fixed
 from mlcli.report.scored import Scored, judged
 from mlcli.report.scores import badness, decimals_of
@@ -17,8 +19,26 @@ FURTHER = {"high": "above", "low": "below", "zero": "from"}
 
 
 def verdict_on(scored: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> str:
-    """The sentence, or nothing where no model but the baseline has a score."""
-    ranked = sorted((one for one in scored if _score(one, metric) is not None), key=lambda one: _rank(one, metric))
+    """The sentence, or nothing where no model but the baseline has a score; what is flattered is left out."""
+    known = [one for one in scored if _score(one, metric) is not None]
+    flattered = [one for one in known if one.flattered]
+    fair = [one for one in known if not one.flattered]
+    return " ".join(filter(None, (*_left_out(flattered, names), _best_of(fair, names, metric))))
+
+
+def _left_out(flattered: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+    """What is not compared, and why."""
+    for one in flattered:
+        cell = one.result.cell
+        rows = len(cell.dataset) - cell.dataset.unlabelled
+        yield (
+            f"{names[one]} is not compared: it has learned from {cell.learned_rows} of these {rows} rows, "
+            "so its scores say nothing of other rows."
+        )
+
+
+def _best_of(known: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> str:
+    ranked = sorted(known, key=lambda one: _rank(one, metric))
     models = [one for one in ranked if not is_baseline(one)]
     baseline = next((one for one in ranked if is_baseline(one)), None)
     if not models:
@@ -36,7 +56,7 @@ def verdict_on(scored: Sequence[Scored], names: Mapping[Scored, str], metric: Me
 def is_baseline(one: Scored) -> bool:
     """Whether this is the cell that every other must beat."""
     cell = one.result.cell
-    return cell.model.use == kind_named(cell.kind).baseline
+    return cell.model.saved is None and cell.model.use == kind_named(cell.kind).baseline
 
 
 def _score(one: Scored, metric: Metric) -> float | None:
@@ -59,12 +79,23 @@ def _said(one: Scored, names: Mapping[Scored, str], metric: Metric) -> str:
     score = f"{names[one]} with {fixed(summary.mean, decimals)}"
     if summary.low is None or summary.high is None:
         return score
+    if summary.low == summary.high:
+        return f"{score} (no spread was seen, so there is no interval)"
     return f"{score} (95 % interval {fixed(summary.low, decimals)} to {fixed(summary.high, decimals)})"
 
 
 def _difference(best: Scored, other: Scored, metric: Metric) -> Difference:
+    """Split by split; row by row where one of them is a saved model, which no split has taught."""
+    if best.result.cell.protocol.use != other.result.cell.protocol.use:
+        return compare(metric, [_by_row(best)], [_by_row(other)], [0], pooled=True)
     train_rows = [split.train_rows for split in best.result.splits]
     return compare(metric, judged(best.result), judged(other.result), train_rows, best.result.pooled)
+
+
+def _by_row(one: Scored) -> Any:
+    """The first answer to each row, in the order of the rows."""
+    answers = distinct(joined(judged(one.result)))
+    return answers.take(answers.rows.argsort())
 
 
 def _gain(best: Scored, baseline: Scored, names: Mapping[Scored, str], metric: Metric) -> str:

@@ -19,7 +19,7 @@ def section(verb: str) -> str:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_help_on_the_page_is_that_of_the_command(verb: str) -> None:
-    """If this fails: python docs/commands.py."""
+    """If this fails: make docs."""
     shown = section(verb).partition("```text\n")[2].partition("```")[0]
     assert shown == in_shell(verb, "--help", COLUMNS="80").stdout
 

@@ -206,6 +206,13 @@ def test_what_was_inferred_is_written_and_loads_as_the_same_dataset(write: Write
     assert load(str(path)).content == inferred.content
 
 
+def test_control_characters_in_cells_leave_the_sidecar_readable(write: Write) -> None:
+    path = write("a,y\n" + "".join(f"n\x1b[31m{place},{place % 2}u\n" for place in range(12)))
+    text = write_sidecar(load(str(path))).read_text(encoding="utf-8")
+    assert "\x1b" not in text
+    assert load(str(path)).schema.the("target") is not None
+
+
 def test_a_written_sidecar_says_how_each_kind_was_inferred(write: Write) -> None:
     path = write("a,b,y\n1,x,u\n2,z,v\n3,z,v\n")
     text = write_sidecar(load(str(path))).read_text()

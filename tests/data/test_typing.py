@@ -180,3 +180,30 @@ def test_a_declared_boolean_has_two_values(refused: Refused, loaded: Loaded) -> 
     assert column_of(loaded, ["1", "0"], "target: null\ncolumns: {x: boolean}\n")[0].levels == ("0", "1")
     (found,) = refused("x,b\n1,1\n2,2\n3,1\n", "target: null\ncolumns: {x: boolean}\n")
     assert found == "my.csv: column 'x' is declared boolean but holds 3 values: 1, 2, 3"
+
+
+@pytest.mark.parametrize("text", ["$3.50", "1,234.50", "1 234,5", "1.234,50", "12 %", "€ 7", "1'000"])
+def test_numbers_as_sheets_show_them_are_text_and_no_identifier(loaded: Loaded, text: str) -> None:
+    column, _, dataset = column_of(loaded, [f'"{text}"', *map(str, range(20, 32))], "target: null\n")
+    assert column.kind == "nominal"
+    assert dataset.schema.fields[0].role == "feature"
+    assert any(f"column 'x' holds numbers such as '{text}'" in note for note in dataset.notes)
+
+
+@pytest.mark.parametrize("text", ["C100", "2024-01-02", "1,2,3", "10:30", "v1", "192.168.1.1"])
+def test_codes_and_dates_are_not_called_numbers(loaded: Loaded, text: str) -> None:
+    _, _, dataset = column_of(loaded, [f'"{text}"', *map(str, range(20, 32))], "target: null\n")
+    assert not any("holds numbers such as" in note for note in dataset.notes)
+
+
+def test_a_target_of_decorated_numbers_is_refused_unless_classes_are_meant(
+    refused: Refused, loaded: Loaded
+) -> None:
+    text = "a,price\n" + "".join(f"{place},${place}.50\n" for place in range(12))
+    (found,) = refused(text)
+    assert "the target 'price' holds numbers that can only be read as text, such as '$0.50'" in found
+    assert loaded(text, "task: classification\ntarget: price\n").schema.the("target") is not None
+
+
+def test_having_nothing_to_learn_from_is_said(loaded: Loaded) -> None:
+    assert any("there is no feature" in note for note in loaded("y\n1\n2\n3\n4\n").notes)

@@ -14,8 +14,9 @@ import pytest
 from mlcli.core.answers import LabelAnswers
 from mlcli.core.errors import ExitCode, StoreError, UsageError
 from mlcli.core.explanation import Section
-from mlcli.experiment.cells import ProtocolSpec, SplitResult, StepSpec
+from mlcli.experiment.cells import CellResult, ProtocolSpec, SplitResult, StepSpec
 from mlcli.experiment.facts import facts_of_cell, facts_of_dataset
+from mlcli.experiment.ledger import Progress
 from mlcli.experiment.payload import decoded, encoded
 from mlcli.experiment.runner import run
 from mlcli.experiment.store import Ending, RunFacts, Store
@@ -60,12 +61,11 @@ def test_what_is_not_answers_is_refused() -> None:
 
 
 def test_a_cell_is_found_by_its_key_with_its_blocks_and_ending(store: Store) -> None:
-    assert store.find("k", "classification") is None
-    number = store.add("k", toy.cell(), 5)
+    number = store.find_or_add("k", toy.cell(), 5)
     store.put_block(number, 3, 1, encoded([split()]), 0.25)
     store.put_ending(number, Ending("failed", "why", "trace", 4, 2.5))
-    found = store.find("k", "classification")
-    assert found is not None
+    assert store.find_or_add("another", toy.cell(), 5) != number
+    found = store.cell(store.find_or_add("k", toy.cell(), 5), "classification")
     assert [one.label for one in found.splits] == ["fold 4"]
     assert found.ending == Ending("failed", "why", "trace", 4, 2.5)
     assert (found.seconds, found.damaged, found.risky) == (0.25, 0, False)
@@ -74,8 +74,8 @@ def test_a_cell_is_found_by_its_key_with_its_blocks_and_ending(store: Store) -> 
 def test_the_newest_cell_of_a_key_is_the_one_that_is_found(store: Store) -> None:
     first, second = store.add("k", toy.cell(), 5), store.add("k", toy.cell(), 5)
     store.put_block(first, 3, 1, encoded([split()]), 0.1)
-    found = store.find("k", "classification")
-    assert found is not None
+    found = store.cell(store.find_or_add("k", toy.cell(), 5), "classification")
+    assert first != second
     assert (found.id, found.splits) == (second, ())
 
 
@@ -88,6 +88,43 @@ def test_a_damaged_block_is_run_again_and_said(store: Store) -> None:
     assert not again.stored
     assert again.notes == ("damaged blocks of the store that were run again: 1",)
     assert run([toy.cell()], store=store)[0].notes == ()
+
+
+def test_a_failure_with_a_damaged_block_does_not_stand(store: Store, plugin: Path) -> None:
+    (before,) = run([toy.troubled("refuses")], store=store)
+    assert (before.status, len(before.splits) > 0) == ("failed", True)
+    with closing(sqlite3.connect(store.path)) as other, other:
+        other.execute("UPDATE blocks SET checksum = 'wrong' WHERE first = 0")
+    (again,) = run([toy.troubled("refuses")], store=store)
+    assert toy.digest([again]) == toy.digest([before])
+
+
+def test_two_who_run_the_same_at_once_share_their_cells_and_both_runs_are_whole(store: Store) -> None:
+    cells = [toy.cell(), toy.cell("random")]
+    first = store.begin_run(RunFacts(), 2)
+    results: list[CellResult] = []
+    with Store.open(store.path) as other:
+
+        def interrupt(progress: Progress) -> None:
+            if not results:
+                results.extend(run(cells, store=other, jobs=1))
+                other.add("a newer key", toy.cell(), 5)
+
+        mine = run(cells, store=store, jobs=1, on_progress=interrupt)
+        store.finish_run(first, mine)
+    assert toy.digest(mine) == toy.digest(results) == toy.digest(store.run(first)[1])
+    with closing(sqlite3.connect(store.path)) as looked:
+        assert looked.execute("SELECT count(*), count(DISTINCT key) FROM cells").fetchone() == (3, 3)
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_store_that_is_taken_away_is_noticed_before_more_is_lost(store: Store, replaced: bool) -> None:
+    run([toy.cell()], store=store, jobs=1)
+    store.path.unlink()
+    if replaced:
+        store.path.touch()
+    with pytest.raises(StoreError, match="deleted, moved or replaced"):
+        run([toy.cell("random")], store=store, jobs=1)
 
 
 def test_a_store_keeps_itself_out_of_version_control(store: Store) -> None:

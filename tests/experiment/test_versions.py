@@ -100,9 +100,22 @@ def test_the_version_follows_imports_without_importing(package: Path, module: st
     before = version()
     assert version() == before
     with (package / f"{module}.py").open("a") as file:
-        file.write("# changed\n")
+        file.write("changed = 1\n")
     assert version() != before
     assert "someones.method" not in sys.modules
+
+
+def test_comments_docstrings_and_layout_are_not_in_the_version(package: Path) -> None:
+    before = version()
+    lean = (package / "near.py").read_text()
+    told = lean.replace("inner():\n", 'inner():\n    """What it does."""\n\n    # why\n')
+    (package / "near.py").write_text(f'"""Near by."""\n\n{told}')
+    assert lean != told
+    assert version() == before
+    (package / "deep.py").write_text("thing = (1)  # once\n")
+    assert version() == before
+    (package / "deep.py").write_text("thing = 1.0\n")
+    assert version() != before
 
 
 def test_a_module_that_is_not_imported_is_not_in_the_version(package: Path) -> None:

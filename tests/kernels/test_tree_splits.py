@@ -15,7 +15,9 @@ from mlcli.models.trees._criteria import CRITERIA
 from mlcli.models.trees._levels import descend
 from mlcli.models.trees._search import NUMPY_ROUTE, compiled_route
 from mlcli.models.trees.decision_tree import DecisionTree
-from tests.golden.asking import fitted
+from tests.contract.subjects import said_by
+from tests.contract.toys import EVERYTHING, rows_for
+from tests.golden.asking import asked, fitted
 from tests.golden.growing import cuts_of, level_for
 from tests.golden.shipped import numeric
 
@@ -125,3 +127,21 @@ def test_a_tree_does_not_depend_on_the_order_of_rows() -> None:
     assert one.explain()[0] == other.explain()[0]
     for name, array in one.nodes_.items():
         assert array == pytest.approx(other.nodes_[name], rel=1e-12, abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression"])
+@pytest.mark.parametrize("algorithm", ["cart", "c45"])
+def test_a_table_large_enough_for_compiled_loops_grows_the_tree_of_numpy_to_the_bit(
+    kind: str, algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows like those of the contract, with levels, gaps and weights; the route is the one that users meet."""
+    data = rows_for(kind, EVERYTHING, 7_000)
+    data = replace(data, weight=np.random.default_rng(4).integers(1, 4, len(data)) * 1.0)
+    assert data.table.numbers.size >= _search.COMPILED_FROM
+    quick = fitted(DecisionTree(algorithm=algorithm, max_depth=5), data)
+    monkeypatch.setattr(_search, "COMPILED_FROM", 10**9)
+    plain = fitted(DecisionTree(algorithm=algorithm, max_depth=5), data)
+    for name, array in plain.nodes_.items():
+        assert np.array_equal(array, quick.nodes_[name], equal_nan=array.dtype.kind == "f")
+    assert len(plain.nodes_["feature"]) > 20
+    assert np.array_equal(said_by(asked(plain, data)), said_by(asked(quick, data)))

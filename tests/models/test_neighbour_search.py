@@ -7,8 +7,9 @@ import pytest
 
 from mlcli.core.tables import Array
 from mlcli.models.neighbours import _search
-from mlcli.models.neighbours._distances import DISTANCES, Distance
+from mlcli.models.neighbours._distances import DISTANCES, Distance, manhattan
 from mlcli.models.neighbours._points import Points
+from mlcli.models.neighbours._screens import TILE, ExactScreen
 from mlcli.models.neighbours._search import candidates
 from tests.golden.shipped import numeric
 
@@ -81,3 +82,13 @@ def test_a_distance_without_a_quick_screen_gives_the_same() -> None:
     kept = np.isin(fast.asked * 300 + fast.stored, slow.asked * 300 + slow.stored)
     assert np.array_equal(fast.keep(kept).stored, slow.stored)
     assert np.array_equal(fast.keep(kept).distance, slow.distance)
+
+
+def test_tiles_of_pairs_are_what_all_pairs_at_once_are() -> None:
+    rng = np.random.default_rng(8)
+    asked, stored = (Points(rng.normal(size=(3, n)), np.empty((0, n), np.int32)) for n in (7, TILE + 5))
+    values, _ = ExactScreen(manhattan, stored)(asked)
+    assert np.array_equal(values, manhattan(asked.down(), stored))
+    few = stored.take(slice(0, 50))
+    many = Points(rng.normal(size=(3, 1_000)), np.empty((0, 1_000), np.int32))
+    assert np.array_equal(ExactScreen(manhattan, few)(many)[0], manhattan(many.down(), few))

@@ -68,6 +68,15 @@ def test_control_characters_are_shown_and_not_obeyed() -> None:
     assert r"\x1b[31mred\x1b[0m\n\tnext" in text
 
 
+def test_long_lines_go_on_further_in() -> None:
+    tree = Lines(("|   |   " + "a > 1 and " * 12 + "b",))
+    lines = text_of((tree,), Page(60)).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert lines[0].startswith("|   |   a > 1")
+    assert all(line.startswith("|   |       ") for line in lines[1:])
+    assert text_of((tree,), Page(None)).splitlines() == list(tree.lines)
+
+
 def test_ascii_terminals_get_ascii() -> None:
     text = text_of((Heading("größe", 1), SCORES, Lines(("≤ 3 → yes",))), Page(80, "ascii"))
     assert text.isascii()

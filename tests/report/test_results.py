@@ -120,6 +120,89 @@ def test_a_cell_that_did_not_end_well_stands_there_with_its_reason(status: str) 
     assert (document["status"], document["why"], document["metrics"]) == (status, "for a reason", {})
 
 
+def test_rows_without_a_target_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    of = replace(cell("one-r"), dataset=replace(DATA, rows=7, unlabelled=2))
+    found = result(of, labels(TRUTH))
+    assert "7 rows (2 without a target left out), 1 feature" in text(found)
+    document = results_as_json([scored(found)])["cells"][0]
+    assert (document["rows"], document["rows_without_target"]) == (5, 2)
+
+
+def test_a_width_of_zero_is_marked() -> None:
+    said = text(result(cell("one-r"), *[labels(PREDICTED)] * 3), metrics=("f1-macro",))
+    assert "0.133 ±0.000!" in said
+    assert "! means that no spread was seen: a width of 0 is not certainty" in said
+
+
+def test_what_is_as_good_as_all_others_is_not_called_best() -> None:
+    said = text(result(cell("one-r"), labels(TRUTH)), result(cell("knn"), labels(TRUTH)))
+    assert "*" not in said
+
+
+def test_what_looks_equally_good_is_equally_marked() -> None:
+    values = ValueAnswers(rows=np.arange(3), truth=np.array([1.0, 2, 3]), predicted=np.array([2.0, 2, 4]))
+    noise = replace(values, predicted=values.predicted + 1e-13)
+    worse = replace(values, predicted=values.predicted + 1)
+    results = [
+        result(cell(name, "regression"), one) for name, one in zip("abc", (values, noise, worse), strict=True)
+    ]
+    lines = text(*results, metrics=("bias",)).splitlines()
+    assert ["*" in next(line for line in lines if line.startswith(f"{name} ")) for name in "abc"] == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_rounding_noise_looks_like_zero() -> None:
+    values = ValueAnswers(
+        rows=np.arange(3), truth=np.array([1.0, 2, 3]), predicted=np.array([2.0, 1, 3 - 2.66e-16])
+    )
+    line = next(
+        line
+        for line in text(result(cell("knn", "regression"), values), metrics=("bias",)).splitlines()
+        if "knn" in line
+    )
+    assert "  0.000 ±" in line
+
+
+def test_an_undefined_score_keeps_what_its_splits_say() -> None:
+    same = labels((0,) * 5)
+    found = results_as_json([scored(result(cell("knn"), same, labels(TRUTH)), ("mcc",))])["cells"][0]
+    assert found["metrics"]["mcc"]["mean"] is None
+    assert found["metrics"]["mcc"]["splits"] == [None, 1.0]
+
+
+def test_many_remarks_of_one_kind_are_counted() -> None:
+    names = tuple(f"class-{place}" for place in range(20))
+    schema = Schema((Field(Column("x")), Field(Column("colour", "nominal", names), "target")))
+    of = replace(cell("knn"), dataset=replace(DATA, schema=schema))
+    codes = np.zeros(5, np.int32)
+    few = LabelAnswers(
+        rows=np.arange(5), truth=codes, predicted=codes, classes=names, probabilities=np.eye(20)[codes]
+    )
+    said = text(result(of, few), metrics=("recall-macro",))
+    assert said.count("knn: recall-macro: no judged row is") == 3
+    assert "knn: recall-macro: 16 more like these" in said
+
+
+def test_folds_that_disagree_are_told_and_others_are_not() -> None:
+    """The rule of mlcli/metrics/stability.py: a fold of 100 rows at 0 among perfect ones stands apart."""
+    truth = (0, 1) * 50
+    good, bad = labels(truth, truth), labels(tuple(1 - code for code in truth), truth)
+    apart = text(result(cell("knn"), good, good, good, good, bad))
+    assert "knn: accuracy over the splits is not consistent: fold 5 (0.000) far from the median 1.000" in apart
+    assert "consistent" not in text(result(cell("knn"), good, good, good))
+
+
+def test_each_class_is_shown_against_the_rest_where_asked() -> None:
+    """worked-examples.md, section 3: red precision 1/3, recall 1/2; gold has no answer."""
+    asked = [scored(result(cell("one-r"), labels(PREDICTED)), ("accuracy",))]
+    lines = [line.split() for line in text_of(results_of(asked, classes=True), Page(None)).splitlines()]
+    assert ["red", "0.333", "0.500", "0.400", "0.333", "0.667", "0.500", "2", "3", "+0.200"] in lines
+    assert ["gold", "0/0", "0.000", "0.000", "1.000", "0.000", "1.000", "1", "0", "-0.200"] in lines
+
+
 def test_a_split_that_is_missing_is_in_no_average() -> None:
     half = replace(result(cell("knn"), labels(TRUTH)), status="failed", why="split 1: it broke")
     assert "1.000" not in text(half)

@@ -121,8 +121,9 @@ class NearestNeighbours(Classifier, Regressor):
     def _mean_of_neighbours(self, table: Table) -> Array:
         means = [np.empty((0, self.outputs_.shape[1]))]
         for pairs, votes in self.neighbours(table):
-            heard = np.add.reduceat(votes[:, None] * self.outputs_[pairs.stored], pairs.begins, axis=0)
-            means.append(heard / np.add.reduceat(votes, pairs.begins)[:, None])
+            begins, of_column = pairs.begins, self.outputs_.T
+            heard = [np.add.reduceat(votes * outputs[pairs.stored], begins) for outputs in of_column]
+            means.append(np.column_stack(heard) / np.add.reduceat(votes, begins)[:, None])
         return np.concatenate(means)
 
     def explain(self) -> Explanation:

@@ -1,0 +1,59 @@
+"""Saved models beside models that learn: one table, and no score that flatters without saying so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import document, typed
+
+ROWS = [f"{place / 7:.3f},{place % 5},{'high' if place % 40 > 20 else 'low'}\n" for place in range(80)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two halves of the same rows, and a model that has learned from the first."""
+    monkeypatch.chdir(tmp_path)
+    for name, rows in (("learned", ROWS[::2]), ("new", ROWS[1::2])):
+        Path(f"{name}.csv").write_text("size,noise,level\n" + "".join(rows))
+    assert typed("train", "learned.csv", "-m", "knn", "-o", "near.mlcli").exit_code == 0
+    return tmp_path
+
+
+def test_a_model_that_knows_the_rows_is_not_compared(folder: Path) -> None:
+    text = typed("eval", "learned.csv", "-m", "near.mlcli", "-m", "one-r").stdout
+    assert text.count("learned: classification of level") == 1
+    row = next(line for line in text.splitlines() if line.startswith("near.mlcli"))
+    assert "40 rows, 40 SEEN" in row
+    assert "*" not in row
+    last = " ".join(text.rsplit("\n\n", 1)[1].split())
+    assert last.startswith("near.mlcli is not compared: it has learned from 40 of these 40 rows")
+    assert "near.mlcli" not in last.partition("other rows.")[2]
+
+
+def test_a_model_that_meets_new_rows_is_compared_with_the_baseline(folder: Path) -> None:
+    text = typed("eval", "new.csv", "-m", "near.mlcli").stdout
+    assert "40 unseen rows" in text
+    assert "SEEN" not in text
+    last = " ".join(text.rsplit("\n\n", 1)[1].split())
+    assert last.startswith("By accuracy: near.mlcli with ")
+    assert "the baseline zero-r" in last
+
+
+def test_scripts_learn_how_many_rows_the_model_knew(folder: Path) -> None:
+    zero_r, near = document(typed("eval", "learned.csv", "-m", "near.mlcli", "--json"))["cells"]
+    assert (near["saved"], near["rows_learned_from"]) == ("near.mlcli", 40)
+    assert "rows_learned_from" not in zero_r
+
+
+def test_a_stored_run_remembers_it(folder: Path) -> None:
+    shown = typed("eval", "learned.csv", "-m", "near.mlcli", "--store", "s.db").stdout
+    assert typed("runs", "1", "--store", "s.db").stdout == shown
+
+
+def test_columns_that_do_not_fit_are_one_problem_before_anything_runs(folder: Path) -> None:
+    result = typed("eval", "iris", "-m", "near.mlcli")
+    assert result.exit_code == 7
+    assert result.stdout == ""
+    assert "near.mlcli on iris: lacks 3 of the 3 columns that the model needs: size, noise, level" in result.stderr
