@@ -69,9 +69,6 @@ def protocol_for(ground: Ground, spec: ProtocolSpec | None) -> ProtocolSpec:
     return replace(spec, use=use, params=settings(protocol))
 
 
-<<<<<<< HEAD
-def _loaded(spec: DataSpec, base: Path | None, implied: Kind | None) -> Ground:
-=======
 def _hint_for_protocol(kind: Kind) -> str:
     """What is legal, and the way to split data of several kinds at once."""
     legal = f"protocols for {kind.name}: {', '.join(kind.protocols)}"
@@ -79,8 +76,7 @@ def _hint_for_protocol(kind: Kind) -> str:
     return f"{legal}; without 'use', every kind gets its own ({defaults}), with the folds that are given"
 
 
-def _loaded(spec: DataSpec, base: Path | None) -> Ground:
->>>>>>> main
+def _loaded(spec: DataSpec, base: Path | None, implied: Kind | None) -> Ground:
     from mlcli.data.load import load
 
     task = spec.task or (implied.name if implied else None)

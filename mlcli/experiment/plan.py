@@ -126,13 +126,6 @@ def _learned_rows(ground: Ground, path: Path) -> int:
         raise ModelFileError(*(replace(one, where=place) for one in problem.problems)) from None
 
 
-def _baseline_first(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:
-    """The kind's baseline stands in every table, at its head, asked for or not."""
-    baselines = [model for model in models if model.use == ground.kind.baseline and model.saved is None]
-    others = [model for model in models if model not in baselines]
-    return [*(baselines or [_resolved(ModelSpec(ground.kind.baseline))]), *others]
-
-
 def _labelled(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:
     """The models as the table of a dataset calls them; no two alike."""
     labels = told_apart(models)
