@@ -31,6 +31,8 @@ class Kind:
     """The parts of a split that are judged."""
     protocols: tuple[str, ...]
     """Legal protocols; the first is the default."""
+    scores: tuple[str, ...]
+    """The files of ``mlcli/metrics/scores`` that judge its answers."""
     metrics: tuple[str, ...]
     """Default metrics; the first decides what is best."""
     metrics_with_labels: tuple[str, ...] = field(default=(), kw_only=True)
@@ -59,6 +61,11 @@ class Kind:
     def baseline(self) -> str:
         """The baseline to beat."""
         return self.baselines[0]
+
+    @property
+    def undemanding(self) -> str:
+        """The protocol that the fewest rows can serve."""
+        return next(use for use in ("whole", "leave-one-out", *self.protocols) if use in self.protocols)
 
     @property
     def base_name(self) -> str:
@@ -100,6 +107,7 @@ KINDS = (
             "repeated-holdout",
             "leave-one-out",
         ),
+        scores=("labels", "rates", "probabilities", "auc"),
         metrics=("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"),
         baselines=("zero-r",),
         panel=("one-r", "naive-bayes", "knn", "decision-tree", "logistic-regression"),
@@ -115,6 +123,7 @@ KINDS = (
         answers_at="mlcli.core.answers:ValueAnswers",
         parts=("test",),
         protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "leave-one-out"),
+        scores=("values",),
         metrics=("rmse", "mae", "bias", "r2"),
         baselines=("zero-r",),
         panel=("linear-regression", "ridge", "knn", "decision-tree"),
@@ -130,6 +139,7 @@ KINDS = (
         answers_at="mlcli.core.unsupervised_answers:ClusterAnswers",
         parts=("test",),
         protocols=("whole", "k-fold", "repeated-k-fold", "holdout", "repeated-holdout"),
+        scores=("clusters",),
         metrics=("silhouette", "calinski-harabasz", "wcss", "bcss"),
         metrics_with_labels=("adjusted-rand", "v-measure", "homogeneity", "completeness"),
         baselines=("one-cluster", "random-clusters"),

@@ -13,7 +13,7 @@ from mlcli.core.params import build, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.data.dataset import Dataset
 from mlcli.experiment._faults import Faults
-from mlcli.experiment.cells import DataSpec, ProtocolSpec
+from mlcli.experiment.cells import UNDEMANDING, DataSpec, ProtocolSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ def ground_of(spec: DataSpec, dataset: Dataset) -> Ground:
 def protocol_for(ground: Ground, spec: ProtocolSpec | None) -> ProtocolSpec:
     """The protocol that is asked for, or the kind's default, with every parameter; legal for the kind and rows."""
     spec = spec or ProtocolSpec("")
-    use = spec.use or ground.kind.protocols[0]
+    use = ground.kind.undemanding if spec.use == UNDEMANDING else spec.use or ground.kind.protocols[0]
     cls = PROTOCOLS.load(use)
     if use not in ground.kind.protocols:
         what = f"{ground.name} is {ground.kind.name}, which {use} cannot split"

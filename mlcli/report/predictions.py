@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.answers import LabelAnswers, ValueAnswers
 from mlcli.core.errors import DataError
-from mlcli.core.kinds import kind_named
 from mlcli.core.tables import Array, Table
 
 Columns = dict[str, list[str]]
@@ -18,7 +16,7 @@ PREDICTION = "prediction"
 
 def predictions_of(pipeline: Any, kind: str, table: Table, *, probabilities: bool) -> Columns:
     """What a model says of rows whose truth is not known."""
-    return COLUMNS_OF[kind_named(kind).answers](pipeline, table, probabilities)
+    return COLUMNS_OF[kind](pipeline, table, probabilities)
 
 
 def _labels(pipeline: Any, table: Table, probabilities: bool) -> Columns:
@@ -51,4 +49,18 @@ def _refuse_not_finite(answers: Array) -> None:
         raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
 
 
-COLUMNS_OF: dict[type, Callable[[Any, Table, bool], Columns]] = {LabelAnswers: _labels, ValueAnswers: _values}
+def _groups(pipeline: Any, table: Table, probabilities: bool) -> Columns:
+    if probabilities:
+        raise DataError("groups have no probabilities", hint="leave out --probabilities")
+    if pipeline.transductive:
+        what = f"{pipeline.name} can only place the rows that it was fitted on"
+        raise DataError(what, hint="k-means and gmm place new rows")
+    return {"cluster": [str(group) for group in pipeline.cluster_of(table)]}
+
+
+COLUMNS_OF: dict[str, Callable[[Any, Table, bool], Columns]] = {
+    "classification": _labels,
+    "regression": _values,
+    "clustering": _groups,
+}
+"""By the kind of task."""
