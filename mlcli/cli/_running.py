@@ -10,7 +10,8 @@ import typer
 
 from mlcli.cli._console import say, show, show_json
 from mlcli.cli._progress import Progress
-from mlcli.core.errors import ExitCode
+from mlcli.core.errors import ExitCode, UsageError
+from mlcli.core.kinds import kind_named
 from mlcli.experiment.cells import Cell, CellResult, Experiment
 from mlcli.experiment.plan import plan
 from mlcli.experiment.runner import run
@@ -31,6 +32,9 @@ def run_and_show(
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
     planned = [(experiment, plan(experiment)) for experiment in experiments]
+    for experiment, cells in planned:
+        if experiment.source is None:
+            _refuse_idle(cells)
     found: list[Scored] = []
     for experiment, cells in planned:
         results = _ran(experiment, cells, place_of(experiment), jobs)
@@ -41,6 +45,15 @@ def run_and_show(
     if as_json:
         show_json(results_as_json(found))
     leave_by(found)
+
+
+def _refuse_idle(cells: Sequence[Cell]) -> None:
+    """A command that asks only for what cannot be done is a mistake, not a result with exit code 0."""
+    asked = [cell for cell in cells if cell.model.use != kind_named(cell.kind).baseline]
+    if asked and all(cell.skipped for cell in asked):
+        raise UsageError(
+            *dict.fromkeys(cell.skipped for cell in asked), hint="mlcli models lists what each can do"
+        )
 
 
 def leave_by(found: Sequence[Scored]) -> None:

@@ -39,7 +39,7 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
     from mlcli.report.predictions import predictions_of
 
     saved = load_model(file)
-    rows = read_like(data, saved.features, ranges=saved.ranges)
+    rows = read_like(data, saved.features, ranges=saved.ranges, missing=saved.missing)
     for remark in _unlike_training(rows):
         say(f"Warning: {remark}")
     with one_blas_thread():

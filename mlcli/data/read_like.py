@@ -64,12 +64,18 @@ class NewRows:
 
 
 def read_like(
-    reference: str, columns: Sequence[Column], *, base: Path | None = None, ranges: Ranges | None = None
+    reference: str,
+    columns: Sequence[Column],
+    *,
+    base: Path | None = None,
+    ranges: Ranges | None = None,
+    missing: Mapping[str, Sequence[str]] | None = None,
 ) -> NewRows:
     """The rows of a file, or of standard input (``-``), as a model with these columns needs them.
 
     Missing columns are refused, extra ones are kept as text. Of a sidecar beside the file only what says how cells
-    are read counts: delimiter, header and missing cells.
+    are read counts: delimiter, header and missing cells. ``missing`` are words, by column, that stood for an empty
+    cell when the model learned.
     """
     records, said = _records(reference, base)
     _refuse_absent(columns, records)
@@ -78,6 +84,8 @@ def read_like(
     problems: list[Problem] = []
     for column in columns:
         text, declaration = records.column(column.name), said.get(column.name, Declaration())
+        words = (missing or {}).get(column.name, ())
+        declaration = replace(declaration, missing=(*declaration.missing, *words))
         if column.coded:
             typed[column.name], strange = coded_by(text, column, declaration)
             unseen += [Unseen(column.name, value, count) for value, count in strange.items()]

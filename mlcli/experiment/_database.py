@@ -119,6 +119,16 @@ def said_in_words(path: Path) -> Iterator[None]:
         raise StoreError(problem.strerror or str(problem), where=str(path), hint=hint) from problem
 
 
+@contextmanager
+def read_whole(path: Path) -> Iterator[None]:
+    """Turn what stored text that is no longer what was written leads to into words."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError) as problem:
+        what, hint = REMEDIES["SQLITE_CORRUPT"]
+        raise StoreError(f"{what}: {problem}", where=str(path), hint=hint) from problem
+
+
 def _identity(path: Path) -> tuple[int, int] | None:
     """What tells one file from another of the same name; SQLite would go on writing one that has no name left."""
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,30 +14,39 @@ from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Table
 from mlcli.data.dataset import Dataset
-from mlcli.data.number_text import as_numbers
+from mlcli.data.number_text import as_numbers, is_number
 
 SHOWN_LEVELS = 3
+NO_WORDS: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
-def aligned(dataset: Dataset, columns: Sequence[Column]) -> Table:
-    """The cells of known columns; a level that was never learned is -1, what does not fit a ModelFileError."""
+def aligned(dataset: Dataset, columns: Sequence[Column], missing: Mapping[str, Sequence[str]] = NO_WORDS) -> Table:
+    """The cells of known columns; a level that was never learned is -1, what does not fit a ModelFileError.
+
+    ``missing`` are words that stand for an empty cell, by column.
+    """
     raise_all(ModelFileError, _absent(dataset, columns))
     theirs = {described.column.name: described.column for described in dataset.schema}
     parts: list[tuple[Column, NDArray[Any]]] = []
     problems = []
     for column in columns:
         try:
-            parts.append((column, _known_cells(column, theirs[column.name], dataset.table.cells(column.name))))
+            cells = dataset.table.cells(column.name)
+            parts.append((column, _known_cells(column, theirs[column.name], cells, missing.get(column.name, ()))))
         except ValueError as problem:
             problems.append(Problem(f"column '{column.name}' {problem}", where=dataset.name))
     raise_all(ModelFileError, problems)
     return Table.of(parts, len(dataset))
 
 
-def unknown_levels(dataset: Dataset, column: Column, known: NDArray[Any]) -> Flags:
+def unknown_levels(
+    dataset: Dataset, column: Column, known: NDArray[Any], missing: Mapping[str, Sequence[str]] = NO_WORDS
+) -> Flags:
     """The rows of an aligned column that held something, but no level that was learned."""
-    there = is_missing(dataset.table.cells(column.name))
-    return is_missing(known) & ~there
+    cells, words = dataset.table.cells(column.name), missing.get(column.name, ())
+    levels = next(described.column for described in dataset.schema if described.column.name == column.name).levels
+    absent = [code for code, level in enumerate(levels) if level in words]
+    return is_missing(known) & ~is_missing(cells) & ~np.isin(cells, absent)
 
 
 def is_missing(cells: NDArray[Any]) -> Flags:
@@ -56,10 +66,10 @@ def _absent(dataset: Dataset, columns: Sequence[Column]) -> Iterator[Problem]:
         yield Problem(lacking, where=dataset.name, hint=hint)
 
 
-def _known_cells(ours: Column, theirs: Column, cells: NDArray[Any]) -> NDArray[Any]:
+def _known_cells(ours: Column, theirs: Column, cells: NDArray[Any], missing: Sequence[str]) -> NDArray[Any]:
     if ours.coded:
         return _codes_from_text(ours, theirs, cells) if theirs.coded else _codes_from_numbers(ours, cells)
-    return _numbers_from_text(theirs, cells) if theirs.coded else cells
+    return _numbers_from_text(theirs, cells, missing) if theirs.coded else cells
 
 
 def _codes_from_text(ours: Column, theirs: Column, cells: NDArray[Any]) -> Codes:
@@ -79,11 +89,12 @@ def _codes_from_numbers(ours: Column, cells: NDArray[Any]) -> Codes:
     return codes
 
 
-def _numbers_from_text(theirs: Column, cells: NDArray[Any]) -> Array:
+def _numbers_from_text(theirs: Column, cells: NDArray[Any], missing: Sequence[str]) -> Array:
     """A numeric column that was declared, or guessed, to be levels here."""
-    values = as_numbers(theirs.levels)
-    if values is None:
-        some = ", ".join(repr(level) for level in theirs.levels[:SHOWN_LEVELS])
-        raise ValueError(f"holds text such as {some}; the model has learned numbers")
-    numbers: Array = np.append(values, np.nan)[cells]
+    wrong = [level for level in theirs.levels if level not in missing and not is_number(level)]
+    if wrong:
+        some = ", ".join(f"'{level}'" for level in wrong[:SHOWN_LEVELS])
+        raise ValueError(f"holds {some}, and the model has learned numbers; a sidecar can say what means missing")
+    values = [np.nan if level in missing else float(level) for level in theirs.levels]
+    numbers: Array = np.array([*values, np.nan])[cells]
     return numbers

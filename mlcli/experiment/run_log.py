@@ -9,7 +9,7 @@ from typing import Any
 
 from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.seeds import digest
-from mlcli.experiment._database import Database
+from mlcli.experiment._database import Database, read_whole
 from mlcli.experiment.cells import CellResult, SplitResult
 from mlcli.experiment.facts import cell_from, dataset_from, facts_of_cell, facts_of_dataset
 
@@ -62,18 +62,22 @@ class RunLog:
 
     def runs(self) -> list[RunFacts]:
         """Every run, oldest first."""
-        return [_run_from(row) for row in self.database.all(f"SELECT {RUN_COLUMNS} FROM runs ORDER BY id")]
+        found = self.database.all(f"SELECT {RUN_COLUMNS} FROM runs ORDER BY id")
+        with read_whole(self.database.path):
+            return [_run_from(row) for row in found]
 
     def run(self, run: int) -> tuple[RunFacts, list[CellResult]]:
         """One run with its results, in the order in which they were asked for."""
         row = self.database.one(f"SELECT {RUN_COLUMNS} FROM runs WHERE id = ?", run)
         if row is None:
             raise UsageError(f"there is no run {run} in {self.database.path}", hint="`mlcli runs` lists all")
-        about = _run_from(row)
+        with read_whole(self.database.path):
+            about = _run_from(row)
         if about.finished is None:
             hint = "run the experiment again: what it did is stored, and only the rest runs"
             raise StoreError(f"run {run} was not finished", where=str(self.database.path), hint=hint)
-        return about, [self._result(found) for found in self.database.all(RUN_CELLS, run)]
+        with read_whole(self.database.path):
+            return about, [self._result(found) for found in self.database.all(RUN_CELLS, run)]
 
     def _write(self, run: int, position: int, result: CellResult) -> None:
         dataset = facts_of_dataset(result.cell.dataset)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -42,6 +42,8 @@ class SavedModel:
     """The mlcli that made it."""
     prints: Prints
     """The fingerprint of every training row, target included, sorted."""
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What stood for an empty cell in its columns, as their sidecar said; it does so in new rows, too."""
     digest: str = ""
     """A hash of all this, once it has been in a file."""
 
@@ -65,15 +67,20 @@ class SavedModel:
             rows=len(trained.rows),
             version=mlcli.__version__,
             prints=np.sort(fingerprints(learned_from)),
+            missing={
+                column.name: tokens
+                for column in (*features, target)
+                if (tokens := dataset.sidecar.of(column.name).missing)
+            },
         )
 
     def table_of(self, dataset: Dataset) -> Table:
         """The features of a dataset as the model knows them, or a ModelFileError that says what does not fit."""
-        return aligned(dataset, self.features)
+        return aligned(dataset, self.features, self.missing)
 
     def rows_of(self, dataset: Dataset) -> Any:
         """Rows whose truth is known, as the model knows them; a class that it never saw is a ModelFileError."""
-        table = aligned(dataset, (*self.features, self.target))
+        table = aligned(dataset, (*self.features, self.target), self.missing)
         self._refuse_unknown_classes(dataset, table)
         fields = [Field(column) for column in self.features] + [Field(self.target, "target")]
         weight = dataset.schema.the("weight")
@@ -84,7 +91,7 @@ class SavedModel:
 
     def learned_rows(self, dataset: Dataset) -> int:
         """How many of the rows with a target are equal to rows that it has learned from."""
-        known = aligned(dataset, (*self.features, self.target))
+        known = aligned(dataset, (*self.features, self.target), self.missing)
         judged = np.flatnonzero(~is_missing(known.cells(self.target.name)))
         return int(np.isin(fingerprints(known.take(judged)), self.prints).sum())
 
@@ -95,7 +102,7 @@ class SavedModel:
         return (*self._overlap(dataset), *unlike)
 
     def _refuse_unknown_classes(self, dataset: Dataset, table: Table) -> None:
-        unknown = int(unknown_levels(dataset, self.target, table.cells(self.target.name)).sum())
+        unknown = int(unknown_levels(dataset, self.target, table.cells(self.target.name), self.missing).sum())
         if unknown:
             what = f"{unknown} rows have a '{self.target.name}' that the model has never seen"
             hint = f"it knows {', '.join(self.target.levels)}: leave other rows out, or train it again"
@@ -103,14 +110,14 @@ class SavedModel:
 
     def _overlap(self, dataset: Dataset) -> Iterator[str]:
         if self.target.name in dataset.schema.names():
-            known = fingerprints(aligned(dataset, (*self.features, self.target)))
+            known = fingerprints(aligned(dataset, (*self.features, self.target), self.missing))
             seen = int(np.isin(known, self.prints).sum())
             if seen:
                 learned = "rows that the model has learned from"
                 yield f"{seen} of {len(known)} rows are equal to {learned}: they flatter it"
 
     def _unlike(self, dataset: Dataset, column: Column, cells: NDArray[Any]) -> Iterator[str]:
-        new = unknown_levels(dataset, column, cells)
+        new = unknown_levels(dataset, column, cells, self.missing)
         low, high = self.ranges.get(column.name, (-np.inf, np.inf))
         kinds_of_cells = (
             (new, "hold a level that was not there in training"),

@@ -92,8 +92,8 @@ class Store:
                 if checksum(payload) != known:
                     raise ValueError("the checksum is wrong")
                 splits |= {split.index: split for split in decoded(payload, answers)}
-                seconds += spent
-            except ValueError:
+                seconds += float(spent)
+            except (ValueError, TypeError):
                 damaged += 1
         ending = self._database.one("SELECT status, why, trace, split, budget FROM endings WHERE cell = ?", cell)
         ordered = tuple(splits[index] for index in sorted(splits))

@@ -9,6 +9,8 @@ import numpy as np
 from mlcli.core.tables import Array
 
 Filling = Callable[[Array, Array], float]
+ROUNDING = 1e-12
+"""Sums of weights that differ by less, relatively, are equal: 0.1 + 0.2 is 0.3."""
 
 
 def mean(values: Array, weights: Array) -> float:
@@ -21,15 +23,16 @@ def median(values: Array, weights: Array) -> float:
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order])
     half = below[-1] / 2
-    low = values[order[np.searchsorted(below, half, side="left")]]
-    high = values[order[np.searchsorted(below, half, side="right")]]
+    low = values[order[np.searchsorted(below, half * (1 - ROUNDING), side="left")]]
+    high = values[order[np.searchsorted(below, half * (1 + ROUNDING), side="right")]]
     return float(low + (high - low) / 2)
 
 
 def most_frequent(values: Array, weights: Array) -> float:
     """The value with the largest weight, the smallest of equals."""
     distinct, which = np.unique(values, return_inverse=True)
-    return float(distinct[np.bincount(which, weights=weights).argmax()])
+    totals = np.bincount(which, weights=weights)
+    return float(distinct[np.argmax(totals >= totals.max() * (1 - ROUNDING))])
 
 
 OF_NUMBERS: dict[str, Filling] = {

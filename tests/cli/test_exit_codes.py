@@ -61,6 +61,13 @@ def test_every_way_out_has_its_code(folder: Path, code: int, words: list[str]) -
     assert bool(result.stderr) == (code != 0)
 
 
+def test_asking_only_for_what_cannot_be_done_is_a_mistake() -> None:
+    result = typed("eval", "iris", "-m", "linear-regression", "--json")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "linear-regression does regression; iris is classification" in result.stderr
+    assert typed("eval", "iris", "weather_nominal", "-m", "linear-regression", "-m", "one-r").exit_code == 0
+
+
 def test_a_bug_is_told_with_all_that_a_report_needs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

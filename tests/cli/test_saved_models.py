@@ -52,6 +52,20 @@ def test_a_stored_run_remembers_it(folder: Path) -> None:
     assert typed("runs", "1", "--store", "s.db").stdout == shown
 
 
+def test_words_that_meant_missing_in_training_do_so_in_new_rows(folder: Path) -> None:
+    rows = "".join(f"{place if place % 7 else '?'},{'high' if place > 20 else 'low'}\n" for place in range(40))
+    for name in ("marked.csv", "again.csv"):
+        Path(name).write_text("size,level\n" + rows)
+    Path("marked.yaml").write_text('missing: ["?"]\ntarget: level\n')
+    assert typed("train", "marked.csv", "-m", "naive-bayes", "-o", "nb.mlcli").exit_code == 0
+    predicted = typed("predict", "nb.mlcli", "again.csv")
+    assert (predicted.exit_code, predicted.stderr) == (0, "")
+    assert predicted.stdout == typed("predict", "nb.mlcli", "-", given=Path("again.csv").read_text()).stdout
+    judged = typed("eval", "again.csv", "-m", "nb.mlcli").stdout
+    assert "40 rows, 40 SEEN" in judged
+    assert "not there in training" not in judged
+
+
 def test_columns_that_do_not_fit_are_one_problem_before_anything_runs(folder: Path) -> None:
     result = typed("eval", "iris", "-m", "near.mlcli")
     assert result.exit_code == 7

@@ -234,6 +234,18 @@ def test_a_run_is_shown_again_as_it_was_without_its_data_or_methods(store: Store
             assert getattr(theirs, name) == getattr(mine, name)
 
 
+def test_a_run_whose_words_are_damaged_is_refused_in_words(store: Store) -> None:
+    for table, column in (("run_cells", "facts"), ("datasets", "facts"), ("runs", "metrics")):
+        number = store.begin_run(RunFacts(), 1)
+        store.finish_run(number, run([toy.cell()], store=store, jobs=1))
+        with closing(sqlite3.connect(store.path)) as other, other:
+            other.execute(f"UPDATE {table} SET {column} = substr({column}, 2)")
+        with pytest.raises(StoreError, match="it is damaged"):
+            store.run(number)
+    with pytest.raises(StoreError, match="it is damaged"):
+        store.runs()
+
+
 def test_runs_are_listed_and_an_unfinished_one_says_so(store: Store) -> None:
     number = store.begin_run(RunFacts(title="cut short"), 3)
     (listed,) = store.runs()

@@ -464,3 +464,10 @@ def test_equal_values_are_a_leaf_though_their_mean_is_rounded_and_small_ones_are
     assert len(lines_of(same)) == 1
     growing = valued(table_of({"x": list(range(41))}), list(np.exp(np.arange(41.0))))
     assert answered(DecisionTree(), growing).predicted == pytest.approx(growing.y)
+
+
+def test_or_missing_stands_in_brackets_between_ands() -> None:
+    """Read by the usual precedence, A AND B or missing AND C would be two ways."""
+    table = table_of({"x": [1.0, 2.0, 3.0, 4.0, None, None], "z": [0.0, 0.0, 0.0, 0.0, 0.0, 9.0]})
+    _, classes, _ = fitted(DecisionTree(), labelled(table, list("aabbbc"))).explain()
+    assert classes.lines[:2] == ("a = (x ≤ 2.5)", "b = ((x > 2.5 or missing) AND z ≤ 4.5)")

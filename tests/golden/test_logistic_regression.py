@@ -217,3 +217,13 @@ def test_an_enormous_penalty_leaves_the_class_shares_and_no_complaint(solver: st
         warnings.simplefilter("error")
         said = answered(LogisticRegression(l2=1e28, solver=solver), data).probabilities
     assert said == pytest.approx(np.tile(data.class_totals / len(data), (len(data), 1)), abs=1e-9)
+
+
+def test_it_says_what_its_coefficients_add_up_to() -> None:
+    """Softmax gives scores, one class against another (or the rest) log-odds: Hastie et al. 2009, section 4.4."""
+    assert "class's score" in fitted(LogisticRegression(), in_numbers("iris")).explain()[0].note
+    for model, name in (
+        (LogisticRegression(), "wdbc"),
+        (LogisticRegression(multiclass="one-against-rest"), "iris"),
+    ):
+        assert "logarithm of the odds" in fitted(model, standardised(name)).explain()[0].note

@@ -255,3 +255,19 @@ def test_learned_fields_that_do_not_fit_are_refused(field: str) -> None:
 
 def model_table(model: NaiveBayes, X: Any) -> Table:
     return Table(model.columns_, X, np.empty((len(X), 0), np.int32))
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({}, "The priors are as counted; in P(level | class), 1 is added to the count of every level (alpha)."),
+        ({"smoothing": "none", "priors": (0.5, 0.5)}, "The priors are as given; P(level | class) is as counted"),
+        ({"smoothing": "epsilon"}, "1e-09 in the place of 0"),
+        (
+            {"smoothing": "m-estimate", "m": 2.0, "smooth_prior": True},
+            "in P(level | class), 2 rows are spread over",
+        ),
+    ],
+)
+def test_it_says_how_counts_became_probabilities(params: dict[str, Any], said: str) -> None:
+    assert said in fitted(NaiveBayes(**params), weather()).explain()[0].note

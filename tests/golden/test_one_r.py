@@ -170,3 +170,11 @@ def outlook() -> Column:
 
 def once_each(data: Any) -> Any:
     return labelled(data.table, [data.classes[k] for k in data.y], data.classes)
+
+
+def test_a_rule_on_numbers_says_what_an_empty_cell_is_answered() -> None:
+    """Every number lies in some interval, so only an empty cell is left over."""
+    rows = labelled(table_of({"x": [1.0, 2.0, 3.0, 4.0, 5.0]}), list("aabbb"))
+    assert fitted(OneR(min_bucket=1), rows).explain()[0].note == "an empty cell: b"
+    with_gap = labelled(table_of({"x": [1.0, 2.0, 3.0, 4.0, None]}), list("aabbb"))
+    assert fitted(OneR(min_bucket=1), with_gap).explain()[0].note == ""

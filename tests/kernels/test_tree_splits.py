@@ -136,7 +136,7 @@ def test_a_table_large_enough_for_compiled_loops_grows_the_tree_of_numpy_to_the_
 ) -> None:
     """Rows like those of the contract, with levels, gaps and weights; the route is the one that users meet."""
     data = rows_for(kind, EVERYTHING, 7_000)
-    data = replace(data, weight=np.random.default_rng(4).integers(1, 4, len(data)) * 1.0)
+    data = replace(data, weight=np.random.default_rng(4).integers(1, 4, len(data)).astype(np.float64))
     assert data.table.numbers.size >= _search.COMPILED_FROM
     quick = fitted(DecisionTree(algorithm=algorithm, max_depth=5), data)
     monkeypatch.setattr(_search, "COMPILED_FROM", 10**9)

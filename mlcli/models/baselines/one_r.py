@@ -115,7 +115,9 @@ class OneR(Classifier):
         )
         header = (self.feature_.name, self.target_, "share", "rows")
         overall = self.classes_[int(self.decide(self.class_totals_[None, :])[0])]
-        return Section(f"One rule on {self.feature_.name}", header, rows, note=f"any other value: {overall}")
+        other = "any other value" if self.feature_.coded else "an empty cell"
+        note = "" if names[-1] in (row[0] for row in rows) and not self.feature_.coded else f"{other}: {overall}"
+        return Section(f"One rule on {self.feature_.name}", header, rows, note=note)
 
     def _columns_section(self) -> Section:
         shares = self.wrong_ / self.class_totals_.sum()

@@ -51,6 +51,14 @@ from mlcli.models.bayes._gaussians import ADDED, Gaussians, gaussians_of
 from mlcli.models.bayes._posterior import impossible, posterior
 from mlcli.models.bayes._smoothing import SMOOTHINGS, counts_by_class, log_likelihood
 
+SAID_OF = {
+    "alpha": "in P(level | class), {0.alpha:g} is added to the count of every level (alpha).",
+    "none": "P(level | class) is as counted, not smoothed.",
+    "epsilon": "P(level | class) is as counted, with {0.epsilon:g} in the place of 0 (epsilon).",
+    "m-estimate": "in P(level | class), {0.m:g} rows are spread over the levels of every class (m).",
+}
+"""How an explanation puts each way of smoothing."""
+
 
 @register("naive-bayes", reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995")
 @dataclass(kw_only=True, eq=False)
@@ -167,10 +175,17 @@ class NaiveBayes(Classifier):
         coded = (column for column in self.columns_ if column.coded)
         tables = zip(coded, self.likelihoods_, strict=True)
         return (
-            Section("Priors", (self.target_, "prior"), priors),
+            Section("Priors", (self.target_, "prior"), priors, note=self._how_smoothed()),
             *(self._levels_section(column, shares) for column, shares in tables),
             *self._numbers_sections(),
         )
+
+    def _how_smoothed(self) -> str:
+        if not any(column.coded for column in self.columns_):
+            return ""
+        said = SAID_OF[self.smoothing].format(self)
+        priors = "The priors are as counted" if self.priors is None else "The priors are as given"
+        return said if self.smooth_prior else f"{priors}; {said}"
 
     def _levels_section(self, column: Column, shares: Array) -> Section:
         levels = zip(column.levels, shares.tolist(), strict=True)

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +56,11 @@ LARGEST_EXPONENT = 709.0
 SEPARATED = (
     "the columns separate some classes perfectly, so without a penalty ever larger coefficients fit ever better; "
     "they stopped growing at the tolerance; an l2 above 0 makes them unique"
+)
+
+SAID_OF_LOG_ODDS = "Intercept + coefficients × columns is the logarithm of the odds."
+SAID_OF_SCORES = (
+    "Intercept + coefficients × columns is a class's score; probabilities are in proportion to e^score."
 )
 
 
@@ -156,13 +161,13 @@ class LogisticRegression(Classifier):
             "Coefficients",
             header=("column", *outputs),
             rows=tuple((name, *map(float, values)) for name, values in named),
-            note=self._absent_note(),
+            note=" ".join(self._notes()),
         )
         odds = Section(
             "Odds ratios",
             header=("column", *outputs),
             rows=tuple((name, *map(_odds, values)) for name, values in named[int(self.intercept) :]),
-            note="What one unit more of the column multiplies the odds by.",
+            note="What one unit more (a standard deviation, if standardised) multiplies the odds by.",
         )
         ends = zip(self.iterations_, self.steepness_, strict=True)
         solver = Section(
@@ -173,9 +178,11 @@ class LogisticRegression(Classifier):
         )
         return (coefficients, odds, solver) if self._form.log_odds else (coefficients, solver)
 
-    def _absent_note(self) -> str:
+    def _notes(self) -> Iterator[str]:
+        yield SAID_OF_LOG_ODDS if self._form.log_odds else SAID_OF_SCORES
         absent = [name for k, name in enumerate(self.classes_) if k not in self.present_]
-        return f"Without training rows, so of probability 0: {', '.join(absent)}." if absent else ""
+        if absent:
+            yield f"Without training rows, so of probability 0: {', '.join(absent)}."
 
 
 def _odds(coefficient: float) -> float | None:

@@ -21,6 +21,8 @@ MOST_LEAVES = 16
 MOST_NAMES = 10
 """How many columns that are not asked for are named."""
 
+OR_MISSING = " or missing"
+
 
 @dataclass(frozen=True, eq=False)
 class Words:
@@ -50,7 +52,7 @@ class Words:
         if math.isinf(self.tree.threshold[node]):
             return "is known" if left else "is missing"
         sign = "≤" if left else ">"
-        missing = " or missing" if self.tree.missing[node] == child else ""
+        missing = OR_MISSING if self.tree.missing[node] == child else ""
         return f"{sign} {_bound(self.tree.threshold[node], column)}{missing}"
 
     def _levels(self, node: int, child: int, column: Column) -> str:
@@ -87,9 +89,16 @@ class Words:
         while waiting:
             node, path = waiting.pop()
             if self.tree.leaves[node]:
-                yield self.answers[node], " AND ".join(path) or "always"
+                yield self.answers[node], _all_of(path) or "always"
             else:
                 waiting += [(child, (*path, condition)) for child, condition in self.branches(node)][::-1]
+
+
+def _all_of(conditions: Sequence[str]) -> str:
+    """Conditions joined by AND, those with an OR of their own in brackets."""
+    if len(conditions) == 1:
+        return conditions[0]
+    return " AND ".join(f"({one})" if one.endswith(OR_MISSING) else one for one in conditions)
 
 
 def _bound(threshold: float, column: Column) -> str:
@@ -135,7 +144,7 @@ def _worth(tree: Tree, columns: Sequence[Column]) -> Section:
     rows = tuple(
         (columns[j].name, float(worth[j]), float(reached[j]), int(depth[tree.feature == j].min())) for j in used
     )
-    header = ("column", "share of the impurity decrease", "share of rows asked", "first asked at depth")
+    header = ("column", "share of all gains", "share of rows asked", "first asked at depth")
     unused = [column.name for j, column in enumerate(columns) if j not in used]
     shown = ", ".join(unused[:MOST_NAMES]) + (
         f" and {len(unused) - MOST_NAMES} more" if len(unused) > MOST_NAMES else ""
