@@ -15,8 +15,9 @@ BLOCK_CELLS = 4_000_000
 def centres(X: Array, group: Codes, groups: int, weights: Array) -> Array:
     """The weighted mean row of each group; of an empty one NaN."""
     totals = np.bincount(group, weights=weights, minlength=groups)
-    sums = np.column_stack([np.bincount(group, weights=weights * column, minlength=groups) for column in X.T])
-    sums = sums.reshape(groups, X.shape[1])
+    sums = np.empty((groups, X.shape[1]))
+    for place, column in enumerate(X.T):
+        sums[:, place] = np.bincount(group, weights=weights * column, minlength=groups)
     return np.divide(sums, totals[:, None], out=np.full_like(sums, np.nan), where=totals[:, None] > 0)
 
 
