@@ -7,7 +7,7 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Self
 
-from mlcli.cli._console import is_terminal
+from mlcli.cli._console import is_terminal, page_for
 from mlcli.experiment.ledger import Progress as Now
 
 PATIENCE = 0.5
@@ -37,7 +37,7 @@ class Progress:
             return
         if self._bar is None:
             self._start()
-        doing = f"{now.dataset}: {now.label}"
+        doing = page_for(sys.stderr).shown(f"{now.dataset}: {now.label}")
         self._bar.update(self._task, completed=now.done_splits, total=now.total_splits, description=doing)
 
     def _start(self) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 
-OBJECTS_BETWEEN_COLLECTIONS = 100_000
+OBJECTS_BETWEEN_COLLECTIONS = 500_000
 
 
 def main() -> None:
     """Run the command line."""
     # Imports make many objects and free few: collecting at the usual 700 costs a tenth of the start-up.
+    # pandas alone makes more than 100,000 of them.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     from mlcli.core.threads import pin_blas_from_the_start
 

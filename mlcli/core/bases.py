@@ -10,10 +10,13 @@ import numpy as np
 from mlcli.core.answers import Answers, LabelAnswers, ValueAnswers
 from mlcli.core.errors import FitError
 from mlcli.core.explanation import Explanation
-from mlcli.core.limits import refuse_extreme_target, refuse_extremes, refuse_unlearnable
+from mlcli.core.limits import refuse_extreme_target, refuse_unlearnable
 from mlcli.core.params import learned
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.tables import Array, Codes, Rows, Table
+
+DECIMALS = 12
+"""Shares that agree to so many decimals are equal: sums of weights round, and 0.1 + 0.2 is 0.3."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,6 @@ class Classifier(Model):
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The model's classes and probabilities for rows whose truth is known."""
-        refuse_extremes(data.table, np.ones(len(data)))
         probabilities = model.predict_proba(data.table)
         refuse_not_finite(model, probabilities)
         return LabelAnswers(
@@ -125,8 +127,8 @@ class Classifier(Model):
 
     def decide(self, probabilities: Array) -> Codes:
         """The most probable class; of equals, the one with most training rows, then the first."""
-        order = np.argsort(-self.class_totals_, kind="stable")
-        chosen: Codes = order[np.argmax(probabilities[:, order], axis=1)].astype(np.int32)
+        order = np.argsort(-np.round(self.class_totals_ / self.class_totals_.max(), DECIMALS), kind="stable")
+        chosen: Codes = order[first_of_the_largest(probabilities[:, order])].astype(np.int32)
         return chosen
 
 
@@ -145,7 +147,6 @@ class Regressor(Model):
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The model's values for rows whose truth is known."""
-        refuse_extremes(data.table, np.ones(len(data)))
         predicted = model.predict_values(data.table)
         refuse_not_finite(model, predicted)
         return ValueAnswers(rows=data.rows, weight=data.weight, truth=data.y, predicted=predicted)
@@ -190,6 +191,13 @@ class Step:
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""
         return replace(self)
+
+
+def first_of_the_largest(shares: Array) -> Rows:
+    """The first column of each row that is as large as the largest, but for rounding."""
+    largest = shares.max(axis=1, keepdims=True, initial=0.0)
+    first: Rows = np.argmax(shares >= largest * (1 - 10.0**-DECIMALS), axis=1)
+    return first
 
 
 def refuse_not_finite(model: Any, values: Array) -> None:

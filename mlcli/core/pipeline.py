@@ -10,6 +10,7 @@ import numpy as np
 from mlcli.core.bases import Accepts, Model, Step
 from mlcli.core.explanation import Explanation
 from mlcli.core.learning import learn
+from mlcli.core.limits import refuse_extremes
 from mlcli.core.params import learned
 from mlcli.core.tables import Array, Codes, Rows, Table
 
@@ -47,7 +48,8 @@ class Pipeline(Model):
         learn(self.model, data, rng)
 
     def prepared(self, table: Table) -> Table:
-        """The table as the model sees it."""
+        """The table as the model sees it; numbers that no model could multiply are refused."""
+        refuse_extremes(table, np.ones(len(table)))
         for step in self.steps:
             table = step.transform(table)
         return table

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.errors import MlcliError, ModelFileError
-from mlcli.core.kinds import kind_named
-from mlcli.core.pipeline import Pipeline
 from mlcli.core.state import NamedArrays, packed, unpacked
+from mlcli.experiment._rehearsal import refuse_unsound
 from mlcli.experiment.saved_model import SavedModel
 
 FORMAT = "mlcli model"
@@ -106,18 +105,16 @@ def _parts(saved: SavedModel) -> dict[str, Any]:
 
 def _from_parts(parts: Mapping[str, Any], digest: str) -> SavedModel:
     saved = SavedModel(**parts)
-    if not isinstance(saved.pipeline, Pipeline) or not isinstance(
-        saved.pipeline.model, kind_named(saved.kind).base
-    ):
-        raise ValueError(f"it holds no model for {saved.kind}")
-    if saved.prints.dtype != np.uint64 or saved.pipeline.columns_ != saved.features:
-        raise ValueError("its parts do not fit together")
+    refuse_unsound(saved)
     return replace(saved, digest=digest)
 
 
 def _content(path: Path) -> bytes:
+    """The whole file, or only its start where that is not how a safetensors file begins: it may be large."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            start = file.read(LENGTH_BYTES + 1)
+            return start + file.read() if start[LENGTH_BYTES:] == b"{" else start
     except OSError as problem:
         raise ModelFileError(f"cannot be read: {problem.strerror}", where=str(path), hint=MAKE_ANOTHER) from None
 

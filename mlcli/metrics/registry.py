@@ -27,9 +27,9 @@ def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ())
 
 
 def names_for(answers: type[Answers]) -> list[str]:
-    """The names of all metrics of one kind of answers."""
+    """The names of all metrics of one kind of answers, in an order that does not depend on what was used first."""
     _load_scores(answers)
-    return [name for judged, name in METRICS if issubclass(answers, judged)]
+    return sorted({name for judged, name in METRICS if issubclass(answers, judged)})
 
 
 def class_names_for(answers: type[Answers]) -> list[str]:

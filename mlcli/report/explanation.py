@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mlcli.core.explanation import Cell as Value
 from mlcli.core.explanation import Explanation, Section
 from mlcli.report.document import Block, Document, Grid, Heading, Lines, grid, notes
-from mlcli.report.numbers import short
+from mlcli.report.numbers import lined_up, short
 
 
 def explained(explanation: Explanation) -> Document:
@@ -29,8 +29,18 @@ def _table(section: Section) -> Grid:
     width = max(map(len, section.rows))
     header = (*section.header, *[""] * (width - len(section.header)))
     numbers = {place for place in range(width) if _is_number(section, place)}
-    rows = [[*map(_written, row), *[""] * (width - len(row))] for row in section.rows]
-    return grid(header, rows, right=numbers)
+    columns = [_column([_at(row, place) for row in section.rows], place in numbers) for place in range(width)]
+    return grid(header, zip(*columns, strict=True), right=numbers)
+
+
+def _at(row: tuple[Value, ...], place: int) -> Value:
+    return row[place] if place < len(row) else None
+
+
+def _column(values: Sequence[Value], is_number: bool) -> list[str]:
+    if not is_number:
+        return list(map(_written, values))
+    return lined_up([value if isinstance(value, int | float) else None for value in values])
 
 
 def _is_number(section: Section, place: int) -> bool:

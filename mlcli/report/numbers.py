@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 
 FINEST = 8
 DIGITS = 4
 LARGE = 1e7
+MOST_DECIMALS = 6
+NOISE = 1e-12
+"""What is this much smaller than the largest of its column is rounding, and looks like 0."""
 
 
 def decimals_for(sizes: Iterable[float]) -> int:
@@ -32,6 +36,24 @@ def short(value: float) -> str:
     if math.isfinite(value) and value == int(value) and abs(value) < LARGE:
         return str(int(value))
     return f"{value:.{DIGITS}g}"
+
+
+def lined_up(values: Sequence[float | None]) -> list[str]:
+    """The numbers of one column with the same decimals, unless their sizes differ too much; gaps stay empty."""
+    decimals = _decimals_of_all([value for value in values if value is not None])
+    write = short if decimals is None else partial(fixed, decimals=decimals)
+    return ["" if value is None else write(value) for value in values]
+
+
+def _decimals_of_all(values: Sequence[float]) -> int | None:
+    """Decimals that show four digits of the typical size and two of the smallest."""
+    known = [abs(value) for value in values if math.isfinite(value)]
+    sizes = sorted(size for size in known if size > NOISE * max(known))
+    if not sizes or sizes[-1] >= LARGE or all(size == int(size) for size in sizes):
+        return None
+    typical, smallest = (math.floor(math.log10(size)) for size in (sizes[len(sizes) // 2], sizes[0]))
+    decimals = max(0, DIGITS - 1 - typical, 1 - smallest)
+    return decimals if decimals <= MOST_DECIMALS else None
 
 
 def share(part: float, whole: float) -> str:

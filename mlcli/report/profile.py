@@ -7,7 +7,7 @@ from typing import Any
 
 from mlcli.data.profile import ColumnProfile, LevelCount, LevelSummary, NumberSummary, Profile
 from mlcli.report.document import Block, Cell, Content, Document, Grid, Heading, Notes, Sentence, grid, notes
-from mlcli.report.numbers import counted, share, short
+from mlcli.report.numbers import counted, lined_up, share, short
 
 HEIGHTS = "▁▂▃▄▅▆▇█"
 BAR, BAR_WIDTH = "█", 20
@@ -130,7 +130,11 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
     numbers = [
         place for place, key in enumerate(shown) if all(isinstance(row.get(key), int | float) for row in rows)
     ]
-    yield grid(shown, [[_words(row.get(key)) for key in shown] for row in rows], right=numbers)
+    columns = [
+        lined_up([row[key] for row in rows]) if place in numbers else [_words(row.get(key)) for row in rows]
+        for place, key in enumerate(shown)
+    ]
+    yield grid(shown, zip(*columns, strict=True), right=numbers)
     yield notes(*(f"{key}: {_words(rows[0][key])}" for key in shared))
 
 

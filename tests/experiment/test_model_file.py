@@ -96,6 +96,11 @@ def test_no_length_of_a_model_is_taken_for_the_start_of_another_format(path: Pat
     assert load_model(path).dataset == "n" * (extra + 1)
 
 
+def test_a_large_file_of_another_sort_is_refused_without_being_read() -> None:
+    with pytest.raises(ModelFileError, match="not a model of mlcli"):
+        load_model(Path("/dev/zero"))
+
+
 class Intruder:
     """Unpickled, it would leave a file."""
 
@@ -132,7 +137,10 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "a table": (lambda path: path.write_bytes(b"a,b,y\n1,2,no\n" * 9), "not a model of mlcli"),
     "weights of something else": (other_safetensors, "'pt'"),
     "a newer format": (lambda path: structure_changed(path, lambda parts: None, "2"), "format 2"),
-    "no pipeline": (lambda path: structure_changed(path, lambda parts: parts.update(pipeline=3)), "no model"),
+    "no pipeline": (
+        lambda path: structure_changed(path, lambda parts: parts.update(pipeline=3)),
+        "something else: pipeline",
+    ),
     "a kind that the model cannot do": (
         lambda path: structure_changed(path, lambda parts: parts.update(kind="ranking")),
         "ranking",
@@ -148,6 +156,19 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
             path, lambda parts: parts["pipeline"]["pipeline"]["dict"]["model"]["model"].update(id="os")
         ),
         "no model 'os'",
+    ),
+    "ranges that are none": (
+        lambda path: structure_changed(path, lambda parts: parts.update(ranges={"dict": {"a": 1.0}})),
+        "something else: ranges",
+    ),
+    "totals of other classes": (
+        lambda path: structure_changed(
+            path,
+            lambda parts: parts["pipeline"]["pipeline"]["dict"]["model"]["learned"].update(
+                class_totals_={"array": "saved.prints", "order": "C"}
+            ),
+        ),
+        "out of bounds",
     ),
     "nesting without end": (
         lambda path: structure_changed(path, lambda parts: parts.update(ranges=NESTED)),

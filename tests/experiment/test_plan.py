@@ -197,7 +197,12 @@ def test_files_of_one_name_are_told_apart_by_their_paths(tmp_path: Path) -> None
 def test_an_illegal_protocol_is_refused_with_the_legal_ones() -> None:
     with pytest.raises(UsageError, match="cpu is regression, which stratified-k-fold cannot split") as caught:
         cells_of(KNN, data=(DataSpec("cpu"),), protocol=ProtocolSpec("stratified-k-fold"))
-    assert "k-fold, repeated-k-fold" in caught.value.problems[0].hint
+    hint = caught.value.problems[0].hint
+    assert "k-fold, repeated-k-fold" in hint
+    assert (
+        "without 'use', every kind gets its own (stratified-k-fold for classification, k-fold for regression"
+        in hint
+    )
 
 
 def test_too_few_rows_are_refused_before_anything_runs(tmp_path: Path) -> None:

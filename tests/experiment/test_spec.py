@@ -236,6 +236,18 @@ WRONG = {
     "data: [iris]\nmetrics: [accuracy, accuracy]": ("2:21", "the metric 'accuracy' stands here twice"),
     "data: [iris]\nseed: true": ("2:1", "'seed' takes a whole number, was given True"),
     "data: [iris]\nseed: -1": ("2:1", "'seed' must be at least 0, was given -1"),
+    "data: [iris]\nseed: 9223372036854775808": (
+        "2:1",
+        "'seed' must be at most 9223372036854775807, was given 9223372036854775808",
+    ),
+    "data: [iris]\nmodels: [./absent.mlcli]": (
+        "2:10",
+        "{folder}/absent.mlcli: cannot be read: No such file or directory",
+    ),
+    "x-a: &a {use: knn}\ndata: [iris]\nmodels: [{<<: *a, use: one-r}]": (
+        "3:11",
+        "merging mappings with << is not part of YAML 1.2",
+    ),
     "data: [iris]\nbudget: 0": ("2:1", "'budget' must be above 0, was given 0"),
     "data: [iris, iris]": ("1:14", "iris stands here twice"),
 }
@@ -244,7 +256,8 @@ WRONG = {
 @pytest.mark.parametrize("text", WRONG)
 def test_what_is_wrong_is_said_in_plain_words_with_its_place(tmp_path: Path, text: str) -> None:
     problem = the_problem(tmp_path, text)
-    assert (place(problem), problem.what) == WRONG[text]
+    where, what = WRONG[text]
+    assert (place(problem), problem.what) == (where, what.replace("{folder}", str(tmp_path)))
 
 
 def test_a_parameter_in_the_wrong_place_is_told_where_it_belongs(tmp_path: Path) -> None:
@@ -259,6 +272,12 @@ def test_a_target_that_is_no_column_is_found(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text(ROWS, encoding="utf-8")
     problem = the_problem(tmp_path, "data: [{path: mine.csv, target: z}]")
     assert "'z'" in problem.what
+    assert place(problem) == "1:8"
+
+
+def test_a_problem_with_a_line_of_its_own_stays_there(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("a,y\n1,2\n3,4,5\n", encoding="utf-8")
+    assert the_problem(tmp_path, "data: [mine.csv]").where.endswith("mine.csv:3")
 
 
 def test_a_protocol_that_cannot_be_read_gives_no_second_problem(tmp_path: Path) -> None:

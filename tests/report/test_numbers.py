@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mlcli.report.numbers import counted, decimals_for, fixed, share, short
+from mlcli.report.numbers import counted, decimals_for, fixed, lined_up, share, short
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,22 @@ def test_decimals_follow_the_size(sizes: list[float], decimals: int) -> None:
 
 def test_one_wild_score_does_not_set_the_digits_of_a_column() -> None:
     assert decimals_for([0.5, 0.6, 1e9]) == decimals_for([0.5, 0.6, 0.7])
+
+
+@pytest.mark.parametrize(
+    ("values", "written"),
+    [
+        ([33.3333, 96.0, 95.3333], ["33.33", "96.00", "95.33"]),
+        ([0.4419, 0.1977, 0.3605], ["0.4419", "0.1977", "0.3605"]),
+        ([38.79, 190.1, 2008.0, 0.0142], ["38.790", "190.100", "2008.000", "0.014"]),
+        ([1, 20, 300], ["1", "20", "300"]),
+        ([0.5, None, -2.66e-16], ["0.5000", "", "0.0000"]),
+        ([1e9, 0.5], ["1e+09", "0.5"]),
+        ([float("nan"), 0.25], ["nan", "0.2500"]),
+    ],
+)
+def test_numbers_of_one_column_line_up(values: list[float | None], written: list[str]) -> None:
+    assert lined_up(values) == written
 
 
 def test_minus_zero_is_zero() -> None:

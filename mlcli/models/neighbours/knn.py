@@ -37,7 +37,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier, Regressor
+from mlcli.core.bases import Accepts, Classifier, Regressor, first_of_the_largest
 from mlcli.core.containers import SupervisedRows
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
@@ -105,7 +105,7 @@ class NearestNeighbours(Classifier, Regressor):
     def decide(self, probabilities: Array) -> Codes:
         """The class with most votes; ``tied_vote`` decides between equals."""
         if self.tied_vote == "class-order":
-            first: Codes = probabilities.argmax(axis=1).astype(np.int32)
+            first: Codes = first_of_the_largest(probabilities).astype(np.int32)
             return first
         return super().decide(probabilities)
 
