@@ -39,11 +39,13 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
     from mlcli.report.predictions import predictions_of
 
     saved = load_model(file)
-    rows = read_like(data, saved.features, ranges=saved.ranges, missing=saved.missing)
+    rows = read_like(data, saved.features, ranges=saved.ranges, missing=saved.missing, beside=saved.beside)
     for remark in _unlike_training(rows):
         say(f"Warning: {remark}")
     with one_blas_thread():
-        answers = predictions_of(saved.pipeline, saved.kind, rows.table, probabilities=probabilities)
+        answers = predictions_of(
+            saved.pipeline, saved.kind, rows.table, probabilities=probabilities, beside=rows.texts(saved.beside)
+        )
     columns = _with_what_was_given(rows, answers)
     if output is None:
         _write(_Harmless(sys.stdout) if sys.stdout.isatty() else sys.stdout, columns)

@@ -37,6 +37,12 @@ class Kind:
     """Default metrics; the first decides what is best."""
     metrics_with_labels: tuple[str, ...] = field(default=(), kw_only=True)
     """Default metrics that join where the target judges and there is one."""
+    protocol_without_labels: str = field(default="", kw_only=True)
+    """The default protocol where labels judge and there are none, if it is another one."""
+    singles_out: bool = field(default=False, kw_only=True)
+    """Whether one level of the target, the last of two, is what is looked for."""
+    roles: tuple[str, ...] = field(default=(), kw_only=True)
+    """The roles of columns that no model sees, but that its rows need to be asked about."""
     baselines: tuple[str, ...]
     """What every table shows beside the models; the first is the one to beat."""
     panel: tuple[str, ...]
@@ -63,6 +69,11 @@ class Kind:
         return self.baselines[0]
 
     @property
+    def told_by_target(self) -> bool:
+        """Whether a target makes a dataset look like this kind; else it is stated, or implied by the models."""
+        return self.target == "needed" and self.recognise is not _only_when_said
+
+    @property
     def undemanding(self) -> str:
         """The protocol that the fewest rows can serve."""
         return next(use for use in ("whole", "leave-one-out", *self.protocols) if use in self.protocols)
@@ -81,6 +92,18 @@ def _target_is(*kinds: str) -> Callable[[Schema], bool]:
     return recognise
 
 
+def _target_in_sequences(schema: Schema) -> bool:
+    return schema.the("sequence") is not None and _target_is("nominal", "boolean", "ordinal")(schema)
+
+
+def _classes_of_single_rows(schema: Schema) -> bool:
+    return _target_is("nominal", "boolean", "ordinal")(schema) and not _target_in_sequences(schema)
+
+
+def _only_when_said(schema: Schema) -> bool:
+    return False
+
+
 def _without_target(schema: Schema) -> bool:
     return schema.the("target") is None
 
@@ -89,7 +112,7 @@ KINDS = (
     Kind(
         name="classification",
         summary="predict which class a row belongs to",
-        recognise=_target_is("nominal", "boolean", "ordinal"),
+        recognise=_classes_of_single_rows,
         target="needed",
         target_kinds=("nominal", "boolean", "ordinal"),
         container_at="mlcli.core.containers:LabelledRows",
@@ -145,6 +168,75 @@ KINDS = (
         baselines=("one-cluster", "random-clusters"),
         panel=("k-means", "agglomerative"),
     ),
+    Kind(
+        name="sequence-labelling",
+        summary="predict the tag of every row of a sequence",
+        recognise=_target_in_sequences,
+        target="needed",
+        target_kinds=("nominal", "boolean", "ordinal"),
+        container_at="mlcli.core.sequences:TaggedRows",
+        base_at="mlcli.core.sequences:Tagger",
+        answers_at="mlcli.core.sequences:TagAnswers",
+        parts=("test",),
+        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "leave-one-out"),
+        scores=("labels", "rates", "probabilities", "auc", "sequences"),
+        metrics=("accuracy", "sequence-accuracy", "f1-macro"),
+        roles=("sequence", "order"),
+        baselines=("most-frequent-tag",),
+        panel=("hmm",),
+    ),
+    Kind(
+        name="ranking",
+        summary="put the rows of a group in order of their relevance",
+        recognise=_only_when_said,
+        target="needed",
+        target_kinds=("numeric", "ordinal", "boolean", "nominal"),
+        container_at="mlcli.core.ranking:GroupedRows",
+        base_at="mlcli.core.ranking:Ranker",
+        answers_at="mlcli.core.ranking:RankAnswers",
+        parts=("test",),
+        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "leave-one-out"),
+        scores=("rankings",),
+        metrics=("pairwise-accuracy", "ndcg", "kendall-tau"),
+        roles=("group",),
+        baselines=("single-best-column", "random-order"),
+        panel=("ranking-svm",),
+    ),
+    Kind(
+        name="anomaly",
+        summary="score how odd each row is; labels, where there are any, only judge",
+        recognise=_only_when_said,
+        target="judges",
+        target_kinds=("nominal", "boolean", "ordinal"),
+        container_at="mlcli.core.anomaly:ScreenedRows",
+        base_at="mlcli.core.anomaly:Detector",
+        answers_at="mlcli.core.anomaly:ScoreAnswers",
+        parts=("validation", "test"),
+        protocols=("good-only", "whole"),
+        protocol_without_labels="whole",
+        singles_out=True,
+        scores=("anomalies",),
+        metrics=("auc",),
+        metrics_with_labels=("average-precision", "f1", "precision", "recall", "precision-at-n"),
+        baselines=("random-scores",),
+        panel=("z-score", "gaussian-anomaly", "mahalanobis", "knn-distance", "lof"),
+    ),
+    Kind(
+        name="density",
+        summary="describe the distribution that rows were drawn from",
+        recognise=_only_when_said,
+        target="judges",
+        target_kinds=("nominal", "boolean", "ordinal"),
+        container_at="mlcli.core.unlabelled:DensityRows",
+        base_at="mlcli.core.unsupervised:DensityEstimator",
+        answers_at="mlcli.core.unsupervised_answers:DensityAnswers",
+        parts=("test",),
+        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "whole"),
+        scores=("densities",),
+        metrics=("log-likelihood", "bic", "aic"),
+        baselines=("gaussian",),
+        panel=("gmm",),
+    ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
 NAMES = (
@@ -172,12 +264,16 @@ def kind_named(name: str) -> Kind:
 
 
 def implied_by(models: Iterable[type]) -> Kind | None:
-    """The kind that the models named leave no choice about: one without a target, which all of them can do."""
-    able = [set(kinds_of(model)) for model in models]
+    """The kind that the models named leave no choice about: one that no target tells, which all of them can do.
+
+    Of several, the one whose base stands first in the class line of the first model.
+    """
+    named = list(models)
+    able = [set(kinds_of(model)) for model in named]
     common = set.intersection(*able) if able else set()
-    if not common or any(kind.target == "needed" for kind in common):
+    if not common or any(kind.told_by_target for kind in common):
         return None
-    return min(common, key=KINDS.index)
+    return min(common, key=lambda kind: named[0].__mro__.index(kind.base))
 
 
 def kind_of(schema: Schema) -> Kind | None:

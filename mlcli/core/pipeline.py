@@ -26,7 +26,7 @@ class Pipeline(Model):
     class_totals_: Array = learned()
     rows_: Rows = learned()
     fit_log_likelihood_: float = learned()
-    fit_rows_: int = learned()
+    fit_rows_: float = learned()
 
     @property
     def name(self) -> str:
@@ -88,8 +88,9 @@ class Pipeline(Model):
         return self.model.groups()  # type: ignore[no-any-return]
 
     def log_density(self, table: Table) -> Array:
-        """The model's log density at prepared rows."""
-        return self.model.log_density(self.prepared(table))  # type: ignore[no-any-return]
+        """The log density at the rows as they were before the steps, so that pipelines compare whatever the scale."""
+        inner: Array = self.model.log_density(self.prepared(table))
+        return inner + sum(step.log_stretch() for step in self.steps)
 
     def free_parameters(self) -> int:
         """How many numbers the model fitted."""
@@ -108,8 +109,16 @@ class Pipeline(Model):
         return self.model.middle()  # type: ignore[no-any-return]
 
     def score_rows(self, table: Table) -> Array:
-        """How odd the model finds prepared rows."""
+        """The model's score of each prepared row: how odd it is, or how far up it belongs in its group."""
         return self.model.score_rows(self.prepared(table))  # type: ignore[no-any-return]
+
+    def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
+        """The columns that the model sees, and what each adds to its score of prepared rows."""
+        return self.model.reasons(self.prepared(table))  # type: ignore[no-any-return]
+
+    def tag(self, table: Table, sequence: Codes) -> Codes:
+        """The model's tag of each prepared row."""
+        return self.model.tag(self.prepared(table), sequence)  # type: ignore[no-any-return]
 
     def explain(self) -> Explanation:
         """What the steps learned, then what the model learned."""

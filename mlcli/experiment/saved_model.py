@@ -42,6 +42,8 @@ class SavedModel:
     """The mlcli that made it."""
     prints: Prints
     """The fingerprint of every training row, target included, sorted."""
+    beside: Mapping[str, Column] = field(default_factory=dict)
+    """By role, the columns that the model does not see, but that say which rows belong together."""
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What stood for an empty cell in its columns, as their sidecar said; it does so in new rows, too."""
     digest: str = ""
@@ -54,7 +56,9 @@ class SavedModel:
         if target is None:
             raise ValueError(f"{dataset.name} has no target")
         features = trained.rows.table.columns
-        learned_from = aligned(dataset, (*features, target)).take(trained.rows.rows)
+        roles = kind_named(trained.rows.kind).roles
+        beside = {role: column for role in roles if (column := dataset.schema.the(role)) is not None}
+        learned_from = aligned(dataset, (*features, target, *beside.values())).take(trained.rows.rows)
         return cls(
             pipeline=trained.pipeline,
             kind=trained.rows.kind,
@@ -67,12 +71,18 @@ class SavedModel:
             rows=len(trained.rows),
             version=mlcli.__version__,
             prints=np.sort(fingerprints(learned_from)),
+            beside=beside,
             missing={
                 column.name: tokens
                 for column in (*features, target)
                 if (tokens := dataset.sidecar.of(column.name).missing)
             },
         )
+
+    @property
+    def _known_columns(self) -> tuple[Column, ...]:
+        """The columns by which a row is known again."""
+        return (*self.features, self.target, *self.beside.values())
 
     def table_of(self, dataset: Dataset) -> Table:
         """The features of a dataset as the model knows them, or a ModelFileError that says what does not fit."""
@@ -83,15 +93,16 @@ class SavedModel:
         table = aligned(dataset, (*self.features, self.target), self.missing)
         self._refuse_unknown_classes(dataset, table)
         fields = [Field(column) for column in self.features] + [Field(self.target, "target")]
-        weight = dataset.schema.the("weight")
-        weights = [] if weight is None else [(weight, dataset.table.cells(weight.name))]
-        schema = Schema((*fields, *(Field(column, "weight") for column, _ in weights)))
-        whole = Table.of([*table.parts(), *weights], len(table))
+        roles = ("weight", *kind_named(self.kind).roles)
+        beside = [Field(column, role) for role in roles if (column := dataset.schema.the(role)) is not None]
+        schema = Schema((*fields, *beside))
+        cells = [(field.column, dataset.table.cells(field.column.name)) for field in beside]
+        whole = Table.of([*table.parts(), *cells], len(table))
         return kind_named(self.kind).container.from_table(whole, schema)
 
     def learned_rows(self, dataset: Dataset) -> int:
         """How many of the rows with a target are equal to rows that it has learned from."""
-        known = aligned(dataset, (*self.features, self.target), self.missing)
+        known = aligned(dataset, self._known_columns, self.missing)
         judged = np.flatnonzero(~is_missing(known.cells(self.target.name)))
         return int(np.isin(fingerprints(known.take(judged)), self.prints).sum())
 
@@ -110,7 +121,7 @@ class SavedModel:
 
     def _overlap(self, dataset: Dataset) -> Iterator[str]:
         if self.target.name in dataset.schema.names():
-            known = fingerprints(aligned(dataset, (*self.features, self.target), self.missing))
+            known = fingerprints(aligned(dataset, self._known_columns, self.missing))
             seen = int(np.isin(known, self.prints).sum())
             if seen:
                 learned = "rows that the model has learned from"

@@ -9,7 +9,11 @@ from mlcli.metrics.pooling import joined
 from mlcli.report.document import Block
 from mlcli.report.scored import Scored, judged
 
-PICTURES = {"ClusterAnswers": "clusters:groups_of"}
+PICTURES = {
+    "ClusterAnswers": "clusters:groups_of",
+    "ScoreAnswers": "anomalies:scores_of",
+    "TagAnswers": "tags:worst_tags_of",
+}
 """By the class of the answers, the module of this room and its function: from a title and answers to blocks."""
 
 

@@ -14,7 +14,13 @@ from mlcli.experiment.cells import CellResult, DataSpec, Experiment, ModelSpec, 
 from mlcli.experiment.plan import plan
 from mlcli.experiment.runner import run
 
-DATA = {"classification": "penguins", "regression": "cpu", "clustering": "iris"}
+DATA = {
+    "classification": "penguins",
+    "regression": "cpu",
+    "clustering": "iris",
+    "density": "iris",
+    "sequence-labelling": "cmudict_stress",
+}
 
 
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
