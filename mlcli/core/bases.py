@@ -165,6 +165,11 @@ class Step:
 
     columns_: tuple[Column, ...] = learned()
 
+    @property
+    def accepts(self) -> Accepts:
+        """What this configuration can take as it is; most steps leave alone what they cannot change."""
+        return Accepts(nominal=True, missing=True, weights=True)
+
     def conflicts(self) -> list[str]:
         """Parameters that are legal one by one but not together."""
         return []
@@ -180,6 +185,10 @@ class Step:
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """What ``transform`` turns columns into; it follows from what they are, never from cells."""
         return columns
+
+    def log_stretch(self) -> float:
+        """The logarithm of how many times larger it makes a volume; a density before it is that much higher."""
+        return 0.0
 
     def explain(self) -> Explanation:
         """What was learned, for a person."""

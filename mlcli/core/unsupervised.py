@@ -81,14 +81,14 @@ class DensityEstimator(Unsupervised):
     """Describes the distribution that rows were drawn from."""
 
     fit_log_likelihood_: float = learned()
-    fit_rows_: int = learned()
+    fit_rows_: float = learned()
 
     @staticmethod
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn, and note how likely it finds its own training rows."""
+        """Let a model learn, and note how likely it finds its own training rows and how many they count as."""
         Unsupervised.learn(model, data, rng)
         model.fit_log_likelihood_ = float(data.weights @ model.log_density(data.table))
-        model.fit_rows_ = len(data)
+        model.fit_rows_ = float(data.weights.sum())
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:

@@ -31,7 +31,7 @@ class DensityAnswers(Answers):
     log_density: Array
     free_parameters: int
     fit_log_likelihood: float
-    fit_rows: int
+    fit_rows: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
