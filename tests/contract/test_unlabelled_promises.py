@@ -156,7 +156,7 @@ def test_it_beats_every_baseline_by_the_first_metric_of_its_kind(subject: Subjec
     assert isinstance(score, float)
     sign = {"high": 1.0, "low": -1.0, "zero": -1.0}[metric.better]
     for baseline in kind.baselines:
-        other = metric.compute(Subject(baseline, subject.kind).answers(train, test))
+        other = metric.compute(Subject(baseline, subject.kind, piped=subject.piped).answers(train, test))
         assert isinstance(other, Undefined) or sign * score > sign * other
 
 

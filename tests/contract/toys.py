@@ -65,7 +65,7 @@ def unlabelled(kind: str) -> Any:
 
 
 SUPERVISED: dict[str, Any] = {"classification": labelled, "regression": valued}
-UNSUPERVISED: dict[str, Any] = {kind: unlabelled(kind) for kind in ("clustering",)}
+UNSUPERVISED: dict[str, Any] = {kind: unlabelled(kind) for kind in ("clustering", "density")}
 REAL: dict[str, Any] = {**SUPERVISED, **UNSUPERVISED}
 
 
