@@ -13,6 +13,7 @@ from mlcli.data.columns import WRITE_PLAINLY, Typed, retyped
 from mlcli.data.number_text import decorated_among
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
+from mlcli.data.singled_out import singled_out
 
 CLASSES_AT_MOST = 10
 ROWS_PER_CLASS = 2
@@ -66,6 +67,9 @@ def _refuse_decorated(target: Typed, records: Records) -> None:
 
 def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> Settled:
     column = target.column
+    if kind.singles_out:
+        arranged, note = singled_out(target, records, sidecar)
+        return Settled(arranged, notes=(note,) if note else ())
     if column.kind in kind.target_kinds or kind.target == "judges":
         return Settled(target)
     needed = kind.target_kinds[0]

@@ -15,6 +15,8 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment._faults import Faults
 from mlcli.experiment.cells import UNDEMANDING, DataSpec, ProtocolSpec
 
+NO_LABELS = "there are no labels to judge by: rows are described, and the protocol is {} unless another is named"
+
 
 @dataclass(frozen=True, eq=False)
 class Ground:
@@ -29,6 +31,12 @@ class Ground:
     def name(self) -> str:
         """What tables call the dataset."""
         return self.dataset.name
+
+    @property
+    def default_protocol(self) -> str:
+        """The first of the kind, or the one for rows without labels where these have none."""
+        without = self.kind.protocol_without_labels if self.strata.strata is None else ""
+        return without or self.kind.protocols[0]
 
 
 def grounds_of(
@@ -53,13 +61,16 @@ def ground_of(spec: DataSpec, dataset: Dataset) -> Ground:
     if kind is None:
         hint = "say which column to predict: --target in the shell, 'target' in the experiment file or the sidecar"
         raise DataError(f"{dataset.name}: what is to be predicted is not known", hint=hint)
-    return Ground(spec, dataset, kind, kind.container.from_table(dataset.table, dataset.schema).strata())
+    strata = kind.container.from_table(dataset.table, dataset.schema).strata()
+    if kind.protocol_without_labels and strata.strata is None:
+        dataset = replace(dataset, notes=(*dataset.notes, NO_LABELS.format(kind.protocol_without_labels)))
+    return Ground(spec, dataset, kind, strata)
 
 
 def protocol_for(ground: Ground, spec: ProtocolSpec | None) -> ProtocolSpec:
     """The protocol that is asked for, or the kind's default, with every parameter; legal for the kind and rows."""
     spec = spec or ProtocolSpec("")
-    use = ground.kind.undemanding if spec.use == UNDEMANDING else spec.use or ground.kind.protocols[0]
+    use = ground.kind.undemanding if spec.use == UNDEMANDING else spec.use or ground.default_protocol
     cls = PROTOCOLS.load(use)
     if use not in ground.kind.protocols:
         what = f"{ground.name} is {ground.kind.name}, which {use} cannot split"

@@ -44,7 +44,8 @@ def _rehearse(saved: SavedModel) -> None:
 
 def _two_rows(saved: SavedModel) -> Any:
     """A row of the first levels and smallest values of training, and one that is empty where cells may be."""
-    described = [*(Field(column) for column in saved.features), Field(saved.target, "target")]
+    described = [Field(column) for column in saved.features]
+    described += [Field(saved.target, "target")] if saved.target else []
     described += [Field(column, role) for role, column in saved.beside.items()]
     cells = [(field.column, _two_cells(field, saved.ranges)) for field in described]
     container = kind_named(saved.kind).container
@@ -92,7 +93,7 @@ def _are_prints(value: Any) -> bool:
 PARTS: Mapping[str, Callable[[Any], bool]] = {
     "pipeline": _is_a(Pipeline),
     "kind": _is_a(str),
-    "target": _is_a(Column),
+    "target": _is_a(Column, type(None)),
     "features": _are_columns,
     "ranges": _are_ranges,
     "beside": _are_columns_by_role,

@@ -60,11 +60,11 @@ def first_experiment(reference: str, dataset: Dataset) -> str:
 
 def _data(reference: str, ground: Ground) -> str:
     """The dataset with its target and kind of task, which may be guesses to correct."""
-    target = ground.dataset.schema.with_role("target")[0]
+    target = next(iter(ground.dataset.schema.with_role("target")), None)
     key = "name" if ground.dataset.path == shipped_path(reference) else "path"
     return (
         f"  - {key}: {_text(reference)}\n"
-        f"    target: {_text(target.column.name)}{_guessed(target)}\n"
+        f"    target: {_text(target.column.name) + _guessed(target) if target else 'null'}\n"
         f"    task: {ground.kind.name}"
     )
 

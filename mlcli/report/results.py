@@ -38,7 +38,7 @@ def _group(group: Sequence[Scored], classes: bool) -> Iterator[Block]:
     yield from table_of_models(group, names, metrics)
     yield remarks_on(group, names)
     yield from _matrices(group, names, classes)
-    for one in group:
+    for one in _worth_drawing(group):
         yield from picture_of(names[one], one)
     if metrics and (sentence := verdict_on(group, names, metrics[0])):
         yield Sentence(sentence, "strong")
@@ -80,7 +80,7 @@ def protocol_words(cell: ExperimentCell) -> str:
 def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: bool) -> Iterator[Block]:
     """A matrix for each model; that of the baseline only where there is no other."""
     known = [one for one in group if one.confusion is not None]
-    drawn = [one for one in known if not is_baseline(one)] or known
+    drawn = _worth_drawing(known)
     for one in drawn:
         assert one.confusion is not None
         yield from confusion_of(names[one], one.confusion, one.classes)
@@ -88,6 +88,11 @@ def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: boo
             yield rates_of(one.classes)
     if drawn:
         yield notes(READING, *([READING_RATES] if classes else []))
+
+
+def _worth_drawing(group: Sequence[Scored]) -> list[Scored]:
+    """All but the baseline, unless there is no other."""
+    return [one for one in group if not is_baseline(one)] or list(group)
 
 
 def names_of(group: Sequence[Scored]) -> dict[Scored, str]:

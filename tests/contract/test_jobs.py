@@ -20,6 +20,7 @@ DATA = {
     "clustering": "iris",
     "density": "iris",
     "sequence-labelling": "cmudict_stress",
+    "anomaly": "wdbc",
 }
 
 

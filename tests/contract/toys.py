@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.anomaly import ScreenedRows
 from mlcli.core.bases import Accepts
 from mlcli.core.containers import LabelledRows, ValuedRows
 from mlcli.core.kinds import kind_named
@@ -64,8 +65,19 @@ def unlabelled(kind: str) -> Any:
     return made
 
 
+def screened(table: Table, group: Any, rng: np.random.Generator) -> ScreenedRows:
+    """Every tenth row is an anomaly, each far out in its own direction; its label is one that no fit may see."""
+    n = len(table)
+    odd = rng.permutation(n)[: n // 10]
+    table.numbers[odd] += rng.uniform(6, 12, (len(odd), 3)) * rng.choice((-1, 1), (len(odd), 3))
+    labels = np.isin(np.arange(n), odd).astype(np.int32)
+    return ScreenedRows(table=table, rows=np.arange(n), target="ill", labels=labels, classes=("no", "yes"))
+
+
 SUPERVISED: dict[str, Any] = {"classification": labelled, "regression": valued}
-UNSUPERVISED: dict[str, Any] = {kind: unlabelled(kind) for kind in ("clustering", "density")}
+UNSUPERVISED: dict[str, Any] = {kind: unlabelled(kind) for kind in ("clustering", "density")} | {
+    "anomaly": screened
+}
 REAL: dict[str, Any] = {**SUPERVISED, **UNSUPERVISED}
 
 
