@@ -85,6 +85,7 @@ def _cell(data: str, model: str, params: list[str], target: str | None, task: st
         )
     anything_splits = ProtocolSpec(UNDEMANDING)
     cells = plan(Experiment((DataSpec(data, target, task),), models, anything_splits, seed=seed))
-    if cells[-1].skipped:
-        raise UsageError(cells[-1].skipped)
-    return cells[-1]
+    cell = next(cell for cell in cells if cell.model.use == models[0].use)
+    if cell.skipped:
+        raise UsageError(cell.skipped)
+    return cell

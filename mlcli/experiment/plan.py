@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from mlcli.core.errors import ExperimentError, ModelFileError, UsageError
-from mlcli.core.kinds import implied_by
 from mlcli.core.params import build, settings
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.experiment._faults import Faults
@@ -34,8 +33,8 @@ def planned(experiment: Experiment, *, base: Path | None = None) -> tuple[list[C
     faults = Faults()
     models = None if experiment.models is None else _resolved_models(experiment.models, faults)
     folder = experiment.source.parent if experiment.source else None
-    implied = implied_by(MODELS.load(model.use) for model in models or ())
-    grounds = grounds_of(experiment.data, base or folder, faults, implied)
+    classes = [MODELS.load(model.use) for model in models or ()]
+    grounds = grounds_of(experiment.data, base or folder, faults, classes)
     check_metrics(experiment, grounds, faults)
     cells: list[Cell] = []
     for ground in grounds:

@@ -22,6 +22,8 @@ METRICS: dict[tuple[type[Answers], str], Metric] = {}
 """Every metric, by the answers it judges and its name; ``registry.py`` fills it by importing the scores."""
 OF_ONE_CLASS: dict[str, Callable[[str], Metric]] = {}
 """The metrics that a single class has too, by the name before the bracket."""
+OF_THE_FIRST: dict[tuple[type[Answers], str], Callable[[int], Metric]] = {}
+"""The metrics that may look at the first rows only, as ndcg@3, by their answers and the name before the sign."""
 
 Precondition = Callable[[Any], Undefined | None]
 

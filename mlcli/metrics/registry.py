@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -11,7 +12,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.kinds import KINDS
 from mlcli.core.names import did_you_mean
 from mlcli.metrics.base import Metric
-from mlcli.metrics.declaring import METRICS, OF_ONE_CLASS
+from mlcli.metrics.declaring import METRICS, OF_ONE_CLASS, OF_THE_FIRST
 
 _LOADED: set[type[Answers]] = set()
 """The answers whose scores have been imported."""
@@ -23,7 +24,7 @@ def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ())
     stem, bracket, label = name.partition("[")
     if bracket and label.endswith("]") and stem in class_names_for(answers):
         return OF_ONE_CLASS[stem](_known_class(name, label[:-1], classes))
-    return _known(answers, name) or _refused(name, answers)
+    return _known(answers, name) or _of_the_first(answers, name) or _refused(name, answers)
 
 
 def names_for(answers: type[Answers]) -> list[str]:
@@ -38,6 +39,19 @@ def class_names_for(answers: type[Answers]) -> list[str]:
     return list(OF_ONE_CLASS) if issubclass(answers, LabelAnswers) else []
 
 
+def names_of_the_first_for(answers: type[Answers]) -> list[str]:
+    """The names that take how many rows count, as in ``ndcg@3``."""
+    _load_scores(answers)
+    return sorted(name for judged, name in OF_THE_FIRST if issubclass(answers, judged))
+
+
+def _of_the_first(answers: type[Answers], name: str) -> Metric | None:
+    """The metric of a name with a number of rows, such as ``ndcg@3``."""
+    stem, _, first = name.partition("@")
+    known = re.fullmatch("[1-9][0-9]{0,8}", first) and stem in names_of_the_first_for(answers)
+    return OF_THE_FIRST[answers, stem](int(first)) if known else None
+
+
 def _known(answers: type[Answers], name: str) -> Metric | None:
     """The metric of a name for some answers, or for what they are a kind of."""
     judged = (METRICS.get((cls, name)) for cls in answers.__mro__ if issubclass(cls, Answers))
@@ -47,6 +61,7 @@ def _known(answers: type[Answers], name: str) -> Metric | None:
 def _refused(name: str, answers: type[Answers]) -> NoReturn:
     """Say whether another kind of task knows the metric, or which name is near."""
     stem, bracket, _ = name.partition("[")
+    stem = stem.partition("@")[0]
     others = [kind for kind in KINDS if stem in (class_names_for if bracket else names_for)(kind.answers)]
     if others and not any(kind.answers is answers for kind in others):
         ours = _kinds_of(answers)
