@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mlcli.core.containers import Strata
 from mlcli.core.errors import DataError, Problem, UsageError, raise_all
-from mlcli.core.kinds import KINDS, Kind, kind_named, kind_of
+from mlcli.core.kinds import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of
 from mlcli.core.params import build, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.data.dataset import Dataset
@@ -40,16 +40,16 @@ class Ground:
 
 
 def grounds_of(
-    data: Sequence[DataSpec], base: Path | None, faults: Faults, implied: Kind | None = None
+    data: Sequence[DataSpec], base: Path | None, faults: Faults, models: Sequence[type] = ()
 ) -> list[Ground]:
     """Every dataset that can be read; two of one name are told apart.
 
-    ``implied`` is the kind of task that the models leave no choice about; it goes before what the data look like.
+    The kind of task that the models leave no choice about goes before what the data look like.
     """
     grounds: list[Ground] = []
     for spec in data:
         with faults.kept(spec.where):
-            ground = _loaded(spec, base, implied)
+            ground = _loaded(spec, base, models)
             _refuse_repeated(ground, grounds)
             grounds.append(ground)
     return [_told_apart(ground, grounds) for ground in grounds]
@@ -87,11 +87,23 @@ def _hint_for_protocol(kind: Kind) -> str:
     return f"{legal}; without 'use', every kind gets its own ({defaults}), with the folds that are given"
 
 
-def _loaded(spec: DataSpec, base: Path | None, implied: Kind | None) -> Ground:
+def _loaded(spec: DataSpec, base: Path | None, models: Sequence[type]) -> Ground:
     from mlcli.data.load import load
 
+    implied = implied_by(models)
     task = spec.task or (implied.name if implied else None)
-    return ground_of(spec, load(spec.reference, base=base, target=spec.target, task=task))
+    dataset = load(spec.reference, base=base, target=spec.target, task=task)
+    if task is None and (other := _other_task(dataset, models)) is not None:
+        dataset = load(spec.reference, base=base, target=spec.target, task=other)
+    return ground_of(spec, dataset)
+
+
+def _other_task(dataset: Dataset, models: Sequence[type]) -> str | None:
+    """A later task of the sidecar, where all models can do that and none of them the first."""
+    able = {kind.name for kind in common_to(models)}
+    if dataset.task is None or any(kind.name == dataset.task for model in models for kind in kinds_of(model)):
+        return None
+    return next((task for task in dataset.sidecar.tasks if task in able), None)
 
 
 def _refuse_repeated(ground: Ground, before: Sequence[Ground]) -> None:
