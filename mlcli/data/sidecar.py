@@ -18,7 +18,7 @@ ABOUT = ("summary", "source", "licence", "citation", "notes", "uses", "reference
 """Keys that are kept for people and not looked into."""
 KEYS = ("name", "target", "task", "anomaly", "columns", "roles", "missing", "delimiter", "header", *ABOUT)
 COLUMN_KEYS = ("kind", "role", "levels", "missing", "empty", "range")
-KIND_OF_ROLE = {"weight": "numeric"}
+KIND_OF_ROLE = {"weight": "numeric", "sequence": "nominal", "user": "nominal", "item": "nominal"}
 DELIMITER_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 EXPERIMENT_KEYS = ("data", "models", "protocol")
 

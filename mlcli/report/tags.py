@@ -32,12 +32,13 @@ def worst_tags_of(title: str, answers: TagAnswers) -> Iterator[Block]:
         ]
         for f1, code in wrong
     ]
-    yield Heading(f"{title}: worst tags")
     if rows:
+        yield Heading(f"{title}: worst tags")
         yield grid(["tag", "f1", "right", "most often taken for"], rows, right=(1, 2))
     sequences, whole = len(np.unique(answers.sequence)), sequence_accuracy(answers)
     if not isinstance(whole, Undefined):
-        yield Sentence(f"{share(whole, 1.0)} of {counted(sequences, 'sequence')} are right from end to end.")
+        right = share(whole, 1.0)
+        yield Sentence(f"{title}: {right} of {counted(sequences, 'sequence')} are right from end to end.")
 
 
 def _taken_for(row: Array, true: int, classes: Sequence[str]) -> str:

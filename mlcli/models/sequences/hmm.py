@@ -4,7 +4,7 @@ Formula:
     P(x, y) = Π P(y_i | y_{i-1}) P(x_i | y_i) for a bigram, P(y_i | y_{i-2}, y_{i-1}) in its place for a trigram;
     ŷ = argmax over y of log P(x, y), found by Viterbi.
     With ``alpha``, P(y | h) = (count(h, y) + α) / (count(h) + α K) and P(x | y) = (count(x, y) + α) /
-    (count(y) + α (V + 1)), V being the observations met in training and the one more the unknown ones.
+    (count(y) + α (V + 1)): K tags and V observations were met in training, and the one more is the unknown one.
 
 Assumes:
     A tag depends on the one or two tags before it, an observation on its own tag. Sequences are independent.
