@@ -17,7 +17,18 @@ from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
-EXAMPLE_DATA = {"classification": "penguins", "regression": "concrete"}
+EXAMPLE_DATA = {
+    "classification": "penguins",
+    "regression": "concrete",
+    "clustering": "iris",
+    "density": "faithful",
+    "anomaly": "glass",
+    "sequence-labelling": "cmudict_stress",
+    "ranking": "travelmode",
+    "projection": "wine",
+    "recommendation": "insteval_1200",
+    "association": "supermarket_2000",
+}
 HEADING = re.compile(r"^([A-Z][a-z ]+):$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 CODE = re.compile(r"```[a-z]*\n(.*?)```|`(mlcli [^`]+)`", re.DOTALL)

@@ -59,7 +59,7 @@ def run_and_show(
 
 def _refuse_idle(cells: Sequence[Cell]) -> None:
     """A command that asks only for what cannot be done is a mistake, not a result with exit code 0."""
-    asked = [cell for cell in cells if cell.model.use != kind_named(cell.kind).baseline]
+    asked = [cell for cell in cells if cell.model.use not in kind_named(cell.kind).baselines]
     if asked and all(cell.skipped for cell in asked):
         raise UsageError(
             *dict.fromkeys(cell.skipped for cell in asked), hint="mlcli models lists what each can do"

@@ -40,11 +40,13 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
     from mlcli.report.predictions import predictions_of
 
     saved = load_model(file)
-    rows = read_like(data, saved.features, ranges=saved.ranges, missing=saved.missing)
+    rows = read_like(data, saved.features, ranges=saved.ranges, missing=saved.missing, beside=saved.beside)
     for remark in _unlike_training(rows):
         say(f"Warning: {remark}")
     with one_blas_thread():
-        answers = predictions_of(saved.pipeline, saved.kind, rows.table, probabilities=probabilities)
+        answers = predictions_of(
+            saved.pipeline, saved.kind, rows.table, probabilities=probabilities, beside=rows.texts(saved.beside)
+        )
     for name in rows.extra:
         if name in (ROW, *answers):
             say(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")

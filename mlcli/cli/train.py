@@ -72,7 +72,7 @@ def train_command(
 def _cell(data: str, model: str, params: list[str], target: str | None, task: str | None, seed: int) -> Cell:
     """The one cell of the model, with the steps that it needs, planned as in an experiment."""
     from mlcli.core.errors import UsageError
-    from mlcli.experiment.cells import DataSpec, Experiment, ProtocolSpec
+    from mlcli.experiment.cells import UNDEMANDING, DataSpec, Experiment, ProtocolSpec
     from mlcli.experiment.model_text import models_from_text
     from mlcli.experiment.plan import plan
 
@@ -83,8 +83,9 @@ def _cell(data: str, model: str, params: list[str], target: str | None, task: st
         raise UsageError(
             f"{model} has learned already", hint="ask it with mlcli predict, or judge it with mlcli eval"
         )
-    anything_splits = ProtocolSpec("leave-one-out")
+    anything_splits = ProtocolSpec(UNDEMANDING)
     cells = plan(Experiment((DataSpec(data, target, task),), models, anything_splits, seed=seed))
-    if cells[-1].skipped:
-        raise UsageError(cells[-1].skipped)
-    return cells[-1]
+    cell = next(cell for cell in cells if cell.model.use == models[0].use)
+    if cell.skipped:
+        raise UsageError(cell.skipped)
+    return cell

@@ -26,6 +26,11 @@ class Answers:
         """The weight of each row, 1 where none is given."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
+    @property
+    def units(self) -> Codes | None:
+        """Which rows hang together, such as those of one sequence; None where each row stands alone."""
+        return None
+
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Every array, by name: what the store keeps."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -68,9 +68,28 @@ class Model:
     def check_learned(self) -> None:
         """Refuse (ValueError) learned fields that the method could not have made; called after loading."""
 
+    def space(self, table: Table) -> Array:
+        """The numbers that the method sees, to judge how rows lie."""
+        return table.numbers
+
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""
         return replace(self)
+
+    @staticmethod
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+        """Let a model learn from rows, in the way of this base's kind of task."""
+        raise TypeError("only the base of a kind of task says how to learn")
+
+    @staticmethod
+    def ask(model: Any, data: Any) -> Answers:
+        """What a model says of rows, in the way of this base's kind of task."""
+        raise TypeError("only the base of a kind of task says how to ask")
+
+    @classmethod
+    def judged(cls, model: Any, data: Any, split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
+        """What a fitted model says of each part of a split that is judged."""
+        return {part: cls.ask(model, data.take(getattr(split, part))) for part in parts}
 
 
 @dataclass(kw_only=True, eq=False)
@@ -92,7 +111,7 @@ class Classifier(Model):
     def ask(model: Any, data: Any) -> Answers:
         """The model's classes and probabilities for rows whose truth is known."""
         probabilities = model.predict_proba(data.table)
-        _refuse_not_finite(model, probabilities)
+        refuse_not_finite(model, probabilities)
         return LabelAnswers(
             rows=data.rows,
             weight=data.weight,
@@ -129,7 +148,7 @@ class Regressor(Model):
     def ask(model: Any, data: Any) -> Answers:
         """The model's values for rows whose truth is known."""
         predicted = model.predict_values(data.table)
-        _refuse_not_finite(model, predicted)
+        refuse_not_finite(model, predicted)
         return ValueAnswers(rows=data.rows, weight=data.weight, truth=data.y, predicted=predicted)
 
     def predict_values(self, table: Table) -> Array:
@@ -146,6 +165,11 @@ class Step:
 
     columns_: tuple[Column, ...] = learned()
 
+    @property
+    def accepts(self) -> Accepts:
+        """What this configuration can take as it is; most steps leave alone what they cannot change."""
+        return Accepts(nominal=True, missing=True, weights=True)
+
     def conflicts(self) -> list[str]:
         """Parameters that are legal one by one but not together."""
         return []
@@ -161,6 +185,10 @@ class Step:
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """What ``transform`` turns columns into; it follows from what they are, never from cells."""
         return columns
+
+    def log_stretch(self) -> float:
+        """The logarithm of how many times larger it makes a volume; a density before it is that much higher."""
+        return 0.0
 
     def explain(self) -> Explanation:
         """What was learned, for a person."""
@@ -181,7 +209,8 @@ def first_of_the_largest(shares: Array) -> Rows:
     return first
 
 
-def _refuse_not_finite(model: Any, values: Array) -> None:
+def refuse_not_finite(model: Any, values: Array) -> None:
+    """Refuse answers that are no numbers."""
     if not np.isfinite(values).all():
         bad = int((~np.isfinite(values.reshape(len(values), -1)).all(axis=1)).sum())
         raise FitError(f"{model.name} answered something that is not a number for {bad} of {len(values)} rows")

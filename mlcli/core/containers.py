@@ -140,16 +140,23 @@ def _target(schema: Schema) -> str:
     return column.name
 
 
+def extras_of(table: Table, schema: Schema) -> dict[str, Any]:
+    """The weights and groups of the rows, where columns have these roles."""
+    weight, group = schema.the("weight"), schema.the("group")
+    return {
+        "weight": None if weight is None else table.cells(weight.name).astype(np.float64),
+        "groups": None if group is None else _group_codes(table.cells(group.name)),
+    }
+
+
 def _common(table: Table, schema: Schema, keep: Flags) -> dict[str, Any]:
     rows = np.flatnonzero(keep)
     kept = table.take(rows)
-    weight, group = schema.the("weight"), schema.the("group")
     return {
         "table": kept.select(column.name for column in schema.features()),
         "rows": rows,
         "target": _target(schema),
-        "weight": None if weight is None else kept.cells(weight.name).astype(np.float64),
-        "groups": None if group is None else _group_codes(kept.cells(group.name)),
+        **extras_of(kept, schema),
     }
 
 

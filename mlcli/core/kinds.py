@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
@@ -20,6 +20,8 @@ class Kind:
     name: str
     summary: str
     recognise: Callable[[Schema], bool]
+    target: Literal["needed", "judges"]
+    """Whether a model learns the target, or the target only judges what was learned without it."""
     target_kinds: tuple[str, ...]
     """The column kinds a target of this kind may have; the first is what ``--task`` turns a column into."""
     container_at: str
@@ -29,9 +31,20 @@ class Kind:
     """The parts of a split that are judged."""
     protocols: tuple[str, ...]
     """Legal protocols; the first is the default."""
+    scores: tuple[str, ...]
+    """The files of ``mlcli/metrics/scores`` that judge its answers."""
     metrics: tuple[str, ...]
     """Default metrics; the first decides what is best."""
-    baseline: str
+    metrics_with_labels: tuple[str, ...] = field(default=(), kw_only=True)
+    """Default metrics that join where the target judges and there is one."""
+    protocol_without_labels: str = field(default="", kw_only=True)
+    """The default protocol where labels judge and there are none, if it is another one."""
+    singles_out: bool = field(default=False, kw_only=True)
+    """Whether one level of the target, the last of two, is what is looked for."""
+    roles: tuple[str, ...] = field(default=(), kw_only=True)
+    """The roles of columns that no model sees, but that its rows need to be asked about."""
+    baselines: tuple[str, ...]
+    """What every table shows beside the models; the first is the one to beat."""
     panel: tuple[str, ...]
     """The methods that a bare ``mlcli eval`` runs, beside the baseline."""
 
@@ -51,6 +64,21 @@ class Kind:
         return _class_at(self.answers_at)
 
     @property
+    def baseline(self) -> str:
+        """The baseline to beat."""
+        return self.baselines[0]
+
+    @property
+    def told_by_target(self) -> bool:
+        """Whether a target makes a dataset look like this kind; else it is stated, or implied by the models."""
+        return self.target == "needed" and self.recognise is not _only_when_said
+
+    @property
+    def undemanding(self) -> str:
+        """The protocol that the fewest rows can serve."""
+        return next(use for use in ("whole", "leave-one-out", *self.protocols) if use in self.protocols)
+
+    @property
     def base_name(self) -> str:
         """The name of the model base, as it stands in the class line of a method."""
         return self.base_at.partition(":")[2]
@@ -64,11 +92,28 @@ def _target_is(*kinds: str) -> Callable[[Schema], bool]:
     return recognise
 
 
+def _target_in_sequences(schema: Schema) -> bool:
+    return schema.the("sequence") is not None and _target_is("nominal", "boolean", "ordinal")(schema)
+
+
+def _classes_of_single_rows(schema: Schema) -> bool:
+    return _target_is("nominal", "boolean", "ordinal")(schema) and not _target_in_sequences(schema)
+
+
+def _only_when_said(schema: Schema) -> bool:
+    return False
+
+
+def _without_target(schema: Schema) -> bool:
+    return schema.the("target") is None
+
+
 KINDS = (
     Kind(
         name="classification",
         summary="predict which class a row belongs to",
-        recognise=_target_is("nominal", "boolean", "ordinal"),
+        recognise=_classes_of_single_rows,
+        target="needed",
         target_kinds=("nominal", "boolean", "ordinal"),
         container_at="mlcli.core.containers:LabelledRows",
         base_at="mlcli.core.bases:Classifier",
@@ -85,23 +130,112 @@ KINDS = (
             "repeated-holdout",
             "leave-one-out",
         ),
+        scores=("labels", "rates", "probabilities", "auc"),
         metrics=("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"),
-        baseline="zero-r",
+        baselines=("zero-r",),
         panel=("one-r", "naive-bayes", "knn", "decision-tree", "logistic-regression"),
     ),
     Kind(
         name="regression",
         summary="predict a number",
         recognise=_target_is("numeric"),
+        target="needed",
         target_kinds=("numeric",),
         container_at="mlcli.core.containers:ValuedRows",
         base_at="mlcli.core.bases:Regressor",
         answers_at="mlcli.core.answers:ValueAnswers",
         parts=("test",),
         protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "leave-one-out"),
+        scores=("values",),
         metrics=("rmse", "mae", "bias", "r2"),
-        baseline="zero-r",
+        baselines=("zero-r",),
         panel=("linear-regression", "ridge", "knn", "decision-tree"),
+    ),
+    Kind(
+        name="clustering",
+        summary="put rows into groups; labels, where there are any, only judge",
+        recognise=_without_target,
+        target="judges",
+        target_kinds=("nominal", "boolean", "ordinal"),
+        container_at="mlcli.core.unlabelled:ClusteredRows",
+        base_at="mlcli.core.unsupervised:Clusterer",
+        answers_at="mlcli.core.unsupervised_answers:ClusterAnswers",
+        parts=("test",),
+        protocols=("whole", "k-fold", "repeated-k-fold", "holdout", "repeated-holdout"),
+        scores=("clusters",),
+        metrics=("silhouette", "calinski-harabasz", "wcss", "bcss"),
+        metrics_with_labels=("adjusted-rand", "v-measure", "homogeneity", "completeness"),
+        baselines=("one-cluster", "random-clusters"),
+        panel=("k-means", "agglomerative"),
+    ),
+    Kind(
+        name="sequence-labelling",
+        summary="predict the tag of every row of a sequence",
+        recognise=_target_in_sequences,
+        target="needed",
+        target_kinds=("nominal", "boolean", "ordinal"),
+        container_at="mlcli.core.sequences:TaggedRows",
+        base_at="mlcli.core.sequences:Tagger",
+        answers_at="mlcli.core.sequences:TagAnswers",
+        parts=("test",),
+        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "leave-one-out"),
+        scores=("labels", "rates", "probabilities", "auc", "sequences"),
+        metrics=("accuracy", "sequence-accuracy", "f1-macro"),
+        roles=("sequence", "order"),
+        baselines=("most-frequent-tag",),
+        panel=("hmm",),
+    ),
+    Kind(
+        name="ranking",
+        summary="put the rows of a group in order of their relevance",
+        recognise=_only_when_said,
+        target="needed",
+        target_kinds=("numeric", "ordinal", "boolean", "nominal"),
+        container_at="mlcli.core.ranking:GroupedRows",
+        base_at="mlcli.core.ranking:Ranker",
+        answers_at="mlcli.core.ranking:RankAnswers",
+        parts=("test",),
+        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "leave-one-out"),
+        scores=("rankings",),
+        metrics=("pairwise-accuracy", "ndcg", "kendall-tau"),
+        roles=("group",),
+        baselines=("single-best-column", "random-order"),
+        panel=("ranking-svm",),
+    ),
+    Kind(
+        name="anomaly",
+        summary="score how odd each row is; labels, where there are any, only judge",
+        recognise=_only_when_said,
+        target="judges",
+        target_kinds=("nominal", "boolean", "ordinal"),
+        container_at="mlcli.core.anomaly:ScreenedRows",
+        base_at="mlcli.core.anomaly:Detector",
+        answers_at="mlcli.core.anomaly:ScoreAnswers",
+        parts=("validation", "test"),
+        protocols=("good-only", "whole"),
+        protocol_without_labels="whole",
+        singles_out=True,
+        scores=("anomalies",),
+        metrics=("auc",),
+        metrics_with_labels=("average-precision", "f1", "precision", "recall", "precision-at-n"),
+        baselines=("random-scores",),
+        panel=("z-score", "gaussian-anomaly", "mahalanobis", "knn-distance", "lof"),
+    ),
+    Kind(
+        name="density",
+        summary="describe the distribution that rows were drawn from",
+        recognise=_only_when_said,
+        target="judges",
+        target_kinds=("nominal", "boolean", "ordinal"),
+        container_at="mlcli.core.unlabelled:DensityRows",
+        base_at="mlcli.core.unsupervised:DensityEstimator",
+        answers_at="mlcli.core.unsupervised_answers:DensityAnswers",
+        parts=("test",),
+        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "whole"),
+        scores=("densities",),
+        metrics=("log-likelihood", "bic", "aic"),
+        baselines=("gaussian",),
+        panel=("gmm",),
     ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
@@ -127,6 +261,19 @@ def kind_named(name: str) -> Kind:
     if name not in BY_NAME:
         raise UsageError(f"there is no kind of task '{name}'", hint=did_you_mean(name, BY_NAME, "kinds"))
     return BY_NAME[name]
+
+
+def implied_by(models: Iterable[type]) -> Kind | None:
+    """The kind that the models named leave no choice about: one that no target tells, which all of them can do.
+
+    Of several, the one whose base stands first in the class line of the first model.
+    """
+    named = list(models)
+    able = [set(kinds_of(model)) for model in named]
+    common = set.intersection(*able) if able else set()
+    if not common or any(kind.told_by_target for kind in common):
+        return None
+    return min(common, key=lambda kind: named[0].__mro__.index(kind.base))
 
 
 def kind_of(schema: Schema) -> Kind | None:

@@ -12,7 +12,7 @@ from mlcli.core.explanation import Explanation
 from mlcli.core.learning import learn
 from mlcli.core.limits import refuse_extremes
 from mlcli.core.params import learned
-from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.tables import Array, Codes, Rows, Table
 
 
 @dataclass(kw_only=True, eq=False)
@@ -24,6 +24,9 @@ class Pipeline(Model):
 
     classes_: tuple[str, ...] = learned()
     class_totals_: Array = learned()
+    rows_: Rows = learned()
+    fit_log_likelihood_: float = learned()
+    fit_rows_: float = learned()
 
     @property
     def name(self) -> str:
@@ -62,6 +65,60 @@ class Pipeline(Model):
     def predict_values(self, table: Table) -> Array:
         """The model's values for prepared rows."""
         return self.model.predict_values(self.prepared(table))  # type: ignore[no-any-return]
+
+    @property
+    def transductive(self) -> bool:
+        """Whether the model can only place the rows that it was fitted on."""
+        return bool(getattr(self.model, "transductive", False))
+
+    def space(self, table: Table) -> Array:
+        """The numbers that the model sees."""
+        return self.model.space(self.prepared(table))  # type: ignore[no-any-return]
+
+    def cluster_of(self, table: Table) -> Codes:
+        """The model's group of each prepared row."""
+        return self.model.cluster_of(self.prepared(table))  # type: ignore[no-any-return]
+
+    def placed(self) -> Codes:
+        """Where the model placed the rows that it was fitted on."""
+        return self.model.placed()  # type: ignore[no-any-return]
+
+    def groups(self) -> int:
+        """How many groups the model makes."""
+        return self.model.groups()  # type: ignore[no-any-return]
+
+    def log_density(self, table: Table) -> Array:
+        """The log density at the rows as they were before the steps, so that pipelines compare whatever the scale."""
+        inner: Array = self.model.log_density(self.prepared(table))
+        return inner + sum(step.log_stretch() for step in self.steps)
+
+    def free_parameters(self) -> int:
+        """How many numbers the model fitted."""
+        return self.model.free_parameters()  # type: ignore[no-any-return]
+
+    def project(self, table: Table) -> Array:
+        """The prepared rows in the model's columns."""
+        return self.model.project(self.prepared(table))  # type: ignore[no-any-return]
+
+    def reconstruct(self, table: Table) -> Array:
+        """The prepared rows as the model's projection shows them."""
+        return self.model.reconstruct(self.prepared(table))  # type: ignore[no-any-return]
+
+    def middle(self) -> Array:
+        """The mean of the prepared training rows."""
+        return self.model.middle()  # type: ignore[no-any-return]
+
+    def score_rows(self, table: Table) -> Array:
+        """The model's score of each prepared row: how odd it is, or how far up it belongs in its group."""
+        return self.model.score_rows(self.prepared(table))  # type: ignore[no-any-return]
+
+    def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
+        """The columns that the model sees, and what each adds to its score of prepared rows."""
+        return self.model.reasons(self.prepared(table))  # type: ignore[no-any-return]
+
+    def tag(self, table: Table, sequence: Codes) -> Codes:
+        """The model's tag of each prepared row."""
+        return self.model.tag(self.prepared(table), sequence)  # type: ignore[no-any-return]
 
     def explain(self) -> Explanation:
         """What the steps learned, then what the model learned."""

@@ -103,8 +103,9 @@ def unlabelled(dataset: Dataset) -> Iterator[str]:
 
 
 def duplicates(dataset: Dataset) -> Iterator[str]:
-    """Rows that are the same in every feature and in the target."""
-    names = {column.name for column in (*dataset.schema.features(), dataset.schema.the("target")) if column}
+    """Rows that are the same in every feature, in the target, and in their place in a sequence."""
+    places = [dataset.schema.the(role) for role in ("target", "sequence", "order")]
+    names = {column.name for column in (*dataset.schema.features(), *places) if column}
     part = dataset.table.select(names)
     seen = Counter(
         numbers.tobytes() + codes.tobytes() for numbers, codes in zip(part.numbers, part.codes, strict=True)

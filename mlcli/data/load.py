@@ -18,7 +18,7 @@ from mlcli.data.oddities import odd_columns
 from mlcli.data.records import Layout, Records, read_records
 from mlcli.data.roles import Given, given_roles, refuse_unusable
 from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, read_sidecar, sidecar_document
-from mlcli.data.task import settled, wanted_task
+from mlcli.data.task import needs_target, settled, wanted_task
 
 
 def load(
@@ -34,7 +34,8 @@ def load(
         raise DataError("has column names but no rows", where=records.name)
     sidecar = read_sidecar(document, records.header)
     typed = typed_columns(records, sidecar)
-    roles = given_roles(typed, sidecar, records, target)
+    learnt = needs_target(task or sidecar.task)
+    roles = given_roles(typed, sidecar, records, target, guess_target=learnt)
     refuse_unusable(typed, roles, records)
     wanted = wanted_task(_target_name(roles), task, sidecar, records)
     dataset = _dataset(records, sidecar, typed, roles, wanted)

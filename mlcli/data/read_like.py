@@ -62,6 +62,10 @@ class NewRows:
         """The cells of any column of the file, as text, to be written beside the predictions."""
         return self.records.column(column).cells()
 
+    def texts(self, columns: Mapping[str, Column]) -> dict[str, list[str]]:
+        """The cells of some columns as text, by role."""
+        return {role: self.text(column.name) for role, column in columns.items()}
+
 
 def read_like(
     reference: str,
@@ -70,15 +74,18 @@ def read_like(
     base: Path | None = None,
     ranges: Ranges | None = None,
     missing: Mapping[str, Sequence[str]] | None = None,
+    beside: Mapping[str, Column] | None = None,
 ) -> NewRows:
     """The rows of a file, or of standard input (``-``), as a model with these columns needs them.
 
     Missing columns are refused, extra ones are kept as text. Of a sidecar beside the file only what says how cells
     are read counts: delimiter, header and missing cells. ``missing`` are words, by column, that stood for an empty
-    cell when the model learned.
+    cell when the model learned. ``beside`` are columns, by role, that must be there although the model does
+    not see them.
     """
     records, said = _records(reference, base)
-    raise_all(DataError, lacking([column.name for column in columns], records.header, records.name))
+    needed = [column.name for column in (*columns, *(beside or {}).values())]
+    raise_all(DataError, lacking(needed, records.header, records.name))
     typed: dict[str, Typed] = {}
     unseen: list[Unseen] = []
     problems: list[Problem] = []

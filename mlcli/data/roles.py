@@ -32,7 +32,7 @@ class Given:
 
 
 def given_roles(
-    typed: Mapping[str, Typed], sidecar: Sidecar, records: Records, target: str | None
+    typed: Mapping[str, Typed], sidecar: Sidecar, records: Records, target: str | None, *, guess_target: bool
 ) -> dict[str, Given]:
     """The role of every column; ``target`` is what the user asks for, and goes before the sidecar."""
     if target is not None and target not in typed:
@@ -40,7 +40,7 @@ def given_roles(
         raise DataError(f"there is no column '{target}' to be the target", where=records.name, hint=hint)
     wanted = target if target is not None else sidecar.target
     roles = {name: _given(name, column, sidecar, wanted) for name, column in typed.items()}
-    if wanted is None and not sidecar.says_target:
+    if guess_target and wanted is None and not sidecar.says_target:
         guessed = _last_feature(roles)
         why = "the last column" if guessed == list(roles)[-1] else "the last column that is a feature"
         note = f"the target was guessed: {why}, '{guessed}'; to choose another, say --target COLUMN"

@@ -16,9 +16,9 @@ from mlcli.core.strict_yaml import Document, read
 SUFFIXES = (".yaml", ".yml")
 ABOUT = ("summary", "source", "licence", "citation", "notes", "uses", "reference")
 """Keys that are kept for people and not looked into."""
-KEYS = ("name", "target", "task", "columns", "roles", "missing", "delimiter", "header", *ABOUT)
+KEYS = ("name", "target", "task", "anomaly", "columns", "roles", "missing", "delimiter", "header", *ABOUT)
 COLUMN_KEYS = ("kind", "role", "levels", "missing", "empty", "range")
-KIND_OF_ROLE = {"weight": "numeric"}
+KIND_OF_ROLE = {"weight": "numeric", "sequence": "nominal", "user": "nominal", "item": "nominal"}
 DELIMITER_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 EXPERIMENT_KEYS = ("data", "models", "protocol")
 
@@ -47,6 +47,8 @@ class Sidecar:
     """Whether the target is settled, be it that there is none."""
     tasks: tuple[str, ...] = ()
     """The kinds of task that the data are for; the first that mlcli can do is taken."""
+    anomaly: tuple[str, ...] = ()
+    """The levels of the target that are anomalies, where anomalies are looked for."""
     columns: Mapping[str, Declaration] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     delimiter: str | None = None
@@ -115,6 +117,7 @@ class _Reading:
             target=target,
             says_target=target is not None or "target" in self.value,
             tasks=self._tasks(),
+            anomaly=self._texts("anomaly"),
             columns=columns,
             missing=self._texts("missing"),
             delimiter=self._delimiter(),

@@ -13,6 +13,7 @@ from mlcli.data.columns import WRITE_PLAINLY, Typed, retyped
 from mlcli.data.number_text import decorated_among
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
+from mlcli.data.singled_out import singled_out
 
 CLASSES_AT_MOST = 10
 ROWS_PER_CLASS = 2
@@ -30,11 +31,17 @@ class Settled:
 def wanted_task(target: str | None, asked: str | None, sidecar: Sidecar, records: Records) -> str | None:
     """The task that the user asks for, or that the sidecar states for this target."""
     if asked is None:
-        return sidecar.task if target is not None and sidecar.target in (None, target) else None
-    if target is None:
+        own = target is not None and sidecar.target in (None, target)
+        return sidecar.task if own or not needs_target(sidecar.task) else None
+    if target is None and needs_target(asked):
         hint = "name a column with --target, or in the sidecar"
         raise DataError(f"{asked} needs a target, and the sidecar says: none", where=records.name, hint=hint)
     return asked
+
+
+def needs_target(task: str | None) -> bool:
+    """Whether a target is learned; it is where nothing is said of the task."""
+    return task is None or kind_named(task).target == "needed"
 
 
 def settled(target: Typed, task: str | None, records: Records, sidecar: Sidecar) -> Settled:
@@ -60,7 +67,10 @@ def _refuse_decorated(target: Typed, records: Records) -> None:
 
 def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> Settled:
     column = target.column
-    if column.kind in kind.target_kinds:
+    if kind.singles_out:
+        arranged, note = singled_out(target, records, sidecar)
+        return Settled(arranged, notes=(note,) if note else ())
+    if column.kind in kind.target_kinds or kind.target == "judges":
         return Settled(target)
     needed = kind.target_kinds[0]
     changed, problems = retyped(records.column(column.name), sidecar.of(column.name), needed, records)

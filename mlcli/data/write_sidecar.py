@@ -73,6 +73,8 @@ def _about_the_file(dataset: Dataset) -> Iterator[str]:
     tasks = dict.fromkeys([*filter(None, [dataset.task]), *sidecar.tasks])
     if tasks:
         yield f"task: {flow(tasks) if len(tasks) > 1 else next(iter(tasks))}"
+    if sidecar.anomaly:
+        yield f"anomaly: {flow(sidecar.anomaly)}"
     if sidecar.missing:
         yield f"missing: {flow(sidecar.missing)}"
     if sidecar.delimiter is not None:
@@ -88,8 +90,9 @@ def _declaration(dataset: Dataset, described: Field) -> str:
     parts = {"kind": column.kind}
     if described.role not in ("feature", "target") or (said is not None and said.role == "feature"):
         parts["role"] = described.role
-    if column.coded and not _found_again(dataset, described):
-        parts["levels"] = flow(column.levels)
+    levels = _levels_of_the_file(dataset, described)
+    if levels and not _found_again(dataset, described):
+        parts["levels"] = flow(levels)
     if said is not None and said.missing:
         parts["missing"] = flow(said.missing)
     if said is not None and said.empty is not None and column.coded:
@@ -99,6 +102,14 @@ def _declaration(dataset: Dataset, described: Field) -> str:
     if len(parts) == 1:
         return column.kind
     return "{" + ", ".join(f"{word}: {value}" for word, value in parts.items()) + "}"
+
+
+def _levels_of_the_file(dataset: Dataset, described: Field) -> tuple[str, ...]:
+    """The levels to declare; where anomalies are told from the rest, those that the sidecar had."""
+    if described.role != "target" or not dataset.sidecar.anomaly:
+        return described.column.levels
+    said = dataset.sidecar.columns.get(described.column.name)
+    return said.levels if said is not None else ()
 
 
 def _found_again(dataset: Dataset, described: Field) -> bool:

@@ -8,12 +8,14 @@ from pathlib import Path
 
 from mlcli.core.containers import Strata
 from mlcli.core.errors import DataError, Problem, UsageError, raise_all
-from mlcli.core.kinds import KINDS, Kind, kind_named, kind_of
+from mlcli.core.kinds import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of
 from mlcli.core.params import build, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.data.dataset import Dataset
 from mlcli.experiment._faults import Faults
-from mlcli.experiment.cells import DataSpec, ProtocolSpec
+from mlcli.experiment.cells import UNDEMANDING, DataSpec, ProtocolSpec
+
+NO_LABELS = "there are no labels to judge by: rows are described, and the protocol is {} unless another is named"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +32,24 @@ class Ground:
         """What tables call the dataset."""
         return self.dataset.name
 
+    @property
+    def default_protocol(self) -> str:
+        """The first of the kind, or the one for rows without labels where these have none."""
+        without = self.kind.protocol_without_labels if self.strata.strata is None else ""
+        return without or self.kind.protocols[0]
 
-def grounds_of(data: Sequence[DataSpec], base: Path | None, faults: Faults) -> list[Ground]:
-    """Every dataset that can be read; two of one name are told apart."""
+
+def grounds_of(
+    data: Sequence[DataSpec], base: Path | None, faults: Faults, models: Sequence[type] = ()
+) -> list[Ground]:
+    """Every dataset that can be read; two of one name are told apart.
+
+    The kind of task that the models leave no choice about goes before what the data look like.
+    """
     grounds: list[Ground] = []
     for spec in data:
         with faults.kept(spec.where):
-            ground = _loaded(spec, base)
+            ground = _loaded(spec, base, models)
             _refuse_repeated(ground, grounds)
             grounds.append(ground)
     return [_told_apart(ground, grounds) for ground in grounds]
@@ -48,13 +61,16 @@ def ground_of(spec: DataSpec, dataset: Dataset) -> Ground:
     if kind is None:
         hint = "say which column to predict: --target in the shell, 'target' in the experiment file or the sidecar"
         raise DataError(f"{dataset.name}: what is to be predicted is not known", hint=hint)
-    return Ground(spec, dataset, kind, kind.container.from_table(dataset.table, dataset.schema).strata())
+    strata = kind.container.from_table(dataset.table, dataset.schema).strata()
+    if kind.protocol_without_labels and strata.strata is None:
+        dataset = replace(dataset, notes=(*dataset.notes, NO_LABELS.format(kind.protocol_without_labels)))
+    return Ground(spec, dataset, kind, strata)
 
 
 def protocol_for(ground: Ground, spec: ProtocolSpec | None) -> ProtocolSpec:
     """The protocol that is asked for, or the kind's default, with every parameter; legal for the kind and rows."""
     spec = spec or ProtocolSpec("")
-    use = spec.use or ground.kind.protocols[0]
+    use = ground.kind.undemanding if spec.use == UNDEMANDING else spec.use or ground.default_protocol
     cls = PROTOCOLS.load(use)
     if use not in ground.kind.protocols:
         what = f"{ground.name} is {ground.kind.name}, which {use} cannot split"
@@ -71,10 +87,23 @@ def _hint_for_protocol(kind: Kind) -> str:
     return f"{legal}; without 'use', every kind gets its own ({defaults}), with the folds that are given"
 
 
-def _loaded(spec: DataSpec, base: Path | None) -> Ground:
+def _loaded(spec: DataSpec, base: Path | None, models: Sequence[type]) -> Ground:
     from mlcli.data.load import load
 
-    return ground_of(spec, load(spec.reference, base=base, target=spec.target, task=spec.task))
+    implied = implied_by(models)
+    task = spec.task or (implied.name if implied else None)
+    dataset = load(spec.reference, base=base, target=spec.target, task=task)
+    if task is None and (other := _other_task(dataset, models)) is not None:
+        dataset = load(spec.reference, base=base, target=spec.target, task=other)
+    return ground_of(spec, dataset)
+
+
+def _other_task(dataset: Dataset, models: Sequence[type]) -> str | None:
+    """A later task of the sidecar, where all models can do that and none of them the first."""
+    able = {kind.name for kind in common_to(models)}
+    if dataset.task is None or any(kind.name == dataset.task for model in models for kind in kinds_of(model)):
+        return None
+    return next((task for task in dataset.sidecar.tasks if task in able), None)
 
 
 def _refuse_repeated(ground: Ground, before: Sequence[Ground]) -> None:

@@ -44,7 +44,9 @@ def _rehearse(saved: SavedModel) -> None:
 
 def _two_rows(saved: SavedModel) -> Any:
     """A row of the first levels and smallest values of training, and one that is empty where cells may be."""
-    described = [*(Field(column) for column in saved.features), Field(saved.target, "target")]
+    described = [Field(column) for column in saved.features]
+    described += [Field(saved.target, "target")] if saved.target else []
+    described += [Field(column, role) for role, column in saved.beside.items()]
     cells = [(field.column, _two_cells(field, saved.ranges)) for field in described]
     container = kind_named(saved.kind).container
     return container.from_table(Table.of(cells, 2), Schema(tuple(described)))
@@ -52,7 +54,7 @@ def _two_rows(saved: SavedModel) -> Any:
 
 def _two_cells(field: Field, ranges: Mapping[str, tuple[float, float]]) -> np.ndarray[Any, Any]:
     column = field.column
-    may_be_empty = column.missing and field.role != "target"
+    may_be_empty = column.missing and field.role == "feature"
     if column.coded:
         return np.array([0, MISSING_CODE if may_be_empty else 0], np.int32)
     low, _ = ranges.get(column.name, (0.0, 0.0))
@@ -74,6 +76,10 @@ def _are_ranges(value: Any) -> bool:
     )
 
 
+def _are_columns_by_role(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(column, Column) for column in value.values())
+
+
 def _are_texts(value: Any) -> bool:
     return isinstance(value, dict) and all(
         isinstance(texts, tuple) and all(isinstance(text, str) for text in texts) for texts in value.values()
@@ -87,9 +93,10 @@ def _are_prints(value: Any) -> bool:
 PARTS: Mapping[str, Callable[[Any], bool]] = {
     "pipeline": _is_a(Pipeline),
     "kind": _is_a(str),
-    "target": _is_a(Column),
+    "target": _is_a(Column, type(None)),
     "features": _are_columns,
     "ranges": _are_ranges,
+    "beside": _are_columns_by_role,
     "missing": _are_texts,
     "seed": _is_a(int),
     "dataset": _is_a(str),

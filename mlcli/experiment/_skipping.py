@@ -6,15 +6,17 @@ from mlcli.core.kinds import Kind, kind_named, kinds_of
 from mlcli.core.params import build
 from mlcli.core.registry import MODELS
 from mlcli.experiment._grounds import Ground
-from mlcli.experiment.cells import ModelSpec
+from mlcli.experiment.cells import WHOLE, ModelSpec, ProtocolSpec
 
 
-def why_skipped(ground: Ground, model: ModelSpec) -> str:
+def why_skipped(ground: Ground, model: ModelSpec, protocol: ProtocolSpec) -> str:
     """The reason in words, or nothing."""
     kinds = _kinds(model)
     if ground.kind not in kinds:
         does = " and ".join(kind.name for kind in kinds)
         return f"{model.label or model.use} does {does}; {ground.name} is {ground.kind.name}"
+    if getattr(MODELS.load(model.use), "transductive", False) and protocol.use != WHOLE:
+        return f"{model.use} can only place the rows that it was fitted on, and {protocol.use} asks about others"
     weight = ground.dataset.schema.the("weight")
     if weight is not None and not build(MODELS.load(model.use), model.params).accepts.weights:
         return f"{model.use} takes every row alike; {ground.name} has row weights in '{weight.name}'"

@@ -12,6 +12,10 @@ from mlcli.core.explanation import Explanation
 from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
 
+WHOLE = "whole"
+"""The protocol that asks about the rows that were learned from."""
+UNDEMANDING = "undemanding"
+"""Stands for the protocol of the kind that the fewest rows can serve, where nothing is judged."""
 AS_SAVED = "as-saved"
 """The protocol word of a cell whose model is a saved file: judged on all rows, learning nothing."""
 

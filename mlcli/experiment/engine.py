@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from mlcli.core.answers import Answers
 from mlcli.core.errors import MlcliError
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.kinds import kind_named
-from mlcli.core.learning import ask
+from mlcli.core.learning import judged
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
@@ -100,7 +98,7 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         started = perf_counter()
         pipeline = block.learner.learned(train_rows, index)
         fitted = perf_counter()
-        answers = _answers(pipeline, block.rows, split)
+        answers = judged(pipeline, block.rows, split)
         answered = perf_counter()
         explanation = _small(pipeline.explain())
     return SplitResult(
@@ -113,11 +111,6 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         warnings=tuple(said),
         explanation=explanation,
     )
-
-
-def _answers(pipeline: Pipeline, rows: Any, split: Split) -> Mapping[str, Answers]:
-    parts = kind_named(rows.kind).parts
-    return {part: ask(pipeline, rows.take(getattr(split, part))) for part in parts}
 
 
 def _small(explanation: Explanation) -> Explanation:

@@ -13,7 +13,7 @@ from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.dataset import Dataset
 from mlcli.data.shipped import shipped_path
 from mlcli.experiment._grounds import Ground, ground_of, protocol_for
-from mlcli.experiment.cells import DataSpec, ProtocolSpec
+from mlcli.experiment.cells import UNDEMANDING, DataSpec, ProtocolSpec
 from mlcli.experiment.labels import said
 
 TEMPLATE = """\
@@ -38,7 +38,7 @@ seed: 1
 """
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 """Text that YAML takes as text without quotes."""
-SPLITS_FEW_ROWS = ProtocolSpec("leave-one-out")
+SPLITS_FEW_ROWS = ProtocolSpec(UNDEMANDING)
 
 
 def first_experiment(reference: str, dataset: Dataset) -> str:
@@ -60,11 +60,11 @@ def first_experiment(reference: str, dataset: Dataset) -> str:
 
 def _data(reference: str, ground: Ground) -> str:
     """The dataset with its target and kind of task, which may be guesses to correct."""
-    target = ground.dataset.schema.with_role("target")[0]
+    target = next(iter(ground.dataset.schema.with_role("target")), None)
     key = "name" if ground.dataset.path == shipped_path(reference) else "path"
     return (
         f"  - {key}: {_text(reference)}\n"
-        f"    target: {_text(target.column.name)}{_guessed(target)}\n"
+        f"    target: {_text(target.column.name) + _guessed(target) if target else 'null'}\n"
         f"    task: {ground.kind.name}"
     )
 

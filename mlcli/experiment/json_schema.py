@@ -11,7 +11,7 @@ from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment._shapes import DataShape, ExperimentShape
 from mlcli.experiment.written import IGNORED
-from mlcli.metrics.registry import class_names_for, names_for
+from mlcli.metrics.registry import class_names_for, names_for, names_of_the_first_for
 
 Schema = dict[str, Any]
 
@@ -102,7 +102,9 @@ def _metrics() -> Schema:
     names = dict.fromkeys(name for kind in KINDS for name in names_for(kind.answers))
     of_one_class = "|".join(dict.fromkeys(name for kind in KINDS for name in class_names_for(kind.answers)))
     pattern = {"type": "string", "pattern": rf"^({of_one_class})\[.+\]$", "description": "of one class"}
-    return {"anyOf": [{"enum": list(names)}, pattern]}
+    firsts = "|".join(dict.fromkeys(name for kind in KINDS for name in names_of_the_first_for(kind.answers)))
+    first = {"type": "string", "pattern": rf"^({firsts})@[1-9][0-9]*$", "description": "of the first rows"}
+    return {"anyOf": [{"enum": list(names)}, pattern, first]}
 
 
 def _task() -> Schema:

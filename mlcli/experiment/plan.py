@@ -39,7 +39,8 @@ def planned(experiment: Experiment, *, base: Path | None = None) -> tuple[list[C
             raise UsageError(f"the seed {experiment.seed} is too large", hint=f"seeds go up to {LARGEST_SEED}")
     models = None if experiment.models is None else _resolved_models(experiment.models, faults)
     folder = experiment.source.parent if experiment.source else None
-    grounds = grounds_of(experiment.data, base or folder, faults)
+    classes = [MODELS.load(model.use) for model in models or ()]
+    grounds = grounds_of(experiment.data, base or folder, faults, classes)
     check_metrics(experiment, grounds, faults)
     cells: list[Cell] = []
     for ground in grounds:
@@ -91,8 +92,8 @@ def _cells(
     """The cells of one dataset."""
     if models is None:
         models = [_resolved(ModelSpec(use)) for use in ground.kind.panel]
-    for model in _labelled(ground, _baseline_first(ground, models)):
-        skipped = why_skipped(ground, model)
+    for model in _labelled(ground, _baselines_first(ground, models)):
+        skipped = why_skipped(ground, model, protocol)
         as_it_is = skipped or model.saved is not None
         learned = 0 if skipped or model.saved is None else _learned_rows(ground, model.saved)
         yield Cell(
@@ -108,6 +109,15 @@ def _cells(
         )
 
 
+def _baselines_first(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:
+    """The kind's baselines stand in every table, at its head, asked for or not."""
+    first: list[ModelSpec] = []
+    for use in ground.kind.baselines:
+        asked = [model for model in models if model.use == use and model.saved is None]
+        first += asked or [_resolved(ModelSpec(use))]
+    return [*first, *(model for model in models if model not in first)]
+
+
 def _learned_rows(ground: Ground, path: Path) -> int:
     """How many rows of a dataset a saved model knows already; a dataset that does not fit it is refused."""
     from mlcli.experiment.model_file import load_model
@@ -119,13 +129,6 @@ def _learned_rows(ground: Ground, path: Path) -> int:
     except ModelFileError as problem:
         place = f"{path} on {ground.name}"
         raise ModelFileError(*(replace(one, where=place) for one in problem.problems)) from None
-
-
-def _baseline_first(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:
-    """The kind's baseline stands in every table, at its head, asked for or not."""
-    baselines = [model for model in models if model.use == ground.kind.baseline and model.saved is None]
-    others = [model for model in models if model not in baselines]
-    return [*(baselines or [_resolved(ModelSpec(ground.kind.baseline))]), *others]
 
 
 def _labelled(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:

@@ -27,7 +27,8 @@ class SavedModel:
 
     pipeline: Pipeline
     kind: str
-    target: Column
+    target: Column | None
+    """None where the rows had none: some kinds learn without."""
     features: tuple[Column, ...]
     ranges: Mapping[str, tuple[float, float]]
     """Smallest and largest training value of every numeric feature that has values."""
@@ -42,6 +43,8 @@ class SavedModel:
     """The mlcli that made it."""
     prints: Prints
     """The fingerprint of every training row, target included, sorted."""
+    beside: Mapping[str, Column] = field(default_factory=dict)
+    """By role, the columns that the model does not see, but that say which rows belong together."""
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What stood for an empty cell in its columns, as their sidecar said; it does so in new rows, too."""
     digest: str = ""
@@ -51,10 +54,11 @@ class SavedModel:
     def of(cls, trained: Trained, dataset: Dataset, seed: int) -> Self:
         """What is kept of a model that was trained on a dataset."""
         target = dataset.schema.the("target")
-        if target is None:
-            raise ValueError(f"{dataset.name} has no target")
         features = trained.rows.table.columns
-        learned_from = aligned(dataset, (*features, target)).take(trained.rows.rows)
+        roles = kind_named(trained.rows.kind).roles
+        beside = {role: column for role in roles if (column := dataset.schema.the(role)) is not None}
+        known = (*features, *_if_any(target))
+        learned_from = aligned(dataset, (*known, *beside.values())).take(trained.rows.rows)
         return cls(
             pipeline=trained.pipeline,
             kind=trained.rows.kind,
@@ -67,12 +71,16 @@ class SavedModel:
             rows=len(trained.rows),
             version=mlcli.__version__,
             prints=np.sort(fingerprints(learned_from)),
+            beside=beside,
             missing={
-                column.name: tokens
-                for column in (*features, target)
-                if (tokens := dataset.sidecar.of(column.name).missing)
+                column.name: tokens for column in known if (tokens := dataset.sidecar.of(column.name).missing)
             },
         )
+
+    @property
+    def _known_columns(self) -> tuple[Column, ...]:
+        """The columns by which a row is known again."""
+        return (*self.features, *_if_any(self.target), *self.beside.values())
 
     def table_of(self, dataset: Dataset) -> Table:
         """The features of a dataset as the model knows them, or a ModelFileError that says what does not fit."""
@@ -80,20 +88,23 @@ class SavedModel:
 
     def rows_of(self, dataset: Dataset) -> Any:
         """Rows whose truth is known, as the model knows them; a class that it never saw is a ModelFileError."""
-        table = aligned(dataset, (*self.features, self.target), self.missing)
+        targets = _if_any(self.target)
+        table = aligned(dataset, (*self.features, *targets), self.missing)
         self._refuse_unknown_classes(dataset, table)
-        fields = [Field(column) for column in self.features] + [Field(self.target, "target")]
-        weight = dataset.schema.the("weight")
-        weights = [] if weight is None else [(weight, dataset.table.cells(weight.name))]
-        schema = Schema((*fields, *(Field(column, "weight") for column, _ in weights)))
-        whole = Table.of([*table.parts(), *weights], len(table))
+        fields = [Field(column) for column in self.features] + [Field(column, "target") for column in targets]
+        roles = ("weight", *kind_named(self.kind).roles)
+        beside = [Field(column, role) for role in roles if (column := dataset.schema.the(role)) is not None]
+        schema = Schema((*fields, *beside))
+        cells = [(field.column, dataset.table.cells(field.column.name)) for field in beside]
+        whole = Table.of([*table.parts(), *cells], len(table))
         return kind_named(self.kind).container.from_table(whole, schema)
 
     def learned_rows(self, dataset: Dataset) -> int:
         """How many of the rows with a target are equal to rows that it has learned from."""
-        known = aligned(dataset, (*self.features, self.target), self.missing)
-        judged = np.flatnonzero(~is_missing(known.cells(self.target.name)))
-        return int(np.isin(fingerprints(known.take(judged)), self.prints).sum())
+        known = aligned(dataset, self._known_columns, self.missing)
+        for target in _if_any(self.target):
+            known = known.take(np.flatnonzero(~is_missing(known.cells(target.name))))
+        return int(np.isin(fingerprints(known), self.prints).sum())
 
     def notes_on(self, dataset: Dataset) -> tuple[str, ...]:
         """What to keep in mind about answers to these rows: those that it has learned, and cells unlike any."""
@@ -102,15 +113,16 @@ class SavedModel:
         return (*self._overlap(dataset), *unlike)
 
     def _refuse_unknown_classes(self, dataset: Dataset, table: Table) -> None:
-        unknown = int(unknown_levels(dataset, self.target, table.cells(self.target.name), self.missing).sum())
-        if unknown:
-            what = f"{unknown} rows have a '{self.target.name}' that the model has never seen"
-            hint = f"it knows {', '.join(self.target.levels)}: leave other rows out, or train it again"
-            raise ModelFileError(what, where=dataset.name, hint=hint)
+        for target in _if_any(self.target):
+            unknown = int(unknown_levels(dataset, target, table.cells(target.name), self.missing).sum())
+            if unknown:
+                what = f"{unknown} rows have a '{target.name}' that the model has never seen"
+                hint = f"it knows {', '.join(target.levels)}: leave other rows out, or train it again"
+                raise ModelFileError(what, where=dataset.name, hint=hint)
 
     def _overlap(self, dataset: Dataset) -> Iterator[str]:
-        if self.target.name in dataset.schema.names():
-            known = fingerprints(aligned(dataset, (*self.features, self.target), self.missing))
+        if {column.name for column in _if_any(self.target)} <= set(dataset.schema.names()):
+            known = fingerprints(aligned(dataset, self._known_columns, self.missing))
             seen = int(np.isin(known, self.prints).sum())
             if seen:
                 learned = "rows that the model has learned from"
@@ -127,6 +139,10 @@ class SavedModel:
         for found, what in kinds_of_cells:
             if found.any():
                 yield f"column '{column.name}': {found.sum()} of {len(cells)} cells {what}"
+
+
+def _if_any(column: Column | None) -> tuple[Column, ...]:
+    return () if column is None else (column,)
 
 
 def _ranges(table: Table) -> Iterator[tuple[str, tuple[float, float]]]:

@@ -8,11 +8,11 @@ from pathlib import Path
 from mlcli.core.errors import ExperimentError, MlcliError, Problem
 from mlcli.core.kinds import kind_named
 from mlcli.core.strict_yaml import read
-from mlcli.experiment.cells import DataSpec, Experiment, ProtocolSpec
+from mlcli.experiment.cells import UNDEMANDING, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.entries import models_of, protocol_of
 from mlcli.experiment.written import Written, placed
 
-SPLITS_ANYTHING = ProtocolSpec("leave-one-out")
+SPLITS_ANYTHING = ProtocolSpec(UNDEMANDING)
 """Stands in for a protocol that cannot be read, so that nothing is said of how it would split."""
 
 

@@ -45,6 +45,7 @@ def splits_digest(splits: Sequence[Split]) -> str:
         seen.update(f"{split.label}|{len(split.train)}|{len(split.test)}|".encode())
         seen.update(split.train.astype("<i8").tobytes())
         seen.update(split.test.astype("<i8").tobytes())
+        seen.update(split.validation.astype("<i8").tobytes())
     return seen.hexdigest()
 
 

@@ -21,7 +21,7 @@ class Undefined:
 
 Score = float | Undefined
 Better = Literal["high", "low", "zero"]
-Form = Literal["share of rows", "mean of rows", "other"]
+Form = Literal["share of rows", "mean of rows", "mean of units", "of the fit", "other"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class Metric:
     """How it comes from its rows; this decides its interval and its test of difference."""
     per_row: Callable[[Any], Array] | None = None
     """The value of each row, for a metric that is the (weighted) mean of row values."""
+    per_unit: Callable[[Any], Array] | None = None
+    """The value of each unit of rows, NaN where it has none, for a metric that is their plain mean."""
     under: Callable[[Any, Array], Array] | None = None
     """Its values under many weightings (B × n) of the rows, NaN where undefined; without it a loop answers."""
     marks: Callable[[Any], tuple[str, ...]] | None = None

@@ -2,8 +2,8 @@
 
 Percentile intervals come from 1,000 resamples; beyond 20,000 rows from fewer, so that no more than 20 million rows
 are drawn, but from 200 at least. A resample is a weighting of the rows: how often each was drawn, times its own
-weight. It is seeded by the numbers of the rows, so all models and metrics meet the same resamples, as paired tests
-need.
+weight. Rows that hang together, such as those of a sequence, are drawn together. The numbers of the rows seed the
+resamples, so all models and metrics meet the same ones, as paired tests need.
 """
 
 from __future__ import annotations
@@ -51,15 +51,24 @@ def resamples_for(rows: int) -> int:
     return max(FEWEST, min(RESAMPLES, MOST_DRAWS // max(rows, 1)))
 
 
+def drawn_from(answers: Answers) -> str:
+    """What is drawn, in words."""
+    if answers.units is None:
+        return f"{len(answers)} rows"
+    return f"{len(np.unique(answers.units))} units of rows that hang together"
+
+
 def weightings(answers: Answers) -> Iterator[Array]:
     """Blocks (B × n) of weightings of the rows."""
     rows, left = len(answers), resamples_for(len(answers))
+    unit = np.arange(rows) if answers.units is None else np.unique(answers.units, return_inverse=True)[1]
+    units = int(unit.max()) + 1
     rng = rng_for("bootstrap", hashlib.sha256(answers.rows.astype("<i8").tobytes()).hexdigest())
     while left:
         times = min(left, max(1, BLOCK // rows))
-        drawn = rng.integers(0, rows, size=(times, rows)) + rows * np.arange(times)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=times * rows).reshape(times, rows)
-        yield counts * answers.weights
+        drawn = rng.integers(0, units, size=(times, units)) + units * np.arange(times)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=times * units).reshape(times, units)
+        yield counts[:, unit] * answers.weights
         left -= times
 
 

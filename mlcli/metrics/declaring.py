@@ -18,19 +18,21 @@ from mlcli.core.tables import Array
 from mlcli.metrics.base import Better, Metric, Score, Undefined
 from mlcli.metrics.confusion import counts_of, counts_under
 
-METRICS: dict[str, Metric] = {}
-"""Every metric, by name; ``registry.py`` fills it by importing the scores."""
+METRICS: dict[tuple[type[Answers], str], Metric] = {}
+"""Every metric, by the answers it judges and its name; ``registry.py`` fills it by importing the scores."""
 OF_ONE_CLASS: dict[str, Callable[[str], Metric]] = {}
 """The metrics that a single class has too, by the name before the bracket."""
+OF_THE_FIRST: dict[tuple[type[Answers], str], Callable[[int], Metric]] = {}
+"""The metrics that may look at the first rows only, as ndcg@3, by their answers and the name before the sign."""
 
 Precondition = Callable[[Any], Undefined | None]
 
 
 def declare(metric: Metric) -> Metric:
     """Put a metric into the registry."""
-    if metric.name in METRICS:
+    if (metric.answers, metric.name) in METRICS:
         raise ValueError(f"there are two metrics named '{metric.name}'")
-    METRICS[metric.name] = metric
+    METRICS[metric.answers, metric.name] = metric
     return metric
 
 

@@ -5,6 +5,7 @@ The test follows from how the metric comes from its rows:
     two or more splits                       corrected resampled t over the differences of splits (Nadeau & Bengio)
     shares of rows, one split or pooled      exact McNemar; interval by Agresti & Min 2005 (Wald + 2)
     means of rows, one split or pooled       paired t over the rows
+    means of groups, one split or pooled     paired t over the groups
     other metrics, one split or pooled       paired bootstrap over the rows
 
 Splits that all differ by the same amount have no spread to test against: the distinct rows are tested instead,
@@ -23,10 +24,11 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Form, Metric, Score, Undefined
-from mlcli.metrics.bootstrap import percentile_interval, replicates
+from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
 from mlcli.metrics.intervals import LEVEL, NO_SPREAD, UPPER, Estimate, Interval, over_rows, over_splits
 from mlcli.metrics.pooling import distinct, joined
+from mlcli.metrics.summary import form_for
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def _at_once(metric: Metric, a: Answers, b: Answers) -> Difference:
     if not (_comparable(first) and _comparable(second)):
         return Difference(None, why=_why_not([first, second]))
     name, test = _test_of(metric, a)
-    return _difference(first - second, test(metric, a, b), f"{name} over {len(a)} rows")
+    return _difference(first - second, test(metric, a, b), f"{name} over {drawn_from(a)}")
 
 
 def _difference(mean: float, verdict: Verdict, test: str) -> Difference:
@@ -122,6 +124,15 @@ def paired_t(metric: Metric, a: Answers, b: Answers) -> Verdict:
     return Verdict(estimate.interval("paired t"), _p_of_rows(estimate))
 
 
+def paired_t_of_units(metric: Metric, a: Answers, b: Answers) -> Verdict:
+    """Student's t over the differences of groups of rows, of those that have a value."""
+    assert metric.per_unit is not None
+    differences = metric.per_unit(a) - metric.per_unit(b)
+    known = differences[~np.isnan(differences)]
+    estimate = over_rows(known, np.ones(len(known)))
+    return Verdict(estimate.interval("paired t"), _p_of_rows(estimate))
+
+
 def paired_bootstrap(metric: Metric, a: Answers, b: Answers) -> Verdict:
     """How often resampled rows turn the difference round."""
     differences = replicates(metric, a) - replicates(metric, b)
@@ -131,17 +142,27 @@ def paired_bootstrap(metric: Metric, a: Answers, b: Answers) -> Verdict:
     return Verdict(interval, None if interval.low is None else min(1.0, 2 * (fewer + 1) / (len(known) + 1)))
 
 
+def nothing_to_resample(metric: Metric, a: Answers, b: Answers) -> Verdict:
+    """A value of the fit alone has no rows to draw it from again."""
+    return Verdict(
+        Interval(None, None, "no test: one fit of each has one value, which no judged row changes"), None
+    )
+
+
 TESTS: dict[Form, tuple[str, Test]] = {
     "share of rows": ("exact McNemar", mcnemar),
     "mean of rows": ("paired t", paired_t),
+    "mean of units": ("paired t of groups", paired_t_of_units),
+    "of the fit": ("two fits", nothing_to_resample),
     "other": ("paired bootstrap", paired_bootstrap),
 }
 
 
 def _test_of(metric: Metric, answers: Answers) -> tuple[str, Test]:
-    """McNemar counts rows, so weighted shares are compared as means."""
-    weighted_share = metric.form == "share of rows" and answers.weight is not None
-    return TESTS["mean of rows" if weighted_share else metric.form]
+    """McNemar counts rows, so weighted shares are compared as means; rows that hang together are resampled."""
+    form = form_for(metric, answers)
+    weighted_share = form == "share of rows" and answers.weight is not None
+    return TESTS["mean of rows" if weighted_share else form]
 
 
 def _p_of_rows(estimate: Estimate) -> float | None:

@@ -1,45 +1,78 @@
-"""Where metrics are found by name: every decorated function in a file of ``mlcli/metrics/scores`` is one."""
+"""Where metrics are found by name: the kinds table says which files of ``mlcli/metrics/scores`` judge what."""
 
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
+from typing import NoReturn
 
 from mlcli.core.answers import Answers, LabelAnswers
 from mlcli.core.errors import UsageError
 from mlcli.core.kinds import KINDS
 from mlcli.core.names import did_you_mean
 from mlcli.metrics.base import Metric
-from mlcli.metrics.declaring import METRICS, OF_ONE_CLASS
+from mlcli.metrics.declaring import METRICS, OF_ONE_CLASS, OF_THE_FIRST
+
+_LOADED: set[type[Answers]] = set()
+"""The answers whose scores have been imported."""
 
 
 def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ()) -> Metric:
     """The metric of a name such as ``f1-macro`` or ``recall[malignant]``; ``classes`` are checked where given."""
-    _load_scores()
+    _load_scores(answers)
     stem, bracket, label = name.partition("[")
-    if bracket and label.endswith("]") and stem in OF_ONE_CLASS:
-        return _fitting(OF_ONE_CLASS[stem](_known_class(name, label[:-1], classes)), answers)
-    if bracket:
-        hint = did_you_mean(stem, OF_ONE_CLASS, "metrics that take a class in brackets")
-        raise UsageError(f"there is no metric '{name}'", hint=hint)
-    if name not in METRICS:
-        hint = did_you_mean(name, names_for(answers), "metrics")
-        raise UsageError(f"there is no metric '{name}'", hint=hint)
-    return _fitting(METRICS[name], answers)
+    if bracket and label.endswith("]") and stem in class_names_for(answers):
+        return OF_ONE_CLASS[stem](_known_class(name, label[:-1], classes))
+    return _known(answers, name) or _of_the_first(answers, name) or _refused(name, answers)
 
 
 def names_for(answers: type[Answers]) -> list[str]:
     """The names of all metrics of one kind of answers, in an order that does not depend on what was used first."""
-    _load_scores()
-    return sorted(name for name, metric in METRICS.items() if issubclass(answers, metric.answers))
+    _load_scores(answers)
+    return sorted({name for judged, name in METRICS if issubclass(answers, judged)})
 
 
 def class_names_for(answers: type[Answers]) -> list[str]:
     """The names that take a class in brackets, as in ``recall[malignant]``."""
-    _load_scores()
+    _load_scores(answers)
     return list(OF_ONE_CLASS) if issubclass(answers, LabelAnswers) else []
+
+
+def names_of_the_first_for(answers: type[Answers]) -> list[str]:
+    """The names that take how many rows count, as in ``ndcg@3``."""
+    _load_scores(answers)
+    return sorted(name for judged, name in OF_THE_FIRST if issubclass(answers, judged))
+
+
+def _of_the_first(answers: type[Answers], name: str) -> Metric | None:
+    """The metric of a name with a number of rows, such as ``ndcg@3``."""
+    stem, _, first = name.partition("@")
+    known = re.fullmatch("[1-9][0-9]{0,8}", first) and stem in names_of_the_first_for(answers)
+    return OF_THE_FIRST[answers, stem](int(first)) if known else None
+
+
+def _known(answers: type[Answers], name: str) -> Metric | None:
+    """The metric of a name for some answers, or for what they are a kind of."""
+    judged = (METRICS.get((cls, name)) for cls in answers.__mro__ if issubclass(cls, Answers))
+    return next((metric for metric in judged if metric is not None), None)
+
+
+def _refused(name: str, answers: type[Answers]) -> NoReturn:
+    """Say whether another kind of task knows the metric, or which name is near."""
+    stem, bracket, _ = name.partition("[")
+    stem = stem.partition("@")[0]
+    others = [kind for kind in KINDS if stem in (class_names_for if bracket else names_for)(kind.answers)]
+    if others and not any(kind.answers is answers for kind in others):
+        ours = _kinds_of(answers)
+        hint = f"metrics of {ours}: {', '.join(names_for(answers))}"
+        theirs = " and ".join(kind.name for kind in others)
+        raise UsageError(f"'{name}' is a metric of {theirs}, not of {ours}", hint=hint)
+    if bracket:
+        hint = did_you_mean(stem, class_names_for(answers), "metrics that take a class in brackets")
+    else:
+        hint = did_you_mean(name, names_for(answers), "metrics")
+    raise UsageError(f"there is no metric '{name}'", hint=hint)
 
 
 def _known_class(name: str, label: str, classes: Sequence[str]) -> str:
@@ -48,21 +81,18 @@ def _known_class(name: str, label: str, classes: Sequence[str]) -> str:
     return label
 
 
-def _fitting(metric: Metric, answers: type[Answers]) -> Metric:
-    if not issubclass(answers, metric.answers):
-        theirs, ours = _kinds_of(metric.answers), _kinds_of(answers)
-        hint = f"metrics of {ours}: {', '.join(names_for(answers))}"
-        raise UsageError(f"'{metric.name}' is a metric of {theirs}, not of {ours}", hint=hint)
-    return metric
-
-
 def _kinds_of(answers: type[Answers]) -> str:
     names = [kind.name for kind in KINDS if issubclass(kind.answers, answers)]
     return " and ".join(names) or answers.__name__
 
 
-@cache
-def _load_scores() -> None:
-    folder = Path(__file__).parent / "scores"
-    for path in sorted(folder.glob("[!_]*.py")):
-        importlib.import_module(f"mlcli.metrics.scores.{path.stem}")
+def _load_scores(answers: type[Answers]) -> None:
+    """Import the scores of the kinds that have these answers; of all kinds, where none is said to have them."""
+    if answers in _LOADED:
+        return
+    _LOADED.add(answers)
+    place = f"{answers.__module__}:{answers.__qualname__}"
+    wanted = [kind for kind in KINDS if kind.answers_at == place] or KINDS
+    for kind in wanted:
+        for stem in kind.scores:
+            importlib.import_module(f"mlcli.metrics.scores.{stem}")

@@ -7,7 +7,11 @@ is said in ``Summary.interval``:
     shares of rows (accuracy, error-rate)   Wilson over the distinct rows judged
     other metrics, two or more splits       corrected resampled t over the splits
     means of rows, one split or pooled      Student's t over the rows
+    means of groups, one split or pooled    Student's t over the groups
+    of the fit (bic), one split             none: no judged row changes it
     other metrics, one split or pooled      bootstrap over the rows
+
+Rows that hang together, such as those of a sequence, are no independent rows: their metrics count as "other".
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.metrics.base import Form, Metric, Summary, Undefined
-from mlcli.metrics.bootstrap import percentile_interval, replicates
+from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.intervals import Interval, effective_rows, over_rows, over_splits, wilson
 from mlcli.metrics.pooling import distinct, joined
 
@@ -46,7 +50,12 @@ def _at_once(metric: Metric, splits: Sequence[Answers]) -> Summary:
     values = (value,) if len(splits) == 1 else _row_means(metric, splits, answers)
     marks = metric.marks(answers) if metric.marks else ()
     return _summary(
-        metric, value, None, values, marks, lambda: INTERVALS_AT_ONCE[metric.form](metric, answers, value)
+        metric,
+        value,
+        None,
+        values,
+        marks,
+        lambda: INTERVALS_AT_ONCE[form_for(metric, answers)](metric, answers, value),
     )
 
 
@@ -61,11 +70,16 @@ def _split_by_split(metric: Metric, splits: Sequence[Answers], train_rows: Seque
     spread = float(np.std(found, ddof=1)) if math.isfinite(mean) else None
 
     def interval() -> Interval:
-        if metric.form == "share of rows":
+        if form_for(metric, splits[0]) == "share of rows":
             return _wilson(metric, joined(splits), mean)
         return split_interval(found, splits, train_rows)
 
     return _summary(metric, mean, spread, values, _marks_of_splits(metric, splits), interval)
+
+
+def form_for(metric: Metric, answers: Answers) -> Form:
+    """How the metric comes from independent rows, if these are."""
+    return metric.form if answers.units is None else "other"
 
 
 def split_interval(values: Sequence[float], splits: Sequence[Answers], train_rows: Sequence[int]) -> Interval:
@@ -106,13 +120,26 @@ def _t_over_rows(metric: Metric, answers: Answers, value: float) -> Interval:
     return over_rows(metric.per_row(answers), answers.weights).interval(f"t over {len(answers)} rows")
 
 
+def _t_over_units(metric: Metric, answers: Answers, value: float) -> Interval:
+    assert metric.per_unit is not None
+    values = metric.per_unit(answers)
+    known = values[~np.isnan(values)]
+    return over_rows(known, np.ones(len(known))).interval(f"t over {len(known)} groups")
+
+
 def _bootstrap(metric: Metric, answers: Answers, value: float) -> Interval:
-    return percentile_interval(replicates(metric, answers), f"bootstrap over {len(answers)} rows")
+    return percentile_interval(replicates(metric, answers), f"bootstrap over {drawn_from(answers)}")
+
+
+def _of_one_fit(metric: Metric, answers: Answers, value: float) -> Interval:
+    return Interval(None, None, "none: it is of the fit, which no judged row changes")
 
 
 INTERVALS_AT_ONCE: dict[Form, Callable[[Metric, Answers, float], Interval]] = {
     "share of rows": _wilson,
     "mean of rows": _t_over_rows,
+    "mean of units": _t_over_units,
+    "of the fit": _of_one_fit,
     "other": _bootstrap,
 }
 

@@ -19,6 +19,11 @@ def rescaled(table: Table, origin: Array, unit: Array) -> Table:
     return replace(table, numbers=(table.numbers - origin) / np.where(varies, unit, 1.0) * varies)
 
 
+def log_stretch(unit: Array) -> float:
+    """The logarithm of how many times larger dividing by the units makes a volume; constant columns have none."""
+    return float(-np.log(unit[unit > 0]).sum())
+
+
 def refuse_misfits(columns: Sequence[Column], *learned: Array) -> None:
     """Refuse (ValueError) anything but one number for each numeric column."""
     wanted = (sum(not column.coded for column in columns),)

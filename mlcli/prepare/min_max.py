@@ -27,7 +27,7 @@ from mlcli.core.moments import extent, is_constant
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.prepare._rescaling import refuse_misfits, rescaled, scale_section
+from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, scale_section
 
 
 @register("min-max", reference="Han, Kamber & Pei, Data Mining: Concepts and Techniques, section 3.5.2")
@@ -46,6 +46,10 @@ class MinMax(Step):
     def transform(self, table: Table) -> Table:
         """The table with numbers on one scale."""
         return rescaled(table, self.low_, self.range_)
+
+    def log_stretch(self) -> float:
+        """Every column that varies is divided by its unit."""
+        return log_stretch(self.range_)
 
     def check_learned(self) -> None:
         """One smallest number and one range for each numeric column."""

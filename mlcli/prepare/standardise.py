@@ -27,7 +27,7 @@ from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.prepare._rescaling import refuse_misfits, rescaled, scale_section
+from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, scale_section
 
 
 @register("standardise", reference="Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 3.4.1")
@@ -48,6 +48,10 @@ class Standardise(Step):
     def transform(self, table: Table) -> Table:
         """The table with numbers on one scale."""
         return rescaled(table, self.mean_, self.deviation_)
+
+    def log_stretch(self) -> float:
+        """Every column that varies is divided by its unit."""
+        return log_stretch(self.deviation_)
 
     def check_learned(self) -> None:
         """One mean and one deviation for each numeric column."""

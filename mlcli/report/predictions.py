@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from mlcli.core.answers import LabelAnswers, ValueAnswers
 from mlcli.core.errors import DataError
-from mlcli.core.kinds import kind_named
+from mlcli.core.sequences import in_order, numbered
 from mlcli.core.tables import Array, Table
+from mlcli.data.number_text import as_numbers
 
 Columns = dict[str, list[str]]
 PREDICTION = "prediction"
+NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
-def predictions_of(pipeline: Any, kind: str, table: Table, *, probabilities: bool) -> Columns:
-    """What a model says of rows whose truth is not known."""
-    return COLUMNS_OF[kind_named(kind).answers](pipeline, table, probabilities)
+def predictions_of(
+    pipeline: Any, kind: str, table: Table, *, probabilities: bool, beside: Mapping[str, Sequence[str]] = NOTHING
+) -> Columns:
+    """What a model says of rows whose truth is not known.
+
+    ``beside`` are cells, by role, that the model does not see, but that say which rows belong together.
+    """
+    if kind in COLUMNS_OF_TOGETHER:
+        return COLUMNS_OF_TOGETHER[kind](pipeline, table, probabilities, beside)
+    return COLUMNS_OF[kind](pipeline, table, probabilities)
 
 
 def _labels(pipeline: Any, table: Table, probabilities: bool) -> Columns:
@@ -51,4 +60,58 @@ def _refuse_not_finite(answers: Array) -> None:
         raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
 
 
-COLUMNS_OF: dict[type, Callable[[Any, Table, bool], Columns]] = {LabelAnswers: _labels, ValueAnswers: _values}
+def _groups(pipeline: Any, table: Table, probabilities: bool) -> Columns:
+    if probabilities:
+        raise DataError("groups have no probabilities", hint="leave out --probabilities")
+    if pipeline.transductive:
+        what = f"{pipeline.name} can only place the rows that it was fitted on"
+        raise DataError(what, hint="k-means and gmm place new rows")
+    return {"cluster": [str(group) for group in pipeline.cluster_of(table)]}
+
+
+def _densities(pipeline: Any, table: Table, probabilities: bool) -> Columns:
+    if probabilities:
+        raise DataError("a density is no probability", hint="leave out --probabilities")
+    values = pipeline.log_density(table)
+    _refuse_not_finite(values)
+    return {"log_density": [repr(float(value)) for value in values]}
+
+
+def _tags(pipeline: Any, table: Table, probabilities: bool, beside: Mapping[str, Sequence[str]]) -> Columns:
+    """A tag per row, in the order of the file, whatever the order in which the model goes through it."""
+    if probabilities:
+        raise DataError("tags of whole sequences have no probabilities", hint="leave out --probabilities")
+    sequence = numbered(beside["sequence"])
+    rows = in_order(sequence, _places(beside["order"]) if "order" in beside else None)
+    tags = np.empty(len(table), np.int32)
+    tags[rows] = pipeline.tag(table.take(rows), sequence[rows])
+    return {PREDICTION: [pipeline.classes_[tag] for tag in tags]}
+
+
+def _places(cells: Sequence[str]) -> Array:
+    places = as_numbers(cells)
+    if places is None:
+        raise DataError("the order of rows in their sequences is not in numbers", hint="correct or fill its cells")
+    return places
+
+
+def _scores(pipeline: Any, table: Table, probabilities: bool) -> Columns:
+    if probabilities:
+        raise DataError("scores of oddness are no probabilities", hint="leave out --probabilities")
+    scores = pipeline.score_rows(table)
+    _refuse_not_finite(scores)
+    return {"score": [repr(float(value)) for value in scores]}
+
+
+COLUMNS_OF: dict[str, Callable[[Any, Table, bool], Columns]] = {
+    "classification": _labels,
+    "regression": _values,
+    "clustering": _groups,
+    "anomaly": _scores,
+    "density": _densities,
+}
+"""By the kind of task."""
+COLUMNS_OF_TOGETHER: dict[str, Callable[[Any, Table, bool, Mapping[str, Sequence[str]]], Columns]] = {
+    "sequence-labelling": _tags,
+}
+"""By the kind of task, where rows are not answered one by one."""

@@ -9,6 +9,7 @@ from mlcli.experiment.cells import AS_SAVED, DatasetFacts
 from mlcli.experiment.cells import Cell as ExperimentCell
 from mlcli.experiment.labels import said, told_apart
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
+from mlcli.report.details import picture_of
 from mlcli.report.document import Block, Document, Heading, Notes, Sentence, notes
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import remarks_on
@@ -39,6 +40,8 @@ def _group(group: Sequence[Scored], classes: bool) -> Iterator[Block]:
     yield from table_of_models(group, names, metrics)
     yield remarks_on(group, names)
     yield from _matrices(group, names, classes)
+    for one in _worth_drawing(group):
+        yield from picture_of(names[one], one)
     if metrics and (sentence := verdict_on(group, names, metrics[0])):
         yield Sentence(sentence, "strong")
 
@@ -85,7 +88,7 @@ def protocol_words(cell: ExperimentCell) -> str:
 def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: bool) -> Iterator[Block]:
     """A matrix for each model; that of the baseline only where there is no other."""
     known = [one for one in group if one.confusion is not None]
-    drawn = [one for one in known if not one.is_baseline] or known
+    drawn = _worth_drawing(known)
     for one in drawn:
         assert one.confusion is not None
         counted_as = "weight" if one.result.cell.dataset.schema.the("weight") else "rows"
@@ -95,6 +98,11 @@ def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: boo
     if drawn:
         repeated = any(one.repeated for one in drawn)
         yield notes(READING + READING_REPEATS * repeated, *([READING_RATES] if classes else []))
+
+
+def _worth_drawing(group: Sequence[Scored]) -> list[Scored]:
+    """All but the baseline, unless there is no other."""
+    return [one for one in group if not one.is_baseline] or list(group)
 
 
 def names_of(group: Sequence[Scored]) -> dict[Scored, str]:

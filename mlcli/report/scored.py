@@ -84,7 +84,8 @@ def metrics_for(result: CellResult, asked: Sequence[str]) -> tuple[Metric, ...]:
     target = result.cell.dataset.schema.the("target")
     classes = target.levels if target else ()
     fitting = [metric for name in asked if (metric := _fitting(name, kind.answers, classes))]
-    return tuple(fitting or [metric_named(name, kind.answers, classes) for name in kind.metrics])
+    usual = kind.metrics + (kind.metrics_with_labels if classes else ())
+    return tuple(fitting or [metric_named(name, kind.answers, classes) for name in usual])
 
 
 def _fitting(name: str, answers: type[Answers], classes: Sequence[str]) -> Metric | None:

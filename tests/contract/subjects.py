@@ -16,7 +16,7 @@ from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.prepare._insert import missing_steps
-from tests.contract.toys import EVERYTHING, rows_for
+from tests.contract.toys import EVERYTHING, SUPERVISED, UNSUPERVISED, rows_for
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,12 @@ class Subject:
         return ask(self.fitted(train, seed), test)
 
 
+SAID = ("probabilities", "predicted", "cluster", "log_density", "error", "score")
+
+
 def said_by(answers: Any) -> Any:
-    """The numbers of an answer: probabilities where there are any, values otherwise."""
-    probabilities = getattr(answers, "probabilities", None)
-    return answers.predicted if probabilities is None else probabilities
+    """The numbers of an answer: probabilities where there are any, else values, groups, densities or scores."""
+    return next(said for name in SAID if (said := getattr(answers, name, None)) is not None)
 
 
 def configurations(cls: type) -> Iterator[tuple[tuple[str, Any], ...]]:
@@ -98,5 +100,7 @@ def subjects() -> list[Subject]:
     return found
 
 
-SUBJECTS = subjects()
+EVERYONE = subjects()
+SUBJECTS = [subject for subject in EVERYONE if subject.kind in SUPERVISED]
+UNLABELLED = [subject for subject in EVERYONE if subject.kind in UNSUPERVISED]
 DEFAULTS = [subject for subject in SUBJECTS if not subject.params]

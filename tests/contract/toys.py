@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.anomaly import ScreenedRows
 from mlcli.core.bases import Accepts
-from mlcli.core.containers import LabelledRows, SupervisedRows, ValuedRows
+from mlcli.core.containers import LabelledRows, ValuedRows
+from mlcli.core.kinds import kind_named
 from mlcli.core.schema import Column
 from mlcli.core.tables import Rows, Table
 
@@ -18,7 +20,7 @@ EVERYTHING = Accepts(nominal=True, missing=True, weights=True)
 SHARE_MISSING = 0.05
 
 
-def rows_for(kind: str, accepts: Accepts, n: int = 150, seed: int = 7) -> SupervisedRows:
+def rows_for(kind: str, accepts: Accepts, n: int = 150, seed: int = 7) -> Any:
     """Learnable rows: three groups that differ in two numbers and, where levels are accepted, in a colour."""
     rng = np.random.default_rng(seed)
     group = np.resize([0, 1, 2], n)
@@ -35,8 +37,7 @@ def rows_for(kind: str, accepts: Accepts, n: int = 150, seed: int = 7) -> Superv
     table = Table.of(parts, n)
     if accepts.missing:
         table = with_gaps(table, rng)
-    made: SupervisedRows = REAL[kind](table, group, rng)
-    return made
+    return REAL[kind](table, group, rng)
 
 
 def labelled(table: Table, group: Any, rng: np.random.Generator) -> LabelledRows:
@@ -53,7 +54,31 @@ def valued(table: Table, group: Any, rng: np.random.Generator) -> ValuedRows:
     return ValuedRows(table=table, rows=np.arange(n), target="weight", y=y)
 
 
-REAL: dict[str, Any] = {"classification": labelled, "regression": valued}
+def unlabelled(kind: str) -> Any:
+    """The group is a label that no fit may see."""
+
+    def made(table: Table, group: Any, rng: np.random.Generator) -> Any:
+        n, container = len(table), kind_named(kind).container
+        labels = group.astype(np.int32)
+        return container(table=table, rows=np.arange(n), target="animal", labels=labels, classes=CLASSES)
+
+    return made
+
+
+def screened(table: Table, group: Any, rng: np.random.Generator) -> ScreenedRows:
+    """Every tenth row is an anomaly, each far out in its own direction; its label is one that no fit may see."""
+    n = len(table)
+    odd = rng.permutation(n)[: n // 10]
+    table.numbers[odd] += rng.uniform(6, 12, (len(odd), 3)) * rng.choice((-1, 1), (len(odd), 3))
+    labels = np.isin(np.arange(n), odd).astype(np.int32)
+    return ScreenedRows(table=table, rows=np.arange(n), target="ill", labels=labels, classes=("no", "yes"))
+
+
+SUPERVISED: dict[str, Any] = {"classification": labelled, "regression": valued}
+UNSUPERVISED: dict[str, Any] = {kind: unlabelled(kind) for kind in ("clustering", "density")} | {
+    "anomaly": screened
+}
+REAL: dict[str, Any] = {**SUPERVISED, **UNSUPERVISED}
 
 
 def with_gaps(table: Table, rng: np.random.Generator) -> Table:
@@ -65,7 +90,7 @@ def with_gaps(table: Table, rng: np.random.Generator) -> Table:
     return Table(columns, numbers, codes)
 
 
-def halves(data: SupervisedRows) -> tuple[Any, Any]:
+def halves(data: Any) -> tuple[Any, Any]:
     """Two thirds to learn from, the rest to be asked about."""
     cut = 2 * len(data) // 3
     return data.take(np.arange(cut)), data.take(np.arange(cut, len(data)))

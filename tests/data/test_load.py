@@ -91,7 +91,7 @@ def test_a_target_that_is_not_there_is_refused_with_the_nearest(write: Write) ->
 def test_no_target_can_be_meant(loaded: Loaded) -> None:
     dataset = loaded("a,b\n1,2\n3,5\n", "target: null\ntask: clustering\n")
     assert dataset.schema.the("target") is None
-    assert (dataset.task, dataset.notes) == (None, ())
+    assert (dataset.task, dataset.notes) == ("clustering", ())
 
 
 @pytest.mark.parametrize(
@@ -168,8 +168,8 @@ def test_the_task_of_the_sidecar_is_for_its_own_target() -> None:
 
 def test_the_first_task_of_the_sidecar_that_can_be_done_is_taken() -> None:
     assert load("travelmode").task == "classification"
-    assert load("ruspini").task is None
-    assert load("faithful").task is None
+    assert load("ruspini").task == "clustering"
+    assert load("faithful").task == "clustering"
 
 
 def test_identifiers_are_guessed_left_out_and_said(loaded: Loaded) -> None:

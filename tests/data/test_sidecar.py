@@ -238,7 +238,7 @@ def test_what_steers_the_reading_is_written_again(write: Write) -> None:
     again = load(str(path))
     assert again.content == original.content
     assert (again.sidecar.of("a").missing, again.sidecar.of("a").range) == (("?", "-1"), (0.0, 5.0))
-    assert (again.sidecar.delimiter, again.sidecar.header, again.sidecar.tasks[0]) == (";", True, "classification")
+    assert (again.sidecar.delimiter, again.sidecar.header, again.sidecar.tasks[0]) == (";", True, "clustering")
 
 
 def test_a_sidecar_is_not_overwritten_unless_told(write: Write) -> None:

@@ -24,7 +24,10 @@ DATA = {"classification": DataSpec("penguins"), "regression": DataSpec("penguins
 TRUSTED = 7
 """How many of the judged rows stay as they are."""
 MODELS_BY_KIND = [
-    (kind.name, entry.name) for kind in KINDS for entry in MODELS.entries() if kind.base_name in entry.bases
+    (kind.name, entry.name)
+    for kind in KINDS
+    for entry in MODELS.entries()
+    if kind.base_name in entry.bases and kind.name in DATA
 ]
 
 

@@ -200,7 +200,7 @@ def test_an_illegal_protocol_is_refused_with_the_legal_ones() -> None:
     hint = caught.value.problems[0].hint
     assert "k-fold, repeated-k-fold" in hint
     assert (
-        "without 'use', every kind gets its own (stratified-k-fold for classification, k-fold for regression)"
+        "without 'use', every kind gets its own (stratified-k-fold for classification, k-fold for regression"
         in hint
     )
 

@@ -21,6 +21,7 @@ from mlcli.experiment.protocols._base import Split
 FOLDS = ("k-fold", "stratified-k-fold", "repeated-k-fold", "repeated-stratified-k-fold")
 HOLDOUTS = ("holdout", "stratified-holdout", "repeated-holdout", "repeated-stratified-holdout")
 EVERY = (*FOLDS, *HOLDOUTS, "leave-one-out")
+"""All that hold rows out."""
 
 
 def splits_of(protocol: str, strata: Strata, seed: int = 1, **params: object) -> Sequence[Split]:
@@ -48,7 +49,8 @@ def units_in(strata: Strata) -> int:
 
 
 def test_every_protocol_that_a_kind_names_is_registered_and_none_is_left_over() -> None:
-    assert {name for kind in KINDS for name in kind.protocols} == set(PROTOCOLS.names()) == set(EVERY)
+    assert {name for kind in KINDS for name in kind.protocols} == set(PROTOCOLS.names())
+    assert set(EVERY) < set(PROTOCOLS.names())
 
 
 @pytest.mark.parametrize("protocol", EVERY)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -15,11 +15,12 @@ from mlcli.core.tables import Rows
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Row positions: what is learned from, and what is judged."""
+    """Row positions: what is learned from, and what is judged; some protocols choose a threshold by other rows."""
 
     train: Rows
     test: Rows
     label: str
+    validation: Rows = field(default_factory=lambda: np.empty(0, np.intp))
 
 
 @dataclass(kw_only=True, eq=False)

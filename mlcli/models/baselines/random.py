@@ -26,12 +26,11 @@ from numpy.typing import NDArray
 
 from mlcli.core.bases import Accepts, Classifier, Regressor
 from mlcli.core.containers import SupervisedRows
+from mlcli.core.draws import draws
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-
-Words = NDArray[np.uint64]
 
 
 @register("random", reference="Witten, Frank & Hall, Data Mining, section 5.7 (the random predictor of kappa)")
@@ -64,7 +63,7 @@ class RandomGuess(Classifier, Regressor):
 
     def _drawn(self, table: Table) -> NDArray[Any]:
         # The last share is open at the top, where rounding may have put its end below 1.
-        drawn = np.searchsorted(self.upper_[:-1], _places(table, self.seed_), side="right")
+        drawn = np.searchsorted(self.upper_[:-1], draws(table, self.seed_), side="right")
         return np.asarray(self.outcomes_[drawn])
 
     def check_learned(self) -> None:
@@ -82,21 +81,3 @@ class RandomGuess(Classifier, Regressor):
         shares = self.class_totals_ / self.class_totals_.sum()
         rows = tuple(zip(self.classes_, map(float, shares), strict=True))
         return (Section("Guesses", header=(self.target_, "share"), rows=rows),)
-
-
-def _places(table: Table, seed: int) -> Array:
-    """A number in [0, 1) for each row, which looks random and depends on nothing but its cells and the seed."""
-    # All empty cells count as one value, and so do the two zeros.
-    numbers = np.where(np.isnan(table.numbers), np.nan, table.numbers + 0.0)
-    mixed = np.full(len(table), seed, np.uint64)
-    for cells in (*numbers.T, *table.codes.astype(np.int64).T):
-        mixed = _scrambled(mixed ^ np.ascontiguousarray(cells).view(np.uint64))
-    return np.asarray((mixed >> np.uint64(11)) * 2.0**-53)
-
-
-def _scrambled(words: Words) -> Words:
-    """SplitMix64 (Steele, Lea & Flood 2014): every bit of a word changes every other one with probability ½."""
-    words = words + np.uint64(0x9E3779B97F4A7C15)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))

@@ -78,7 +78,7 @@ def _near(screen: Screen, asked: Points, count: int) -> tuple[Rows, Rows]:
     body = values[:, : groups * deep].reshape(len(values), deep, groups)
     minima = np.hstack([body.min(axis=1), values[:, groups * deep :]])
     bound = np.partition(minima, count - 1, axis=1)[:, count - 1].astype(float)
-    limit = _limit(bound, lengths, screen.rounding)
+    limit = limit_of(bound, lengths, screen.rounding)
     row, group = np.nonzero(_within(minima, limit[:, None]))
     column = _members(group, groups, deep, n)
     found = values[row[:, None], np.minimum(column, n - 1)]
@@ -95,7 +95,7 @@ def _members(group: Rows, groups: int, deep: int, n: int) -> Rows:
     return column
 
 
-def _limit(bound: Array, lengths: Array, rounding: float) -> Array:
+def limit_of(bound: Array, lengths: Array, rounding: float) -> Array:
     """What no wanted pair exceeds; its stored point is no longer than the asked one plus their distance."""
     tiny = float(np.finfo(np.float32).tiny)
     longest = 2 * lengths + np.sqrt(np.maximum(bound + lengths**2, 0.0))

@@ -1,0 +1,28 @@
+"""Random draws that belong to rows: a number for each row that follows from its cells and a seed alone."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.tables import Array, Table
+
+Words = NDArray[np.uint64]
+
+
+def draws(table: Table, seed: int) -> Array:
+    """A number in [0, 1) for each row, which looks random and depends on nothing but its cells and the seed."""
+    # All empty cells count as one value, and so do the two zeros.
+    numbers = np.where(np.isnan(table.numbers), np.nan, table.numbers + 0.0)
+    mixed = np.full(len(table), seed, np.uint64)
+    for cells in (*numbers.T, *table.codes.astype(np.int64).T):
+        mixed = _scrambled(mixed ^ np.ascontiguousarray(cells).view(np.uint64))
+    return np.asarray((mixed >> np.uint64(11)) * 2.0**-53)
+
+
+def _scrambled(words: Words) -> Words:
+    """SplitMix64 (Steele, Lea & Flood 2014): every bit of a word changes every other one with probability ½."""
+    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

@@ -1,0 +1,156 @@
+"""Scores of rankings: the mean over groups of how well the order of each agrees with its relevance.
+
+A group whose rows are all equally relevant has no order to find: it is left out, and counted in a mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from mlcli.core.pairs import pairs_of
+from mlcli.core.ranking import RankAnswers
+from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.metrics.base import Metric, Score, Undefined
+from mlcli.metrics.confusion import ratio
+from mlcli.metrics.declaring import OF_THE_FIRST, declare, first_line, guarded, rows_judged
+
+OfGroups = Callable[[RankAnswers], Array]
+MOST_PLACES = 10_000_000
+"""Beyond so many places, made by large weights, discounts are not summed up."""
+
+
+def pairs_in_order(answers: RankAnswers) -> Array:
+    """Share of pairs of one group that are in the right order, equal scores half; the mean over groups."""
+    return (of_pairs(answers, np.sign) + 1) / 2
+
+
+def kendall_tau(answers: RankAnswers) -> Array:
+    """Kendall's tau-b between score and relevance: +1 the right order, -1 its reverse; the mean over groups."""
+    by_relevance, by_score = (total_of_pairs(answers, value) for value in (answers.relevance, answers.score))
+    agreement = of_pairs(answers, np.sign) * by_relevance
+    # Scores that are all equal make 0/0: an order that is not there agrees with nothing.
+    return ratio(agreement, np.sqrt(by_relevance * np.where(by_score > 0, by_score, by_relevance)))
+
+
+def ndcg(answers: RankAnswers, first: int = MOST_PLACES) -> Array:
+    """Discounted relevance of the order, as a share of that of the best order; the mean over groups."""
+    gained, best = (discounted(answers, by, first) for by in (answers.score, answers.relevance))
+    return np.where(ordered(answers), ratio(gained, best), np.nan)
+
+
+def ndcg_of_the_first(first: int) -> Metric:
+    """NDCG that looks at the first rows of each order only."""
+    summary = f"Discounted relevance of the first {first} rows, as a share of the best; the mean over groups."
+    return mean_of_groups(f"ndcg@{first}", partial(ndcg, first=first), summary, 0.0, not_negative, few_places)
+
+
+def of_pairs(answers: RankAnswers, value: Callable[[Array], Array]) -> Array:
+    """The weighted mean over the pairs of each group of a value of their gap in score; NaN without pairs."""
+    pairs = pairs_of(answers.relevance, answers.group, answers.weights)
+    group, count = answers.group[pairs.higher], len(answers.names)
+    sums = summed(pairs.weight * value(pairs.gaps(answers.score)), group, count)
+    return ratio(sums, summed(pairs.weight, group, count))
+
+
+def total_of_pairs(answers: RankAnswers, value: Array) -> Array:
+    """The summed weight of the pairs of each group that differ in a value."""
+    pairs = pairs_of(value, answers.group, answers.weights)
+    return summed(pairs.weight, answers.group[pairs.higher], len(answers.names))
+
+
+def discounted(answers: RankAnswers, by: Array, first: int) -> Array:
+    """Σ relevance / log2(1 + place) in each group; rows that are equal share their places evenly.
+
+    A row of weight w takes w places, parts of places counting by their part.
+    """
+    order = np.lexsort((-by, answers.group))
+    group, weight = answers.group[order], answers.weights[order]
+    run = runs(group, by[order])
+    of_run = group[np.flatnonzero(np.diff(run, prepend=-1))]
+    size, gain = (summed(part, run, 0) for part in (weight, weight * answers.relevance[order]))
+    upto = np.cumsum(size)
+    start = np.append(0.0, upto)[np.searchsorted(of_run, of_run)]
+    discount = summed_discounts(upto - start, first) - summed_discounts(upto - size - start, first)
+    shares = np.divide(gain * discount, size, out=np.zeros_like(size), where=size > 0)
+    return summed(shares, of_run, len(answers.names))
+
+
+def summed(values: Array, into: Codes | Rows, count: int) -> Array:
+    """Sums of values by the place each belongs to."""
+    return np.asarray(np.bincount(into, weights=values, minlength=count), np.float64)
+
+
+def runs(group: Codes, value: Array) -> Rows:
+    """A number for each run of equal rows of one group."""
+    new = (np.diff(group, prepend=-1) != 0) | (np.diff(value, prepend=np.nan) != 0)
+    numbers: Rows = np.cumsum(new) - 1
+    return numbers
+
+
+def summed_discounts(places: Array, first: int) -> Array:
+    """Σ 1 / log2(1 + place) over so many places, none beyond the ``first`` counting."""
+    reached = np.minimum(places, first)
+    whole = np.arange(1, int(np.ceil(reached.max(initial=0.0))) + 1)
+    sums = np.append(0.0, np.cumsum(1 / np.log2(1 + whole)))
+    return np.asarray(np.interp(reached, np.arange(len(sums)), sums))
+
+
+def ordered(answers: RankAnswers) -> Flags:
+    """Which groups hold two rows that count and differ in relevance."""
+    return total_of_pairs(answers, answers.relevance) > 0
+
+
+def not_negative(answers: RankAnswers) -> Undefined | None:
+    """The precondition of gains: no relevance is below 0."""
+    return Undefined("some relevance is below 0") if (answers.relevance < 0).any() else None
+
+
+def few_places(answers: RankAnswers) -> Undefined | None:
+    """The precondition of places: weights do not make too many of them."""
+    most = summed(answers.weights, answers.group, 0).max(initial=0.0)
+    return Undefined(f"a group weighs more than {MOST_PLACES:,} rows") if most > MOST_PLACES else None
+
+
+def mean_of_groups(
+    name: str, of_groups: OfGroups, summary: str, low: float, *needs: Callable[[RankAnswers], Undefined | None]
+) -> Metric:
+    """A metric whose units are groups."""
+
+    def compute(answers: RankAnswers) -> Score:
+        values = of_groups(answers)
+        known = values[~np.isnan(values)]
+        return float(known.mean()) if len(known) else Undefined(WITHOUT_ORDER)
+
+    metric = Metric(
+        name=name,
+        summary=summary,
+        answers=RankAnswers,
+        compute=compute,
+        better="high",
+        low=low,
+        high=1.0,
+        form="mean of units",
+        per_unit=of_groups,
+        marks=left_out,
+    )
+    return guarded(metric, rows_judged, *needs)
+
+
+WITHOUT_ORDER = "in every group all rows are equally relevant"
+
+
+def left_out(answers: RankAnswers) -> tuple[str, ...]:
+    """How many groups have no order to find."""
+    without = int((~ordered(answers)).sum())
+    return (f"{without} of {len(answers.names)} groups are equally relevant throughout and left out",) * (
+        without > 0
+    )
+
+
+declare(mean_of_groups("pairwise-accuracy", pairs_in_order, first_line(pairs_in_order), 0.0))
+declare(mean_of_groups("kendall-tau", kendall_tau, first_line(kendall_tau), -1.0))
+declare(mean_of_groups("ndcg", ndcg, first_line(ndcg), 0.0, not_negative, few_places))
+OF_THE_FIRST[RankAnswers, "ndcg"] = ndcg_of_the_first

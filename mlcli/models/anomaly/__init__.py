@@ -1,0 +1,1 @@
+"""Methods that score how odd a row is."""

@@ -1,0 +1,85 @@
+"""Gaussian anomaly: a row is as odd as it is improbable under one Gaussian fitted to the training rows.
+
+Formula:
+    s(x) = −log p(x) = ½ (m log 2π + log |Σ| + D²(x)), D²(x) = (x − μ)ᵀ Σ⁻¹ (x − μ), with m columns, μ = Σ w_i
+    x_i / Σ w_i and Σ = Σ w_i (x_i − μ)(x_i − μ)ᵀ / (Σ w_i − ddof). Independent: Σ has only its diagonal, so that
+    p(x) is the product of one Gaussian for each column.
+
+Assumes:
+    Good rows lie in one elliptic cloud (independent: one whose axes are those of the columns). log(x + k) helps
+    columns with a long tail. ``full`` sees odd combinations of ordinary cells, and needs many more rows than
+    columns.
+
+Cost:
+    n·p to fit and p per row asked; full n·p² + p³, and p² per row.
+
+Choices:
+    ``ddof`` is 1, as the notes divide by N − 1. The notes flag p(x) ≤ ε and call it Pr(x is good); it is a
+    density, and here logarithms are compared. A column with one value in all training rows is left out, and so
+    is a direction in which no training row varies (a column that is the sum of others), both with a warning.
+    Such directions are found on the correlation matrix, so that units decide nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.anomaly import Detector, ScreenedRows
+from mlcli.core.bases import Accepts
+from mlcli.core.explanation import Explanation
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.models.anomaly._gaussian import (
+    check_gaussian,
+    full,
+    independent,
+    parts_of_distances,
+    squared_distances,
+    usual_and_odd,
+)
+
+COVARIANCES = {"independent": independent, "full": full}
+
+
+@register("gaussian-anomaly", reference="Bishop 1994, Novelty detection and neural network validation")
+@dataclass(kw_only=True, eq=False)
+class GaussianAnomaly(Detector):
+    """Minus the logarithm of a density."""
+
+    covariance: str = param("independent", "whether columns vary together", choices=COVARIANCES)
+    ddof: int = param(1, "what is taken off the number of rows that variances are divided by", ge=0, le=1)
+
+    mean_: Array = learned()
+    axes_: Array = learned()
+    log_volume_: float = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers, in any unit."""
+        return Accepts(weights=True)
+
+    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
+        """Take the mean and the covariance."""
+        found = COVARIANCES[self.covariance](data, self.ddof)
+        self.mean_, self.axes_, self.log_volume_ = found.mean, found.axes, found.log_volume
+
+    def score_rows(self, table: Table) -> Array:
+        """Minus the log density of each row."""
+        at_the_mean = self.axes_.shape[1] * math.log(2 * math.pi) + self.log_volume_
+        return (at_the_mean + squared_distances(table.numbers, self.mean_, self.axes_)) / 2
+
+    def deviations(self, table: Table) -> Array:
+        """What each column adds to D²."""
+        return parts_of_distances(table.numbers, self.mean_, self.axes_)
+
+    def explain(self) -> Explanation:
+        """What is usual, and how improbable the mean itself is."""
+        return usual_and_odd(self.columns_, self.mean_, self.axes_)
+
+    def check_learned(self) -> None:
+        """Mean and axes belong to the columns."""
+        check_gaussian(len(self.columns_), self.mean_, self.axes_)

@@ -1,0 +1,111 @@
+"""LOF: a row is odd where rows lie less densely round it than round its neighbours (local outlier factor).
+
+Formula:
+    N(x) are the k nearest training rows, and all as near as the k-th; d_k(o) is the distance of o to its own k-th.
+    reach(x, o) = max(d(x, o), d_k(o)); density(x) = 1 / mean_{o∈N(x)} reach(x, o);
+    s(x) = mean_{o∈N(x)} density(o) / density(x), about 1 in the middle of a cluster, larger outside of it.
+    Without ``reachability``, d(x, o) stands for reach(x, o): the relative density.
+
+Assumes:
+    Anomalies lie alone: a cluster of more than k of them is dense to itself. Columns on one scale, so they are
+    standardised unless steps are given. Unlike one distance for all, it allows for regions of different density.
+
+Cost:
+    n²·p to fit, n·p per row asked. Pairs are screened in blocks of a matrix product and the few that may be near
+    are measured exactly; memory grows with the rows, never with their square.
+
+Choices:
+    A training row is left out of its own neighbours. A model that is asked about exactly the rows that it has
+    learned from gives the scores that it found when learning; other rows meet all training rows. 1e-10 is added
+    to a mean distance, so that rows that stand on each other have a density. The notes print the relative
+    density as a sum over the neighbours, k times this mean; ranks are the same. All rows as near as the k-th
+    count, as in the paper, so that the order of rows decides nothing; scikit-learn takes k of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.anomaly import Detector, ScreenedRows
+from mlcli.core.bases import Accepts
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.models.anomaly._nearest import Neighbours
+from mlcli.models.anomaly._neighbours import (
+    Neighbourhoods,
+    are_the_same,
+    away_from_neighbours,
+    check_stored,
+    neighbours_within,
+    stored_rows,
+)
+
+NEVER_NOTHING = 1e-10
+"""Added to a mean distance; what scikit-learn adds."""
+
+
+@register("lof", reference="Breunig, Kriegel, Ng & Sander 2000, LOF: identifying density-based local outliers")
+@dataclass(kw_only=True, eq=False)
+class LocalOutlierFactor(Detector):
+    """Compares how densely a row lies with how densely its neighbours do."""
+
+    neighbours: int = param(20, "how many training rows are near", ge=1, tune=(1, 50))
+    reachability: bool = param(True, "whether a neighbour is at least as far as its own k-th")
+
+    stored_: Array = learned()
+    k_: int = learned()
+    kth_: Array = learned()
+    density_: Array = learned()
+    own_: Array = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale."""
+        return Accepts(prefers_scaled=True)
+
+    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
+        """Find how densely each training row lies, and how that compares with its neighbours."""
+        self.k_ = neighbours_within(data, self.neighbours)
+        self.stored_ = data.table.numbers
+        around = Neighbourhoods(self.stored_, self.stored_, self.k_, within=True).kept()
+        self.kth_ = np.concatenate([block.kth for block in around])
+        self.density_ = np.concatenate([self._density(block) for block in around])
+        self.own_ = np.concatenate([self._factor(block, self.density_[block.rows]) for block in around])
+
+    def score_rows(self, table: Table) -> Array:
+        """The factor of each row."""
+        if are_the_same(table.numbers, self.stored_):
+            return self.own_
+        around = Neighbourhoods(table.numbers, self.stored_, self.k_, within=False)
+        return np.concatenate([np.empty(0), *(self._factor(block, self._density(block)) for block in around)])
+
+    def _density(self, block: Neighbours) -> Array:
+        least = self.kth_[block.places] if self.reachability else 0.0
+        return np.asarray(1 / (block.mean(np.maximum(block.distances, least)) + NEVER_NOTHING))
+
+    def _factor(self, block: Neighbours, density: Array) -> Array:
+        return np.asarray(block.mean(self.density_[block.places]) / density)
+
+    def deviations(self, table: Table) -> Array:
+        """What each column adds to the squared distances to the neighbours."""
+        return away_from_neighbours(table, self.stored_, self.k_)
+
+    def explain(self) -> Explanation:
+        """What is stored, and how the training rows score themselves."""
+        shares = (0.5, 0.9, 0.99, 1.0)
+        factors = tuple(zip(shares, np.quantile(self.own_, shares).tolist(), strict=True))
+        note = "About 1 is as dense as its neighbours; a row that scores 2 lies half as densely."
+        return (
+            *stored_rows(self.stored_, self.k_),
+            Section("Scores of the training rows", header=("share", "is below"), rows=factors, note=note),
+        )
+
+    def check_learned(self) -> None:
+        """Everything belongs to the stored rows, and these have the columns of the model."""
+        check_stored(len(self.columns_), self.stored_, self.k_)
+        if not self.kth_.shape == self.density_.shape == self.own_.shape == (len(self.stored_),):
+            raise ValueError("the densities of lof do not fit its stored rows")

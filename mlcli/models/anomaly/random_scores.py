@@ -1,0 +1,50 @@
+"""Random scores: scores rows at random, as a detector that has found nothing would.
+
+Formula:
+    s(x) is drawn uniformly from [0, 1), by a hash of the cells of x and a seed.
+
+Assumes:
+    Nothing. Its scores are what chance gives: an AUC near ½, an average precision near the share of anomalies.
+
+Cost:
+    One hash per row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.anomaly import Detector, ScreenedRows
+from mlcli.core.bases import Accepts
+from mlcli.core.draws import draws
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+
+
+@register("random-scores", reference="Fawcett 2006, An introduction to ROC analysis, section 4")
+@dataclass(kw_only=True, eq=False)
+class RandomScores(Detector):
+    """The baseline of anomaly detection; equal rows get the same score."""
+
+    seed_: int = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Anything: cells are only hashed."""
+        return Accepts(nominal=True, missing=True, weights=True)
+
+    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
+        """Draw the seed."""
+        self.seed_ = int(rng.integers(2**62))
+
+    def score_rows(self, table: Table) -> Array:
+        """A draw for each row, the same for the same cells."""
+        return draws(table, self.seed_)
+
+    def explain(self) -> Explanation:
+        """That there is nothing to explain."""
+        return (Section("Random scores", lines=("drawn from 0 to 1, whatever the row looks like",)),)

@@ -1,0 +1,1 @@
+"""Methods that put rows into groups."""

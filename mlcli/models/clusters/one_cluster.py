@@ -1,0 +1,55 @@
+"""One cluster: all rows in one group, whatever they look like.
+
+Formula:
+    c(x) = 0.
+
+Assumes:
+    Nothing. Its within-cluster sum of squares is that of the whole table; a clustering has to lower it by more
+    than chance would, and its separation is not defined.
+
+Cost:
+    Nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Accepts
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned
+from mlcli.core.registry import register
+from mlcli.core.tables import Codes, Table
+from mlcli.core.unlabelled import ClusteredRows
+from mlcli.core.unsupervised import Clusterer
+
+
+@register("one-cluster", reference="Calinski & Harabasz 1974, the case of one group")
+@dataclass(kw_only=True, eq=False)
+class OneCluster(Clusterer):
+    """The baseline of clustering."""
+
+    size_: int = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale, as the methods beside it see them."""
+        return Accepts(weights=True, prefers_scaled=True)
+
+    def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
+        """Count the rows."""
+        self.size_ = len(data)
+
+    def cluster_of(self, table: Table) -> Codes:
+        """Group 0, for every row."""
+        return np.zeros(len(table), dtype=np.int32)
+
+    def groups(self) -> int:
+        """One."""
+        return 1
+
+    def explain(self) -> Explanation:
+        """How many rows it has put together."""
+        return (Section("One cluster", lines=(f"all {self.size_} rows",)),)

@@ -1,0 +1,57 @@
+"""Random clusters: deals rows into groups at random, as a clustering that has found nothing would look.
+
+Formula:
+    c(x) is drawn uniformly from 0..k−1, by a hash of the cells of x and a seed.
+
+Assumes:
+    Nothing. Its scores are what chance gives: a silhouette near 0, an adjusted Rand index near 0.
+
+Cost:
+    One hash per row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Accepts
+from mlcli.core.draws import draws
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Codes, Table
+from mlcli.core.unlabelled import ClusteredRows
+from mlcli.core.unsupervised import Clusterer
+
+
+@register("random-clusters", reference="Hubert & Arabie 1985, Comparing partitions: the null model")
+@dataclass(kw_only=True, eq=False)
+class RandomClusters(Clusterer):
+    """Groups that mean nothing; equal rows fall into the same one."""
+
+    clusters: int = param(3, "how many groups", ge=1)
+
+    seed_: int = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale, as the methods beside it see them."""
+        return Accepts(weights=True, prefers_scaled=True)
+
+    def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
+        """Draw the seed."""
+        self.seed_ = int(rng.integers(2**62))
+
+    def cluster_of(self, table: Table) -> Codes:
+        """A draw for each row, the same for the same cells."""
+        return (draws(table, self.seed_) * self.clusters).astype(np.int32)
+
+    def groups(self) -> int:
+        """As many as asked for."""
+        return self.clusters
+
+    def explain(self) -> Explanation:
+        """That there is nothing to explain."""
+        return (Section("Random clusters", lines=(f"{self.clusters} groups, dealt out at random",)),)

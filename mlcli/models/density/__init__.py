@@ -1,0 +1,1 @@
+"""Methods that describe the distribution that rows were drawn from."""

@@ -1,0 +1,79 @@
+"""Expectation-maximisation (Dempster, Laird & Rubin 1977): rounds from a start until nothing is gained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.tables import Array
+from mlcli.models.density._mixture import Mixture, expected, maximised
+
+
+@dataclass(frozen=True, eq=False)
+class Climb:
+    """Where a climb ended, and the log-likelihood of every mixture on the way."""
+
+    mixture: Mixture
+    log_likelihoods: tuple[float, ...]
+    settled: bool
+    """Whether it ended because nothing was gained any more."""
+
+    @property
+    def log_likelihood(self) -> float:
+        """Of the last mixture."""
+        return self.log_likelihoods[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Until:
+    """When a climb ends."""
+
+    stop: str
+    tolerance: float
+    rounds: int
+    unit: Array
+    """The standard deviation of each column over all rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """Two mixtures, one after the other: what a rule of stopping sees."""
+
+    before: Mixture
+    after: Mixture
+    gain: float
+    """In log-likelihood per row."""
+    unit: Array
+
+
+def _moved(one: Round) -> float:
+    """The largest change of a share, or of a mean or deviation in standard deviations of its column."""
+    before, after = one.before, one.after
+    spread = [np.array([mix.form.deviations(each) for each in mix.covariances]) for mix in (before, after)]
+    changes = (
+        (after.means - before.means) / one.unit,
+        (spread[1] - spread[0]) / one.unit,
+        after.shares - before.shares,
+    )
+    return max(float(np.abs(change).max()) for change in changes)
+
+
+STOPS: dict[str, Callable[[Round], float]] = {"log-likelihood": lambda one: one.gain, "parameters": _moved}
+"""What must become smaller than the tolerance."""
+
+
+def climbed(X: Array, weights: Array, start: Mixture, floor: Array, until: Until) -> Climb:
+    """From a start to where nothing is gained, or to the last round that is allowed."""
+    total, mixture = weights.sum(), start
+    sums = expected(X, weights, mixture)
+    path = [sums.log_likelihood]
+    for _ in range(until.rounds):
+        before, mixture = mixture, maximised(sums, mixture, floor)
+        sums = expected(X, weights, mixture)
+        path.append(sums.log_likelihood)
+        one = Round(before, mixture, (path[-1] - path[-2]) / total, until.unit)
+        if STOPS[until.stop](one) < until.tolerance:
+            return Climb(mixture, tuple(path), settled=True)
+    return Climb(mixture, tuple(path), settled=False)

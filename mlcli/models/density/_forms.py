@@ -1,0 +1,159 @@
+"""What a covariance may look like: full, diagonal or spherical, each with its arithmetic.
+
+A full covariance is a matrix (p × p), the others are the variances of the columns (p). Each is kept at or above a
+floor, variances far smaller than any that matter: without it a component on a single row would have an infinite
+density. The floored covariance is the likeliest of those that are allowed, not the likeliest of all plus
+something, which is why the log-likelihood of EM never falls.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.tables import Array
+
+
+class Form(ABC):
+    """A family of covariances."""
+
+    @abstractmethod
+    def free_parameters(self, columns: int) -> int:
+        """How many numbers one covariance takes."""
+
+    @abstractmethod
+    def scatter(self, deviations: Array, weights: Array) -> Array:
+        """The weighted sum of squares, and of products where the form needs them."""
+
+    @abstractmethod
+    def square(self, shift: Array) -> Array:
+        """The scatter of a single row of weight 1."""
+
+    @abstractmethod
+    def likeliest(self, scatter: Array, floor: Array) -> Array:
+        """The likeliest covariance at or above the floor; ``scatter`` is divided by its weight."""
+
+    @abstractmethod
+    def whitener(self, covariance: Array) -> tuple[Array, float]:
+        """What makes deviations uncorrelated with variance 1, and the logarithm of its determinant."""
+
+    @abstractmethod
+    def squared_lengths(self, deviations: Array, whitener: Array) -> Array:
+        """The squared Mahalanobis distance of each row."""
+
+    @abstractmethod
+    def deviations(self, covariance: Array) -> Array:
+        """The standard deviation of each column."""
+
+    @abstractmethod
+    def shape(self, columns: int) -> tuple[int, ...]:
+        """The shape of one covariance."""
+
+
+class Full(Form):
+    """Columns may vary together in any way."""
+
+    def free_parameters(self, columns: int) -> int:
+        """A symmetric matrix."""
+        return columns * (columns + 1) // 2
+
+    def scatter(self, deviations: Array, weights: Array) -> Array:
+        """Squares and products."""
+        return np.asarray((deviations * weights[:, None]).T @ deviations)
+
+    def square(self, shift: Array) -> Array:
+        """Squares and products."""
+        return np.outer(shift, shift)
+
+    def likeliest(self, scatter: Array, floor: Array) -> Array:
+        """The scatter; with a floor as unit, its eigenvalues below 1 are raised to 1."""
+        if not floor.all() or _is_definite(scatter - np.diag(floor)):
+            return scatter
+        unit = np.sqrt(floor)
+        values, vectors = np.linalg.eigh(scatter / np.outer(unit, unit))
+        return np.asarray((vectors * np.maximum(values, 1.0)) @ vectors.T * np.outer(unit, unit))
+
+    def whitener(self, covariance: Array) -> tuple[Array, float]:
+        """The inverse of the Cholesky factor, transposed."""
+        try:
+            factor = np.linalg.cholesky(covariance)
+        except np.linalg.LinAlgError:
+            hint = "raise 'floor', or leave out columns that follow from others"
+            raise FitError("a covariance is singular: its columns follow from each other", hint=hint) from None
+        return np.linalg.inv(factor).T, -float(np.log(np.diag(factor)).sum())
+
+    def squared_lengths(self, deviations: Array, whitener: Array) -> Array:
+        """The length of whitened rows."""
+        whitened = deviations @ whitener
+        return np.asarray(np.einsum("ij,ij->i", whitened, whitened))
+
+    def deviations(self, covariance: Array) -> Array:
+        """From the diagonal."""
+        return np.sqrt(np.diag(covariance))
+
+    def shape(self, columns: int) -> tuple[int, ...]:
+        """A matrix."""
+        return columns, columns
+
+
+class Diagonal(Form):
+    """Columns vary independently."""
+
+    def free_parameters(self, columns: int) -> int:
+        """A variance for each column."""
+        return columns
+
+    def scatter(self, deviations: Array, weights: Array) -> Array:
+        """Squares."""
+        return np.asarray(weights @ (deviations * deviations))
+
+    def square(self, shift: Array) -> Array:
+        """Squares."""
+        return shift * shift
+
+    def likeliest(self, scatter: Array, floor: Array) -> Array:
+        """The variance of each column."""
+        return np.maximum(scatter, floor)
+
+    def whitener(self, covariance: Array) -> tuple[Array, float]:
+        """One over the standard deviations."""
+        if not (covariance > 0).all():
+            raise FitError("a component has no spread in some column", hint="raise 'floor'")
+        return 1.0 / np.sqrt(covariance), -0.5 * float(np.log(covariance).sum())
+
+    def squared_lengths(self, deviations: Array, whitener: Array) -> Array:
+        """The length of scaled rows."""
+        return np.asarray((deviations * deviations) @ (whitener * whitener))
+
+    def deviations(self, covariance: Array) -> Array:
+        """The roots of the variances."""
+        return np.sqrt(covariance)
+
+    def shape(self, columns: int) -> tuple[int, ...]:
+        """A variance for each column."""
+        return (columns,)
+
+
+class Spherical(Diagonal):
+    """Columns vary independently and alike."""
+
+    def free_parameters(self, columns: int) -> int:
+        """One variance."""
+        return 1
+
+    def likeliest(self, scatter: Array, floor: Array) -> Array:
+        """The mean of the variances, for every column."""
+        return np.full_like(scatter, max(scatter.mean(), floor.mean()))
+
+
+FORMS: dict[str, Form] = {"full": Full(), "diagonal": Diagonal(), "spherical": Spherical()}
+
+
+def _is_definite(matrix: Array) -> bool:
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -1,0 +1,87 @@
+"""Gaussian: describes all rows by one bell, its mean and its covariance.
+
+Formula:
+    p(x) = exp(−½ (x − μ)ᵀ Σ⁻¹ (x − μ)) / √((2π)^p |Σ|), with μ = Σᵢ wᵢ xᵢ / W and
+    Σ = Σᵢ wᵢ (xᵢ − μ)(xᵢ − μ)ᵀ / (W − ddof), W being the summed weight.
+    `diagonal` keeps the variances only, `spherical` their mean.
+
+Assumes:
+    Rows of one kind, without far-off values, and relations between columns that are straight. It is the baseline
+    of densities: a mixture has to find more than one kind of row to beat it on rows that it has not seen.
+
+Cost:
+    rows × columns² to fit and to ask (rows × columns unless the covariance is full).
+
+Choices:
+    Σ divides by N unless `ddof` is 1 (the notes do both). No direction has a variance below `floor` times the
+    variance of the columns, so that columns that follow from each other leave a finite density. A constant column
+    is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Accepts
+from mlcli.core.errors import FitError
+from mlcli.core.explanation import Explanation
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.core.unlabelled import UnlabelledRows
+from mlcli.core.unsupervised import DensityEstimator
+from mlcli.models.density._components import component_tables, refuse_misshapen
+from mlcli.models.density._forms import FORMS
+from mlcli.models.density._mixture import Mixture
+from mlcli.models.density._rows import spread_of
+
+
+@register("gaussian", reference="Bishop 2006, Pattern Recognition and Machine Learning, section 2.3")
+@dataclass(kw_only=True, eq=False)
+class Gaussian(DensityEstimator):
+    """A mixture of one component."""
+
+    covariance: str = param("full", "how columns vary together", choices=FORMS)
+    ddof: int = param(0, "what is taken off N in the covariance", ge=0, le=1)
+    floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
+
+    mean_: Array = learned()
+    covariance_: Array = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers; one scale only where all columns get the same variance."""
+        return Accepts(weights=True, prefers_scaled=self.covariance == "spherical")
+
+    def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
+        """Take the mean and the covariance."""
+        data = data.counted()
+        self.mean_, deviations = spread_of(data)
+        freedom = data.weights.sum() - self.ddof
+        if freedom <= 0:
+            raise FitError(f"a covariance with ddof {self.ddof} needs more rows")
+        form = FORMS[self.covariance]
+        scatter = form.scatter(data.table.numbers - self.mean_, data.weights) / freedom
+        self.covariance_ = form.likeliest(scatter, self.floor * deviations**2)
+
+    def log_density(self, table: Table) -> Array:
+        """The logarithm of the bell at each row."""
+        return self._as_mixture().log_density(table.numbers)
+
+    def free_parameters(self) -> int:
+        """The mean, and what the covariance has."""
+        columns = len(self.mean_)
+        return columns + FORMS[self.covariance].free_parameters(columns)
+
+    def explain(self) -> Explanation:
+        """The mean and the spread."""
+        return component_tables(self._as_mixture(), self.columns_)
+
+    def check_learned(self) -> None:
+        """A mean, and a covariance that fits it."""
+        refuse_misshapen(self._as_mixture(), len(self.columns_))
+
+    def _as_mixture(self) -> Mixture:
+        return Mixture(FORMS[self.covariance], np.ones(1), self.mean_[None], self.covariance_[None])

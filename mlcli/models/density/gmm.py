@@ -1,0 +1,140 @@
+"""Gaussian mixture: describes rows as drawn from several bells, each with its share, mean and covariance.
+
+Formula:
+    p(x) = Σ_k π_k N(x | μ_k, Σ_k), fitted by expectation-maximisation:
+    E-step r_ik = π_k N(x_i | μ_k, Σ_k) / Σ_j π_j N(x_i | μ_j, Σ_j);
+    M-step N_k = Σ_i w_i r_ik, π_k = N_k / W, μ_k = Σ_i w_i r_ik x_i / N_k,
+    Σ_k = Σ_i w_i r_ik (x_i − μ_k)(x_i − μ_k)ᵀ / N_k, W being the summed weight.
+    As a clustering it puts each row into the component that is most responsible for it.
+
+Assumes:
+    As many kinds of rows as `components`, each a bell. `diagonal` has columns vary independently within a
+    component, `spherical` alike as well. The likelihood has many peaks: `restarts` starts are climbed, and the
+    best one counts.
+
+Cost:
+    restarts × rounds × rows × components × columns² (columns, unless the covariance is full).
+
+Choices:
+    Starts are groups around seeds: spread out by k-means++, or rows at random; seeds are drawn by what stands in
+    the rows, so their order does not matter. A round ends the climb when the gain in log-likelihood per row
+    (`stop: log-likelihood`), or every change of a share, mean or deviation (`parameters`), is below `tolerance`.
+    No direction of a component has a variance below `floor` times the variance of the columns over all rows: a
+    component that sits on one row would have an infinite density. This is a limit within which each M-step is the
+    likeliest, not an addition to the covariances as elsewhere, so the log-likelihood never falls; components that
+    are wider than the floor are those of plain EM. Components are numbered from the largest share down.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Accepts
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.unlabelled import UnlabelledRows
+from mlcli.core.unsupervised import Clusterer, DensityEstimator
+from mlcli.models.density._climbing import STOPS, Climb, Until, climbed
+from mlcli.models.density._components import component_tables, refuse_misshapen
+from mlcli.models.density._forms import FORMS
+from mlcli.models.density._mixture import Mixture, from_groups
+from mlcli.models.density._rows import spread_of
+from mlcli.models.density._seeds import STARTS, groups_around_seeds, points_of
+
+SHARE_DECIMALS = 9
+"""Shares that agree to so many decimals are equal, so that rounding does not number components anew."""
+
+
+@register(
+    "gmm", reference="Dempster, Laird & Rubin 1977; Bishop 2006, Pattern Recognition and Machine Learning, 9.2"
+)
+@dataclass(kw_only=True, eq=False)
+class GaussianMixture(DensityEstimator, Clusterer):
+    """Several Gaussians, found by expectation-maximisation."""
+
+    components: int = param(3, "how many Gaussians", ge=1, tune=(1, 10))
+    covariance: str = param("full", "how columns vary together within a component", choices=FORMS)
+    start: str = param("k-means++", "which rows the first components lie around", choices=STARTS)
+    restarts: int = param(5, "how many starts are climbed; the best one counts", ge=1)
+    stop: str = param("log-likelihood", "what must become smaller than the tolerance", choices=STOPS)
+    tolerance: float = param(1e-6, "a round that changes less than this is the last", ge=0)
+    max_iterations: int = param(500, "most rounds of one climb", ge=1)
+    floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
+
+    shares_: Array = learned()
+    means_: Array = learned()
+    covariances_: Array = learned()
+    rounds_: int = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale, as seeds and spherical components want them."""
+        return Accepts(weights=True, prefers_scaled=True)
+
+    def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
+        """Climb from every start, and keep the best mixture."""
+        data = data.counted()
+        X, weights = data.table.numbers, data.weights
+        mean, deviation = spread_of(data)
+        floor, form = self.floor * deviation**2, FORMS[self.covariance]
+        points = points_of((X - mean) / deviation, weights)
+        best: Climb | None = None
+        for _ in range(self.restarts):
+            groups = groups_around_seeds(points, self.components, self.start, rng)
+            start = from_groups(X, weights, groups, form, floor)
+            climb = climbed(X, weights, start, floor, self._until(deviation))
+            if best is None or climb.log_likelihood > best.log_likelihood:
+                best = climb
+        assert best is not None
+        self._keep(best)
+
+    def log_density(self, table: Table) -> Array:
+        """The logarithm of the mixture at each row."""
+        return self.mixture().log_density(table.numbers)
+
+    def free_parameters(self) -> int:
+        """Shares but for one, means and covariances."""
+        count, columns = len(self.means_), len(self.means_[0])
+        return count - 1 + count * (columns + FORMS[self.covariance].free_parameters(columns))
+
+    def cluster_of(self, table: Table) -> Codes:
+        """The most responsible component."""
+        return np.asarray(self.mixture().log_joint(table.numbers).argmax(axis=0), np.int32)
+
+    def groups(self) -> int:
+        """One for each component."""
+        return len(self.shares_)
+
+    def mixture(self) -> Mixture:
+        """What was learned."""
+        return Mixture(FORMS[self.covariance], self.shares_, self.means_, self.covariances_)
+
+    def explain(self) -> Explanation:
+        """The components, and how they were found."""
+        starts = f"the best of {self.restarts} starts" if self.restarts > 1 else "one start"
+        said = f"{starts} ({self.start}), {self.rounds_} rounds; {self.free_parameters()} numbers were fitted"
+        return (*component_tables(self.mixture(), self.columns_), Section("Climb", lines=(said,)))
+
+    def check_learned(self) -> None:
+        """A mixture that fits the columns."""
+        refuse_misshapen(self.mixture(), len(self.columns_))
+
+    def _until(self, unit: Array) -> Until:
+        return Until(self.stop, self.tolerance, self.max_iterations, unit)
+
+    def _keep(self, climb: Climb) -> None:
+        if not climb.settled:
+            what = f"the mixture was still changing after {self.max_iterations} rounds; raise max_iterations"
+            warnings.warn(what, MlcliWarning, stacklevel=2)
+        found = climb.mixture
+        order = np.argsort(-np.round(found.shares, SHARE_DECIMALS), kind="stable")
+        self.shares_, self.means_, self.covariances_ = (
+            part[order] for part in (found.shares, found.means, found.covariances)
+        )
+        self.rounds_ = len(climb.log_likelihoods) - 1

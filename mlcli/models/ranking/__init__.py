@@ -1,0 +1,1 @@
+"""Methods that put the rows of a group in order."""

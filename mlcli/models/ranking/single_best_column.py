@@ -1,0 +1,92 @@
+"""Single best column: orders rows by the one column that orders the training groups best.
+
+Formula:
+    s(x) = x_j or −x_j, for the column j and the direction with the largest share of training pairs in order:
+    Σ w_a w_b ([s_a > s_b] + ½ [s_a = s_b]) / Σ w_a w_b over all pairs of one group with a more relevant than b.
+
+Assumes:
+    That one column says it all: the cheapest first, the nearest first. What one-r is for classes. A method that
+    does not beat it has made nothing of the other columns.
+
+Cost:
+    One pass over the pairs for each column; there are up to Σ over groups of (its rows)²/2.
+
+Choices:
+    Pairs with equal values count half. Of columns that are equally good the first is taken, and the largest value
+    goes first where both directions are equally good. A nominal column takes part by its levels, each a column of zeros
+    and ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Accepts
+from mlcli.core.errors import FitError
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.pairs import Pairs
+from mlcli.core.params import learned
+from mlcli.core.ranking import GroupedRows, Ranker
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+
+DIRECTIONS = {1: "largest first", -1: "smallest first"}
+TIE = 1e-12
+"""Shares that differ by less are equal: sums of weights round."""
+
+
+@register("single-best-column", reference="Holte 1993, for classes: very simple rules perform well")
+@dataclass(kw_only=True, eq=False)
+class SingleBestColumn(Ranker):
+    """One column, upwards or downwards."""
+
+    place_: int = learned()
+    direction_: int = learned()
+    right_: Array = learned()
+    """The share of training pairs that each column puts in the right order, upwards."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers, and row weights."""
+        return Accepts(weights=True)
+
+    def fit(self, data: GroupedRows, rng: np.random.Generator) -> None:
+        """Try every column; what orders pairs wrongly most often is as good, turned round."""
+        if not data.table.numbers.shape[1]:
+            raise FitError("single-best-column needs at least one column")
+        self.right_ = np.array([share_in_order(data.pairs, column) for column in data.table.numbers.T])
+        either_way = np.maximum(self.right_, 1 - self.right_)
+        self.place_ = int(np.argmax(either_way >= either_way.max() - TIE))
+        self.direction_ = 1 if self.right_[self.place_] >= 0.5 - TIE else -1
+
+    def score_rows(self, table: Table) -> Array:
+        """The column, or what is below 0 by as much."""
+        return np.asarray(self.direction_ * table.numbers[:, self.place_])
+
+    def check_learned(self) -> None:
+        """A share for each column, one of the columns, and a direction."""
+        fits = np.shape(self.right_) == (len(self.columns_),) and self.direction_ in DIRECTIONS
+        if not fits or self.place_ not in range(len(self.columns_)):
+            raise ValueError("a column that is not there")
+
+    def explain(self) -> Explanation:
+        """The column, and how well every column does, the better way round."""
+        name = self.columns_[self.place_].name
+        rows = [
+            (column.name, DIRECTIONS[1 if right >= 0.5 else -1], float(max(right, 1 - right)))
+            for column, right in zip(self.columns_, self.right_, strict=True)
+        ]
+        rows.sort(key=lambda row: -row[2])
+        note = "Share of the training pairs that the column puts in the right order; equal values count half."
+        return (
+            Section("The column", lines=(f"{name}, {DIRECTIONS[self.direction_]}",)),
+            Section("Each column alone", ("column", "order", "pairs in order"), tuple(rows), note=note),
+        )
+
+
+def share_in_order(pairs: Pairs, score: Array) -> float:
+    """The share of pairs whose higher row has the higher score; equal ones count half."""
+    right = (np.sign(pairs.gaps(score)) + 1) / 2
+    return float(pairs.weight @ right / pairs.weight.sum())

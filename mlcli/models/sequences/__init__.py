@@ -1,0 +1,1 @@
+"""Methods that tag the rows of sequences."""

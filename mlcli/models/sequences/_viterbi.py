@@ -1,0 +1,84 @@
+"""Viterbi: the most probable tags of a sequence, found from its first row to its last and read back.
+
+All sequences of one block take a step together, those that have ended resting, so that a step is one NumPy
+operation. A state is the last tags, oldest first, the boundary symbol standing before the first row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.sequences import lengths
+from mlcli.core.tables import Array, Codes, Rows
+
+IMPOSSIBLE = -1e6
+"""The logarithm of 0: finite, so that of impossible paths the one with the fewest impossible steps is taken."""
+BLOCK_CELLS = 4_000_000
+"""How many candidates, or places to read back from, a block may hold."""
+
+
+def logarithm(shares: Array) -> Array:
+    """Natural logarithms, that of 0 being ``IMPOSSIBLE``."""
+    return np.log(shares, out=np.full(shares.shape, IMPOSSIBLE), where=shares > 0)
+
+
+def most_probable_tags(
+    emitted: Array, transitions: Array, sequence: Codes, stop: bool, block_cells: int = BLOCK_CELLS
+) -> Codes:
+    """The tags of each sequence that maximise Σ log P(tag given history) + log P(observation given tag).
+
+    ``emitted`` (rows × tags) and ``transitions`` (histories × tags and boundary) are logarithms. Of equally
+    probable tags the first is taken, from the last row backwards.
+    """
+    tags = np.empty(len(emitted), np.int32)
+    starts, sizes = lengths(sequence)
+    by_length = np.argsort(-sizes, kind="stable")
+    for block in _blocks(by_length, sizes, transitions, block_cells):
+        _decode(emitted, transitions, starts[block], sizes[block], stop, tags)
+    return tags
+
+
+def _blocks(by_length: Rows, sizes: Rows, transitions: Array, block_cells: int) -> Iterator[Rows]:
+    """Sequences, the longest first, as many together as fit."""
+    while len(by_length):
+        per_sequence = transitions.size + int(sizes[by_length[0]]) * transitions.size // len(transitions)
+        count = max(1, block_cells // per_sequence)
+        yield by_length[:count]
+        by_length = by_length[count:]
+
+
+def _decode(emitted: Array, transitions: Array, starts: Rows, sizes: Rows, stop: bool, tags: Codes) -> None:
+    """The tags of some sequences, the longest first, written into ``tags``."""
+    symbols = len(transitions)
+    boundary, states = symbols - 1, transitions.size // symbols
+    steps = transitions.reshape(symbols, states // symbols, symbols)
+    score = np.full((len(starts), states), -np.inf)
+    score[:, -1] = 0.0  # nothing but boundary symbols
+    came_from = np.empty((int(sizes.max(initial=0)), len(starts), states), np.int16)
+    for place in range(len(came_from)):
+        going = int((sizes > place).sum())
+        candidates = score[:going].reshape(going, symbols, -1, 1) + steps
+        oldest = candidates.argmax(axis=1)
+        best = np.take_along_axis(candidates, oldest[:, None], axis=1)[:, 0]
+        best[..., boundary] = -np.inf
+        best[..., :boundary] += emitted[starts[:going] + place][:, None, :]
+        score[:going] = best.reshape(going, states)
+        came_from[place, :going] = oldest.reshape(going, states)
+    last = (score + transitions.reshape(states, symbols)[:, boundary] if stop else score).argmax(axis=1)
+    _read_back(came_from, last, symbols, starts, sizes, tags)
+
+
+def _read_back(
+    came_from: NDArray[np.int16], last: Rows, symbols: int, starts: Rows, sizes: Rows, tags: Codes
+) -> None:
+    """From the last state of each sequence to its first: its newest tag is answered, the oldest was noted."""
+    states = came_from.shape[2]
+    state = last.copy()
+    for place in range(len(came_from) - 1, -1, -1):
+        going = np.arange(int((sizes > place).sum()))
+        now = state[going]
+        tags[starts[going] + place] = now % symbols
+        state[going] = came_from[place, going, now].astype(np.intp) * (states // symbols) + now // symbols

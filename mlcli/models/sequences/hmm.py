@@ -1,0 +1,141 @@
+"""Hidden Markov model: tags follow tags, each tag emits what is observed; the most probable tags are answered.
+
+Formula:
+    P(x, y) = Π P(y_i | y_{i-1}) P(x_i | y_i) for a bigram, P(y_i | y_{i-2}, y_{i-1}) in its place for a trigram;
+    ŷ = argmax over y of log P(x, y), found by Viterbi.
+    With ``alpha``, P(y | h) = (count(h, y) + α) / (count(h) + α K) and P(x | y) = (count(x, y) + α) /
+    (count(y) + α (V + 1)): K tags and V observations were met in training, and the one more is the unknown one.
+
+Assumes:
+    A tag depends on the one or two tags before it, an observation on its own tag. Sequences are independent.
+
+Cost:
+    One pass to count. To answer, rows × K² for a bigram, rows × K³ for a trigram, K being the number of tags.
+
+Choices:
+    Before the first row stands a start symbol, which the notes leave undefined in (120); ``stop`` adds a symbol
+    for the end, which makes P a distribution over sequences of all lengths.
+    Interpolation mixes the shares after histories of every length, by Brants' deleted interpolation; it smooths
+    transitions only.
+    ``unknown: once``: observations met once in training stand for those never met: their count of each tag counts
+    once more, for the unknown ones. ``alpha``: unknown observations have α only. An empty cell counts as unknown.
+    A step of probability 0 is taken where there is no other way; a tag never met in training is not answered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from mlcli.core.bases import Accepts
+from mlcli.core.explanation import Cell, Explanation, Section
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.sequences import TaggedRows, Tagger
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.models.sequences._ngrams import SMOOTHINGS, count_ngrams
+from mlcli.models.sequences._observed import counted, observations, observed_column
+from mlcli.models.sequences._viterbi import logarithm, most_probable_tags
+
+ORDERS = {"bigram": 2, "trigram": 3}
+BOUNDARY = "(start)"
+END = "(end)"
+TYPICAL = 5
+"""How many observations of each tag are shown."""
+
+
+@register("hmm", reference="Rabiner 1989, A tutorial on hidden Markov models; Brants 2000, TnT")
+@dataclass(kw_only=True, eq=False)
+class HiddenMarkovModel(Tagger):
+    """Counts tags after tags and observations with tags; answers by Viterbi."""
+
+    order: str = param("bigram", "how far back a tag depends on tags", choices=ORDERS)
+    smoothing: str = param("alpha", "how transitions that are rare are estimated", choices=SMOOTHINGS)
+    alpha: float = param(0.1, "what is added to every count; 0 for plain shares", ge=0, tune=(0.001, 1.0))
+    unknown: str = param("once", "what an observation that was never met counts as", choices=("once", "alpha"))
+    stop: bool = param(False, "whether the end of a sequence is a symbol of its own")
+    column: str | None = param(None, "the nominal column that is observed; the first one where none is named")
+
+    observed_: str = learned()
+    levels_: tuple[str, ...] = learned()
+    transitions_: Array = learned()
+    emissions_: Array = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Levels and empty cells; transitions have no weights."""
+        return Accepts(nominal=True, missing=True)
+
+    def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
+        """Count transitions and emissions."""
+        column = observed_column(data.table, self.column, self.name)
+        tags, codes = len(data.classes), observations(data.table, column.name)
+        ngrams = count_ngrams(data.y, data.sequence, tags, ORDERS[self.order], self.stop)
+        counts = counted(codes, data.y, data.weights, len(column.levels), tags)
+        self.observed_, self.levels_ = column.name, column.levels
+        self.transitions_ = logarithm(SMOOTHINGS[self.smoothing](ngrams, self.alpha))
+        self.emissions_ = logarithm(self._emission_shares(counts))
+
+    def _emission_shares(self, counts: Array) -> Array:
+        """P(level | tag), the last row being any unknown observation; a tag never met has none."""
+        times = counts.sum(axis=1)
+        once = counts[times == 1].sum(axis=0) if self.unknown == "once" else np.zeros(counts.shape[1])
+        unknown = once + self.alpha
+        totals = counts.sum(axis=0) + self.alpha * (times > 0).sum() + unknown
+        rows = np.vstack([np.where((times > 0)[:, None], counts + self.alpha, unknown), unknown])
+        shares: Array = np.divide(rows, totals, out=np.zeros_like(rows), where=totals > 0)
+        return shares
+
+    def tag(self, table: Table, sequence: Codes) -> Codes:
+        """The most probable tags of each sequence; -1 looks up the row of unknown observations."""
+        emitted = self.emissions_[observations(table, self.observed_)]
+        return most_probable_tags(emitted, self.transitions_, sequence, self.stop)
+
+    def log_joint(self, table: Table, sequence: Codes, tags: Codes) -> float:
+        """The logarithm of P(x, y) of some sequences and their tags, by the sum that Viterbi maximises."""
+        emitted = self.emissions_[observations(table, self.observed_), tags].sum()
+        ngrams = count_ngrams(tags, sequence, len(self.classes_), self.transitions_.ndim, self.stop)
+        return float(emitted + (ngrams * self.transitions_).sum())
+
+    def check_learned(self) -> None:
+        """Tables whose shapes fit the tags and levels, without gaps."""
+        tags = len(self.classes_)
+        shapes = ((tags + 1,) * ORDERS[self.order], (len(self.levels_) + 1, tags))
+        if (self.transitions_.shape, self.emissions_.shape) != shapes:
+            raise ValueError("tables that do not fit the tags and levels")
+        if not (np.isfinite(self.transitions_).all() and np.isfinite(self.emissions_).all()):
+            raise ValueError("probabilities that are no numbers")
+
+    def explain(self) -> Explanation:
+        """The tags that follow each history, and what each tag emits most often."""
+        return (self._transition_table(), self._emission_table())
+
+    def _transition_table(self) -> Section:
+        symbols = (*self.classes_, BOUNDARY)
+        outcomes = (*self.classes_, END) if self.stop else self.classes_
+        shares = np.exp(self.transitions_)
+        rows: list[tuple[Cell, ...]] = []
+        for history in np.ndindex(shares.shape[:-1]):
+            if _can_be(history, boundary=len(self.classes_)):
+                after = " ".join(symbols[tag] for tag in history)
+                rows.append((after, *shares[history][: len(outcomes)].tolist()))
+        title = "How probable each tag is after those before it"
+        return Section(title, header=("after", *outcomes), rows=tuple(rows))
+
+    def _emission_table(self) -> Section:
+        shares = np.exp(self.emissions_[:-1])
+        typical = np.argsort(-shares, axis=0, kind="stable")[:TYPICAL].T
+        rows = tuple(
+            (tag, ", ".join(f"{self.levels_[level]} {shares[level, code]:.3f}" for level in levels))
+            for code, (tag, levels) in enumerate(zip(self.classes_, typical, strict=True))
+        )
+        return Section(
+            f"What each tag emits most often in {self.observed_}", header=("tag", "most often"), rows=rows
+        )
+
+
+def _can_be(history: tuple[int, ...], boundary: int) -> bool:
+    """Whether no tag stands before the start of a sequence."""
+    return all(later != boundary or earlier == boundary for earlier, later in pairwise(history))

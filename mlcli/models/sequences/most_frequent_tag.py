@@ -1,0 +1,80 @@
+"""Most frequent tag: answers each level of one column with the tag it most often has, whatever stands around it.
+
+Formula:
+    ŷ(x) = argmax over y of count(x, y), the counts being sums of weights.
+
+Assumes:
+    Nothing of neighbours. A tagger that does not beat it has learned nothing from the order of rows.
+
+Cost:
+    One pass over the rows to fit, one look-up per row to answer.
+
+Choices:
+    Of equally frequent tags, the one with most training rows, then the first. A level that was never met, and an
+    empty cell, get the tag that is most frequent of all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Accepts, first_of_the_largest
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.sequences import TaggedRows, Tagger
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.models.sequences._observed import counted, observations, observed_column
+
+
+@register("most-frequent-tag", reference="Charniak 1997, Statistical techniques for natural language parsing")
+@dataclass(kw_only=True, eq=False)
+class MostFrequentTag(Tagger):
+    """The baseline of sequence labelling."""
+
+    column: str | None = param(None, "the nominal column that is observed; the first one where none is named")
+
+    observed_: str = learned()
+    levels_: tuple[str, ...] = learned()
+    tags_: Codes = learned()
+    shares_: Array = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Levels, empty cells and weights."""
+        return Accepts(nominal=True, missing=True, weights=True)
+
+    def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
+        """Count tags by level; the last row of the counts is that of all levels together."""
+        column = observed_column(data.table, self.column, self.name)
+        codes, levels, tags = observations(data.table, column.name), len(column.levels), len(data.classes)
+        counts = counted(codes, data.y, data.weights, levels, tags)
+        met = counts.sum(axis=1, keepdims=True) > 0
+        counts = np.vstack([np.where(met, counts, data.class_totals), data.class_totals])
+        order = np.argsort(-data.class_totals, kind="stable")
+        self.observed_, self.levels_ = column.name, column.levels
+        self.tags_ = order[first_of_the_largest(counts[:, order])].astype(np.int32)
+        self.shares_ = counts.max(axis=1) / counts.sum(axis=1)
+
+    def tag(self, table: Table, sequence: Codes) -> Codes:
+        """The tag of each row's level; -1 looks up the last row."""
+        return np.asarray(self.tags_[observations(table, self.observed_)])
+
+    def check_learned(self) -> None:
+        """One known tag for each level, and one for all others."""
+        if (
+            self.tags_.shape != (len(self.levels_) + 1,)
+            or not np.isin(self.tags_, range(len(self.classes_))).all()
+        ):
+            raise ValueError("tags that do not fit the levels")
+
+    def explain(self) -> Explanation:
+        """The tag of each level, with the share of its rows that have it."""
+        names = (*self.levels_, "(any other)")
+        rows = tuple(
+            (name, self.classes_[tag], float(share))
+            for name, tag, share in zip(names, self.tags_.tolist(), self.shares_, strict=True)
+        )
+        return (Section("The tag of each level", header=(self.observed_, self.target_, "share"), rows=rows),)

@@ -1,0 +1,46 @@
+"""The tags that are most often wrong, with what they are taken for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from mlcli.core.sequences import TagAnswers
+from mlcli.core.tables import Array
+from mlcli.metrics.base import Undefined
+from mlcli.metrics.confusion import counts_of
+from mlcli.metrics.one_against_rest import one_against_rest
+from mlcli.metrics.scores.sequences import sequence_accuracy
+from mlcli.report.document import Block, Cell, Content, Heading, Sentence, grid
+from mlcli.report.numbers import counted, fixed, share, short
+
+WORST = 5
+
+
+def worst_tags_of(title: str, answers: TagAnswers) -> Iterator[Block]:
+    """The tags with the lowest F1, and how many sequences are right from end to end."""
+    counts = counts_of(answers)
+    rates = [(one.f1 or 0.0, code) for code, one in enumerate(one_against_rest(answers)) if one.support > 0]
+    wrong = [(f1, code) for f1, code in sorted(rates) if f1 < 1.0][:WORST]
+    rows: list[list[Content]] = [
+        [
+            Cell(answers.classes[code], "strong"),
+            fixed(f1, 3),
+            f"{short(counts[code, code])}/{short(counts[code].sum())}",
+            _taken_for(counts[code], code, answers.classes),
+        ]
+        for f1, code in wrong
+    ]
+    if rows:
+        yield Heading(f"{title}: worst tags")
+        yield grid(["tag", "f1", "right", "most often taken for"], rows, right=(1, 2))
+    sequences, whole = len(np.unique(answers.sequence)), sequence_accuracy(answers)
+    if not isinstance(whole, Undefined):
+        right = share(whole, 1.0)
+        yield Sentence(f"{title}: {right} of {counted(sequences, 'sequence')} are right from end to end.")
+
+
+def _taken_for(row: Array, true: int, classes: Sequence[str]) -> str:
+    others = [(-count, code) for code, count in enumerate(row.tolist()) if count and code != true]
+    return ", ".join(f"{classes[code]} {short(-count)}" for count, code in sorted(others)[:3])

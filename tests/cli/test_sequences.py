@@ -1,0 +1,90 @@
+"""Sequences in the shell: judged whole, tagged in the order of the file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import document, typed
+
+SENTENCES = [
+    [("D", "the"), ("N", "dog"), ("V", "saw"), ("D", "a"), ("N", "cat")],
+    [("D", "a"), ("N", "saw"), ("V", "laughs")],
+    [("D", "the"), ("N", "cat"), ("V", "saw"), ("D", "the"), ("N", "saw")],
+    [("D", "a"), ("N", "dog"), ("V", "laughs")],
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Twelve sentences, and a model that has learned from them."""
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        f"{number},{place},{word},{tag}"
+        for number in range(12)
+        for place, (tag, word) in enumerate(SENTENCES[number % 4])
+    ]
+    Path("said.csv").write_text("\n".join(["sentence,place,word,tag", *lines]) + "\n")
+    Path("said.yaml").write_text("target: tag\ncolumns: {sentence: {role: sequence}, place: {role: order}}\n")
+    assert typed("train", "said.csv", "-m", "hmm", "-o", "tagger.mlcli").exit_code == 0
+    return tmp_path
+
+
+def predicted(given: str) -> list[dict[str, str]]:
+    """The rows that predict writes."""
+    result = typed("predict", "tagger.mlcli", "-", given=given)
+    assert result.exit_code == 0, result.output
+    return list(csv.DictReader(io.StringIO(result.stdout)))
+
+
+def test_the_task_is_known_by_the_sequence_and_the_panel_is_compared_with_the_baseline(folder: Path) -> None:
+    cells = document(typed("eval", "said.csv", "--folds", "4", "--json"))["cells"]
+    assert [cell["model"] for cell in cells] == ["most-frequent-tag", "hmm"]
+    assert set(cells[0]["metrics"]) == {"accuracy", "sequence-accuracy", "f1-macro"}
+    assert cells[1]["metrics"]["sequence-accuracy"]["mean"] == 1.0
+    assert cells[1]["confusion"]["labels"] == ["D", "N", "V"]
+
+
+def test_a_tag_is_written_for_every_row_in_the_order_of_the_file(folder: Path) -> None:
+    rows = predicted("place,word,sentence\n3,saw,x\n1,the,x\n7,laughs,y\n2,saw,x\n6,dog,y\n5,a,y\n")
+    assert [row["prediction"] for row in rows] == ["V", "D", "V", "N", "N", "D"]
+    assert [row["row"] for row in rows] == ["1", "2", "3", "4", "5", "6"]
+    assert [row["sentence"] for row in rows] == ["x", "x", "y", "x", "y", "y"]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("place,word\n1,the\n", "the model needs the column 'sentence', and the file has none"),
+        ("sentence,word\n1,the\n", "the model needs the column 'place', and the file has none"),
+        ("sentence,place,word\n1,first,the\n", "the order of rows in their sequences is not in numbers"),
+    ],
+)
+def test_rows_that_stand_in_no_sequence_are_refused(folder: Path, given: str, why: str) -> None:
+    result = typed("predict", "tagger.mlcli", "-", given=given)
+    assert result.exit_code == 4
+    assert why in result.output
+
+
+def test_tags_of_sequences_have_no_probabilities(folder: Path) -> None:
+    result = typed("predict", "tagger.mlcli", "said.csv", "--probabilities")
+    assert result.exit_code == 4
+    assert "tags of whole sequences have no probabilities" in result.output
+
+
+def test_a_saved_tagger_knows_again_the_sequences_that_it_has_learned(folder: Path) -> None:
+    learned = document(typed("eval", "said.csv", "-m", "tagger.mlcli", "--folds", "4", "--json"))["cells"][-1]
+    assert learned["rows_learned_from"] == learned["rows"]
+    text = Path("said.csv").read_text().splitlines()
+    other = [text[0], *(f"new{line}" for line in text[1:])]
+    Path("other.csv").write_text("\n".join(other) + "\n")
+    Path("other.yaml").write_text(Path("said.yaml").read_text())
+    unseen = document(typed("eval", "other.csv", "-m", "tagger.mlcli", "--folds", "4", "--json"))["cells"][-1]
+    assert unseen["rows_learned_from"] == 0
+
+
+def test_the_same_word_in_many_sentences_is_no_doubt(folder: Path) -> None:
+    assert "repeat earlier ones" not in typed("data", "said.csv").stdout

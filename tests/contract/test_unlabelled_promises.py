@@ -1,0 +1,175 @@
+"""What every method that learns without labels promises: the labels never reach it, whatever it is."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mlcli.core.errors import FitError
+from mlcli.core.kinds import kind_named
+from mlcli.core.learning import ask
+from mlcli.core.schema import Column
+from mlcli.core.state import packed, unpacked
+from mlcli.metrics.base import Undefined
+from mlcli.metrics.registry import metric_named
+from tests.contract.exceptions import owing
+from tests.contract.subjects import UNLABELLED, Subject, said_by
+from tests.contract.toys import halves, repeated, with_columns
+
+ROUNDING = 1e-8
+DEFAULTS = [subject for subject in UNLABELLED if not subject.params]
+
+pytestmark = pytest.mark.filterwarnings("ignore::mlcli.core.errors.MlcliWarning")
+
+
+def transductive(subject: Subject) -> bool:
+    """Whether it can only place the rows that it was fitted on."""
+    return bool(getattr(subject.model_alone(), "transductive", False))
+
+
+PLACING = [subject for subject in UNLABELLED if not transductive(subject)]
+
+
+def parts(subject: Subject, n: int = 150) -> tuple[Any, Any]:
+    """What it learns from and what it is asked: the same rows, where it can place no others."""
+    data = subject.rows(n=n)
+    return (data, data) if transductive(subject) else halves(data)
+
+
+@owing("labels_unseen", UNLABELLED)
+def test_other_labels_change_nothing(subject: Subject) -> None:
+    train, test = parts(subject)
+    dealt = np.random.default_rng(2).permutation(train.labels)
+    same = said_by(subject.answers(train, test))
+    assert np.array_equal(said_by(subject.answers(replace(train, labels=dealt), test)), same)
+    assert np.array_equal(said_by(subject.answers(train.unlabelled(), test)), same)
+
+
+@owing("same_seed_same_answer", UNLABELLED)
+def test_the_same_seed_gives_the_same_answer(subject: Subject) -> None:
+    train, test = parts(subject)
+    assert np.array_equal(said_by(subject.answers(train, test)), said_by(subject.answers(train, test)))
+
+
+@owing("input_untouched", UNLABELLED)
+def test_the_rows_that_it_is_given_stay_as_they_were(subject: Subject) -> None:
+    train, test = parts(subject)
+    arrays = [array for data in (train, test) for array in (data.table.numbers, data.table.codes, data.labels)]
+    for array in arrays:
+        array.setflags(write=False)
+    before = [array.copy() for array in arrays]
+    subject.answers(train, test)
+    assert all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in zip(arrays, before, strict=True))
+
+
+@owing("saved_equals_fitted", UNLABELLED)
+def test_saved_and_loaded_equals_fitted_to_the_bit(subject: Subject) -> None:
+    train, test = parts(subject)
+    model = subject.fitted(train)
+    arrays: dict[str, Any] = {}
+    written = json.dumps(packed(model, arrays), allow_nan=False)
+    loaded = unpacked(json.loads(written), arrays)
+    first, second = ask(model, test), ask(loaded, test)
+    assert np.array_equal(said_by(first), said_by(second))
+
+
+@owing("asked_order", PLACING)
+def test_an_answer_does_not_depend_on_the_other_rows_that_are_asked(subject: Subject) -> None:
+    train, test = parts(subject)
+    order = np.random.default_rng(1).permutation(len(test))
+    together = said_by(subject.answers(train, test))
+    assert said_by(subject.answers(train, test.take(order))) == pytest.approx(together[order], abs=ROUNDING)
+
+
+@owing("training_order", UNLABELLED)
+def test_the_order_of_training_rows_does_not_matter(subject: Subject) -> None:
+    train, test = parts(subject)
+    order = np.random.default_rng(1).permutation(len(train))
+    shuffled = train.take(order)
+    straight = said_by(subject.answers(train, test))
+    other = said_by(subject.answers(shuffled, shuffled if train is test else test))
+    assert other == pytest.approx(straight[order] if train is test else straight, abs=1e-6)
+
+
+@owing("one_row", UNLABELLED)
+def test_one_training_row_is_answered_or_refused_plainly(subject: Subject) -> None:
+    one = parts(subject)[0].take(np.array([0]))
+    refusal, said = None, np.empty(0)
+    try:
+        said = said_by(subject.answers(one, one))
+    except FitError as error:
+        refusal = str(error)
+    assert np.isfinite(said).all()
+    assert refusal is None or "row" in refusal
+
+
+@owing("few_columns", UNLABELLED)
+@pytest.mark.parametrize("kept", [0, 1])
+def test_few_columns_are_answered_or_refused_plainly(subject: Subject, kept: int) -> None:
+    data = subject.rows()
+    train, test = parts(subject)
+    train, test = (with_columns(part, list(part.table.parts())[:kept]) for part in (train, test))
+    refusal, said = None, np.empty(0)
+    try:
+        said = said_by(subject.answers(train, train if len(train) == len(data) else test))
+    except FitError as error:
+        refusal = str(error)
+    assert np.isfinite(said).all()
+    assert refusal is None or "column" in refusal
+
+
+@owing("constant_column", [subject for subject in UNLABELLED if not subject.piped])
+def test_constant_columns_are_harmless_or_refused_plainly(subject: Subject) -> None:
+    train, test = parts(subject)
+    widened = [
+        with_columns(part, [*part.table.parts(), (Column("always"), np.full(len(part), 7.0))])
+        for part in (train, test)
+    ]
+    refusal, said = None, np.empty(0)
+    try:
+        said = said_by(subject.answers(widened[0], widened[0] if train is test else widened[1]))
+    except FitError as error:
+        refusal = str(error)
+    assert np.isfinite(said).all()
+    assert refusal is None or "always" in refusal
+
+
+@owing("weights_count_as_repeats", [subject for subject in PLACING if subject.model_alone().accepts.weights])
+def test_a_whole_weight_counts_as_that_many_rows(subject: Subject) -> None:
+    train, test = parts(subject)
+    times = np.random.default_rng(5).integers(1, 4, len(train))
+    weighted = said_by(subject.answers(replace(train, weight=times.astype(float)), test))
+    assert weighted == pytest.approx(said_by(subject.answers(repeated(train, times), test)), abs=1e-6)
+
+
+@owing("beats_chance", DEFAULTS)
+def test_it_beats_every_baseline_by_the_first_metric_of_its_kind(subject: Subject) -> None:
+    kind = kind_named(subject.kind)
+    metric = metric_named(kind.metrics[0], kind.answers)
+    train, test = parts(subject, n=300)
+    score = metric.compute(subject.answers(train, test))
+    assert isinstance(score, float)
+    sign = {"high": 1.0, "low": -1.0, "zero": -1.0}[metric.better]
+    for baseline in kind.baselines:
+        other = metric.compute(Subject(baseline, subject.kind, piped=subject.piped).answers(train, test))
+        assert isinstance(other, Undefined) or sign * score > sign * other
+
+
+@owing("explains_itself", UNLABELLED)
+def test_what_it_says_of_itself_is_plain(subject: Subject) -> None:
+    sections = subject.fitted(parts(subject)[0]).explain()
+    assert sections
+    assert json.dumps([asdict(section) for section in sections])
+
+
+@owing("quiet", DEFAULTS)
+def test_it_learns_the_toy_without_a_numerical_warning(subject: Subject) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        answers = subject.answers(*parts(subject))
+    assert len(answers) > 0
