@@ -74,6 +74,11 @@ class Kind:
         return self.target == "needed" and self.recognise is not _only_when_said
 
     @property
+    def about_target(self) -> bool:
+        """Whether the target has a part in it: it is learned, or judges by metrics of its own."""
+        return self.target == "needed" or bool(self.metrics_with_labels)
+
+    @property
     def undemanding(self) -> str:
         """The protocol that the fewest rows can serve."""
         return next(use for use in ("whole", "leave-one-out", *self.protocols) if use in self.protocols)
@@ -236,6 +241,22 @@ KINDS = (
         metrics=("log-likelihood", "bic", "aic"),
         baselines=("gaussian",),
         panel=("gmm",),
+    ),
+    Kind(
+        name="projection",
+        summary="show rows in fewer columns and lose little",
+        recognise=_only_when_said,
+        target="judges",
+        target_kinds=("nominal", "boolean", "ordinal"),
+        container_at="mlcli.core.unlabelled:ProjectedRows",
+        base_at="mlcli.core.unsupervised:Projector",
+        answers_at="mlcli.core.unsupervised_answers:ProjectionAnswers",
+        parts=("test",),
+        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "whole"),
+        scores=("projections",),
+        metrics=("reconstruction-error", "explained-variance"),
+        baselines=("mean-row",),
+        panel=("pca",),
     ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.errors import DataError
+from mlcli.core.principal import component_names
 from mlcli.core.sequences import in_order, numbered
 from mlcli.core.tables import Array, Table
 from mlcli.data.number_text import as_numbers
@@ -77,6 +78,17 @@ def _densities(pipeline: Any, table: Table, probabilities: bool) -> Columns:
     return {"log_density": [repr(float(value)) for value in values]}
 
 
+def _components(pipeline: Any, table: Table, probabilities: bool) -> Columns:
+    if probabilities:
+        raise DataError("components have no probabilities", hint="leave out --probabilities")
+    found = pipeline.project(table)
+    _refuse_not_finite(found)
+    return {
+        name: [repr(float(place)) for place in column]
+        for name, column in zip(component_names(found.shape[1]), found.T, strict=True)
+    }
+
+
 def _tags(pipeline: Any, table: Table, probabilities: bool, beside: Mapping[str, Sequence[str]]) -> Columns:
     """A tag per row, in the order of the file, whatever the order in which the model goes through it."""
     if probabilities:
@@ -109,6 +121,7 @@ COLUMNS_OF: dict[str, Callable[[Any, Table, bool], Columns]] = {
     "clustering": _groups,
     "anomaly": _scores,
     "density": _densities,
+    "projection": _components,
 }
 """By the kind of task."""
 COLUMNS_OF_TOGETHER: dict[str, Callable[[Any, Table, bool, Mapping[str, Sequence[str]]], Columns]] = {

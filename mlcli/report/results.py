@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from mlcli.core.kinds import kind_named
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.cells import AS_SAVED, DatasetFacts
 from mlcli.experiment.cells import Cell as ExperimentCell
@@ -66,7 +67,8 @@ def _rows_of(data: Dataset | DatasetFacts) -> str:
 def subject_of(cell: ExperimentCell) -> str:
     """A dataset with what is done with it."""
     target = cell.dataset.schema.the("target")
-    return f"{cell.dataset.name}: {cell.kind}" + (f" of {target.name}" if target else "")
+    about = f" of {target.name}" if target and kind_named(cell.kind).about_target else ""
+    return f"{cell.dataset.name}: {cell.kind}{about}"
 
 
 def protocol_words(cell: ExperimentCell) -> str:

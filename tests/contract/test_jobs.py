@@ -19,6 +19,7 @@ DATA = {
     "regression": "cpu",
     "clustering": "iris",
     "density": "iris",
+    "projection": "iris",
     "sequence-labelling": "cmudict_stress",
     "anomaly": "wdbc",
 }
