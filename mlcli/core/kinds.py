@@ -290,8 +290,7 @@ def implied_by(models: Iterable[type]) -> Kind | None:
     Of several, the one whose base stands first in the class line of the first model.
     """
     named = list(models)
-    able = [set(kinds_of(model)) for model in named]
-    common = set.intersection(*able) if able else set()
+    common = common_to(named)
     if not common or any(kind.told_by_target for kind in common):
         return None
     return min(common, key=lambda kind: named[0].__mro__.index(kind.base))
@@ -315,3 +314,9 @@ def kinds_from_bases(bases: tuple[str, ...]) -> tuple[Kind, ...]:
 def _class_at(place: str) -> Any:
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
+def common_to(models: Iterable[type]) -> set[Kind]:
+    """The kinds that all of the models can do; none where there are no models."""
+    able = [set(kinds_of(model)) for model in models]
+    return set.intersection(*able) if able else set()
+
+

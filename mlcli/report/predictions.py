@@ -10,6 +10,7 @@ import numpy as np
 
 from mlcli.core.errors import DataError
 from mlcli.core.principal import component_names
+from mlcli.core.ranking import places
 from mlcli.core.sequences import in_order, numbered
 from mlcli.core.tables import Array, Table
 from mlcli.data.number_text import as_numbers
@@ -115,6 +116,16 @@ def _scores(pipeline: Any, table: Table, probabilities: bool) -> Columns:
     return {"score": [repr(float(value)) for value in scores]}
 
 
+def _order(pipeline: Any, table: Table, probabilities: bool, beside: Mapping[str, Sequence[str]]) -> Columns:
+    """The score of each row, and its place in its group; rows that tie share the better place."""
+    if probabilities:
+        raise DataError("an order has no probabilities", hint="leave out --probabilities")
+    scores = pipeline.score_rows(table)
+    _refuse_not_finite(scores)
+    rank = places(scores, numbered(beside["group"]))
+    return {"score": [repr(float(value)) for value in scores], "rank": [str(place) for place in rank]}
+
+
 COLUMNS_OF: dict[str, Callable[[Any, Table, bool], Columns]] = {
     "classification": _labels,
     "regression": _values,
@@ -127,4 +138,5 @@ COLUMNS_OF: dict[str, Callable[[Any, Table, bool], Columns]] = {
 COLUMNS_OF_TOGETHER: dict[str, Callable[[Any, Table, bool, Mapping[str, Sequence[str]]], Columns]] = {
     "sequence-labelling": _tags,
 }
+    "ranking": _order,
 """By the kind of task, where rows are not answered one by one."""

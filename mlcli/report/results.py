@@ -16,7 +16,7 @@ from mlcli.report.numbers import counted
 from mlcli.report.remarks import remarks_on
 from mlcli.report.scored import Scored
 from mlcli.report.scores import table_of_models
-from mlcli.report.verdict import is_baseline, verdict_on
+from mlcli.report.verdict import verdict_on
 
 
 def results_of(scored: Sequence[Scored], *, classes: bool = False) -> Document:
@@ -93,8 +93,14 @@ def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: boo
 
 
 def _worth_drawing(group: Sequence[Scored]) -> list[Scored]:
-    """All but the baseline, unless there is no other."""
-    return [one for one in group if not is_baseline(one)] or list(group)
+    """All but the baselines, unless there is no other."""
+    return [one for one in group if not _stands_beside(one)] or list(group)
+
+
+def _stands_beside(one: Scored) -> bool:
+    """Whether this is one of the baselines that every table of its kind shows."""
+    cell = one.result.cell
+    return cell.model.saved is None and cell.model.use in kind_named(cell.kind).baselines
 
 
 def names_of(group: Sequence[Scored]) -> dict[Scored, str]:

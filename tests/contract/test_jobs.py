@@ -23,6 +23,7 @@ DATA = {
     "sequence-labelling": "cmudict_stress",
     "anomaly": "wdbc",
 }
+    "ranking": "travelmode",
 
 
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
