@@ -41,6 +41,10 @@ class Kind:
     """The default protocol where labels judge and there are none, if it is another one."""
     singles_out: bool = field(default=False, kw_only=True)
     """Whether one level of the target, the last of two, is what is looked for."""
+    marked_by: tuple[str, ...] = field(default=(), kw_only=True)
+    """Roles of columns that only this kind has a use for: rows that have all of them look like it."""
+    counts: tuple[str, ...] = field(default=(), kw_only=True)
+    """The roles whose levels say how large a dataset is; where there are none, its features do."""
     roles: tuple[str, ...] = field(default=(), kw_only=True)
     """The roles of columns that no model sees, but that its rows need to be asked about."""
     baselines: tuple[str, ...]
@@ -258,6 +262,24 @@ KINDS = (
         baselines=("mean-row",),
         panel=("pca",),
     ),
+    Kind(
+        name="recommendation",
+        summary="predict what users would give to items that they have not rated",
+        recognise=_only_when_said,
+        target="needed",
+        target_kinds=("numeric",),
+        container_at="mlcli.core.ratings:Ratings",
+        base_at="mlcli.core.ratings:Recommender",
+        answers_at="mlcli.core.ratings:RatingAnswers",
+        parts=("test",),
+        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout"),
+        scores=("values", "ratings"),
+        metrics=("rmse", "mae", "precision-at-10", "recall-at-10"),
+        marked_by=("user", "item"),
+        counts=("user", "item"),
+        baselines=("global-mean",),
+        panel=("user-item-bias", "matrix-factorisation"),
+    ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
 NAMES = (
@@ -299,6 +321,12 @@ def implied_by(models: Iterable[type]) -> Kind | None:
 def kind_of(schema: Schema) -> Kind | None:
     """The kind that a schema looks like, if any."""
     return next((kind for kind in KINDS if kind.recognise(schema)), None)
+
+
+def marked_by(roles: Iterable[str]) -> Kind | None:
+    """The kind that the roles of columns leave no choice about, if there is one."""
+    given = set(roles)
+    return next((kind for kind in KINDS if kind.marked_by and given.issuperset(kind.marked_by)), None)
 
 
 def kinds_of(model: type) -> tuple[Kind, ...]:

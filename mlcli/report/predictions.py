@@ -127,6 +127,7 @@ def _order(pipeline: Any, table: Table, probabilities: bool, beside: Mapping[str
 
 
 COLUMNS_OF: dict[str, Callable[[Any, Table, bool], Columns]] = {
+    "recommendation": _values,
     "classification": _labels,
     "regression": _values,
     "clustering": _groups,

@@ -51,7 +51,7 @@ def opening(cells: Sequence[ExperimentCell]) -> Iterator[Block]:
     protocols = dict.fromkeys(map(protocol_words, cells))
     yield Heading(subject_of(cells[0]), 1)
     yield Sentence(
-        f"{_rows_of(data)}, {counted(len(data.schema.features()), 'feature')}"
+        f"{_rows_of(data)}, {_width_of(cells[0])}"
         f"; {'; '.join(protocols)}; seed {cells[0].seed}"
     )
     if data.notes:
@@ -62,6 +62,14 @@ def _rows_of(data: Dataset | DatasetFacts) -> str:
     """How many rows there are, and how many of them nothing can be judged by."""
     rows = counted(len(data), "row")
     return f"{rows} ({data.unlabelled:,} without a target left out)" if data.unlabelled else rows
+
+
+def _width_of(cell: ExperimentCell) -> str:
+    """How many features there are, or what the kind of task counts instead."""
+    schema = cell.dataset.schema
+    known = ((role, schema.the(role)) for role in kind_named(cell.kind).counts)
+    levels = [counted(len(column.levels), role) for role, column in known if column]
+    return ", ".join(levels) or counted(len(schema.features()), "feature")
 
 
 def subject_of(cell: ExperimentCell) -> str:
