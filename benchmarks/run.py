@@ -16,7 +16,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results.md"
 SECTION = re.compile(r"^## (\w+)\n\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-BENCHMARKS = ("startup", "methods")
+BENCHMARKS = ("startup", "methods", "kinds")
 PACKAGES = ("numpy", "pandas", "numba", "scipy", "typer", "scikit-learn")
 
 

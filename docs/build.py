@@ -22,7 +22,7 @@ EXAMPLE_DATA = {
     "regression": "concrete",
     "clustering": "iris",
     "density": "faithful",
-    "anomaly": "glass",
+    "anomaly": "wdbc",
     "sequence-labelling": "cmudict_stress",
     "ranking": "travelmode",
     "projection": "wine",

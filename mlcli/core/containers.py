@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mlcli.core.errors import DataError, FitError
-from mlcli.core.schema import Schema
+from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 
 
@@ -33,6 +33,11 @@ class RowsOfTable:
     target: str = ""
     weight: Array | None = None
     groups: Codes | None = None
+
+    @classmethod
+    def columns_of(cls, schema: Schema) -> tuple[Column, ...]:
+        """The columns of a dataset that its models see."""
+        return schema.features()
 
     def __len__(self) -> int:
         return len(self.table)

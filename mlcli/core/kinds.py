@@ -41,6 +41,10 @@ class Kind:
     """The default protocol where labels judge and there are none, if it is another one."""
     singles_out: bool = field(default=False, kw_only=True)
     """Whether one level of the target, the last of two, is what is looked for."""
+    marked_by: tuple[str, ...] = field(default=(), kw_only=True)
+    """Roles of columns that only this kind has a use for: rows that have all of them look like it."""
+    counts: tuple[str, ...] = field(default=(), kw_only=True)
+    """The roles whose levels say how large a dataset is; where there are none, its features do."""
     roles: tuple[str, ...] = field(default=(), kw_only=True)
     """The roles of columns that no model sees, but that its rows need to be asked about."""
     baselines: tuple[str, ...]
@@ -72,6 +76,11 @@ class Kind:
     def told_by_target(self) -> bool:
         """Whether a target makes a dataset look like this kind; else it is stated, or implied by the models."""
         return self.target == "needed" and self.recognise is not _only_when_said
+
+    @property
+    def about_target(self) -> bool:
+        """Whether the target has a part in it: it is learned, or judges by metrics of its own."""
+        return self.target == "needed" or bool(self.metrics_with_labels)
 
     @property
     def undemanding(self) -> str:
@@ -237,6 +246,40 @@ KINDS = (
         baselines=("gaussian",),
         panel=("gmm",),
     ),
+    Kind(
+        name="projection",
+        summary="show rows in fewer columns and lose little",
+        recognise=_only_when_said,
+        target="judges",
+        target_kinds=("nominal", "boolean", "ordinal"),
+        container_at="mlcli.core.unlabelled:ProjectedRows",
+        base_at="mlcli.core.unsupervised:Projector",
+        answers_at="mlcli.core.unsupervised_answers:ProjectionAnswers",
+        parts=("test",),
+        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "whole"),
+        scores=("projections",),
+        metrics=("reconstruction-error", "explained-variance"),
+        baselines=("mean-row",),
+        panel=("pca",),
+    ),
+    Kind(
+        name="recommendation",
+        summary="predict what users would give to items that they have not rated",
+        recognise=_only_when_said,
+        target="needed",
+        target_kinds=("numeric",),
+        container_at="mlcli.core.ratings:Ratings",
+        base_at="mlcli.core.ratings:Recommender",
+        answers_at="mlcli.core.ratings:RatingAnswers",
+        parts=("test",),
+        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout"),
+        scores=("values", "ratings"),
+        metrics=("rmse", "mae", "precision-at-10", "recall-at-10"),
+        marked_by=("user", "item"),
+        counts=("user", "item"),
+        baselines=("global-mean",),
+        panel=("user-item-bias", "matrix-factorisation"),
+    ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
 NAMES = (
@@ -269,8 +312,7 @@ def implied_by(models: Iterable[type]) -> Kind | None:
     Of several, the one whose base stands first in the class line of the first model.
     """
     named = list(models)
-    able = [set(kinds_of(model)) for model in named]
-    common = set.intersection(*able) if able else set()
+    common = common_to(named)
     if not common or any(kind.told_by_target for kind in common):
         return None
     return min(common, key=lambda kind: named[0].__mro__.index(kind.base))
@@ -279,6 +321,12 @@ def implied_by(models: Iterable[type]) -> Kind | None:
 def kind_of(schema: Schema) -> Kind | None:
     """The kind that a schema looks like, if any."""
     return next((kind for kind in KINDS if kind.recognise(schema)), None)
+
+
+def marked_by(roles: Iterable[str]) -> Kind | None:
+    """The kind that the roles of columns leave no choice about, if there is one."""
+    given = set(roles)
+    return next((kind for kind in KINDS if kind.marked_by and given.issuperset(kind.marked_by)), None)
 
 
 def kinds_of(model: type) -> tuple[Kind, ...]:
@@ -294,3 +342,9 @@ def kinds_from_bases(bases: tuple[str, ...]) -> tuple[Kind, ...]:
 def _class_at(place: str) -> Any:
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+def common_to(models: Iterable[type]) -> set[Kind]:
+    """The kinds that all of the models can do; none where there are no models."""
+    able = [set(kinds_of(model)) for model in models]
+    return set.intersection(*able) if able else set()

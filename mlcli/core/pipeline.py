@@ -12,7 +12,7 @@ from mlcli.core.explanation import Explanation
 from mlcli.core.learning import learn
 from mlcli.core.limits import refuse_extremes
 from mlcli.core.params import learned
-from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 
 
 @dataclass(kw_only=True, eq=False)
@@ -119,6 +119,18 @@ class Pipeline(Model):
     def tag(self, table: Table, sequence: Codes) -> Codes:
         """The model's tag of each prepared row."""
         return self.model.tag(self.prepared(table), sequence)  # type: ignore[no-any-return]
+
+    def cold(self, table: Table) -> Flags:
+        """The rows whose user or item the model has no rating of."""
+        return self.model.cold(self.prepared(table))  # type: ignore[no-any-return]
+
+    def likes(self, ratings: Array) -> Flags:
+        """The ratings that the model counts as good."""
+        return self.model.likes(ratings)  # type: ignore[no-any-return]
+
+    def top_items(self, table: Table) -> Codes:
+        """What the model recommends to the user of each row."""
+        return self.model.top_items(self.prepared(table))  # type: ignore[no-any-return]
 
     def explain(self) -> Explanation:
         """What the steps learned, then what the model learned."""

@@ -18,7 +18,7 @@ from mlcli.data.oddities import odd_columns
 from mlcli.data.records import Layout, Records, read_records
 from mlcli.data.roles import Given, given_roles, refuse_unusable
 from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, read_sidecar, sidecar_document
-from mlcli.data.task import needs_target, settled, wanted_task
+from mlcli.data.task import marked_task, needs_target, settled, wanted_task
 
 
 def load(
@@ -37,7 +37,9 @@ def load(
     learnt = needs_target(task or sidecar.task)
     roles = given_roles(typed, sidecar, records, target, guess_target=learnt)
     refuse_unusable(typed, roles, records)
-    wanted = wanted_task(_target_name(roles), task, sidecar, records)
+    named = _target_name(roles)
+    marked = marked_task((given.role for given in roles.values()), typed[named] if named else None)
+    wanted = wanted_task(named, task, sidecar, records) or marked
     dataset = _dataset(records, sidecar, typed, roles, wanted)
     if dataset.unlabelled == len(dataset):
         what = f"the target '{_target_name(roles)}' is empty in every row"

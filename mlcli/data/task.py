@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mlcli.core.errors import DataError, Problem
-from mlcli.core.kinds import Kind, kind_named
+from mlcli.core.kinds import Kind, kind_named, marked_by
 from mlcli.core.names import listed
 from mlcli.data.columns import WRITE_PLAINLY, Typed, retyped
 from mlcli.data.number_text import decorated_among
@@ -26,6 +27,12 @@ class Settled:
     target: Typed
     guessed: str = ""
     notes: tuple[str, ...] = ()
+
+
+def marked_task(roles: Iterable[str], target: Typed | None) -> str | None:
+    """The task that the roles of columns leave no choice about, where the target can serve it."""
+    kind = marked_by(roles)
+    return kind.name if kind and target and target.column.kind in kind.target_kinds else None
 
 
 def wanted_task(target: str | None, asked: str | None, sidecar: Sidecar, records: Records) -> str | None:

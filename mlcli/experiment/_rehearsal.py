@@ -12,7 +12,7 @@ from mlcli.core.errors import FitError
 from mlcli.core.kinds import kind_named
 from mlcli.core.learning import ask
 from mlcli.core.pipeline import Pipeline
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import ROLES, Column, Field, Schema
 from mlcli.core.tables import MISSING_CODE, Table
 from mlcli.experiment.hearing import heard
 
@@ -44,7 +44,7 @@ def _rehearse(saved: SavedModel) -> None:
 
 def _two_rows(saved: SavedModel) -> Any:
     """A row of the first levels and smallest values of training, and one that is empty where cells may be."""
-    described = [Field(column) for column in saved.features]
+    described = [*saved.fields()]
     described += [Field(saved.target, "target")] if saved.target else []
     described += [Field(column, role) for role, column in saved.beside.items()]
     cells = [(field.column, _two_cells(field, saved.ranges)) for field in described]
@@ -80,6 +80,10 @@ def _are_columns_by_role(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(column, Column) for column in value.values())
 
 
+def _are_roles(value: Any) -> bool:
+    return isinstance(value, dict) and all(role in ROLES for role in value.values())
+
+
 def _are_texts(value: Any) -> bool:
     return isinstance(value, dict) and all(
         isinstance(texts, tuple) and all(isinstance(text, str) for text in texts) for texts in value.values()
@@ -97,6 +101,7 @@ PARTS: Mapping[str, Callable[[Any], bool]] = {
     "features": _are_columns,
     "ranges": _are_ranges,
     "beside": _are_columns_by_role,
+    "roles": _are_roles,
     "missing": _are_texts,
     "seed": _is_a(int),
     "dataset": _is_a(str),

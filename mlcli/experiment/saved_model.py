@@ -30,6 +30,7 @@ class SavedModel:
     target: Column | None
     """None where the rows had none: some kinds learn without."""
     features: tuple[Column, ...]
+    """The columns that the model sees."""
     ranges: Mapping[str, tuple[float, float]]
     """Smallest and largest training value of every numeric feature that has values."""
     seed: int
@@ -45,6 +46,8 @@ class SavedModel:
     """The fingerprint of every training row, target included, sorted."""
     beside: Mapping[str, Column] = field(default_factory=dict)
     """By role, the columns that the model does not see, but that say which rows belong together."""
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """By name, the roles of columns that the model sees as more than features, such as users and items."""
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What stood for an empty cell in its columns, as their sidecar said; it does so in new rows, too."""
     digest: str = ""
@@ -72,6 +75,7 @@ class SavedModel:
             version=mlcli.__version__,
             prints=np.sort(fingerprints(learned_from)),
             beside=beside,
+            roles=_roles_of(features, dataset.schema),
             missing={
                 column.name: tokens for column in known if (tokens := dataset.sidecar.of(column.name).missing)
             },
@@ -82,6 +86,10 @@ class SavedModel:
         """The columns by which a row is known again."""
         return (*self.features, *_if_any(self.target), *self.beside.values())
 
+    def fields(self) -> Iterator[Field]:
+        """The columns that the model sees, in their roles."""
+        return (Field(column, self.roles.get(column.name, "feature")) for column in self.features)
+
     def table_of(self, dataset: Dataset) -> Table:
         """The features of a dataset as the model knows them, or a ModelFileError that says what does not fit."""
         return aligned(dataset, self.features, self.missing)
@@ -91,7 +99,7 @@ class SavedModel:
         targets = _if_any(self.target)
         table = aligned(dataset, (*self.features, *targets), self.missing)
         self._refuse_unknown_classes(dataset, table)
-        fields = [Field(column) for column in self.features] + [Field(column, "target") for column in targets]
+        fields = [*self.fields()] + [Field(column, "target") for column in targets]
         roles = ("weight", *kind_named(self.kind).roles)
         beside = [Field(column, role) for role in roles if (column := dataset.schema.the(role)) is not None]
         schema = Schema((*fields, *beside))
@@ -143,6 +151,12 @@ class SavedModel:
 
 def _if_any(column: Column | None) -> tuple[Column, ...]:
     return () if column is None else (column,)
+
+
+def _roles_of(columns: tuple[Column, ...], schema: Schema) -> dict[str, str]:
+    """The roles of some columns, where they are more than features."""
+    special = {described.column.name: described.role for described in schema if described.role != "feature"}
+    return {column.name: special[column.name] for column in columns if column.name in special}
 
 
 def _ranges(table: Table) -> Iterator[tuple[str, tuple[float, float]]]:

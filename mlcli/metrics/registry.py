@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from mlcli.core.answers import Answers, LabelAnswers
 from mlcli.core.errors import UsageError
-from mlcli.core.kinds import KINDS
+from mlcli.core.kinds import KINDS, Kind
 from mlcli.core.names import did_you_mean
 from mlcli.metrics.base import Metric
 from mlcli.metrics.declaring import METRICS, OF_ONE_CLASS, OF_THE_FIRST
@@ -66,13 +66,18 @@ def _refused(name: str, answers: type[Answers]) -> NoReturn:
     if others and not any(kind.answers is answers for kind in others):
         ours = _kinds_of(answers)
         hint = f"metrics of {ours}: {', '.join(names_for(answers))}"
-        theirs = " and ".join(kind.name for kind in others)
+        theirs = " and ".join(kind.name for kind in others if not _is_special(kind, others))
         raise UsageError(f"'{name}' is a metric of {theirs}, not of {ours}", hint=hint)
     if bracket:
         hint = did_you_mean(stem, class_names_for(answers), "metrics that take a class in brackets")
     else:
         hint = did_you_mean(name, names_for(answers), "metrics")
     raise UsageError(f"there is no metric '{name}'", hint=hint)
+
+
+def _is_special(kind: Kind, others: Sequence[Kind]) -> bool:
+    """Whether its answers are a special form of those of another kind, whose metrics it has anyway."""
+    return any(issubclass(kind.answers, other.answers) and kind.answers is not other.answers for other in others)
 
 
 def _known_class(name: str, label: str, classes: Sequence[str]) -> str:
@@ -82,7 +87,7 @@ def _known_class(name: str, label: str, classes: Sequence[str]) -> str:
 
 
 def _kinds_of(answers: type[Answers]) -> str:
-    names = [kind.name for kind in KINDS if issubclass(kind.answers, answers)]
+    names = [kind.name for kind in KINDS if kind.answers is answers]
     return " and ".join(names) or answers.__name__
 
 

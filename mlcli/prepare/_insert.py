@@ -10,20 +10,26 @@ from mlcli.core.schema import Column
 
 
 def missing_steps(accepts: Accepts, features: Sequence[Column], given: Sequence[Step] | None) -> list[Step]:
-    """All steps in order: the user's own, with those that the model still needs around them.
+    """All steps in order: the user's own, with those that they and the model still need around them.
 
-    Gaps are filled before all else, so that every step sees full columns; levels become numbers after all else,
-    so that 0/1 columns are not scaled. ``given`` None means that the user said nothing of steps: then numbers are
-    scaled, too, for a model that prefers it.
+    Gaps are filled before all else, so that every step sees full columns; levels become numbers just before what
+    needs numbers, so that 0/1 columns are not scaled. ``given`` None means that the user said nothing of steps:
+    then numbers are scaled, too, for a model that prefers it.
     """
-    own = list(given or ())
-    columns = _after(own, features)
-    first = _imputing(accepts, columns) + (_scaling(accepts, columns) if given is None else [])
-    return [*first, *own, *_encoding(accepts, columns)]
+    columns, gaps = tuple(features), False
+    steps: list[Step] = []
+    for step in given or ():
+        gaps = gaps or _has_gaps(step.accepts, columns)
+        steps += [*_encoding(step.accepts, columns), step]
+        columns = _after(steps, features)
+    gaps = gaps or _has_gaps(accepts, columns)
+    scaling = _scaling(accepts, columns) if given is None else []
+    return [*_made("impute", gaps), *scaling, *steps, *_encoding(accepts, columns)]
 
 
-def _imputing(accepts: Accepts, columns: Sequence[Column]) -> list[Step]:
-    return _made("impute", not accepts.missing and any(column.missing for column in columns))
+def _has_gaps(accepts: Accepts, columns: Sequence[Column]) -> bool:
+    """Whether empty cells would meet what does not take them."""
+    return not accepts.missing and any(column.missing for column in columns)
 
 
 def _scaling(accepts: Accepts, columns: Sequence[Column]) -> list[Step]:

@@ -1,4 +1,4 @@
-"""Scores of oddness as a picture: how they are spread, which rows are flagged, and the columns that made them so."""
+"""Scores of oddness as a picture: their spread, the rows flagged, and the columns that made them so."""
 
 from __future__ import annotations
 
@@ -72,17 +72,19 @@ def _flagging(answers: ScoreAnswers) -> str:
     if answers.threshold is None:
         return "no threshold was chosen, so no row is flagged"
     limits = np.unique(answers.threshold)
-    where = short(limits[0]) if len(limits) == 1 else f"{short(limits[0])} to {short(limits[-1])} by split"
+    limit = short(limits[0]) if len(limits) == 1 else f"{short(limits[0])} to {short(limits[-1])} by split"
     hits = int((answers.flagged & (answers.truth == ANOMALY)).sum())
     return (
-        f"flagged from {where} on, the threshold with the highest F1 on validation rows: "
-        f"{answers.flagged.sum()} of {len(answers)} judged rows, {hits} of them {answers.classes[ANOMALY]}"
+        f"threshold {limit}, the one with the highest F1 on validation rows: it flags {answers.flagged.sum()} of "
+        f"{len(answers)} judged rows, {hits} of them {answers.classes[ANOMALY]}"
     )
 
 
 def _oddest(answers: ScoreAnswers) -> Block:
     """The rows that score highest, with the columns that made them so."""
-    order = np.argsort(-answers.score, kind="stable")[:LISTED]
+    ranked = np.argsort(-answers.score, kind="stable")
+    first = np.unique(answers.rows[ranked], return_index=True)[1]  # repeats may judge a row more than once
+    order = ranked[np.sort(first)][:LISTED]
     labelled, threshold = bool(answers.classes), answers.threshold is not None
     names = (*answers.classes, "not known")
     rows: list[list[Content]] = [

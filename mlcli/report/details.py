@@ -11,6 +11,7 @@ from mlcli.report.scored import Scored, judged
 
 PICTURES = {
     "ClusterAnswers": "clusters:groups_of",
+    "RatingAnswers": "ratings:lists_in",
     "RankAnswers": "rankings:orders_of",
     "ScoreAnswers": "anomalies:scores_of",
     "TagAnswers": "tags:worst_tags_of",

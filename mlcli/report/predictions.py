@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.errors import DataError
+from mlcli.core.principal import component_names
+from mlcli.core.ranking import places
 from mlcli.core.sequences import in_order, numbered
 from mlcli.core.tables import Array, Table
 from mlcli.data.number_text import as_numbers
@@ -77,6 +79,17 @@ def _densities(pipeline: Any, table: Table, probabilities: bool) -> Columns:
     return {"log_density": [repr(float(value)) for value in values]}
 
 
+def _components(pipeline: Any, table: Table, probabilities: bool) -> Columns:
+    if probabilities:
+        raise DataError("components have no probabilities", hint="leave out --probabilities")
+    found = pipeline.project(table)
+    _refuse_not_finite(found)
+    return {
+        name: [repr(float(place)) for place in column]
+        for name, column in zip(component_names(found.shape[1]), found.T, strict=True)
+    }
+
+
 def _tags(pipeline: Any, table: Table, probabilities: bool, beside: Mapping[str, Sequence[str]]) -> Columns:
     """A tag per row, in the order of the file, whatever the order in which the model goes through it."""
     if probabilities:
@@ -103,15 +116,28 @@ def _scores(pipeline: Any, table: Table, probabilities: bool) -> Columns:
     return {"score": [repr(float(value)) for value in scores]}
 
 
+def _order(pipeline: Any, table: Table, probabilities: bool, beside: Mapping[str, Sequence[str]]) -> Columns:
+    """The score of each row, and its place in its group; rows that tie share the better place."""
+    if probabilities:
+        raise DataError("an order has no probabilities", hint="leave out --probabilities")
+    scores = pipeline.score_rows(table)
+    _refuse_not_finite(scores)
+    rank = places(scores, numbered(beside["group"]))
+    return {"score": [repr(float(value)) for value in scores], "rank": [str(place) for place in rank]}
+
+
 COLUMNS_OF: dict[str, Callable[[Any, Table, bool], Columns]] = {
+    "recommendation": _values,
     "classification": _labels,
     "regression": _values,
     "clustering": _groups,
     "anomaly": _scores,
     "density": _densities,
+    "projection": _components,
 }
 """By the kind of task."""
 COLUMNS_OF_TOGETHER: dict[str, Callable[[Any, Table, bool, Mapping[str, Sequence[str]]], Columns]] = {
     "sequence-labelling": _tags,
+    "ranking": _order,
 }
 """By the kind of task, where rows are not answered one by one."""

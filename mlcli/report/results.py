@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from mlcli.core.kinds import kind_named
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.cells import AS_SAVED, DatasetFacts
 from mlcli.experiment.cells import Cell as ExperimentCell
@@ -52,7 +53,7 @@ def opening(cells: Sequence[ExperimentCell]) -> Iterator[Block]:
     protocols = dict.fromkeys(map(protocol_words, cells))
     yield Heading(subject_of(cells[0]), 1)
     yield Sentence(
-        f"{_rows_of(data)}, {counted(len(data.schema.features()), 'feature')}{_roles_of(data)}"
+        f"{_rows_of(data)}, {_width_of(cells[0])}{_roles_of(data)}"
         f"; {'; '.join(protocols)}; seed {cells[0].seed}"
     )
     if data.notes:
@@ -71,10 +72,19 @@ def _roles_of(data: Dataset | DatasetFacts) -> str:
     return "".join(f"; {words} '{column.name}'" for words, column in found if column is not None)
 
 
+def _width_of(cell: ExperimentCell) -> str:
+    """How many features there are, or what the kind of task counts instead."""
+    schema = cell.dataset.schema
+    known = ((role, schema.the(role)) for role in kind_named(cell.kind).counts)
+    levels = [counted(len(column.levels), role) for role, column in known if column]
+    return ", ".join(levels) or counted(len(schema.features()), "feature")
+
+
 def subject_of(cell: ExperimentCell) -> str:
     """A dataset with what is done with it."""
     target = cell.dataset.schema.the("target")
-    return f"{cell.dataset.name}: {cell.kind}" + (f" of {target.name}" if target else "")
+    about = f" of {target.name}" if target and kind_named(cell.kind).about_target else ""
+    return f"{cell.dataset.name}: {cell.kind}{about}"
 
 
 def protocol_words(cell: ExperimentCell) -> str:
@@ -101,8 +111,14 @@ def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: boo
 
 
 def _worth_drawing(group: Sequence[Scored]) -> list[Scored]:
-    """All but the baseline, unless there is no other."""
-    return [one for one in group if not one.is_baseline] or list(group)
+    """All but the baselines, unless there is no other."""
+    return [one for one in group if not _stands_beside(one)] or list(group)
+
+
+def _stands_beside(one: Scored) -> bool:
+    """Whether this is one of the baselines that every table of its kind shows."""
+    cell = one.result.cell
+    return cell.model.saved is None and cell.model.use in kind_named(cell.kind).baselines
 
 
 def names_of(group: Sequence[Scored]) -> dict[Scored, str]:

@@ -15,12 +15,15 @@ from mlcli.experiment.plan import plan
 from mlcli.experiment.runner import run
 
 DATA = {
+    "recommendation": "insteval_1200",
     "classification": "penguins",
     "regression": "cpu",
     "clustering": "iris",
     "density": "iris",
+    "projection": "iris",
     "sequence-labelling": "cmudict_stress",
     "anomaly": "wdbc",
+    "ranking": "travelmode",
 }
 
 

@@ -75,7 +75,7 @@ def screened(table: Table, group: Any, rng: np.random.Generator) -> ScreenedRows
 
 
 SUPERVISED: dict[str, Any] = {"classification": labelled, "regression": valued}
-UNSUPERVISED: dict[str, Any] = {kind: unlabelled(kind) for kind in ("clustering", "density")} | {
+UNSUPERVISED: dict[str, Any] = {kind: unlabelled(kind) for kind in ("clustering", "density", "projection")} | {
     "anomaly": screened
 }
 REAL: dict[str, Any] = {**SUPERVISED, **UNSUPERVISED}

@@ -147,7 +147,7 @@ def test_levels_that_are_numbers_can_be_regressed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "what"), [("ranking", "mlcli cannot do ranking yet"), ("clasification", "no kind of task")]
+    ("task", "what"), [("association", "mlcli cannot do association yet"), ("clasification", "no kind of task")]
 )
 def test_a_task_that_cannot_be_done_is_refused(task: str, what: str) -> None:
     with pytest.raises(UsageError, match=what) as caught:
@@ -167,7 +167,7 @@ def test_the_task_of_the_sidecar_is_for_its_own_target() -> None:
 
 
 def test_the_first_task_of_the_sidecar_that_can_be_done_is_taken() -> None:
-    assert load("travelmode").task == "classification"
+    assert load("travelmode").task == "ranking"
     assert load("ruspini").task == "clustering"
     assert load("faithful").task == "clustering"
 

@@ -12,6 +12,7 @@ from mlcli.prepare._insert import missing_steps
 from mlcli.prepare.impute import Impute
 from mlcli.prepare.one_hot import OneHot
 from mlcli.prepare.ordinal import Ordinal
+from mlcli.prepare.pca import PrincipalComponents
 from mlcli.prepare.standardise import Standardise
 
 NUMBER, NUMBER_WITH_GAPS = Column("n"), Column("g", missing=True)
@@ -69,6 +70,11 @@ def test_numbers_are_not_scaled_when_the_user_listed_steps() -> None:
         ([OneHot()], [NUMBER_WITH_GAPS, COLOUR], ["impute", "one-hot"]),
         ([Ordinal(columns="all")], [COLOUR, OLD, SIZE], ["ordinal"]),
         ([Ordinal()], [COLOUR, SIZE], ["ordinal", "one-hot"]),
+        ([PrincipalComponents()], [NUMBER, OLD], ["one-hot", "pca"]),
+        ([PrincipalComponents()], [NUMBER_WITH_GAPS, SIZE], ["impute", "ordinal", "pca"]),
+        ([PrincipalComponents()], [COLOUR_WITH_GAPS], ["impute", "one-hot", "pca"]),
+        ([Standardise(), PrincipalComponents()], [NUMBER, COLOUR], ["standardise", "one-hot", "pca"]),
+        ([Impute(), PrincipalComponents()], [NUMBER_WITH_GAPS], ["impute", "pca"]),
         ([Impute(levels="own-value")], [Column("s", "ordinal", ("a", "b"), missing=True)], ["impute", "one-hot"]),
     ],
 )
@@ -78,6 +84,11 @@ def test_given_steps_keep_their_order_and_what_they_do_is_not_done_again(
     steps = missing_steps(NOTHING, columns, given)
     assert [step.id for step in steps] == expected
     assert [step for step in steps if any(step is own for own in given)] == given
+
+
+def test_a_step_gets_what_it_needs_before_a_model_that_takes_everything() -> None:
+    steps = missing_steps(ALL, [NUMBER_WITH_GAPS, COLOUR], [PrincipalComponents()])
+    assert [step.id for step in steps] == ["impute", "one-hot", "pca"]
 
 
 def test_every_step_is_new_each_time() -> None:

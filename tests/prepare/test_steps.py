@@ -17,7 +17,8 @@ from mlcli.core.registry import STEPS
 from mlcli.core.schema import Column
 from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table
-from tests.prepare.preparing import fitted
+from mlcli.prepare.impute import Impute
+from tests.prepare.preparing import fitted, prepared
 from tests.rows import table_of
 
 
@@ -37,7 +38,7 @@ def made(name: str, params: dict[str, Any]) -> Any:
     return build(STEPS.load(name), params)
 
 
-def rows(n: int = 60, seed: int = 3) -> Table:
+def everything(n: int = 60, seed: int = 3) -> Table:
     """Every kind of column, with gaps."""
     rng = np.random.default_rng(seed)
     columns = (
@@ -46,12 +47,22 @@ def rows(n: int = 60, seed: int = 3) -> Table:
         Column("always"),
         Column("size", "ordinal", ("low", "mid", "high"), missing=True),
         Column("old", "boolean", ("no", "yes")),
+        Column("width"),
     )
-    numbers = np.column_stack([rng.normal(5, 3, n), np.full(n, 7.0)])
+    length = rng.normal(5, 3, n)
+    numbers = np.column_stack([length, np.full(n, 7.0), length + rng.normal(0, 1, n)])
     codes = np.column_stack([rng.integers(0, 3, n), rng.integers(0, 3, n), rng.integers(0, 2, n)]).astype(np.int32)
     numbers[rng.random(n) < 0.2, 0] = np.nan
     codes[rng.random(n) < 0.2, :2] = -1
     return Table(columns, numbers, codes)
+
+
+def rows(name: str, params: dict[str, Any], seed: int = 3) -> Table:
+    """Of everything, what the step takes as it is."""
+    table, accepts = everything(seed=seed), made(name, params).accepts
+    if not accepts.nominal:
+        table = table.select(column.name for column in table.number_columns)
+    return table if accepts.missing else prepared(Impute(), table)
 
 
 def same(one: Table, other: Table) -> bool:
@@ -61,9 +72,9 @@ def same(one: Table, other: Table) -> bool:
 
 @every_step
 def test_it_gives_the_columns_that_it_announces(name: str, params: dict[str, Any]) -> None:
-    step = fitted(made(name, params), rows())
-    changed = step.transform(rows())
-    assert changed.columns == made(name, params).columns_after(rows().columns)
+    step = fitted(made(name, params), rows(name, params))
+    changed = step.transform(rows(name, params))
+    assert changed.columns == made(name, params).columns_after(rows(name, params).columns)
     assert changed.numbers.shape == (60, len(changed.number_columns))
     assert changed.codes.shape == (60, len(changed.code_columns))
     assert changed.numbers.flags.c_contiguous
@@ -72,46 +83,51 @@ def test_it_gives_the_columns_that_it_announces(name: str, params: dict[str, Any
 
 @every_step
 def test_saved_and_loaded_equals_fitted_to_the_bit(name: str, params: dict[str, Any]) -> None:
-    step = fitted(made(name, params), rows())
+    step = fitted(made(name, params), rows(name, params))
     arrays: dict[str, Any] = {}
     written = json.dumps(packed(step, arrays), allow_nan=False)
     loaded = unpacked(json.loads(written), arrays)
-    assert same(loaded.transform(rows(seed=4)), step.transform(rows(seed=4)))
+    assert same(loaded.transform(rows(name, params, seed=4)), step.transform(rows(name, params, seed=4)))
     assert loaded.explain() == step.explain()
 
 
 @every_step
 def test_the_table_that_it_is_given_stays_as_it_was(name: str, params: dict[str, Any]) -> None:
-    table = rows()
+    table = rows(name, params)
     table.numbers.setflags(write=False)
     table.codes.setflags(write=False)
     fitted(made(name, params), table).transform(table)
-    assert same(table, rows())
+    assert same(table, rows(name, params))
 
 
 @every_step
 def test_a_row_changes_alike_alone_and_among_others(name: str, params: dict[str, Any]) -> None:
-    step = fitted(made(name, params), rows())
+    step = fitted(made(name, params), rows(name, params))
     order = np.random.default_rng(1).permutation(60)
-    assert same(step.transform(rows().take(order)), step.transform(rows()).take(order))
-    assert same(step.transform(rows().take(slice(7, 8))), step.transform(rows()).take(slice(7, 8)))
+    assert same(step.transform(rows(name, params).take(order)), step.transform(rows(name, params)).take(order))
+    assert same(
+        step.transform(rows(name, params).take(slice(7, 8))), step.transform(rows(name, params)).take(slice(7, 8))
+    )
 
 
 @every_step
 def test_the_order_of_training_rows_does_not_matter(name: str, params: dict[str, Any]) -> None:
     order = np.random.default_rng(1).permutation(60)
-    straight, shuffled = fitted(made(name, params), rows()), fitted(made(name, params), rows().take(order))
-    assert straight.transform(rows()).numbers == pytest.approx(
-        shuffled.transform(rows()).numbers, abs=1e-12, nan_ok=True
+    straight, shuffled = (
+        fitted(made(name, params), rows(name, params)),
+        fitted(made(name, params), rows(name, params).take(order)),
+    )
+    assert straight.transform(rows(name, params)).numbers == pytest.approx(
+        shuffled.transform(rows(name, params)).numbers, abs=1e-12, nan_ok=True
     )
 
 
 @every_step
 def test_a_whole_weight_counts_as_that_many_rows(name: str, params: dict[str, Any]) -> None:
     times = np.random.default_rng(2).integers(0, 4, 60)
-    weighted = fitted(made(name, params), rows(), times)
-    repeated = fitted(made(name, params), rows().take(np.repeat(np.arange(60), times)))
-    one, other = weighted.transform(rows()), repeated.transform(rows())
+    weighted = fitted(made(name, params), rows(name, params), times)
+    repeated = fitted(made(name, params), rows(name, params).take(np.repeat(np.arange(60), times)))
+    one, other = weighted.transform(rows(name, params)), repeated.transform(rows(name, params))
     assert one.numbers == pytest.approx(other.numbers, abs=1e-12, nan_ok=True)
     assert np.array_equal(one.codes, other.codes)
 
@@ -121,16 +137,16 @@ def test_one_row_no_column_or_no_rows_asked_is_enough(name: str, params: dict[st
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("ignore", MlcliWarning)
-        one = fitted(made(name, params), rows().take(slice(0, 1)))
-        assert len(one.transform(rows())) == 60
-        assert len(one.transform(rows().take(slice(0, 0)))) == 0
-        bare = rows().select(())
+        one = fitted(made(name, params), rows(name, params).take(slice(0, 1)))
+        assert len(one.transform(rows(name, params))) == 60
+        assert len(one.transform(rows(name, params).take(slice(0, 0)))) == 0
+        bare = rows(name, params).select(())
         assert len(fitted(made(name, params), bare).transform(bare)) == 60
 
 
 @every_step
 def test_what_it_says_of_itself_is_plain(name: str, params: dict[str, Any]) -> None:
-    sections = fitted(made(name, params), rows()).explain()
+    sections = fitted(made(name, params), rows(name, params)).explain()
     assert sections
     assert json.dumps([asdict(section) for section in sections])
 

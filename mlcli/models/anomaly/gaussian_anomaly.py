@@ -70,7 +70,7 @@ class GaussianAnomaly(Detector):
     def score_rows(self, table: Table) -> Array:
         """Minus the log density of each row."""
         at_the_mean = self.axes_.shape[1] * math.log(2 * math.pi) + self.log_volume_
-        return (at_the_mean + squared_distances(table.numbers, self.mean_, self.axes_)) / 2
+        return np.asarray((at_the_mean + squared_distances(table.numbers, self.mean_, self.axes_)) / 2)
 
     def deviations(self, table: Table) -> Array:
         """What each column adds to D²."""

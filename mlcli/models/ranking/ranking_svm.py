@@ -14,11 +14,12 @@ Cost:
 
 Choices:
     Section 5.5.6 of the notes, "the loss is calculated on each pair": the order a > b > c > d is 6 pairs. The
-    notes have a weight vector for each of a fixed set of options; here options are rows, and one vector serves all;
-    a nominal column that names the option gives it a score of its own to start from. There is no intercept,
-    since it would cancel. Pairs of equally relevant rows are left out. A pair counts the product of the weights of
-    its rows, and every pair counts alike, so that a group of 20 rows matters more than one of 2. The hinge of
-    Joachims 2002 is the default; either loss is minimised to a proven gap: ‖w − w*‖² is at most twice that gap.
+    notes have a weight vector for each of a fixed set of options; here options are rows, and one vector serves
+    all; a nominal column that names the option gives it a score of its own to start from. There is no
+    intercept, since it would cancel. Pairs of equally relevant rows are left out. A pair counts the product of
+    the weights of its rows, and every pair counts alike, so that a group of 20 rows matters more than one of 2.
+    The hinge of Joachims 2002 is the default; either loss is minimised to a proven gap: ‖w − w*‖² is at most
+    twice that gap.
 """
 
 from __future__ import annotations

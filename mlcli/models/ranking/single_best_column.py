@@ -12,9 +12,9 @@ Cost:
     One pass over the pairs for each column; there are up to Σ over groups of (its rows)²/2.
 
 Choices:
-    Pairs with equal values count half. Of columns that are equally good the first is taken, and the largest value
-    goes first where both directions are equally good. A nominal column takes part by its levels, each a column of zeros
-    and ones.
+    Pairs with equal values count half. Of columns that are equally good the first is taken, and the largest
+    value goes first where both directions are equally good. A nominal column takes part by its levels, each a
+    column of zeros and ones.
 """
 
 from __future__ import annotations

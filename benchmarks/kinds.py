@@ -1,0 +1,88 @@
+"""Methods of the other kinds of task beside scikit-learn and SciPy: the same rows, the same settings, in turns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.mixture import GaussianMixture
+
+from benchmarks.timing import in_turns, markdown, ratio, spread
+from mlcli.core.kinds import kind_named
+from mlcli.core.learning import learn
+from mlcli.core.params import build
+from mlcli.core.registry import MODELS
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Table
+
+ROWS, COLUMNS = 10_000, 20
+REPEATS = 7
+ITERATIONS = 20
+COMPONENTS = 3
+
+Row = tuple[object, ...]
+
+
+def table() -> str:
+    """One row per method; a ratio above 1 means that mlcli is faster."""
+    warnings.simplefilter("ignore")
+    header = ("method", "rows × columns", "ours", "peer", "ratio", "what is compared")
+    return markdown(header, [row for measured in MEASURED for row in measured()])
+
+
+def groups(n: int = ROWS, p: int = COLUMNS, count: int = COMPONENTS) -> Array:
+    """Rows around a few centres."""
+    rng = np.random.default_rng(n + p)
+    return rng.normal(size=(count, p))[rng.integers(0, count, n)] + rng.normal(size=(n, p))
+
+
+def rows_for(kind: str, X: Array) -> Any:
+    """Rows of a kind that learns without labels."""
+    columns = tuple(Column(f"x{place}") for place in range(X.shape[1]))
+    cells = Table(columns, X, np.empty((len(X), 0), np.int32))
+    labels = np.full(len(X), -1, np.int32)
+    return kind_named(kind).container(table=cells, rows=np.arange(len(X)), labels=labels)
+
+
+def ours(method: str, params: dict[str, Any], data: Any) -> Any:
+    """Our model after learning."""
+    model = build(MODELS.load(method), params)
+    learn(model, data, np.random.default_rng(0))
+    return model
+
+
+def side_by_side(name: str, X: Array, mine: Callable[[], Any], theirs: Callable[[], Any], what: str) -> Row:
+    """One row of the table."""
+    times = in_turns({"ours": mine, "theirs": theirs}, REPEATS)
+    speed = f"**{ratio(times['theirs'], times['ours']):.2f}**"
+    return name, f"{len(X):,} × {X.shape[1]}", spread(times["ours"]), spread(times["theirs"]), speed, what
+
+
+def mixtures() -> Iterator[Row]:
+    """As many rounds of EM on both sides, from one start by k-means++ each."""
+    X = groups()
+    data = rows_for("density", X)
+    for covariance, peer in (("full", "full"), ("diagonal", "diag"), ("spherical", "spherical")):
+        same = {"components": COMPONENTS, "restarts": 1, "max_iterations": ITERATIONS, "tolerance": 0.0}
+        oracle = GaussianMixture(
+            COMPONENTS, covariance_type=peer, max_iter=ITERATIONS, tol=0.0, init_params="k-means++", random_state=0
+        )
+        mine = partial(ours, "gmm", {**same, "covariance": covariance}, data)
+        yield side_by_side(f"gmm ({covariance})", X, mine, partial(oracle.fit, X), f"{ITERATIONS} rounds of EM")
+
+
+def projections() -> Iterator[Row]:
+    """All components of the same rows."""
+    X = groups()
+    data = rows_for("projection", X)
+    for by, solver in (("svd", "full"), ("eigen", "covariance_eigh")):
+        oracle = PCA(COMPONENTS, svd_solver=solver)
+        mine = partial(ours, "pca", {"components": COMPONENTS, "by": by}, data)
+        yield side_by_side(f"pca ({by})", X, mine, partial(oracle.fit, X), f"svd_solver={solver}")
+
+
+MEASURED: tuple[Callable[[], Iterator[Row]], ...] = (mixtures, projections)

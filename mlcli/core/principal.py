@@ -1,0 +1,123 @@
+"""Principal components: the directions in which rows vary most, each at right angles to those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.moments import moments
+from mlcli.core.tables import Array
+
+NEGLIGIBLE = 1e-13
+"""A direction with less than this share of the largest variance is made of roundings."""
+ALIKE = 1e-9
+BAR = 40
+"""Characters of the longest bar of a scree plot."""
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """As many directions (the columns of a p × p array) as there are columns, with the variance along each."""
+
+    middle: Array
+    unit: Array
+    directions: Array
+    """Those in which the rows do not vary are 0."""
+    variances: Array
+
+    def coordinates(self, X: Array, count: int) -> Array:
+        """The rows along the first directions; added up column by column, so that each row is on its own."""
+        found = np.zeros((len(X), count))
+        for column, weights in zip(((X - self.middle) / self.unit).T, self.directions[:, :count], strict=True):
+            found += column[:, None] * weights
+        return found
+
+    def rows_at(self, coordinates: Array) -> Array:
+        """The rows that have these coordinates along the first directions, and none along the others."""
+        return np.asarray(coordinates @ self.directions[:, : coordinates.shape[1]].T * self.unit + self.middle)
+
+
+def by_svd(X: Array) -> tuple[Array, Array]:
+    """Squared singular values of centred rows, and right singular vectors."""
+    _, singular, directions = np.linalg.svd(X, full_matrices=False)
+    return singular**2, directions.T
+
+
+def by_eigen(X: Array) -> tuple[Array, Array]:
+    """Eigenvalues of the scatter of centred rows, and eigenvectors."""
+    values, vectors = np.linalg.eigh(X.T @ X)
+    return values[::-1], vectors[:, ::-1]
+
+
+SOLVERS: dict[str, Callable[[Array], tuple[Array, Array]]] = {"svd": by_svd, "eigen": by_eigen}
+
+
+def principal_axes(X: Array, weights: Array, *, by: str, ddof: int, standardise: bool) -> Axes:
+    """The axes of weighted rows; ``standardise`` has every column that varies count alike."""
+    found = moments(X, weights, ddof)
+    spread = np.sqrt(found.variance)
+    unit = np.where(spread > 0, spread, 1.0) if standardise else np.ones(X.shape[1])
+    squares, directions = SOLVERS[by]((X - found.mean) / unit * np.sqrt(weights)[:, None]) if X.size else _none(X)
+    freedom = weights.sum() - ddof
+    real = squares > NEGLIGIBLE * squares.max(initial=0.0) if freedom > 0 else np.zeros(len(squares), bool)
+    count, all_columns = int(real.sum()), X.shape[1]
+    axes, variances = np.zeros((all_columns, all_columns)), np.zeros(all_columns)
+    axes[:, :count] = _pointed_up(directions[:, :count])
+    variances[:count] = squares[:count] / freedom if count else 0.0
+    return Axes(found.mean, unit, axes, variances)
+
+
+def enough_for(variances: Array, share: float) -> int:
+    """The fewest components that have this share of the variance."""
+    total = variances.sum()
+    return int(np.searchsorted(np.cumsum(variances), share * total * (1 - ALIKE)) + 1) if total > 0 else 0
+
+
+def refuse_misfits(axes: Axes, columns: int) -> None:
+    """Refuse (ValueError) axes that do not fit so many columns."""
+    shapes = (np.shape(axes.middle), np.shape(axes.unit), np.shape(axes.directions), np.shape(axes.variances))
+    if shapes != ((columns,), (columns,), (columns, columns), (columns,)):
+        raise ValueError("components that do not fit the columns")
+
+
+def component_names(count: int) -> tuple[str, ...]:
+    """What the new columns are called."""
+    return tuple(f"component_{place}" for place in range(1, count + 1))
+
+
+def component_sections(axes: Axes, names: Sequence[str], count: int) -> Explanation:
+    """The scree plot, and what each column has to do with the components that are kept."""
+    loadings = zip(names, axes.directions[:, :count].tolist(), strict=True)
+    rows = tuple((name, *weights) for name, weights in loadings)
+    return (_scree(axes.variances, count), Section("Loadings", ("column", *component_names(count)), rows))
+
+
+def _scree(variances: Array, count: int) -> Section:
+    total, largest = variances.sum() or 1.0, variances.max(initial=0.0) or 1.0
+    together = np.cumsum(variances) / total
+    rows = tuple(
+        (str(place), float(variance), float(variance / total), float(part), "█" * round(BAR * variance / largest))
+        for place, (variance, part) in enumerate(zip(variances, together, strict=True), 1)
+    )
+    note = f"{count} of {len(variances)} components are kept, with {_share(variances[:count].sum() / total)}"
+    return Section(
+        "Scree", ("component", "variance", "share", "together", ""), rows, note=f"{note} of the variance"
+    )
+
+
+def _share(part: float) -> str:
+    return f"{100 * part:.1f} %"
+
+
+def _pointed_up(directions: Array) -> Array:
+    """Either sign is right: the largest entry of each direction becomes positive, of equal ones the first."""
+    sizes = np.abs(directions)
+    first = (sizes >= sizes.max(axis=0, initial=0.0) * (1 - ALIKE)).argmax(axis=0) if directions.size else []
+    return np.asarray(directions * np.sign(directions[first, np.arange(directions.shape[1])]))
+
+
+def _none(X: Array) -> tuple[Array, Array]:
+    return np.zeros(0), np.zeros((X.shape[1], 0))

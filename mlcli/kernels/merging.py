@@ -1,0 +1,189 @@
+"""Compiled agglomeration of many rows: by a spanning tree, by moving centres, or by a matrix of distances.
+
+The first two hold the rows alone, the third a distance for each pair. Each fills ``pairs``, two rows for each
+merge, one of either group, and the heights or their squares. The twin that says the same in NumPy is
+``mlcli.models.clusters._merging.merged_by_matrix``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from mlcli.core.tables import Array, Rows
+
+COMPLETE, AVERAGE, CENTROID, WARD = 0, 1, 2, 3
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def away(across: Array, alive: int, x: Array, found: Array) -> None:
+    """Squared distances of the first ``alive`` points, one column each, to x."""
+    found[:alive] = 0.0
+    for j in range(len(x)):
+        cell = x[j]
+        row = across[j]
+        for i in range(alive):
+            found[i] += (row[i] - cell) ** 2
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def spanning_tree(across: Array, pairs: Rows, squared: Array) -> None:
+    """The edges of the minimum spanning tree as Prim finds them, with their squared lengths.
+
+    ``across`` has one column per point and is used up: the points not reached yet stand at its beginning.
+    """
+    rows = across.shape[1]
+    point, nearest = np.arange(rows), np.zeros(rows, np.intp)
+    best, found = np.full(rows, np.inf), np.empty(rows)
+    here, x = rows - 1, across[:, rows - 1].copy()
+    for step in range(rows - 1):
+        alive = rows - 1 - step
+        away(across, alive, x, found)
+        place = 0
+        for i in range(alive):
+            if found[i] < best[i]:
+                best[i] = found[i]
+                nearest[i] = here
+            if best[i] < best[place]:
+                place = i
+        pairs[step, 0], pairs[step, 1], squared[step] = nearest[place], point[place], best[place]
+        here, x[:] = point[place], across[:, place]
+        last = alive - 1
+        point[place], nearest[place], best[place] = point[last], nearest[last], best[last]
+        across[:, place] = across[:, last]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def scaled(linkage: int, found: Array, sizes: Array, here: int, alive: int) -> None:
+    """Turn squared distances of centres into those of the linkage; the group itself is infinitely far."""
+    if linkage == WARD:
+        for i in range(alive):
+            found[i] *= 2.0 * sizes[here] * sizes[i] / (sizes[here] + sizes[i])
+    found[here] = np.inf
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def smallest(values: Array, count: int) -> int:
+    """The first place of the smallest of some values."""
+    place, least = 0, values[0]
+    for i in range(1, count):
+        if values[i] < least:
+            place, least = i, values[i]
+    return place
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def merge_centres(across: Array, linkage: int, pairs: Rows, squared: Array) -> None:
+    """Merge the two groups whose centres are nearest, by centroid or Ward's linkage, until there is one.
+
+    ``low`` is at most the distance of a group to any other; it is looked up again only where it is the smallest
+    and the pair that it came from is no more. ``across`` has one column per point and is used up.
+    """
+    rows = across.shape[1]
+    point, sizes = np.arange(rows), np.ones(rows)
+    low, near, found = np.empty(rows), np.zeros(rows, np.intp), np.empty(rows)
+    fresh = np.ones(rows, np.bool_)
+    for i in range(rows):
+        away(across, rows, across[:, i].copy(), found)
+        scaled(linkage, found, sizes, i, rows)
+        near[i] = smallest(found, rows)
+        low[i] = found[near[i]]
+    for step in range(rows - 1):
+        alive = rows - step
+        i = smallest(low, alive)
+        while not fresh[i]:
+            away(across, alive, across[:, i].copy(), found)
+            scaled(linkage, found, sizes, i, alive)
+            near[i] = smallest(found, alive)
+            low[i], fresh[i] = found[near[i]], True
+            i = smallest(low, alive)
+        j = near[i]
+        pairs[step, 0], pairs[step, 1], squared[step] = min(point[i], point[j]), max(point[i], point[j]), low[i]
+        together = sizes[i] + sizes[j]
+        across[:, i] = (sizes[i] * across[:, i] + sizes[j] * across[:, j]) / together
+        point[i], sizes[i] = pairs[step, 0], together
+        last = alive - 1
+        for k in range(alive):
+            if near[k] == i or near[k] == j:
+                fresh[k] = False
+        if j != last:
+            across[:, j], point[j], sizes[j] = across[:, last], point[last], sizes[last]
+            low[j], near[j], fresh[j] = low[last], near[last], fresh[last]
+            for k in range(last):
+                if near[k] == last:
+                    near[k] = j
+        here = j if i == last else i
+        away(across, last, across[:, here].copy(), found)
+        scaled(linkage, found, sizes, here, last)
+        for k in range(last):
+            if found[k] <= low[k]:
+                low[k], near[k], fresh[k] = found[k], here, True
+        if last > 1:
+            near[here] = smallest(found, last)
+            low[here], fresh[here] = found[near[here]], True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def between(across: Array) -> Array:
+    """The distance of every two points, one column each; infinite from a point to itself."""
+    rows = across.shape[1]
+    distances = np.empty((rows, rows))
+    for i in range(rows):
+        away(across, rows, across[:, i].copy(), distances[i])
+        for k in range(rows):
+            distances[i, k] = np.sqrt(distances[i, k])
+        distances[i, i] = np.inf
+    return distances
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def merge_matrix(distances: Array, linkage: int, pairs: Rows, heights: Array) -> None:
+    """Merge the two nearest groups, by complete or average linkage, until there is one; the matrix is used up."""
+    rows = len(distances)
+    alive, sizes = np.arange(rows), np.ones(rows)
+    low, near, fresh = np.full(rows, np.inf), np.zeros(rows, np.intp), np.ones(rows, np.bool_)
+    for i in range(rows):
+        near[i] = smallest(distances[i], rows)
+        low[i] = distances[i, near[i]]
+    for step in range(rows - 1):
+        count = rows - step
+        i = lowest(low, alive, count)
+        while not fresh[i]:
+            near[i] = lowest(distances[i], alive, count)
+            low[i], fresh[i] = distances[i, near[i]], True
+            i = lowest(low, alive, count)
+        j = near[i]
+        heights[step] = low[i]
+        i, j = min(i, j), max(i, j)
+        pairs[step, 0], pairs[step, 1] = i, j
+        place = 0
+        for p in range(count):
+            if alive[p] == j:
+                place = p
+        alive[place : count - 1] = alive[place + 1 : count]
+        low[j] = np.inf
+        share = sizes[i] / (sizes[i] + sizes[j])
+        sizes[i] += sizes[j]
+        low[i] = np.inf
+        for p in range(count - 1):
+            k = alive[p]
+            if k == i:
+                continue
+            one, other = distances[i, k], distances[j, k]
+            joined = max(one, other) if linkage == COMPLETE else share * one + (1.0 - share) * other
+            distances[i, k] = joined
+            distances[k, i] = joined
+            if near[k] == i or near[k] == j:
+                near[k], fresh[k] = i, joined <= low[k]
+            if joined < low[i]:
+                low[i], near[i], fresh[i] = joined, k, True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def lowest(values: Array, places: Rows, count: int) -> int:
+    """Of some places in order, the first with the smallest value."""
+    chosen, least = places[0], values[places[0]]
+    for p in range(1, count):
+        if values[places[p]] < least:
+            chosen, least = places[p], values[places[p]]
+    return int(chosen)

@@ -1,0 +1,115 @@
+"""Scores of recommenders: the errors of ratings, and what the lists of users hold of what they like.
+
+A row is liked when its rating reaches the mean of the training ratings. A list is judged by the liked rows of its
+user among the judged ones, each item once; users who like none of their judged rows say nothing of their list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.ratings import TOP, RatingAnswers
+from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.metrics.base import Score, Undefined
+from mlcli.metrics.confusion import ratio
+from mlcli.metrics.declaring import mean_of_rows, score
+from mlcli.metrics.scores import values
+
+COLD = "some judged rows have a user or an item without training ratings (cold start)"
+
+
+def cold_start(answers: RatingAnswers) -> tuple[str, ...]:
+    """The mark of errors that some rows could not but have."""
+    return (COLD,) if (answers.cold & (answers.weights > 0)).any() else ()
+
+
+@score("rmse", RatingAnswers, better="low", low=0.0, marks=cold_start)
+def rmse(answers: RatingAnswers) -> Score:
+    """Root of the mean squared error of the ratings."""
+    return values.rmse(answers)
+
+
+@mean_of_rows("mae", RatingAnswers, better="low", low=0.0, marks=cold_start)
+def mae(answers: RatingAnswers) -> Array:
+    """Mean absolute error of the ratings."""
+    return values.mae(answers)
+
+
+@dataclass(frozen=True, eq=False)
+class Wishes:
+    """The liked rows sorted by list and item.
+
+    ``pairs`` is where each pair of list and item begins among these rows, ``lists`` where a list does among pairs.
+    """
+
+    order: Rows
+    pairs: Rows
+    lists: Rows
+    hit: Flags
+    """Of each pair, whether the list holds the item."""
+
+    @classmethod
+    def of(cls, answers: RatingAnswers) -> Wishes:
+        """Whether the lists of some answers hold what their users like."""
+        liked = np.flatnonzero(answers.liked)
+        owner = lists_of(answers)[liked]
+        order = liked[np.lexsort((answers.item[liked], owner))]
+        owner = np.sort(owner)
+        new_list = np.diff(owner, prepend=-1) > 0
+        new_pair = new_list | (np.diff(answers.item[order], prepend=-1) != 0)
+        pairs = np.flatnonzero(new_pair)
+        first = order[pairs]
+        hit = (answers.top[first] == answers.item[first, None]).any(axis=1)
+        return cls(order, pairs, np.flatnonzero(new_list[pairs]), hit)
+
+    def counted(self, weightings: Array) -> tuple[Array, Array]:
+        """The items that each user likes and that its list holds, and those that it likes, under weightings."""
+        counting = (weightings[:, self.order] > 0).astype(np.float64)
+        pairs = np.maximum.reduceat(counting, self.pairs, axis=1)
+        hits, liked = (np.add.reduceat(found, self.lists, axis=1) for found in (pairs * self.hit, pairs))
+        return hits, liked
+
+
+def lists_of(answers: RatingAnswers) -> Codes:
+    """Which list each row was judged with: those of one user differ from split to split."""
+    known = np.column_stack([answers.user, answers.top])
+    return np.unique(known, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
+
+
+def precision_under(answers: RatingAnswers, weightings: Array) -> Array:
+    """The mean share of a list that its user likes, NaN where nothing is liked."""
+    return _mean_over_users(answers, weightings, lambda hits, liked: hits / TOP)
+
+
+def recall_under(answers: RatingAnswers, weightings: Array) -> Array:
+    """The mean share of what a user likes that its list holds, NaN where nothing is liked."""
+    return _mean_over_users(answers, weightings, ratio)
+
+
+def _mean_over_users(answers: RatingAnswers, weightings: Array, share: Callable[[Array, Array], Array]) -> Array:
+    if not answers.liked.any():
+        return np.full(len(weightings), np.nan)
+    hits, liked = Wishes.of(answers).counted(weightings)
+    judged = liked > 0
+    shares = np.where(judged, share(hits, liked), 0.0)
+    return ratio(shares.sum(axis=1), judged.sum(axis=1).astype(np.float64))
+
+
+def _at_once(under: Callable[[RatingAnswers, Array], Array], answers: RatingAnswers) -> Score:
+    value = float(under(answers, answers.weights[None, :])[0])
+    return Undefined("no judged rating reaches the mean of the training ratings") if np.isnan(value) else value
+
+
+@score("precision-at-10", RatingAnswers, better="high", low=0.0, high=1.0, under=precision_under)
+def precision_at_10(answers: RatingAnswers) -> Score:
+    """Of the ten unseen items that a user is recommended, the share that it likes among its judged rows."""
+    return _at_once(precision_under, answers)
+
+
+@score("recall-at-10", RatingAnswers, better="high", low=0.0, high=1.0, under=recall_under)
+def recall_at_10(answers: RatingAnswers) -> Score:
+    """Of the items that a user likes among its judged rows, the share that is in its list of ten."""
+    return _at_once(recall_under, answers)

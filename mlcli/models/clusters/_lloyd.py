@@ -1,0 +1,109 @@
+"""Lloyd's algorithm: rows go to the nearest centre, centres to the mean of their rows, until little moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.tables import Array
+from mlcli.models.clusters._nearest import TIE, squared_distances, squared_lengths
+from mlcli.models.clusters._placing import Place
+from mlcli.models.clusters._starts import Cloud
+
+SLACK = 1e-7
+"""Bounds may be off by this share of the largest length: the root of what squared distances round by."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When centres count as still."""
+
+    moved: float
+    """The summed squared way of all centres up to which they do."""
+    changes: int
+    """The number of rows that change group up to which they do."""
+    steps: int
+    """How often they move at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """Centres that count as still."""
+
+    centres: Array
+    within: float
+    """Summed squared distances of rows to their centres, but for rounding."""
+    steps: int
+    still: bool
+    """Whether they stopped by themselves."""
+
+
+class Lloyd:
+    """The groups of some rows while their centres move; sums are changed by the rows that change group."""
+
+    def __init__(self, cloud: Cloud, centres: Array, place: Place) -> None:
+        rows, groups = len(cloud.X), len(centres)
+        self.cloud, self.centres, self.place = cloud, centres, place
+        self.slack = SLACK * float(np.sqrt(cloud.lengths.max()))
+        self.group, self.own, self.next = np.zeros(rows, np.int32), np.full(rows, np.inf), np.zeros(rows)
+        self.counts = np.eye(1, groups, dtype=np.intp)[0] * rows
+        self.totals = np.eye(1, groups)[0] * cloud.weights.sum()
+        self.sums = np.eye(groups, 1) * (cloud.weights @ cloud.X)
+        self._place(np.zeros(groups))
+
+    def settled(self, stop: Stop) -> Settled:
+        """Move until the centres are still."""
+        for step in range(1, stop.steps + 1):
+            self._fill_empty()
+            moved = self._move()
+            changed = self._place(moved)
+            if changed <= stop.changes or float(moved @ moved) <= stop.moved:
+                return Settled(self._means(), self._within(), step, True)
+        return Settled(self._means(), self._within(), stop.steps, False)
+
+    def _move(self) -> Array:
+        """Centres go to the mean of their rows; how far each goes."""
+        before, self.centres = self.centres, self._means()
+        return np.asarray(np.sqrt(squared_lengths(self.centres - before)))
+
+    def _place(self, moved: Array) -> int:
+        """Rows go to the nearest centre; how many change."""
+        cloud = self.cloud
+        return self.place(
+            cloud.X, cloud.lengths, cloud.weights, self.centres, moved, self._half_way(), TIE, self.slack,
+            self.group, self.own, self.next, self.counts, self.totals, self.sums,
+        )  # fmt: skip
+
+    def _half_way(self) -> Array:
+        """Half of the distance of each centre to the nearest other one."""
+        squared = squared_distances(self.centres, self.centres, squared_lengths(self.centres))
+        np.fill_diagonal(squared, np.inf)
+        return np.asarray(np.sqrt(np.maximum(squared.min(axis=1), 0.0)) / 2.0)
+
+    def _fill_empty(self) -> None:
+        """The row farthest from its centre becomes the centre of a group without rows; no group gives its last."""
+        for empty in np.flatnonzero(self.counts == 0):
+            away = squared_lengths(self.cloud.X - self.centres[self.group])
+            away[(self.counts[self.group] == 1) | (self.own == np.inf)] = -1.0
+            row = int(np.argmax(away))
+            self._count(row, -1)
+            self.group[row], self.own[row], self.next[row] = empty, np.inf, 0.0
+            self._count(row, 1)
+
+    def _count(self, row: int, sign: int) -> None:
+        """Add a row to the sums of its group, or take it away."""
+        group, weight = self.group[row], sign * self.cloud.weights[row]
+        self.counts[group] += sign
+        self.totals[group] += weight
+        self.sums[group] += weight * self.cloud.X[row]
+
+    def _means(self) -> Array:
+        """The mean of each group; a group without rows stays where it is."""
+        filled = self.counts > 0
+        if filled.all():
+            return np.asarray(self.sums / self.totals[:, None])
+        return np.where(filled[:, None], self.sums / np.where(filled, self.totals, 1.0)[:, None], self.centres)
+
+    def _within(self) -> float:
+        return float(self.cloud.weights @ self.cloud.lengths - self.totals @ squared_lengths(self._means()))

@@ -1,0 +1,166 @@
+"""How groups merge, two by two, from single rows to all in one.
+
+Small tables are merged by a matrix of distances in NumPy. Of large ones, single, centroid and ward hold no more
+than the rows, complete and average a matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.models.clusters._linkages import LINKAGES, Parts
+
+COMPILED_FROM = 1_500
+"""From how many rows on loading the compiled loops (0.3 s) pays."""
+MATRIX_AT_MOST = 32_000
+"""Rows of which a matrix of distances is made: 8 bytes for each pair, both ways, are 8 GB."""
+MATRIX_FREE = ("single", "centroid", "ward")
+
+Found = tuple[Rows, Array]
+"""Two rows of each merge, one of either group, and its height."""
+
+
+@dataclass(frozen=True, eq=False)
+class Merges:
+    """Every merge in order: its two groups (rows are 0..n−1, the s-th merge makes n+s), its height, its rows."""
+
+    groups: Rows
+    heights: Array
+    sizes: Rows
+
+    def cut_into(self, clusters: int) -> Codes:
+        """The group of each row when so many are left."""
+        return self._labels(np.arange(len(self.heights)) <= len(self.heights) - clusters)
+
+    def cut_at(self, height: float) -> Codes:
+        """The group of each row where groups merge up to a height, and so did all parts of theirs."""
+        rows = len(self.heights) + 1
+        highest = np.concatenate([np.zeros(rows), self.heights])
+        for step, parts in enumerate(self.groups):
+            highest[rows + step] = max(highest[rows + step], *highest[parts])
+        return self._labels(highest[rows:] <= height)
+
+    def rows_below(self, group: int) -> Rows:
+        """The rows of a group of the tree."""
+        rows, found, waiting = len(self.heights) + 1, [], [group]
+        while waiting:
+            one = waiting.pop()
+            if one < rows:
+                found.append(one)
+            else:
+                waiting += self.groups[one - rows].tolist()
+        return np.array(sorted(found), dtype=np.intp)
+
+    def _labels(self, done: Flags) -> Codes:
+        """The group of each row after some of the merges."""
+        rows = len(self.heights) + 1
+        top = np.arange(rows + len(self.heights))
+        # From the root down, so that each part learns what its whole has become.
+        for step in np.flatnonzero(done)[::-1]:
+            top[self.groups[step]] = top[rows + step]
+        return np.unique(top[:rows], return_inverse=True)[1].astype(np.int32)
+
+
+def merges_of(X: Array, linkage: str) -> Merges:
+    """All merges of some rows."""
+    pairs, heights = (merged_by_matrix if len(X) < COMPILED_FROM else merged_by_loops)(X, linkage)
+    order = np.argsort(heights, kind="stable") if linkage == "single" else np.arange(len(heights))
+    return _numbered(pairs[order], heights[order])
+
+
+def merged_by_matrix(X: Array, linkage: str) -> Found:
+    """Merge the two nearest groups, of equals the first, until there is one."""
+    rule, rows = LINKAGES[linkage], len(X)
+    distances = squared_between(X) if rule.squared else np.sqrt(squared_between(X))
+    np.fill_diagonal(distances, np.inf)
+    near, sizes, alive = distances.argmin(axis=1), np.ones(rows), np.ones(rows, np.bool_)
+    low = distances.min(axis=1)
+    pairs, heights = np.empty((rows - 1, 2), np.intp), np.empty(rows - 1)
+    for step in range(rows - 1):
+        first = _nearest_to_any(distances, low, near)
+        i, j = sorted((first, int(near[first])))
+        pairs[step], heights[step] = (i, j), distances[i, j]
+        parts = Parts(distances[i], distances[j], heights[step], (sizes[i], sizes[j]), sizes)
+        alive[j], sizes[i] = False, sizes[i] + sizes[j]
+        joined = np.where(alive, rule.joined(parts), np.inf)
+        joined[i] = np.inf
+        distances[i] = distances[:, i] = joined
+        distances[j] = distances[:, j] = low[j] = np.inf
+        nearer = joined < low
+        near[nearer], low[nearer] = i, joined[nearer]
+        near[near == j] = i
+        near[i] = joined.argmin()
+        low[i] = joined[near[i]]
+    return pairs, np.sqrt(np.maximum(heights, 0.0)) if rule.squared else heights
+
+
+def _nearest_to_any(distances: Array, low: Array, near: Rows) -> int:
+    """The first group with the nearest other one; ``low`` may be too small, and is put right where it matters."""
+    first = int(low.argmin())
+    while distances[first, near[first]] > low[first]:
+        near[first] = distances[first].argmin()
+        low[first] = distances[first, near[first]]
+        first = int(low.argmin())
+    return first
+
+
+def squared_between(X: Array) -> Array:
+    """The squared distance of every two rows; from differences, so that equal rows are at 0."""
+    squared = np.zeros((len(X), len(X)))
+    for column in X.T:
+        squared += (column[:, None] - column) ** 2
+    return squared
+
+
+def merged_by_loops(X: Array, linkage: str) -> Found:
+    """The same in compiled loops."""
+    from mlcli.kernels.merging import (
+        AVERAGE,
+        CENTROID,
+        COMPLETE,
+        WARD,
+        between,
+        merge_centres,
+        merge_matrix,
+        spanning_tree,
+    )
+
+    rows, across = len(X), np.array(X.T, order="C")
+    pairs, heights = np.empty((rows - 1, 2), np.intp), np.empty(rows - 1)
+    if linkage in MATRIX_FREE:
+        if linkage == "single":
+            spanning_tree(across, pairs, heights)
+        else:
+            merge_centres(across, {"centroid": CENTROID, "ward": WARD}[linkage], pairs, heights)
+        return pairs, np.sqrt(heights)
+    if rows > MATRIX_AT_MOST:
+        what = f"{linkage} linkage of {rows:,} rows needs a matrix of {8e-9 * rows**2:.0f} GB"
+        raise FitError(what, hint="single, centroid and ward linkage and k-means hold no more than the rows")
+    merge_matrix(between(across), {"complete": COMPLETE, "average": AVERAGE}[linkage], pairs, heights)
+    return pairs, heights
+
+
+def _numbered(pairs: Rows, heights: Array) -> Merges:
+    """The merges with the numbers of the groups that the rows of each pair are in by then."""
+    rows = len(heights) + 1
+    parent = list(range(rows + len(heights)))
+    sizes = [1] * rows
+    groups = np.empty((len(heights), 2), np.intp)
+    for step, pair in enumerate(pairs.tolist()):
+        one, other = (_root(parent, row) for row in pair)
+        groups[step] = min(one, other), max(one, other)
+        parent[one] = parent[other] = rows + step
+        sizes.append(sizes[one] + sizes[other])
+    return Merges(groups, heights, np.array(sizes[rows:], dtype=np.intp))
+
+
+def _root(parent: list[int], group: int) -> int:
+    """The group that a row is in by now; the way to it is shortened for the next time."""
+    while parent[group] != group:
+        parent[group] = parent[parent[group]]
+        group = parent[group]
+    return group

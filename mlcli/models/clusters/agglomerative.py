@@ -1,0 +1,121 @@
+"""Agglomerative clustering: begins with every row alone and merges the two nearest groups until few are left.
+
+Formula:
+    The distance of two groups is the smallest distance between their rows (single), the largest (complete), the
+    mean (average), that of their means (centroid), or √(2ab/(a+b)) times that of their means for a and b rows
+    (ward: the merge that adds least to WCSS). The last clusters − 1 merges are undone; or all above `height`.
+
+Assumes:
+    Columns on one scale. single follows chains of rows, complete and ward make round groups of like width,
+    centroid may merge at a smaller height than before (an inversion), as centres drift.
+
+Cost:
+    Of the order of rows² × columns in time. single, centroid and ward hold the rows alone, complete and average
+    8 bytes for each pair of rows, both ways.
+
+Choices:
+    Distances are Euclidean. Of equal distances the first pair merges (the notes leave it open). It can only place
+    the rows that it was fitted on. Groups are numbered from the largest to the smallest.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mlcli.core.bases import Accepts
+from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Rows
+from mlcli.core.unlabelled import ClusteredRows
+from mlcli.core.unsupervised import Clusterer
+from mlcli.models.clusters._dendrogram import dendrogram, last_merges
+from mlcli.models.clusters._linkages import LINKAGES
+from mlcli.models.clusters._merging import Merges, merges_of
+from mlcli.models.clusters._numbering import largest_first
+
+
+@register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011")
+@dataclass(kw_only=True, eq=False)
+class Agglomerative(Clusterer):
+    """A tree of merges, and its cut."""
+
+    transductive: ClassVar[bool] = True
+
+    linkage: str = param("ward", "how far two groups are apart", choices=tuple(LINKAGES))
+    clusters: int = param(3, "how many groups are left, where no height is given", ge=1, tune=(2, 10))
+    height: float | None = param(None, "up to which height groups merge, whatever their number", ge=0)
+
+    merged_: Rows = learned()
+    heights_: Array = learned()
+    sizes_: Rows = learned()
+    group_: Codes = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale."""
+        return Accepts(prefers_scaled=True)
+
+    @property
+    def merges(self) -> Merges:
+        """Every merge, in order."""
+        return Merges(self.merged_, self.heights_, self.sizes_)
+
+    def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
+        """Merge all the way, then cut."""
+        X = data.table.numbers
+        if X.shape[1] == 0:
+            raise FitError("agglomerative needs at least one column")
+        if self.height is None and len(X) < self.clusters:
+            text = f"only {len(X)} rows, so there are no {self.clusters} groups"
+            warnings.warn(text, MlcliWarning, stacklevel=2)
+        merges = merges_of(X - X.mean(axis=0), self.linkage)
+        self.merged_, self.heights_, self.sizes_ = merges.groups, merges.heights, merges.sizes
+        group = merges.cut_into(self.clusters) if self.height is None else merges.cut_at(self.height)
+        order = largest_first(X, group, int(group.max()) + 1, data.weights)
+        self.group_ = np.argsort(order).astype(np.int32)[group]
+
+    def placed(self) -> Codes:
+        """The group of each row that was merged."""
+        return self.group_
+
+    def groups(self) -> int:
+        """As many as the cut has left."""
+        return int(self.group_.max()) + 1
+
+    def check_learned(self) -> None:
+        """Merges that make a tree of all rows, and a group for each."""
+        merges = len(self.heights_)
+        made = np.arange(merges)[:, None] + merges + 1
+        if np.shape(self.merged_) != (merges, 2) or len(self.sizes_) != merges or len(self.group_) != merges + 1:
+            raise ValueError("merges that do not fit the rows")
+        if (
+            not np.array_equal(np.sort(self.merged_, axis=None), np.arange(2 * merges))
+            or (self.merged_ >= made).any()
+        ):
+            raise ValueError("merges that make no tree")
+        if not np.array_equal(np.unique(self.group_), np.arange(self.groups())):
+            raise ValueError("groups that are not numbered through")
+
+    def explain(self) -> Explanation:
+        """The last merges as a tree drawn from the left, and as a table."""
+        if len(self.heights_) == 0:
+            return (Section("One row", lines=("there is nothing to merge",)),)
+        picture = dendrogram(self.merges, self.group_)
+        drawn = Section(f"Dendrogram ({self.linkage} linkage)", lines=picture, note=self._reading())
+        header = ("groups left", "height", "rows of one", "of the other")
+        table = Section("The last merges", header, last_merges(self.merges))
+        return (drawn, table)
+
+    def _reading(self) -> str:
+        """How to read the picture, and where heights fall."""
+        falls = int((np.diff(self.heights_) < 0).sum())
+        lie = "merge lies" if falls == 1 else "merges lie"
+        inverted = f"; {falls} {lie} lower than the one before (inversions)" if falls else ""
+        scale = f"from left (height 0) to right (height {self.heights_.max():.4g})"
+        return f"{scale}; the longer a line, the clearer its group{inverted}"

@@ -1,0 +1,140 @@
+"""K-means: each row belongs to the nearest of k centres, each centre is the mean of its rows.
+
+Formula:
+    Centres m_1..m_k and groups c(x) = argmin_j |x − m_j| that make Σ w |x − m_c(x)|² small (WCSS). Lloyd's
+    algorithm moves rows and centres in turn, neither of which can raise the sum, and stops at a local minimum; the
+    best of some restarts is kept.
+
+Assumes:
+    Round groups of about the same width, in columns on one scale; far-off rows pull centres towards them. Numbers
+    only: the mean of levels is that of their 0/1 columns.
+
+Cost:
+    rows × clusters × columns for each step of each restart, less for rows that cannot have changed (Hamerly 2010).
+    Memory grows with the rows.
+
+Choices:
+    The first centres are drawn far apart (k-means-plus-plus; the notes print random rows, and call a random
+    assignment better: both are offered). A group that loses all its rows restarts at the row farthest from its
+    centre, and of equally near centres the first wins (the notes leave both open). Groups are numbered from the
+    largest to the smallest. Where fewer rows differ than clusters are asked for, there are fewer groups.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Accepts
+from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.unlabelled import ClusteredRows
+from mlcli.core.unsupervised import Clusterer
+from mlcli.models.clusters._lloyd import Lloyd, Settled, Stop
+from mlcli.models.clusters._nearest import nearest, squared_lengths
+from mlcli.models.clusters._numbering import largest_first
+from mlcli.models.clusters._placing import placing_for
+from mlcli.models.clusters._starts import STARTS, Cloud, cloud_of
+
+BETTER = 1e-12
+"""The share of the sum of squares by which a restart must be better than one before it."""
+
+
+@register("k-means", reference="Lloyd 1982; Arthur & Vassilvitskii 2007 (start)")
+@dataclass(kw_only=True, eq=False)
+class KMeans(Clusterer):
+    """Lloyd's algorithm with restarts."""
+
+    clusters: int = param(3, "how many groups", ge=1, tune=(2, 10))
+    start: str = param("k-means-plus-plus", "how the first centres are found", choices=tuple(STARTS))
+    restarts: int = param(10, "how often it begins anew; the best is kept", ge=1)
+    tolerance: float = param(
+        1e-4, "stops when the squared ways of all centres sum up to this share of a column's mean variance", ge=0
+    )
+    changes: int = param(0, "stops when no more rows than these change their group", ge=0)
+    max_iterations: int = param(300, "how often centres move at most", ge=1)
+
+    origin_: Array = learned()
+    centres_: Array = learned()
+    sizes_: Array = learned()
+    within_: float = learned()
+    steps_: int = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale, and weights."""
+        return Accepts(weights=True, prefers_scaled=True)
+
+    def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
+        """Let the centres settle from every start, and keep the best."""
+        data = data.counted()
+        if data.table.numbers.shape[1] == 0:
+            raise FitError("k-means needs at least one column")
+        self.origin_ = np.average(data.table.numbers, axis=0, weights=data.weights)
+        cloud = cloud_of(data.table, data.table.numbers - self.origin_, data.weights)
+        stop = Stop(self.tolerance * self._mean_variance(cloud), self.changes, self.max_iterations)
+        place = placing_for(cloud.X.size * self.clusters * self.restarts)
+        starts = (STARTS[self.start](cloud, self.clusters, rng) for _ in range(self.restarts))
+        self._keep(_best([Lloyd(cloud, start, place).settled(stop) for start in starts], cloud), cloud)
+
+    def _keep(self, best: Settled, cloud: Cloud) -> None:
+        """The centres by size, and what is said of them."""
+        found = nearest(cloud.X, best.centres, cloud.lengths)
+        order = largest_first(cloud.X, found.group, len(best.centres), cloud.weights)
+        self.centres_ = best.centres[order]
+        sizes = np.bincount(found.group, weights=cloud.weights, minlength=len(order))
+        self.sizes_ = sizes.astype(np.float64)[order]
+        self.within_ = float(cloud.weights @ squared_lengths(cloud.X - best.centres[found.group]))
+        self.steps_ = best.steps
+        if not best.still:
+            steps = "1 step" if self.max_iterations == 1 else f"{self.max_iterations} steps"
+            text = f"the centres still moved after {steps}; more max_iterations may help"
+            warnings.warn(text, MlcliWarning, stacklevel=3)
+        if len(best.centres) < self.clusters:
+            text = f"only {len(best.centres)} rows differ, so there are no {self.clusters} groups"
+            warnings.warn(text, MlcliWarning, stacklevel=3)
+
+    @staticmethod
+    def _mean_variance(cloud: Cloud) -> float:
+        return float(cloud.weights @ cloud.lengths / cloud.weights.sum() / cloud.X.shape[1])
+
+    def cluster_of(self, table: Table) -> Codes:
+        """The nearest centre of each row."""
+        X = table.numbers - self.origin_
+        return nearest(X, self.centres_, squared_lengths(X)).group
+
+    def groups(self) -> int:
+        """As many as there are centres."""
+        return len(self.centres_)
+
+    def check_learned(self) -> None:
+        """One centre and one size for each group, in the columns of the model."""
+        columns = sum(not column.coded for column in self.columns_)
+        shapes = (np.shape(self.origin_), np.shape(self.centres_), np.shape(self.sizes_))
+        if shapes != ((columns,), (len(self.centres_), columns), (len(self.centres_),)) or len(self.centres_) == 0:
+            raise ValueError("centres that do not fit the columns")
+
+    def explain(self) -> Explanation:
+        """How tight the groups are, and after how many steps of the best restart."""
+        total = self.within_ + float(self.sizes_ @ squared_lengths(self.centres_))
+        share = self.within_ / total if total > 0 else 0.0
+        lines = (
+            f"sum of squared distances to the centres (WCSS): {self.within_:.6g}, in the columns as it sees them",
+            f"{100 * share:.1f} % of that to the mean of all rows",
+            f"best of {self.restarts} restarts, settled after {self.steps_} steps",
+        )
+        return (Section(f"{len(self.centres_)} groups round their centres", lines=lines),)
+
+
+def _best(runs: list[Settled], cloud: Cloud) -> Settled:
+    """The first that no other is better than."""
+    best, tie = runs[0], BETTER * float(cloud.weights @ cloud.lengths)
+    for run in runs[1:]:
+        if run.within < best.within - tie:
+            best = run
+    return best

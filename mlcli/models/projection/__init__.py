@@ -1,0 +1,1 @@
+"""Methods that show rows in fewer columns."""

@@ -1,0 +1,65 @@
+"""Mean row: shows every row as the mean of the training rows, whatever it looks like.
+
+Formula:
+    x̃ = μ = Σᵢ wᵢ xᵢ / Σᵢ wᵢ, a projection to no column at all.
+
+Assumes:
+    Nothing. Its reconstruction error is the variance of the columns; a projection has to lower it.
+
+Cost:
+    One pass over the numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Accepts
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.moments import moments
+from mlcli.core.params import learned
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.core.unlabelled import UnlabelledRows
+from mlcli.core.unsupervised import Projector
+
+
+@register("mean-row", reference="Jolliffe 2002, Principal Component Analysis, the case of no component")
+@dataclass(kw_only=True, eq=False)
+class MeanRow(Projector):
+    """The baseline of projections."""
+
+    mean_: Array = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale, as the methods beside it see them."""
+        return Accepts(weights=True, prefers_scaled=True)
+
+    def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
+        """Take the mean of each column."""
+        self.mean_ = moments(data.table.numbers, data.weights).mean
+
+    def project(self, table: Table) -> Array:
+        """No column."""
+        return np.empty((len(table), 0))
+
+    def reconstruct(self, table: Table) -> Array:
+        """The mean row, for every row."""
+        return np.tile(self.mean_, (len(table), 1))
+
+    def middle(self) -> Array:
+        """The mean row."""
+        return self.mean_
+
+    def check_learned(self) -> None:
+        """One mean for each column."""
+        if np.shape(self.mean_) != (len(self.columns_),):
+            raise ValueError("a mean row that does not fit the columns")
+
+    def explain(self) -> Explanation:
+        """The mean row."""
+        rows = tuple(zip((column.name for column in self.columns_), self.mean_.tolist(), strict=True))
+        return (Section("The mean row", ("column", "mean"), rows),)

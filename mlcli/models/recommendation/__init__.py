@@ -1,0 +1,1 @@
+"""Methods that predict what users would give to items."""

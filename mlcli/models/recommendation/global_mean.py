@@ -1,0 +1,47 @@
+"""Global mean: every user would give every item the mean of all ratings.
+
+Formula:
+    r̂(u, i) = μ = Σ w r / Σ w.
+
+Assumes:
+    Nothing of users and items. Since it rates all items alike, its lists hold the items with the most training
+    ratings: they are what a list must beat that claims to know the user.
+
+Cost:
+    One pass over the ratings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned
+from mlcli.core.ratings import Ratings, Recommender
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Rows
+
+
+@register("global-mean", reference="Koren, Bell & Volinsky 2009, Matrix factorization techniques, the term μ")
+@dataclass(kw_only=True, eq=False)
+class GlobalMean(Recommender):
+    """The baseline of recommendation."""
+
+    mean_: float = learned()
+
+    def fit_ratings(self, data: Ratings, rng: np.random.Generator) -> None:
+        """Take the weighted mean."""
+        self.mean_ = self.liked_from_
+
+    def rate(self, users: Rows | Codes, items: Rows | Codes) -> Array:
+        """The mean, for every pair."""
+        return np.full(np.broadcast_shapes(users.shape, items.shape), self.mean_)
+
+    def explain(self) -> Explanation:
+        """The mean, and how full the table of users and items is."""
+        users, items = ((counts > 0).sum() for counts in (self.user_ratings_, self.item_ratings_))
+        share = len(self.seen_user_) / (users * items)
+        lines = (f"{self.target_} = {self.mean_:.6g}", f"{users} users × {items} items, {share:.2%} of them rated")
+        return (Section("Always the same rating", lines=lines),)

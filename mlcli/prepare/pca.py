@@ -1,0 +1,105 @@
+"""Principal components: replaces all columns by their place along the directions in which rows vary most.
+
+Formula:
+    z = Bᵀ (x − μ) / σ with the mean and, where `standardise`, the standard deviation of the training rows; the
+    columns of B are the first eigenvectors of their covariance.
+
+Assumes:
+    That what varies most matters most, and that relations between columns are straight.
+
+Cost:
+    rows × columns² to fit, rows × columns × components to apply.
+
+Choices:
+    Columns are centred always, and standardised unless `standardise` is false: in columns of different units the
+    largest numbers would decide (the notes do both). Gaps are filled, and levels become numbers, in steps inserted
+    before it. There are never more components than columns. How many there are does not depend on cells, so all
+    splits have the same; the method `pca` chooses them by their share of the variance. A direction in which the
+    training rows do not vary is 0 in all rows. σ² divides by N − 1 unless `ddof` is 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import Accepts, Step
+from mlcli.core.containers import RowsOfTable
+from mlcli.core.errors import FitError
+from mlcli.core.explanation import Explanation
+from mlcli.core.params import learned, param
+from mlcli.core.principal import (
+    SOLVERS,
+    Axes,
+    component_names,
+    component_sections,
+    principal_axes,
+    refuse_misfits,
+)
+from mlcli.core.registry import register
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Table
+
+
+@register("pca", reference="Pearson 1901; Jolliffe 2002, Principal Component Analysis")
+@dataclass(kw_only=True, eq=False)
+class PrincipalComponents(Step):
+    """Components instead of columns."""
+
+    components: int | None = param(2, "how many are kept; none: as many as there are columns", ge=1, tune=(1, 10))
+    standardise: bool = param(True, "whether every column counts alike, whatever its unit")
+    by: str = param("svd", "what is decomposed: centred rows, or their covariance", choices=SOLVERS)
+    ddof: int = param(1, "what is taken off N in variances", ge=0, le=1)
+
+    middle_: Array = learned()
+    unit_: Array = learned()
+    directions_: Array = learned()
+    variances_: Array = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers without gaps."""
+        return Accepts(weights=True)
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Find the axes."""
+        data = data.counted()
+        axes = principal_axes(
+            data.table.numbers, data.weights, by=self.by, ddof=self.ddof, standardise=self.standardise
+        )
+        self.middle_, self.unit_ = axes.middle, axes.unit
+        self.directions_, self.variances_ = axes.directions, axes.variances
+
+    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The components."""
+        return tuple(map(Column, component_names(self._kept(columns))))
+
+    def transform(self, table: Table) -> Table:
+        """The table along the components."""
+        numbers = self._axes().coordinates(table.numbers, self._kept(table.columns))
+        return Table(self.columns_after(table.columns), numbers, table.codes)
+
+    def log_stretch(self) -> float:
+        """Turning keeps volumes, but for the units; in fewer columns there is no such volume."""
+        kept = self._kept(self.columns_)
+        if kept < len(self.columns_):
+            what = f"pca leaves {kept} of {len(self.columns_)} columns, and a density of these is none of all"
+            raise FitError(what, hint="components: none keeps all")
+        return float(-np.log(self.unit_).sum())
+
+    def check_learned(self) -> None:
+        """Axes that fit the columns."""
+        refuse_misfits(self._axes(), len(self.columns_))
+
+    def explain(self) -> Explanation:
+        """The scree plot and the loadings."""
+        return component_sections(
+            self._axes(), [column.name for column in self.columns_], self._kept(self.columns_)
+        )
+
+    def _kept(self, columns: tuple[Column, ...]) -> int:
+        return len(columns) if self.components is None else min(self.components, len(columns))
+
+    def _axes(self) -> Axes:
+        return Axes(self.middle_, self.unit_, self.directions_, self.variances_)

@@ -1,0 +1,171 @@
+"""K-means beside scikit-learn from the same start, and beside the plain loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans as Peer
+from sklearn.metrics import adjusted_rand_score
+
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.learning import learn
+from mlcli.core.tables import Array
+from mlcli.core.unlabelled import ClusteredRows
+from mlcli.data.load import load
+from mlcli.models.clusters import _placing
+from mlcli.models.clusters._lloyd import Lloyd, Settled, Stop
+from mlcli.models.clusters._placing import place, placing_for
+from mlcli.models.clusters._starts import STARTS, Cloud, cloud_of
+from mlcli.models.clusters.k_means import KMeans
+from tests.golden.asking import answered, asked, fitted
+from tests.golden.shipped import numeric
+
+DATASETS = ["iris", "wine", "ruspini", "faithful", "glass"]
+STILL = Stop(0.0, 0, 1000)
+
+
+def rows(X: Any, weight: Any = None) -> ClusteredRows:
+    """Rows of numbers without labels."""
+    X = np.asarray(X, dtype=np.float64)
+    X = X[:, None] if X.ndim == 1 else X
+    unknown = np.full(len(X), -1, np.int32)
+    return ClusteredRows(table=numeric(X), rows=np.arange(len(X)), labels=unknown, weight=weight)
+
+
+def shipped(name: str) -> ClusteredRows:
+    """The numbers of a shipped dataset, each column with mean 0 and variance 1."""
+    dataset = load(name)
+    X = ClusteredRows.from_table(dataset.table, dataset.schema).table.numbers
+    return rows((X - X.mean(axis=0)) / X.std(axis=0))
+
+
+def cloud(data: ClusteredRows) -> Cloud:
+    """The rows as k-means holds them; these have mean 0."""
+    return cloud_of(data.table, data.table.numbers, data.weights)
+
+
+def plain(X: Array, weights: Array, centres: Array) -> tuple[Array, float]:
+    """Lloyd's algorithm as the notes print it: every row measured in every step."""
+    before = None
+    while True:
+        squared = ((X[:, None] - centres) ** 2).sum(axis=2)
+        group = squared.argmin(axis=1)
+        if before is not None and np.array_equal(before, group):
+            return centres, float(weights @ squared.min(axis=1))
+        before = group
+        centres = np.array(
+            [np.average(X[group == g], axis=0, weights=weights[group == g]) for g in np.unique(group)]
+        )
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize("clusters", [2, 3, 5])
+@pytest.mark.parametrize("start", list(STARTS))
+def test_from_the_same_start_the_groups_and_inertia_are_those_of_scikit_learn(
+    dataset: str, clusters: int, start: str
+) -> None:
+    data = cloud(shipped(dataset))
+    first = STARTS[start](data, clusters, np.random.default_rng(5))
+    ours = Lloyd(data, first, place).settled(STILL)
+    peer = Peer(clusters, init=first, n_init=1, tol=0.0, max_iter=1000).fit(data.X)
+    assert ours.within == pytest.approx(peer.inertia_, rel=1e-9)
+    assert ours.centres == pytest.approx(peer.cluster_centers_, abs=1e-9)
+
+
+@pytest.mark.parametrize("clusters", [2, 4, 7])
+@pytest.mark.parametrize("route", [0, 10**18], ids=["compiled", "numpy"])
+def test_rows_that_are_passed_over_change_nothing(
+    clusters: int, route: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bounds of Hamerly 2010 and the changed sums against the plain loop, with weights."""
+    rng = np.random.default_rng(clusters)
+    X = rng.normal(size=(700, 6))
+    data = cloud(rows(X - X.mean(axis=0), rng.uniform(0.1, 3.0, 700)))
+    monkeypatch.setattr(_placing, "COMPILED_FROM", route)
+    first = STARTS["random-points"](data, clusters, rng)
+    ours = Lloyd(data, first, placing_for(1)).settled(STILL)
+    centres, within = plain(data.X, data.weights, first)
+    assert ours.centres == pytest.approx(centres, abs=1e-9)
+    assert ours.within == pytest.approx(within, rel=1e-9)
+
+
+def test_both_routes_settle_alike() -> None:
+    X = np.random.default_rng(1).normal(size=(3_000, 5))
+    data = cloud(rows(X - X.mean(axis=0)))
+    first = STARTS["k-means-plus-plus"](data, 6, np.random.default_rng(2))
+    one, other = (Lloyd(data, first, chosen).settled(STILL) for chosen in (place, placing_for(10**12)))
+    assert isinstance(one, Settled)
+    assert one.steps == other.steps
+    assert one.centres == pytest.approx(other.centres, abs=1e-12)
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_restarts_end_no_worse_than_scikit_learn(dataset: str) -> None:
+    data = shipped(dataset)
+    peer = Peer(3, n_init=10, random_state=0).fit(data.table.numbers)
+    assert fitted(KMeans(restarts=30), data).within_ <= peer.inertia_ * (1 + 1e-3)
+
+
+def test_four_clear_groups_are_found() -> None:
+    """Ruspini 1970 has four natural groups, of 23, 20, 17 and 15 rows; scikit-learn finds the same."""
+    data = shipped("ruspini")
+    model = fitted(KMeans(clusters=4), data)
+    peer = Peer(4, n_init=10, random_state=0).fit(data.table.numbers)
+    assert model.sizes_.tolist() == [23, 20, 17, 15]
+    assert adjusted_rand_score(asked(model, data).cluster, peer.labels_) == 1.0
+    assert model.within_ == pytest.approx(peer.inertia_, rel=1e-9)
+
+
+def test_groups_are_numbered_from_the_largest() -> None:
+    answers = answered(KMeans(clusters=3), rows([0, 1, 100, 101, 102, 103, 200, 201, 202]))
+    assert answers.cluster.tolist() == [2, 2, 0, 0, 0, 0, 1, 1, 1]
+
+
+def test_the_sums_of_squares_of_the_worked_example() -> None:
+    """Worked examples, section 10: rows 1 2 and 10 11 have WCSS 1."""
+    assert fitted(KMeans(clusters=2), rows([1, 2, 10, 11])).within_ == pytest.approx(1.0, abs=1e-12)
+
+
+def test_of_two_equally_near_centres_the_first_wins() -> None:
+    # Decision 46: the row 5 lies half-way between the centres 2 and 8.
+    model = fitted(KMeans(clusters=2), rows([1, 2, 3, 7, 8, 9]))
+    assert sorted(model.centres_[:, 0] + model.origin_[0]) == pytest.approx([2.0, 8.0])
+    assert model.cluster_of(numeric(np.array([[5.0]]))).tolist() == [0]
+
+
+@pytest.mark.parametrize("route", [0, 10**18], ids=["compiled", "numpy"])
+def test_a_group_without_rows_restarts_at_the_farthest_row(route: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Decision 46: no row is nearest to the centre at 1000, and 40 is the row farthest from its own.
+    data = cloud(rows([-20.0, -19.0, -1.0, 0.0, 40.0]))
+    monkeypatch.setattr(_placing, "COMPILED_FROM", route)
+    ended = Lloyd(data, np.array([[-20.0], [0.0], [1000.0]]), placing_for(1)).settled(STILL)
+    assert sorted(ended.centres[:, 0]) == pytest.approx([-19.5, -0.5, 40.0])
+
+
+def test_fewer_different_rows_than_clusters_are_said() -> None:
+    with pytest.warns(MlcliWarning, match="only 2 rows differ"):
+        answers = answered(KMeans(clusters=3), rows([1, 1, 1, 5, 5]))
+    assert answers.cluster.tolist() == [0, 0, 0, 1, 1]
+
+
+def test_a_last_step_that_still_moves_is_said() -> None:
+    with pytest.warns(MlcliWarning, match="still moved after 1 step"):
+        fitted(KMeans(clusters=5, max_iterations=1, tolerance=0.0, start="random-assignment"), shipped("iris"))
+
+
+def test_rows_of_weight_zero_count_as_none() -> None:
+    X = np.random.default_rng(3).normal(size=(60, 2))
+    weight = np.repeat([1.0, 0.0], 30)
+    model, alone = KMeans(clusters=2), KMeans(clusters=2)
+    learn(model, rows(X, weight), np.random.default_rng(1))
+    learn(alone, rows(X[:30]), np.random.default_rng(1))
+    assert model.centres_ + model.origin_ == pytest.approx(alone.centres_ + alone.origin_, abs=1e-12)
+
+
+def test_an_offset_moves_the_centres_and_nothing_else() -> None:
+    X = np.round(np.random.default_rng(4).normal(size=(200, 3)) * 256) / 256
+    near, far = fitted(KMeans(), rows(X)), fitted(KMeans(), rows(X + 2.0**24))
+    assert far.centres_ == pytest.approx(near.centres_, abs=1e-7)
+    assert asked(near, rows(X)).cluster.tolist() == asked(far, rows(X + 2.0**24)).cluster.tolist()

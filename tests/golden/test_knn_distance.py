@@ -1,0 +1,72 @@
+"""Distances to neighbours beside scikit-learn's NearestNeighbors, for training rows and for others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from sklearn.neighbors import NearestNeighbors
+
+from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.tables import Array
+from mlcli.models.anomaly.knn_distance import NeighbourDistance
+from tests.golden.asking import asked, fitted
+from tests.golden.screening import cloud, line, rows_of, scores, scores_of_its_own
+
+X, Z = cloud(300, 5), 2 * cloud(90, 5, seed=1)
+OF_SKLEARN: dict[str, Callable[[Array], Array]] = {
+    "kth": lambda distances: distances[:, -1],
+    "average": lambda distances: distances.mean(axis=1),
+}
+
+
+@pytest.mark.parametrize("which", OF_SKLEARN)
+@pytest.mark.parametrize("k", [1, 7, 299])
+def test_other_rows_meet_all_training_rows(which: str, k: int) -> None:
+    distances, _ = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(Z)
+    found = scores(NeighbourDistance(neighbours=k, which=which), X, Z)
+    assert found == pytest.approx(OF_SKLEARN[which](distances), rel=1e-9)
+
+
+@pytest.mark.parametrize("which", OF_SKLEARN)
+@pytest.mark.parametrize("k", [1, 7, 299])
+def test_a_training_row_is_left_out_of_its_own_neighbours(which: str, k: int) -> None:
+    distances, _ = NearestNeighbors(n_neighbors=k).fit(X).kneighbors()
+    found = scores_of_its_own(NeighbourDistance(neighbours=k, which=which), X)
+    assert found == pytest.approx(OF_SKLEARN[which](distances), rel=1e-9)
+
+
+def test_rows_that_tie_for_the_last_place_count_once() -> None:
+    # From 0, the neighbours lie at 1, 2, 2, 2: the two nearest are 1.5 away on average.
+    data = line(0, 1, 2, -2, 2)
+    found = asked(fitted(NeighbourDistance(neighbours=2, which="average"), data), data).score
+    assert found[0] == pytest.approx(1.5)
+
+
+def test_equal_rows_are_each_others_neighbours() -> None:
+    data = line(4, 4, 4, 9)
+    assert asked(fitted(NeighbourDistance(neighbours=2), data), data).score.tolist() == [0, 0, 0, 5]
+
+
+def test_more_neighbours_than_other_rows_are_all_of_them_and_said() -> None:
+    with pytest.warns(MlcliWarning, match="only 2 others"):
+        model = fitted(NeighbourDistance(neighbours=5), line(0, 1, 3))
+    assert asked(model, line(0, 1, 3)).score.tolist() == [3, 2, 3]
+
+
+def test_one_row_has_no_neighbours() -> None:
+    with pytest.raises(FitError, match="at least two training rows"):
+        fitted(NeighbourDistance(), line(1))
+
+
+def test_the_column_that_is_far_off_is_the_reason() -> None:
+    answers = asked(
+        fitted(NeighbourDistance(), rows_of(X)), rows_of(X[:1] + np.array([0, 0, 0, 99, 0]), first=300)
+    )
+    assert answers.columns[answers.reasons[0, 0]] == "x3"
+    assert answers.shares[0, 0] > 0.9
+
+
+def test_no_rows_are_answered_with_none() -> None:
+    assert len(scores(NeighbourDistance(), X, np.empty((0, 5)))) == 0

@@ -1,0 +1,127 @@
+"""Ranking SVM beside scikit-learn's LinearSVC on the differences of pairs, and by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.svm import LinearSVC
+
+from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.kinds import kind_named
+from mlcli.data.load import load
+from mlcli.models.ranking.ranking_svm import RankingSVM
+from tests.golden.asking import answered, asked, fitted
+from tests.golden.shipped import with_numbers
+from tests.rankings import grouped
+
+LOSSES = ("hinge", "squared-hinge")
+
+
+def travel() -> Any:
+    """The trips of travelmode, in standardised numbers; each mode is a column of zeros and ones."""
+    dataset = load("travelmode")
+    data = kind_named("ranking").container.from_table(dataset.table, dataset.schema)
+    X = np.column_stack([data.table.numbers, np.eye(4)[data.table.codes[:, 0]]])
+    return with_numbers(data, (X - X.mean(axis=0)) / X.std(axis=0))
+
+
+def differences(data: Any) -> Any:
+    """The pairs of each group by two loops: better minus worse, and the product of their weights."""
+    X, relevance, group = data.table.numbers, data.relevance, data.groups
+    n = len(data)
+    pairs = [(i, j) for i in range(n) for j in range(n) if group[i] == group[j] and relevance[i] > relevance[j]]
+    rows = np.array([X[i] - X[j] for i, j in pairs])
+    return rows, np.array([data.weights[i] * data.weights[j] for i, j in pairs])
+
+
+def objective(w: Any, rows: Any, cost: Any, loss: str) -> float:
+    lacking = np.maximum(0, 1 - rows @ w)
+    return float(w @ w / 2 + cost @ (lacking if loss == "hinge" else lacking**2))
+
+
+def oracle(rows: Any, weight: Any, c: float, loss: str) -> Any:
+    """Every other pair turned round, so that there are two classes; no intercept."""
+    sign = np.where(np.arange(len(rows)) % 2, 1, -1)
+    machine = LinearSVC(
+        C=c, loss=loss.replace("-", "_"), fit_intercept=False, dual=loss == "hinge", tol=1e-10, max_iter=1_000_000
+    )
+    return machine.fit(rows * sign[:, None], sign, sample_weight=weight).coef_[0]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("c", [0.01, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weights_are_those_of_linear_svc_on_differences(loss: str, c: float, weighted: bool) -> None:
+    data = travel()
+    if weighted:
+        data = replace(data, weight=np.random.default_rng(1).integers(0, 4, len(data)).astype(float))
+    rows, weight = differences(data)
+    model = fitted(RankingSVM(c=c, loss=loss), data)
+    assert model.weights_ == pytest.approx(oracle(rows, weight, c, loss), abs=1e-6)
+    assert model.objective_ == pytest.approx(objective(model.weights_, rows, c * weight, loss), rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("c", [1e-3, 100.0, 1e4])
+def test_no_nearby_weights_have_a_smaller_objective(loss: str, c: float) -> None:
+    data = travel()
+    rows, weight = differences(data)
+    model = fitted(RankingSVM(c=c, loss=loss), data)
+    rng = np.random.default_rng(2)
+    for size in (1e-1, 1e-3, 1e-5):
+        beside = model.weights_ + size * rng.normal(size=len(model.weights_))
+        assert objective(beside, rows, c * weight, loss) >= model.objective_ * (1 - 1e-12)
+    assert 0 <= model.gap_ <= 1e-12 * model.objective_
+
+
+def test_two_rows_have_the_weight_that_makes_the_margin_1() -> None:
+    # ½w² + c·max(0, 1 − 2w): the margin is reached at w = ½ where c allows it, else w = 2c.
+    data = grouped([[3.0], [1.0]], [1, 0], [0, 0])
+    assert fitted(RankingSVM(c=1.0), data).weights_ == pytest.approx([0.5], abs=1e-9)
+    assert fitted(RankingSVM(c=0.1), data).weights_ == pytest.approx([0.2], abs=1e-9)
+    # ½w² + c·(1 − 2w)²: w = 4c / (1 + 8c).
+    assert fitted(RankingSVM(c=1.0, loss="squared-hinge"), data).weights_ == pytest.approx([4 / 9], abs=1e-12)
+
+
+def test_the_order_of_four_is_six_pairs_and_is_found() -> None:
+    # worked-examples.md, section 8 (S0 5.5.6): a > b > c > d gives 6 pairs.
+    data = grouped([[4.0, 1], [3, 0], [2, 0], [1, 1]], [4, 3, 2, 1], [0] * 4)
+    model = fitted(RankingSVM(), data)
+    assert model.pairs_ == 6
+    assert (np.diff(asked(model, data).score) < 0).all()
+
+
+def test_a_column_that_is_constant_in_every_group_has_no_weight() -> None:
+    rng = np.random.default_rng(1)
+    group = np.repeat(np.arange(10), 4)
+    X = np.column_stack([rng.normal(size=40), rng.normal(size=10)[group]])
+    model = fitted(RankingSVM(), grouped(X, rng.integers(0, 3, 40).tolist(), group.tolist()))
+    assert model.weights_[0] != 0
+    assert model.weights_[1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_common_offset_changes_nothing() -> None:
+    data = travel()
+    near = with_numbers(data, np.round(data.table.numbers * 256) / 256)
+    moved = with_numbers(data, near.table.numbers + 1e6)
+    assert fitted(RankingSVM(), moved).weights_ == pytest.approx(fitted(RankingSVM(), near).weights_, abs=1e-9)
+
+
+def test_too_few_steps_are_said() -> None:
+    with pytest.warns(MlcliWarning, match="stopped after 2 steps with a gap of .* above the tolerance"):
+        fitted(RankingSVM(max_iterations=2), travel())
+
+
+def test_rows_without_an_order_are_refused() -> None:
+    data = grouped([[3.0], [1.0], [2.0]], [1, 1, 0], [0, 0, 1])
+    with pytest.raises(FitError, match="no two training rows of one group differ in relevance"):
+        fitted(RankingSVM(), data)
+
+
+def test_it_orders_the_trips_better_than_any_single_column() -> None:
+    said = answered(RankingSVM(), travel())
+    right = np.sign(said.score[travel().pairs.higher] - said.score[travel().pairs.lower])
+    assert ((right + 1) / 2).mean() > 0.80

@@ -1,0 +1,89 @@
+"""Lists of recommendations: precision and recall by hand, and beside a plain loop; cold start is marked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mlcli.core.ratings import RatingAnswers
+from mlcli.metrics.base import Undefined
+from mlcli.metrics.registry import metric_named
+from mlcli.metrics.scores.ratings import COLD, precision_under, recall_under
+from mlcli.models.recommendation.user_item_bias import UserItemBias
+from tests.golden.asking import asked, fitted
+from tests.ratings import answers_with, drawn, halves
+
+
+def score(name: str, answers: RatingAnswers) -> object:
+    return metric_named(name, RatingAnswers).compute(answers)
+
+
+def by_hand() -> RatingAnswers:
+    """User 0 likes 1, 2, 3 and is offered 1, 2, 9; user 1 likes 4 and is offered 5; user 2 likes nothing."""
+    lists = [[1, 2, 9], [1, 2, 9], [1, 2, 9], [1, 2, 9], [5], [5], [7]]
+    liked = [True, True, True, False, True, False, False]
+    return answers_with([0, 0, 0, 0, 1, 1, 2], [1, 2, 3, 9, 4, 5, 7], liked, lists)
+
+
+def test_precision_and_recall_by_hand_are_means_over_the_users_who_like_something() -> None:
+    assert score("precision-at-10", by_hand()) == pytest.approx((2 / 10 + 0 / 10) / 2)
+    assert score("recall-at-10", by_hand()) == pytest.approx((2 / 3 + 0 / 1) / 2)
+
+
+def test_an_item_that_a_user_has_rated_twice_counts_once() -> None:
+    answers = by_hand()
+    twice = answers.take(np.array([0, 0, 0, 1, 2, 3, 4, 5, 6]))
+    for name in ("precision-at-10", "recall-at-10"):
+        assert score(name, twice) == score(name, answers)
+        assert score(name, replace(answers, weight=np.array([3.0, 1, 1, 1, 1, 1, 1]))) == score(name, answers)
+
+
+def test_a_row_of_weight_0_is_not_there() -> None:
+    answers = replace(by_hand(), weight=np.array([1.0, 1, 0, 1, 0, 1, 1]))
+    assert score("recall-at-10", answers) == score("recall-at-10", by_hand().take(np.array([0, 1, 3, 5, 6])))
+    assert score("recall-at-10", answers) == 1.0
+
+
+def test_a_user_judged_in_two_splits_has_two_lists() -> None:
+    answers = answers_with([0, 0], [1, 2], [True, True], [[1], [1]])
+    apart = answers_with([0, 0], [1, 2], [True, True], [[1], [2]])
+    assert score("recall-at-10", answers) == 0.5
+    assert score("recall-at-10", apart) == 1.0
+
+
+def test_where_nothing_is_liked_there_is_nothing_to_find() -> None:
+    answers = replace(by_hand(), liked=np.zeros(7, bool))
+    for name in ("precision-at-10", "recall-at-10"):
+        assert isinstance(score(name, answers), Undefined)
+
+
+def test_they_are_a_plain_loop_over_users_under_any_weighting() -> None:
+    train, test = halves(drawn())
+    answers = asked(fitted(UserItemBias(), train), test)
+    weightings = np.random.default_rng(0).integers(0, 3, (20, len(test))).astype(float)
+    for weighting, precision, recall in zip(
+        weightings, precision_under(answers, weightings), recall_under(answers, weightings), strict=True
+    ):
+        some = answers.take(np.flatnonzero(weighting))
+        hits, wishes = [], []
+        for user in np.unique(some.user):
+            mine = some.user == user
+            liked = set(some.item[mine & some.liked].tolist())
+            if liked:
+                hits.append(len(liked & set(some.top[mine][0].tolist())))
+                wishes.append(len(liked))
+        assert precision == pytest.approx(np.mean(hits) / 10)
+        assert recall == pytest.approx(np.mean(np.array(hits) / np.array(wishes)))
+
+
+def test_errors_that_cold_rows_share_in_are_marked() -> None:
+    warm = by_hand()
+    cold = replace(warm, cold=np.array([True, *[False] * 6]))
+    for name in ("rmse", "mae"):
+        metric = metric_named(name, RatingAnswers)
+        assert metric.marks is not None
+        assert metric.marks(cold) == (COLD,)
+        assert metric.marks(warm) == ()
+        assert metric.marks(replace(cold, weight=np.array([0.0, 1, 1, 1, 1, 1, 1]))) == ()

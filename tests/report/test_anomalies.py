@@ -1,0 +1,110 @@
+"""What is shown of odd rows, from the shell: the histogram, the rows flagged with their reasons, predictions."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mlcli.core.anomaly import ScoreAnswers
+from mlcli.report.anomalies import scores_of
+from mlcli.report.document import Grid, Notes
+from tests.cli.shell import typed
+
+
+def answers_of(
+    score: list[float], truth: list[int], threshold: list[float] | None = None, labelled: bool = True
+) -> ScoreAnswers:
+    n = len(score)
+    reasons, shares = np.full((n, 3), -1, np.int32), np.zeros((n, 3))
+    reasons[int(np.argmax(score)), :2], shares[int(np.argmax(score)), :2] = (1, 0), (-0.8, 0.01)
+    return ScoreAnswers(
+        rows=np.arange(10, 10 + n),
+        score=np.array(score),
+        truth=np.array(truth, np.int32),
+        classes=("good", "bad") if labelled else (),
+        columns=("length", "width"),
+        reasons=reasons,
+        shares=shares,
+        threshold=None if threshold is None else np.array(threshold),
+    )
+
+
+def texts(grid: Grid) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in grid.rows]
+
+
+def test_every_row_is_in_one_bin_of_its_label() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.choice([-1, 0, 1], 300).tolist()
+    _, histogram, *_ = scores_of("lof", answers_of([*rng.normal(size=299), 50.0], truth))
+    assert isinstance(histogram, Grid)
+    assert histogram.header == ("score from", "good", "bad", "not known", "")
+    counted = [sum(int(row[place] or 0) for row in texts(histogram)) for place in (1, 2, 3)]
+    assert counted == [truth.count(0), truth.count(1), truth.count(-1)]
+
+
+@pytest.mark.parametrize("score", [[1.0] * 4, [1.0, 1.0, 1.0, 7.0], [0.0, 1e-300, 2e-300, 1e300]])
+def test_equal_and_extreme_scores_have_a_histogram(score: list[float]) -> None:
+    _, histogram, *_ = scores_of("lof", answers_of(score, [0, 0, 1, 1]))
+    assert isinstance(histogram, Grid)
+    assert sum(int(cell or 0) for row in texts(histogram) for cell in row[1:3]) == 4
+
+
+def test_the_oddest_rows_come_first_with_the_columns_that_made_them_so() -> None:
+    blocks = list(scores_of("lof", answers_of([1, 5, 3], [0, 1, 0], [3.0] * 3)))
+    rows = next(texts(block) for block in blocks if isinstance(block, Grid) and block.header[0] == "oddest rows")
+    # Numbered from 1, as in the file; a column that adds a hundredth is not named.
+    assert rows == [
+        ["12", "5", "yes", "bad", "width ↓ 80 %"],
+        ["13", "3", "yes", "good", ""],
+        ["11", "1", "no", "good", ""],
+    ]
+
+
+def test_a_row_that_several_splits_have_judged_is_listed_once() -> None:
+    answers = ScoreAnswers.pooled([answers_of([1, 5], [0, 1]), answers_of([2, 4], [0, 1])])
+    shown = scores_of("lof", answers)
+    rows = next(texts(one) for one in shown if isinstance(one, Grid) and one.header[0] == "oddest rows")
+    assert [row[:2] for row in rows if row[0] in ("11", "12")] == [["12", "5"], ["11", "2"]]
+
+
+def test_how_rows_are_flagged_is_said() -> None:
+    def said(answers: ScoreAnswers) -> str:
+        return next(block.items[0][1] for block in scores_of("lof", answers) if isinstance(block, Notes))
+
+    assert "no threshold" in said(answers_of([1, 5], [0, 1]))
+    assert "threshold 4, " in said(answers_of([1, 5], [0, 1], [4.0, 4.0]))
+    assert "1 of 2 judged rows, 1 of them bad" in said(answers_of([1, 5], [0, 1], [4.0, 4.0]))
+    assert "2 to 4 by split" in said(answers_of([1, 5], [0, 1], [2.0, 4.0]))
+
+
+def test_without_labels_rows_are_only_counted() -> None:
+    _, histogram, *_ = scores_of("lof", answers_of([1, 5], [-1, -1], labelled=False))
+    assert isinstance(histogram, Grid)
+    assert histogram.header == ("score from", "rows", "")
+
+
+def test_the_models_named_tell_that_anomalies_are_looked_for() -> None:
+    shown = typed("eval", "wdbc", "-m", "z-score")
+    assert shown.exit_code == 0
+    assert "wdbc: anomaly of diagnosis" in shown.stdout
+    assert "good-only (train share 0.6, repeats 1)" in shown.stdout
+    assert "oddest rows" in shown.stdout
+
+
+@pytest.mark.parametrize("data", ["wdbc", "ruspini"])
+def test_a_trained_detector_scores_new_rows(data: str, tmp_path: Path) -> None:
+    model = tmp_path / "odd.mlcli"
+    assert typed("train", data, "-m", "knn-distance", "-o", str(model)).exit_code == 0
+    shown = typed("predict", str(model), data)
+    rows = list(csv.DictReader(io.StringIO(shown.stdout)))
+    assert len(rows) > 70
+    assert all(np.isfinite(float(row["score"])) for row in rows)
+    judged = typed("eval", data, "-m", str(model))
+    assert judged.exit_code == 0
+    assert "SEEN" in judged.stdout
+    assert typed("predict", str(model), data, "--probabilities").exit_code == 4
