@@ -103,8 +103,8 @@ def unlabelled(dataset: Dataset) -> Iterator[str]:
 
 
 def duplicates(dataset: Dataset) -> Iterator[str]:
-    """Rows that are the same in every feature, in the target, and in their place in a sequence."""
-    places = [dataset.schema.the(role) for role in ("target", "sequence", "order")]
+    """Rows that are the same in every feature, in the target, and in whom or what they are about."""
+    places = [dataset.schema.the(role) for role in ("target", "sequence", "order", "user", "item")]
     names = {column.name for column in (*dataset.schema.features(), *places) if column}
     part = dataset.table.select(names)
     seen = Counter(
