@@ -9,6 +9,7 @@ import numpy as np
 
 from mlcli.core.bases import Accepts, Model, Step
 from mlcli.core.explanation import Explanation
+from mlcli.core.group_profile import Profile, described
 from mlcli.core.learning import learn
 from mlcli.core.limits import refuse_extremes
 from mlcli.core.params import learned
@@ -25,6 +26,7 @@ class Pipeline(Model):
     classes_: tuple[str, ...] = learned()
     class_totals_: Array = learned()
     rows_: Rows = learned()
+    profile_: Profile | None = learned()
     fit_log_likelihood_: float = learned()
     fit_rows_: float = learned()
 
@@ -44,7 +46,7 @@ class Pipeline(Model):
         for step in self.steps:
             step.columns_ = data.table.columns
             step.fit(data, rng)
-            data = data.with_table(step.transform(data.table))
+            data = data.transformed(step.transform)
         learn(self.model, data, rng)
 
     def prepared(self, table: Table) -> Table:
@@ -133,8 +135,10 @@ class Pipeline(Model):
         return self.model.top_items(self.prepared(table))  # type: ignore[no-any-return]
 
     def explain(self) -> Explanation:
-        """What the steps learned, then what the model learned."""
-        return (*(section for step in self.steps for section in step.explain()), *self.model.explain())
+        """What the steps learned, then what the model learned, then what its groups look like in the file."""
+        steps = (section for step in self.steps for section in step.explain())
+        groups = () if self.profile_ is None else described(self.columns_, self.profile_)
+        return (*steps, *self.model.explain(), *groups)
 
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""

@@ -99,7 +99,7 @@ def unlabelled(dataset: Dataset) -> Iterator[str]:
     target = dataset.schema.the("target")
     missing = len(dataset) - len(_cells(dataset, target)) if target is not None else 0
     if missing:
-        yield f"{missing} of {len(dataset)} rows have no target; they are not learned from, and not judged"
+        yield f"{missing} of {len(dataset)} rows have no target; they judge nothing, and few methods use them"
 
 
 def duplicates(dataset: Dataset) -> Iterator[str]:

@@ -12,6 +12,7 @@ from mlcli.experiment.labels import said
 from mlcli.metrics.base import Summary
 from mlcli.report.document import Notes, notes
 from mlcli.report.scored import Scored, judged
+from mlcli.report.series import series_of
 
 ARROW = " → "
 MOST_ALIKE = 3
@@ -80,7 +81,7 @@ def _unstable(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator
 
     for one in scored:
         summary = one.summaries.get("accuracy")
-        if one.result.pooled or summary is None or len(summary.splits) < FEWEST_FOLDS:
+        if one.result.pooled or series_of(one.result) or summary is None or len(summary.splits) < FEWEST_FOLDS:
             continue
         found = [(value, len(split)) for value, split in zip(summary.splits, judged(one.result), strict=True)]
         known = [(value, rows) for value, rows in found if value is not None]

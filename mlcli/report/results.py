@@ -16,6 +16,7 @@ from mlcli.report.numbers import counted
 from mlcli.report.remarks import remarks_on
 from mlcli.report.scored import Scored
 from mlcli.report.scores import table_of_models
+from mlcli.report.series import scores_by_series
 from mlcli.report.verdict import verdict_on
 
 
@@ -37,6 +38,8 @@ def _group(group: Sequence[Scored], classes: bool) -> Iterator[Block]:
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
     yield from opening([one.result.cell for one in group])
     yield from table_of_models(group, names, metrics)
+    if metrics:
+        yield from scores_by_series(group, names, metrics[0])
     yield remarks_on(group, names)
     yield from _matrices(group, names, classes)
     for one in _worth_drawing(group):
