@@ -9,7 +9,6 @@ import numpy as np
 
 from mlcli.core.bases import Accepts, Model, Step
 from mlcli.core.explanation import Explanation
-from mlcli.core.group_profile import Profile, described
 from mlcli.core.learning import learn
 from mlcli.core.limits import refuse_extremes
 from mlcli.core.params import learned
@@ -26,7 +25,7 @@ class Pipeline(Model):
     classes_: tuple[str, ...] = learned()
     class_totals_: Array = learned()
     rows_: Rows = learned()
-    profile_: Profile | None = learned()
+    profile_: dict[str, Any] | None = learned()
     fit_log_likelihood_: float = learned()
     fit_rows_: float = learned()
 
@@ -137,8 +136,15 @@ class Pipeline(Model):
     def explain(self) -> Explanation:
         """What the steps learned, then what the model learned, then what its groups look like in the file."""
         steps = (section for step in self.steps for section in step.explain())
-        groups = () if self.profile_ is None else described(self.columns_, self.profile_)
-        return (*steps, *self.model.explain(), *groups)
+        return (*steps, *self.model.explain(), *self._groups_described())
+
+    def _groups_described(self) -> Explanation:
+        """The groups of a clustering, in the columns as they were before the steps."""
+        if self.profile_ is None:
+            return ()
+        from mlcli.core.group_profile import described
+
+        return described(self.columns_, self.profile_)
 
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""
