@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 
 from benchmarks.timing import in_turns, markdown, ratio, spread
 from mlcli.core.kinds import kind_named
@@ -85,4 +86,27 @@ def projections() -> Iterator[Row]:
         yield side_by_side(f"pca ({by})", X, mine, partial(oracle.fit, X), f"svd_solver={solver}")
 
 
-MEASURED: tuple[Callable[[], Iterator[Row]], ...] = (mixtures, projections)
+def neighbours() -> Iterator[Row]:
+    """Detectors that learn, then score the rows that they have learned from, or other rows."""
+    X, Z = groups(), groups() + 0.5
+    data, other = rows_for("anomaly", X), rows_for("anomaly", Z)
+
+    def scored(method: str, k: int, asked: Any) -> Any:
+        return ours(method, {"neighbours": k}, data).score_rows(asked.table)
+
+    def novelties(k: int) -> Any:
+        return LocalOutlierFactor(n_neighbors=k, novelty=True).fit(X).score_samples(Z)
+
+    def distances(k: int) -> Any:
+        return NearestNeighbors(n_neighbors=k).fit(X).kneighbors()
+
+    for k in (5, 20):
+        own = partial(LocalOutlierFactor(n_neighbors=k).fit, X)
+        yield side_by_side("lof", X, partial(scored, "lof", k, data), own, f"{k} neighbours, own rows")
+        new = partial(novelties, k)
+        yield side_by_side("lof", X, partial(scored, "lof", k, other), new, f"{k} neighbours, other rows")
+        near = partial(scored, "knn-distance", k, data)
+        yield side_by_side("knn-distance", X, near, partial(distances, k), f"{k} neighbours, own rows")
+
+
+MEASURED: tuple[Callable[[], Iterator[Row]], ...] = (mixtures, projections, neighbours)

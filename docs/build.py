@@ -11,7 +11,7 @@ from typing import Any
 
 import commands
 
-from mlcli.core.kinds import kinds_of
+from mlcli.core.kinds import implied_by, kinds_of
 from mlcli.core.params import Parameter, build, parameters
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 
@@ -78,6 +78,7 @@ def facts(cls: Any, folder: str) -> str:
         return ""
     accepts = build(cls, {}).accepts
     takes = [("levels", accepts.nominal), ("missing cells", accepts.missing), ("weights", accepts.weights)]
+    takes += [("rows without a class", accepts.unlabelled)]
     taken = ", ".join(word for word, yes in takes if yes) or "numbers only"
     scaled = " Prefers scaled numbers." if accepts.prefers_scaled else ""
     kinds = ", ".join(kind.name for kind in kinds_of(cls))
@@ -116,7 +117,12 @@ def text_of(value: Any) -> str:
 
 def example(name: str, cls: Any) -> str:
     """A command that can be typed as it stands."""
-    lines = [f"mlcli eval {EXAMPLE_DATA[kind.name]} -m {name}" for kind in kinds_of(cls)]
+    usual = implied_by([cls])
+    lines = [
+        f"mlcli eval {EXAMPLE_DATA[kind.name]} -m {name}"
+        + (f" --task {kind.name}" if usual not in (None, kind) else "")
+        for kind in kinds_of(cls)
+    ]
     return "## Try it\n\n```sh\n" + "\n".join(lines) + "\n```"
 
 

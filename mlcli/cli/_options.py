@@ -33,7 +33,7 @@ Target = Annotated[
 ]
 Task = Annotated[
     str | None,
-    typer.Option("--task", metavar="KIND", help="classification or regression. [default: by the target]"),
+    typer.Option("--task", metavar="KIND", help="The kind of task. [default: by models, sidecar, target]"),
 ]
 Params = Annotated[
     list[str] | None,

@@ -10,7 +10,7 @@ import numpy as np
 from mlcli.core.answers import Answers, LabelAnswers, ValueAnswers
 from mlcli.core.errors import FitError
 from mlcli.core.explanation import Explanation
-from mlcli.core.limits import refuse_extreme_target, refuse_unlearnable
+from mlcli.core.limits import refuse_extreme_target, refuse_extremes, refuse_unlearnable
 from mlcli.core.params import learned
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table
@@ -29,6 +29,8 @@ class Accepts:
     """Empty cells."""
     weights: bool = False
     """Rows that count more or less than one."""
+    unlabelled: bool = False
+    """Rows whose class is not known, beside those whose class is."""
     prefers_scaled: bool = False
     """Learns better, or only fairly, when numbers have one scale; not needed to run."""
 
@@ -103,6 +105,9 @@ class Classifier(Model):
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
         """Let a model learn classes; training rows without anything to learn from are refused."""
         refuse_unlearnable(data)
+        data = data if model.accepts.unlabelled else data.alone()
+        if data.unlabelled is not None:
+            refuse_extremes(data.unlabelled.table, data.unlabelled.weights)
         model.columns_, model.target_ = data.table.columns, data.target
         model.classes_, model.class_totals_ = data.classes, data.class_totals
         model.fit(data, rng)

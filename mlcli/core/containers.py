@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -10,7 +11,7 @@ import numpy as np
 
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.schema import Column, Schema
-from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Rows, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +68,10 @@ class RowsOfTable:
         """The same rows behind another table (a step has changed the columns)."""
         return replace(self, table=table)
 
+    def transformed(self, change: Callable[[Table], Table]) -> Self:
+        """The same rows as a step has changed them."""
+        return self.with_table(change(self.table))
+
     @cached_property
     def weights(self) -> Array:
         """The weight of each row, 1 where none is given."""
@@ -79,23 +84,68 @@ class RowsOfTable:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LabelledRows(RowsOfTable):
-    """Rows with a class each: ``y`` are codes into ``classes``."""
+    """Rows with a class each: ``y`` are codes into ``classes``.
+
+    ``unlabelled`` are more rows, of which every class is -1: only a model that accepts such rows learns from them.
+    """
 
     kind = "classification"
 
     y: Codes
     classes: tuple[str, ...]
+    unlabelled: LabelledRows | None = None
 
     @classmethod
     def from_table(cls, table: Table, schema: Schema) -> LabelledRows:
-        """The labelled rows of a dataset; rows whose target is empty are left out."""
+        """The labelled rows of a dataset, with those whose target is empty as unlabelled rows beside them."""
         target = _target(schema)
         y = table.cells(target).astype(np.int32)
         column = next(column for column in table.columns if column.name == target)
-        return cls(**_common(table, schema, y >= 0), y=y[y >= 0], classes=column.levels)
+        labelled, unlabelled = (
+            LabelledRows(**_common(table, schema, some), y=y[some], classes=column.levels)
+            for some in (y >= 0, y < 0)
+        )
+        return labelled.beside(unlabelled)
 
     def _taken(self, rows: Rows | slice) -> dict[str, Any]:
         return {"y": self.y[rows]}
+
+    def hiding(self, train: Rows, hidden: Rows) -> Self:
+        """Some of the rows to learn from, and others whose class is hidden beside them."""
+        others = self.take(hidden).alone()
+        return self.take(train).beside(others.with_classes(np.full(len(others), MISSING_CODE, np.int32)))
+
+    def beside(self, others: LabelledRows) -> Self:
+        """The same rows with more unlabelled ones beside them."""
+        if not len(others):
+            return self
+        known = self.unlabelled
+        return replace(self, unlabelled=others if known is None else known.joined(others))
+
+    def alone(self) -> Self:
+        """The same rows without unlabelled ones beside them."""
+        return self if self.unlabelled is None else replace(self, unlabelled=None)
+
+    def with_classes(self, y: Codes) -> Self:
+        """The same rows with other classes."""
+        return replace(self, y=y)
+
+    def joined(self, others: LabelledRows) -> Self:
+        """These rows, then others of the same columns; groups are of no use to a model."""
+        weight = None if self.weight is None else np.concatenate([self.weight, others.weights])
+        return replace(
+            self,
+            table=self.table.joined(others.table),
+            rows=np.concatenate([self.rows, others.rows]),
+            y=np.concatenate([self.y, others.y]),
+            weight=weight,
+            groups=None,
+        )
+
+    def transformed(self, change: Callable[[Table], Table]) -> Self:
+        """The same rows, and those beside them, as a step has changed them."""
+        beside = None if self.unlabelled is None else self.unlabelled.transformed(change)
+        return replace(self.with_table(change(self.table)), unlabelled=beside)
 
     @cached_property
     def outputs(self) -> Array:

@@ -138,6 +138,7 @@ KINDS = (
             "repeated-stratified-holdout",
             "repeated-holdout",
             "leave-one-out",
+            "labelled-share",
         ),
         scores=("labels", "rates", "probabilities", "auc"),
         metrics=("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"),
@@ -318,6 +319,12 @@ def implied_by(models: Iterable[type]) -> Kind | None:
     return min(common, key=lambda kind: named[0].__mro__.index(kind.base))
 
 
+def common_to(models: Iterable[type]) -> set[Kind]:
+    """The kinds that all of the models can do; none where there are no models."""
+    able = [set(kinds_of(model)) for model in models]
+    return set.intersection(*able) if able else set()
+
+
 def kind_of(schema: Schema) -> Kind | None:
     """The kind that a schema looks like, if any."""
     return next((kind for kind in KINDS if kind.recognise(schema)), None)
@@ -342,9 +349,3 @@ def kinds_from_bases(bases: tuple[str, ...]) -> tuple[Kind, ...]:
 def _class_at(place: str) -> Any:
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
-
-
-def common_to(models: Iterable[type]) -> set[Kind]:
-    """The kinds that all of the models can do; none where there are no models."""
-    able = [set(kinds_of(model)) for model in models]
-    return set.intersection(*able) if able else set()

@@ -25,6 +25,7 @@ class Pipeline(Model):
     classes_: tuple[str, ...] = learned()
     class_totals_: Array = learned()
     rows_: Rows = learned()
+    profile_: dict[str, Any] | None = learned()
     fit_log_likelihood_: float = learned()
     fit_rows_: float = learned()
 
@@ -44,7 +45,7 @@ class Pipeline(Model):
         for step in self.steps:
             step.columns_ = data.table.columns
             step.fit(data, rng)
-            data = data.with_table(step.transform(data.table))
+            data = data.transformed(step.transform)
         learn(self.model, data, rng)
 
     def prepared(self, table: Table) -> Table:
@@ -133,8 +134,17 @@ class Pipeline(Model):
         return self.model.top_items(self.prepared(table))  # type: ignore[no-any-return]
 
     def explain(self) -> Explanation:
-        """What the steps learned, then what the model learned."""
-        return (*(section for step in self.steps for section in step.explain()), *self.model.explain())
+        """What the steps learned, then what the model learned, then what its groups look like in the file."""
+        steps = (section for step in self.steps for section in step.explain())
+        return (*steps, *self.model.explain(), *self._groups_described())
+
+    def _groups_described(self) -> Explanation:
+        """The groups of a clustering, in the columns as they were before the steps."""
+        if self.profile_ is None:
+            return ()
+        from mlcli.core.group_profile import described
+
+        return described(self.columns_, self.profile_)
 
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""

@@ -10,6 +10,7 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.bases import Model, refuse_not_finite
 from mlcli.core.errors import FitError
+from mlcli.core.group_profile import profile_of
 from mlcli.core.grouping import around_centres, silhouettes
 from mlcli.core.limits import refuse_unlearnable
 from mlcli.core.params import learned
@@ -38,12 +39,14 @@ class Clusterer(Unsupervised):
     """Whether it can only place the rows that it was fitted on."""
 
     rows_: Rows = learned()
+    profile_: dict[str, Any] | None = learned()
 
     @staticmethod
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
         """Let a model learn; one that only places what it was fitted on remembers which rows these were."""
         model.rows_ = data.rows if model.transductive else None
         Unsupervised.learn(model, data, rng)
+        model.profile_ = profile_of(data.table, _groups_of(model, data), model.groups(), data.weights)
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:

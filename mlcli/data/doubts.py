@@ -99,12 +99,12 @@ def unlabelled(dataset: Dataset) -> Iterator[str]:
     target = dataset.schema.the("target")
     missing = len(dataset) - len(_cells(dataset, target)) if target is not None else 0
     if missing:
-        yield f"{missing} of {len(dataset)} rows have no target; they are not learned from, and not judged"
+        yield f"{missing} of {len(dataset)} rows have no target; they judge nothing, and few methods use them"
 
 
 def duplicates(dataset: Dataset) -> Iterator[str]:
-    """Rows that are the same in every feature, in the target, and in their place in a sequence."""
-    places = [dataset.schema.the(role) for role in ("target", "sequence", "order")]
+    """Rows that are the same in every feature, in the target, and in whom or what they are about."""
+    places = [dataset.schema.the(role) for role in ("target", "sequence", "order", "user", "item")]
     names = {column.name for column in (*dataset.schema.features(), *places) if column}
     part = dataset.table.select(names)
     seen = Counter(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mlcli.core.kinds import kind_named
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
 from mlcli.data.dataset import Dataset
@@ -22,12 +23,17 @@ def odd_columns(dataset: Dataset) -> tuple[str, ...]:
         for column in dataset.schema.features()
         if has_many_levels(column, len(dataset))
     ]
-    notes = [] if dataset.schema.features() else [NOTHING_TO_LEARN_FROM]
+    notes = [] if _seen(dataset) else [NOTHING_TO_LEARN_FROM]
     if constant:
         notes.append(f"the same in every row, so nothing can be learned from it: {listed(constant)}")
     if many:
         notes.append(f"very many levels for {len(dataset)} rows: {listed(many)}")
     return tuple(notes)
+
+
+def _seen(dataset: Dataset) -> bool:
+    """Whether models see any column: features, or those by whose roles the task is known."""
+    return bool(dataset.schema.features() or (dataset.task and kind_named(dataset.task).marked_by))
 
 
 def is_constant(dataset: Dataset, column: Column) -> bool:

@@ -94,7 +94,7 @@ def trace_of(problem: BaseException) -> str:
 
 def _judged(block: Block, index: int, split: Split) -> SplitResult:
     with heard() as said:
-        train_rows = block.rows.take(split.train)
+        train_rows = _training_rows(block.rows, split)
         started = perf_counter()
         pipeline = block.learner.learned(train_rows, index)
         fitted = perf_counter()
@@ -111,6 +111,11 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         warnings=tuple(said),
         explanation=explanation,
     )
+
+
+def _training_rows(rows: Any, split: Split) -> Any:
+    """What a split lets a model learn from."""
+    return rows.hiding(split.train, split.hidden) if len(split.hidden) else rows.take(split.train)
 
 
 def _small(explanation: Explanation) -> Explanation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,14 @@ def cell_key(cell: Cell, made: ReadyCell, splits: str) -> str:
     """The key of a cell in the store; ``splits`` is the digest of its splits."""
     identity = made.learner.identity()
     versions = [method_version(MODELS, identity["model"][0])]
+    versions += [method_version(MODELS, name) for name in _named_within(identity["model"][1])]
     versions += [method_version(STEPS, name) for name, _ in identity["steps"]]
     return digest(CORE_VERSION, cell.dataset.content, cell.kind, splits, identity, cell.seed, versions)
+
+
+def _named_within(params: Mapping[str, Any]) -> list[str]:
+    """The methods that a method is built around, by their ids; a word that only looks like one does no harm."""
+    return sorted({value for value in params.values() if isinstance(value, str) and value in MODELS})
 
 
 def splits_digest(splits: Sequence[Split]) -> str:
@@ -46,6 +52,7 @@ def splits_digest(splits: Sequence[Split]) -> str:
         seen.update(split.train.astype("<i8").tobytes())
         seen.update(split.test.astype("<i8").tobytes())
         seen.update(split.validation.astype("<i8").tobytes())
+        seen.update(split.hidden.astype("<i8").tobytes())
     return seen.hexdigest()
 
 

@@ -12,7 +12,12 @@ from mlcli.core.params import Parameter, parameters
 from mlcli.core.registry import Entry
 from mlcli.report.document import Block, Cell, Content, Document, Grid, Heading, Sentence, grid, notes
 
-TAKEN = {"nominal": "nominal columns", "missing": "empty cells", "weights": "row weights"}
+TAKEN = {
+    "nominal": "nominal columns",
+    "missing": "empty cells",
+    "weights": "row weights",
+    "unlabelled": "rows without a class",
+}
 
 
 def listing(entries: Iterable[Entry]) -> Document:

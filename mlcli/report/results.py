@@ -16,6 +16,7 @@ from mlcli.report.numbers import counted
 from mlcli.report.remarks import remarks_on
 from mlcli.report.scored import Scored
 from mlcli.report.scores import table_of_models
+from mlcli.report.series import scores_by_series
 from mlcli.report.verdict import verdict_on
 
 ROLES_TOLD = {"group": "rows kept together by", "weight": "rows weighted by"}
@@ -39,6 +40,8 @@ def _group(group: Sequence[Scored], classes: bool) -> Iterator[Block]:
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
     yield from opening([one.result.cell for one in group])
     yield from table_of_models(group, names, metrics)
+    if metrics:
+        yield from scores_by_series(group, names, metrics[0])
     yield remarks_on(group, names)
     yield from _matrices(group, names, classes)
     for one in _worth_drawing(group):
@@ -53,8 +56,7 @@ def opening(cells: Sequence[ExperimentCell]) -> Iterator[Block]:
     protocols = dict.fromkeys(map(protocol_words, cells))
     yield Heading(subject_of(cells[0]), 1)
     yield Sentence(
-        f"{_rows_of(data)}, {_width_of(cells[0])}{_roles_of(data)}"
-        f"; {'; '.join(protocols)}; seed {cells[0].seed}"
+        f"{_rows_of(data)}, {_width_of(cells[0])}{_roles_of(data)}; {'; '.join(protocols)}; seed {cells[0].seed}"
     )
     if data.notes:
         yield Notes(tuple(("-", note) for note in data.notes))

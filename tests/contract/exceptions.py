@@ -18,6 +18,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("global-mean[", "beats_the_baseline"): "it is the baseline",
     ("one-cluster[", "beats_chance"): "it is a baseline",
     ("random-scores[", "beats_chance"): "it is the baseline",
+    ("random-scores[", "far_row_is_oddest"): "it is the baseline",
+    ("random-scores[", "reasons_of_the_oddest"): "it has no reasons",
     ("random-clusters[", "beats_chance"): "it is a baseline",
     ("gaussian[", "beats_chance"): "it is the baseline",
     ("mean-row[", "beats_chance"): "it is the baseline",

@@ -94,7 +94,7 @@ def test_odd_rows_and_classes_are_warned_of(loaded: Loaded) -> None:
     made = profile(loaded("a,b,y\n1,2,u\n1,2,u\n1,3,v\n2,3,\n", "columns: {y: {levels: [u, v, w]}}\ntarget: y\n"))
     assert made.warnings == (
         "classes with few rows: u (2), v (1), w (0)",
-        "1 of 4 rows have no target; they are not learned from, and not judged",
+        "1 of 4 rows have no target; they judge nothing, and few methods use them",
         "1 row repeats an earlier one; a split may put one in training and its twin in the test",
         "few rows for so many features: 4 rows, 2 features",
     )

@@ -15,12 +15,16 @@ from mlcli.core.tables import Rows
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Row positions: what is learned from, and what is judged; some protocols choose a threshold by other rows."""
+    """Row positions: what is learned from, and what is judged; some protocols need more.
+
+    ``validation`` rows choose a threshold; of ``hidden`` rows a model may learn everything but the class.
+    """
 
     train: Rows
     test: Rows
     label: str
     validation: Rows = field(default_factory=lambda: np.empty(0, np.intp))
+    hidden: Rows = field(default_factory=lambda: np.empty(0, np.intp))
 
 
 @dataclass(kw_only=True, eq=False)
@@ -31,6 +35,8 @@ class Protocol:
     reference: ClassVar[str]
     pooled: ClassVar[bool] = False
     """Whether metrics are taken over the answers of all splits at once."""
+    series: ClassVar[str] = ""
+    """What the splits sweep over, if anything; their labels begin with its value and a comma."""
 
     def problems_with_rows(self, strata: Strata) -> list[Problem]:
         """What keeps these rows from being split, found before anything runs."""

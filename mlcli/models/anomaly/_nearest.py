@@ -79,6 +79,7 @@ def compiled(asked: Array, stored: Array, k: int, within: bool) -> Iterator[Neig
     screen = screen_by_squares(_points(stored))
     groups = n // max(1, n // (GROUPS * count))
     size = max(1, BLOCK_BYTES // (8 * n))
+    room = 2 * k * size
     for start in range(0, len(asked), size):
         block = asked[start : start + size]
         values, lengths = screen(_points(block))
@@ -87,12 +88,13 @@ def compiled(asked: Array, stored: Array, k: int, within: bool) -> Iterator[Neig
         limit = _not_below(limit_of(bound, lengths, screen.rounding))
         own = np.arange(start, start + len(block)) if within else np.full(len(block), NO_ROW)
         kth, ends = np.empty(len(block)), np.empty(len(block), np.intp)
-        room, needed = 0, 2 * k * len(block)
-        while needed > room:
-            room = needed
+        while True:
             places, distances = np.empty(room, np.intp), np.empty(room)
-            needed = nearest(values, minima, limit, block, stored, own, k, SAME, kth, ends, places, distances)
-        yield Neighbours(start, kth, ends, places[:needed], distances[:needed])
+            listed = nearest(values, minima, limit, block, stored, own, k, SAME, kth, ends, places, distances)
+            if listed <= room:
+                break
+            room = listed
+        yield Neighbours(start, kth, ends, places[:listed].copy(), distances[:listed].copy())
 
 
 def _points(rows: Array) -> Points:

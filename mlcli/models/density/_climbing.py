@@ -19,11 +19,17 @@ class Climb:
     log_likelihoods: tuple[float, ...]
     settled: bool
     """Whether it ended because nothing was gained any more."""
+    grounded: bool
+    """Whether a component lies on the floor, which then makes its likelihood."""
 
     @property
     def log_likelihood(self) -> float:
         """Of the last mixture."""
         return self.log_likelihoods[-1]
+
+    def merit(self) -> tuple[bool, float]:
+        """What the best of several climbs has most of."""
+        return not self.grounded, self.log_likelihood
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +72,7 @@ STOPS: dict[str, Callable[[Round], float]] = {"log-likelihood": lambda one: one.
 
 def climbed(X: Array, weights: Array, start: Mixture, floor: Array, until: Until) -> Climb:
     """From a start to where nothing is gained, or to the last round that is allowed."""
-    total, mixture = weights.sum(), start
+    total, mixture, settled = weights.sum(), start, False
     sums = expected(X, weights, mixture)
     path = [sums.log_likelihood]
     for _ in range(until.rounds):
@@ -74,6 +80,8 @@ def climbed(X: Array, weights: Array, start: Mixture, floor: Array, until: Until
         sums = expected(X, weights, mixture)
         path.append(sums.log_likelihood)
         one = Round(before, mixture, (path[-1] - path[-2]) / total, until.unit)
-        if STOPS[until.stop](one) < until.tolerance:
-            return Climb(mixture, tuple(path), settled=True)
-    return Climb(mixture, tuple(path), settled=False)
+        settled = STOPS[until.stop](one) < until.tolerance
+        if settled:
+            break
+    grounded = any(mixture.form.lies_on(floor, covariance) for covariance in mixture.covariances)
+    return Climb(mixture, tuple(path), settled, grounded)

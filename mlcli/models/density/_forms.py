@@ -15,6 +15,9 @@ import numpy as np
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array
 
+NEAR = 1e-3
+"""A covariance within this share of the floor lies on it: climbs end a little above."""
+
 
 class Form(ABC):
     """A family of covariances."""
@@ -34,6 +37,10 @@ class Form(ABC):
     @abstractmethod
     def likeliest(self, scatter: Array, floor: Array) -> Array:
         """The likeliest covariance at or above the floor; ``scatter`` is divided by its weight."""
+
+    @abstractmethod
+    def lies_on(self, floor: Array, covariance: Array) -> bool:
+        """Whether the covariance is as narrow as the floor in some direction."""
 
     @abstractmethod
     def whitener(self, covariance: Array) -> tuple[Array, float]:
@@ -74,6 +81,10 @@ class Full(Form):
         unit = np.sqrt(floor)
         values, vectors = np.linalg.eigh(scatter / np.outer(unit, unit))
         return np.asarray((vectors * np.maximum(values, 1.0)) @ vectors.T * np.outer(unit, unit))
+
+    def lies_on(self, floor: Array, covariance: Array) -> bool:
+        """Whether taking off a little more than the floor leaves nothing."""
+        return not _is_definite(covariance - np.diag(floor) * (1 + NEAR))
 
     def whitener(self, covariance: Array) -> tuple[Array, float]:
         """The inverse of the Cholesky factor, transposed."""
@@ -117,6 +128,10 @@ class Diagonal(Form):
         """The variance of each column."""
         return np.maximum(scatter, floor)
 
+    def lies_on(self, floor: Array, covariance: Array) -> bool:
+        """Whether some variance is hardly more."""
+        return bool((covariance <= floor * (1 + NEAR)).any())
+
     def whitener(self, covariance: Array) -> tuple[Array, float]:
         """One over the standard deviations."""
         if not (covariance > 0).all():
@@ -146,6 +161,10 @@ class Spherical(Diagonal):
     def likeliest(self, scatter: Array, floor: Array) -> Array:
         """The mean of the variances, for every column."""
         return np.full_like(scatter, max(scatter.mean(), floor.mean()))
+
+    def lies_on(self, floor: Array, covariance: Array) -> bool:
+        """Whether the variance is hardly more."""
+        return bool(covariance[0] <= floor.mean() * (1 + NEAR))
 
 
 FORMS: dict[str, Form] = {"full": Full(), "diagonal": Diagonal(), "spherical": Spherical()}

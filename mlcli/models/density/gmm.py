@@ -16,13 +16,16 @@ Cost:
     restarts × rounds × rows × components × columns² (columns, unless the covariance is full).
 
 Choices:
-    Starts are groups around seeds: spread out by k-means++, or rows at random; seeds are drawn by what stands in
-    the rows, so their order does not matter. A round ends the climb when the gain in log-likelihood per row
-    (`stop: log-likelihood`), or every change of a share, mean or deviation (`parameters`), is below `tolerance`.
+    Starts are groups around rows, drawn as k-means draws its first centres: far apart, or at random; either way by
+    what stands in the rows, so their order does not matter. A round ends the climb when the gain in log-likelihood
+    per row (`stop: log-likelihood`), or every change of a share, mean or deviation (`parameters`), is below
+    `tolerance`.
     No direction of a component has a variance below `floor` times the variance of the columns over all rows: a
     component that sits on one row would have an infinite density. This is a limit within which each M-step is the
     likeliest, not an addition to the covariances as elsewhere, so the log-likelihood never falls; components that
-    are wider than the floor are those of plain EM. Components are numbered from the largest share down.
+    are wider than the floor are those of plain EM. A climb that ends on the floor (say, on rows whose cells were
+    rounded to the same value) counts only where all do, however likely it looks. Components are numbered from the
+    largest share down.
 """
 
 from __future__ import annotations
@@ -45,7 +48,7 @@ from mlcli.models.density._components import component_tables, refuse_misshapen
 from mlcli.models.density._forms import FORMS
 from mlcli.models.density._mixture import Mixture, from_groups
 from mlcli.models.density._rows import spread_of
-from mlcli.models.density._seeds import STARTS, groups_around_seeds, points_of
+from mlcli.models.density._starts import STARTS, ground_of
 
 SHARE_DECIMALS = 9
 """Shares that agree to so many decimals are equal, so that rounding does not number components anew."""
@@ -60,7 +63,7 @@ class GaussianMixture(DensityEstimator, Clusterer):
 
     components: int = param(3, "how many Gaussians", ge=1, tune=(1, 10))
     covariance: str = param("full", "how columns vary together within a component", choices=FORMS)
-    start: str = param("k-means++", "which rows the first components lie around", choices=STARTS)
+    start: str = param("k-means-plus-plus", "which rows the first components lie around", choices=STARTS)
     restarts: int = param(5, "how many starts are climbed; the best one counts", ge=1)
     stop: str = param("log-likelihood", "what must become smaller than the tolerance", choices=STOPS)
     tolerance: float = param(1e-6, "a round that changes less than this is the last", ge=0)
@@ -83,16 +86,13 @@ class GaussianMixture(DensityEstimator, Clusterer):
         X, weights = data.table.numbers, data.weights
         mean, deviation = spread_of(data)
         floor, form = self.floor * deviation**2, FORMS[self.covariance]
-        points = points_of((X - mean) / deviation, weights)
-        best: Climb | None = None
-        for _ in range(self.restarts):
-            groups = groups_around_seeds(points, self.components, self.start, rng)
-            start = from_groups(X, weights, groups, form, floor)
-            climb = climbed(X, weights, start, floor, self._until(deviation))
-            if best is None or climb.log_likelihood > best.log_likelihood:
-                best = climb
-        assert best is not None
-        self._keep(best)
+        ground = ground_of(data.table, mean, deviation, weights)
+        until = Until(self.stop, self.tolerance, self.max_iterations, deviation)
+        starts = (
+            from_groups(X, weights, ground.groups(self.components, self.start, rng), form, floor)
+            for _ in range(self.restarts)
+        )
+        self._keep(max((climbed(X, weights, start, floor, until) for start in starts), key=Climb.merit))
 
     def log_density(self, table: Table) -> Array:
         """The logarithm of the mixture at each row."""
@@ -125,13 +125,13 @@ class GaussianMixture(DensityEstimator, Clusterer):
         """A mixture that fits the columns."""
         refuse_misshapen(self.mixture(), len(self.columns_))
 
-    def _until(self, unit: Array) -> Until:
-        return Until(self.stop, self.tolerance, self.max_iterations, unit)
-
     def _keep(self, climb: Climb) -> None:
         if not climb.settled:
             what = f"the mixture was still changing after {self.max_iterations} rounds; raise max_iterations"
-            warnings.warn(what, MlcliWarning, stacklevel=2)
+            warnings.warn(what, MlcliWarning, stacklevel=3)
+        if climb.grounded:
+            what = "a component has no more spread in some direction than the floor allows, which sets its density"
+            warnings.warn(f"{what}; fewer components may help", MlcliWarning, stacklevel=3)
         found = climb.mixture
         order = np.argsort(-np.round(found.shares, SHARE_DECIMALS), kind="stable")
         self.shares_, self.means_, self.covariances_ = (

@@ -25,6 +25,8 @@ from mlcli.core.tables import Array, Table
 from mlcli.core.unlabelled import UnlabelledRows
 from mlcli.core.unsupervised import Projector
 
+ROUNDING = 1e-12
+
 
 @register("mean-row", reference="Jolliffe 2002, Principal Component Analysis, the case of no component")
 @dataclass(kw_only=True, eq=False)
@@ -32,6 +34,7 @@ class MeanRow(Projector):
     """The baseline of projections."""
 
     mean_: Array = learned()
+    deviation_: Array = learned()
 
     @property
     def accepts(self) -> Accepts:
@@ -39,8 +42,9 @@ class MeanRow(Projector):
         return Accepts(weights=True, prefers_scaled=True)
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
-        """Take the mean of each column."""
-        self.mean_ = moments(data.table.numbers, data.weights).mean
+        """Take the mean of each column, and what is lost by it."""
+        found = moments(data.table.numbers, data.weights)
+        self.mean_, self.deviation_ = found.mean, np.sqrt(found.variance)
 
     def project(self, table: Table) -> Array:
         """No column."""
@@ -55,11 +59,13 @@ class MeanRow(Projector):
         return self.mean_
 
     def check_learned(self) -> None:
-        """One mean for each column."""
-        if np.shape(self.mean_) != (len(self.columns_),):
+        """One mean and one deviation for each column."""
+        if {np.shape(self.mean_), np.shape(self.deviation_)} != {(len(self.columns_),)}:
             raise ValueError("a mean row that does not fit the columns")
 
     def explain(self) -> Explanation:
-        """The mean row."""
-        rows = tuple(zip((column.name for column in self.columns_), self.mean_.tolist(), strict=True))
-        return (Section("The mean row", ("column", "mean"), rows),)
+        """The mean row, with 0 for what is only rounding beside the deviation."""
+        means = np.where(np.abs(self.mean_) > ROUNDING * self.deviation_, self.mean_, 0.0)
+        names = (column.name for column in self.columns_)
+        rows = tuple(zip(names, means.tolist(), self.deviation_.tolist(), strict=True))
+        return (Section("The mean row", ("column", "mean", "standard deviation"), rows),)

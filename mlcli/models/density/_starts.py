@@ -1,0 +1,39 @@
+"""Groups of rows to begin a mixture with: each row goes to the nearest of those that k-means would begin with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.tables import Array, Flags, Table
+from mlcli.models.clusters._nearest import nearest, squared_lengths
+from mlcli.models.clusters._starts import STARTS as STARTS_OF_CENTRES
+from mlcli.models.clusters._starts import Cloud, cloud_of
+
+STARTS = {name: STARTS_OF_CENTRES[name] for name in ("k-means-plus-plus", "random-points")}
+"""Those whose centres are rows: each of these has itself in its group."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """Rows in standard deviations, and what seeds are drawn from."""
+
+    Z: Array
+    cloud: Cloud
+
+    def groups(self, count: int, start: str, rng: np.random.Generator) -> Flags:
+        """Which rows (n × count) are nearest to which seed."""
+        seeds = STARTS[start](self.cloud, count, rng)
+        if len(seeds) < count:
+            what = f"{count} components need as many different rows, and there are {len(seeds)}"
+            raise FitError(what, hint="fewer components")
+        group = nearest(self.Z, seeds, squared_lengths(self.Z)).group
+        return np.asarray(group[:, None] == np.arange(count))
+
+
+def ground_of(table: Table, mean: Array, deviation: Array, weights: Array) -> Ground:
+    """The rows of a table of numbers."""
+    Z = (table.numbers - mean) / deviation
+    return Ground(Z, cloud_of(replace(table, numbers=Z), Z, weights))

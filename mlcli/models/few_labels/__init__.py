@@ -1,0 +1,1 @@
+"""Methods that learn from rows with and without a class."""

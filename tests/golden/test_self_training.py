@@ -1,0 +1,98 @@
+"""Self-training: round by round as scikit-learn's SelfTrainingClassifier, and rules that follow from the notes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.semi_supervised import SelfTrainingClassifier
+
+from mlcli.core.containers import LabelledRows
+from mlcli.core.errors import UsageError
+from mlcli.core.params import build
+from mlcli.models.bayes.naive_bayes import NaiveBayes
+from mlcli.models.few_labels.self_training import SelfTraining
+from tests.golden.asking import asked, fitted
+from tests.golden.shipped import in_numbers, with_numbers
+
+
+def parted(name: str, share: float, seed: int = 1) -> tuple[Any, Any]:
+    """Rows of a shipped dataset in numbers, to learn from (most without their class) and to be asked about."""
+    data = in_numbers(name)
+    order = np.random.default_rng(seed).permutation(len(data))
+    cut = 2 * len(data) // 3
+    known = int(share * cut)
+    return data.hiding(np.sort(order[:known]), np.sort(order[known:cut])), data.take(np.sort(order[cut:]))
+
+
+@pytest.mark.parametrize(("name", "share"), [("iris", 0.1), ("wine", 0.15), ("wdbc", 0.05), ("glass", 0.3)])
+@pytest.mark.parametrize("threshold", [0.75, 0.9, 0.99])
+def test_rounds_and_answers_are_those_of_scikit_learn(name: str, share: float, threshold: float) -> None:
+    train, test = parted(name, share)
+    X = np.vstack([train.table.numbers, train.unlabelled.table.numbers])
+    y = np.concatenate([train.y, train.unlabelled.y])
+    oracle = SelfTrainingClassifier(GaussianNB(), threshold=threshold, max_iter=10).fit(X, y)
+    model = fitted(SelfTraining(threshold=threshold), train)
+    answers = asked(model, test)
+    assert len(model.moved_) == len(set(oracle.labeled_iter_.tolist()) - {-1, 0})
+    for place, counts in enumerate(model.moved_, start=1):
+        labels = oracle.transduction_[oracle.labeled_iter_ == place]
+        assert np.array_equal(counts, np.bincount(labels, minlength=len(test.classes)))
+    assert model.left_ == int((oracle.transduction_ == -1).sum())
+    expected = np.zeros((len(test), len(test.classes)))
+    expected[:, oracle.classes_] = oracle.predict_proba(test.table.numbers)
+    assert answers.probabilities == pytest.approx(expected, abs=1e-6)
+
+
+def test_without_unlabelled_rows_it_is_its_base() -> None:
+    data = in_numbers("iris")
+    base = asked(fitted(NaiveBayes(), data), data)
+    assert np.array_equal(asked(fitted(SelfTraining(), data), data).probabilities, base.probabilities)
+
+
+def test_the_safety_net_keeps_unsure_rows_out() -> None:
+    train, test = parted("iris", 0.1)
+    unsure = replace(train, unlabelled=train.unlabelled.with_table(with_middles(train)))
+    model = fitted(SelfTraining(base="knn", threshold=1.0), unsure)
+    assert (len(model.moved_), model.left_) == (0, len(train.unlabelled))
+    assert "none of" in model.explain()[0].lines[0]
+    alone = fitted(build(type(model.base_), {}), train.alone())
+    assert np.array_equal(asked(model, test).probabilities, asked(alone, test).probabilities)
+
+
+def with_middles(train: LabelledRows) -> Any:
+    """Unlabelled rows that lie between the classes."""
+    assert train.unlabelled is not None
+    means = np.stack([train.table.numbers[train.y == code].mean(axis=0) for code in range(3)])
+    return with_numbers(train.unlabelled, np.tile(means[1:].mean(axis=0), (len(train.unlabelled), 1))).table
+
+
+def test_it_stops_after_the_last_round() -> None:
+    train, _ = parted("wdbc", 0.05)
+    all_rounds = fitted(SelfTraining(), train)
+    one = fitted(SelfTraining(max_rounds=1), train)
+    assert len(all_rounds.moved_) > 1
+    assert np.array_equal(one.moved_, all_rounds.moved_[:1])
+    assert one.left_ > all_rounds.left_
+
+
+@pytest.mark.parametrize(
+    ("base", "why"),
+    [
+        ("naive-byes", "there is no model 'naive-byes' to be the base; did you mean 'naive-bayes'"),
+        ("hmm", "the base must be a classifier, and hmm is none"),
+        ("self-training", "the base must be another method"),
+    ],
+)
+def test_a_base_that_cannot_be_taught_is_refused(base: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        build(SelfTraining, {"base": base})
+
+
+def test_it_accepts_what_its_base_accepts() -> None:
+    assert SelfTraining(base="logistic-regression").accepts.prefers_scaled
+    assert not SelfTraining(base="logistic-regression").accepts.nominal
+    assert SelfTraining(base="naive-bayes").accepts.nominal
