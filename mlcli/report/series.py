@@ -58,7 +58,7 @@ def _summary(one: Scored, metric: Metric, places: Sequence[int]) -> Summary:
     return summarise(metric, [answers[place] for place in places], [splits[place].train_rows for place in places])
 
 
-def _score(summary: Summary, decimals: int, best: str | None) -> Cell:
+def _score(summary: Summary, decimals: int | None, best: str | None) -> Cell:
     if summary.mean is None:
         return Cell("undefined", "weak")
     mean, reach = fixed(summary.mean, decimals), reach_of(summary)

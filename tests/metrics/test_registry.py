@@ -68,7 +68,7 @@ def test_an_unknown_name_is_refused_with_what_would_work(name: str, says: str) -
 
 
 def test_a_metric_of_labels_is_none_of_values() -> None:
-    with pytest.raises(UsageError, match="'recall\\[a\\]' is a metric of classification.*, not of regression"):
+    with pytest.raises(UsageError, match=r"'recall\[a\]' is a metric of classification.*, not of regression"):
         metric_named("recall[a]", ValueAnswers)
 
 
