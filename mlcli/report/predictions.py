@@ -138,6 +138,6 @@ COLUMNS_OF: dict[str, Callable[[Any, Table, bool], Columns]] = {
 """By the kind of task."""
 COLUMNS_OF_TOGETHER: dict[str, Callable[[Any, Table, bool, Mapping[str, Sequence[str]]], Columns]] = {
     "sequence-labelling": _tags,
-}
     "ranking": _order,
+}
 """By the kind of task, where rows are not answered one by one."""
