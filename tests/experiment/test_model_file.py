@@ -61,6 +61,7 @@ def test_a_loaded_model_knows_what_it_has_learned_from(path: Path) -> None:
     assert (loaded.kind, loaded.seed, loaded.dataset, loaded.content) == ("classification", 1, "toy", data.content)
     assert (loaded.rows, loaded.version) == (40, mlcli.__version__)
     assert loaded.features == data.schema.features()
+    assert loaded.target is not None
     assert loaded.target.levels == ("no", "yes")
     low, high = loaded.ranges["a"]
     assert (low, high) == (data.table.numbers[:, 0].min(), data.table.numbers[:, 0].max())
