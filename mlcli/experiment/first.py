@@ -54,19 +54,23 @@ def first_experiment(reference: str, dataset: Dataset) -> str:
         models=_models(ground.kind.panel),
         other_protocols=", ".join(name for name in ground.kind.protocols if name != protocol.use),
         protocol=_protocol(protocol),
-        metrics=", ".join(ground.kind.metrics),
+        metrics=", ".join(_metrics(ground)),
     )
 
 
 def _data(reference: str, ground: Ground) -> str:
     """The dataset with its target and kind of task, which may be guesses to correct."""
-    target = next(iter(ground.dataset.schema.with_role("target")), None)
+    targets = ground.dataset.schema.with_role("target")
     key = "name" if ground.dataset.path == shipped_path(reference) else "path"
-    return (
-        f"  - {key}: {_text(reference)}\n"
-        f"    target: {_text(target.column.name) + _guessed(target) if target else 'null'}\n"
-        f"    task: {ground.kind.name}"
-    )
+    lines = [f"  - {key}: {_text(reference)}"]
+    lines += [f"    target: {_text(target.column.name)}{_guessed(target)}" for target in targets]
+    return "\n".join([*lines, f"    task: {ground.kind.name}"])
+
+
+def _metrics(ground: Ground) -> tuple[str, ...]:
+    """The defaults of the kind, with those that labels add where there are some."""
+    target = ground.dataset.schema.the("target")
+    return ground.kind.metrics + (ground.kind.metrics_with_labels if target and target.levels else ())
 
 
 def _guessed(target: Field) -> str:

@@ -29,7 +29,8 @@ def csv(folder: Path, name: str, rows: int) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("iris", "classification"), ("cpu", "regression"), ("labor", "classification")]
+    ("name", "kind"),
+    [("iris", "classification"), ("cpu", "regression"), ("labor", "classification"), ("wsn_singlehop", "anomaly")],
 )
 def test_a_first_experiment_asks_what_a_bare_eval_asks(tmp_path: Path, name: str, kind: str) -> None:
     path = written(tmp_path, name, name)
@@ -38,7 +39,7 @@ def test_a_first_experiment_asks_what_a_bare_eval_asks(tmp_path: Path, name: str
     assert [model.use for model in experiment.models or ()] == list(BY_NAME[kind].panel)
     assert experiment.protocol is not None
     assert experiment.protocol.use == BY_NAME[kind].protocols[0]
-    assert experiment.metrics == BY_NAME[kind].metrics
+    assert experiment.metrics == BY_NAME[kind].metrics + BY_NAME[kind].metrics_with_labels
     assert {cell.dataset.name for cell in plan(experiment)} == {name}
 
 
@@ -77,3 +78,13 @@ def test_one_row_is_refused(tmp_path: Path) -> None:
     dataset = load(str(csv(tmp_path, "one.csv", 1)))
     with pytest.raises(DataError, match="at least 2 rows, there are 1"):
         first_experiment("one.csv", dataset)
+
+
+@pytest.mark.parametrize(("name", "metrics"), [("ruspini", 1), ("wdbc", 6)])
+def test_rows_without_labels_have_a_first_experiment_without_a_target(
+    tmp_path: Path, name: str, metrics: int
+) -> None:
+    path = tmp_path / "first.yaml"
+    path.write_text(first_experiment(name, load(name, task="anomaly")), encoding="utf-8")
+    assert check(path) == []
+    assert len(read_experiment(path).metrics) == metrics

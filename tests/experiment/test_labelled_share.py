@@ -56,6 +56,7 @@ def test_what_is_known_for_a_small_share_is_known_for_a_larger_one_and_judged_by
     assert all(len(split.hidden) == 0 for split in made[-5:])
 
 
+@pytest.mark.filterwarnings("ignore::mlcli.core.errors.MlcliWarning")
 def test_groups_are_not_cut_between_learning_and_judging() -> None:
     groups = (np.arange(len(CLASSES)) // 3).astype(np.int32)
     for split in splits(groups=groups):

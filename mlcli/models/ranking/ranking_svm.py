@@ -9,7 +9,7 @@ Assumes:
     is the same for all rows of every group cannot order them, and gets the weight 0.
 
 Cost:
-    m·p² for each of some 10 to 30 iterations, m being the number of pairs, up to Σ over groups of (its rows)²/2;
+    m·p² for each of some 10 to 50 iterations, m being the number of pairs, up to Σ over groups of (its rows)²/2;
     memory for a few numbers per pair.
 
 Choices:

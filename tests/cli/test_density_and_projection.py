@@ -1,0 +1,78 @@
+"""Densities and projections in the shell: stated or implied by the models, judged, learned, saved and asked."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import document, typed
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place to save to."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("model", "kind"), [("gmm", "density"), ("gaussian", "density"), ("pca", "projection")])
+def test_the_models_imply_the_kind(model: str, kind: str) -> None:
+    cells = document(typed("eval", "iris", "-m", model, "--folds", "3", "--json"))["cells"]
+    assert {cell["kind"] for cell in cells} == {kind}
+
+
+def test_a_mixture_is_a_clustering_where_that_is_asked_for() -> None:
+    cells = document(typed("eval", "iris", "-m", "gmm", "--task", "clustering", "--json"))["cells"]
+    assert cells[-1]["model"] == "gmm"
+    assert cells[-1]["metrics"]["adjusted-rand"]["mean"] > 0.8
+
+
+def test_the_scale_of_the_columns_changes_no_log_likelihood() -> None:
+    words = ("eval", "wine", "--task", "density", "--folds", "3", "--json", "-m")
+    found = [
+        document(typed(*words, f"{{use: gaussian, steps: {steps}}}"))
+        for steps in ("[]", "[standardise]", "[min-max]")
+    ]
+    scores = [cells["cells"][-1]["metrics"]["log-likelihood"]["mean"] for cells in found]
+    assert scores[1:] == pytest.approx(scores[:1] * 2, rel=1e-9)
+
+
+def test_bic_of_all_rows_has_no_interval_and_says_why() -> None:
+    cells = document(typed("eval", "faithful", "--task", "density", "--protocol", "whole", "--json"))["cells"]
+    bic = cells[-1]["metrics"]["bic"]
+    assert (bic["low"], bic["high"]) == (None, None)
+
+
+def test_components_are_learned_saved_and_predicted(folder: Path) -> None:
+    shown = typed("train", "iris", "-m", "pca", "-o", "two.mlcli")
+    assert shown.exit_code == 0
+    assert "2 of 4 components are kept, with 95.8 % of the variance" in shown.stdout
+    rows = list(csv.DictReader(io.StringIO(typed("predict", "two.mlcli", "iris").stdout)))
+    assert len(rows) == 150
+    assert {"component_1", "component_2"} <= set(rows[0])
+    # scikit-learn 1.9, PCA of the standardised irises.
+    assert float(rows[0]["component_1"]) == pytest.approx(-2.2647028, abs=1e-6)
+
+
+def test_densities_are_saved_and_predicted_without_a_target(folder: Path) -> None:
+    assert typed("train", "faithful", "-m", "gmm", "-p", "components=2", "-o", "geyser.mlcli").exit_code == 0
+    rows = list(csv.DictReader(io.StringIO(typed("predict", "geyser.mlcli", "faithful").stdout)))
+    # mclust, model VVV with 2 components: log-likelihood -1130.264.
+    assert sum(float(row["log_density"]) for row in rows) == pytest.approx(-1130.264, abs=1e-3)
+    judged = document(typed("eval", "faithful", "--task", "density", "-m", "geyser.mlcli", "--json"))["cells"]
+    assert judged[-1]["metrics"]["log-likelihood"]["mean"] == pytest.approx(-1130.264 / 272, abs=1e-5)
+
+
+def test_components_stand_before_any_model() -> None:
+    model = "{use: naive-bayes, steps: [{use: pca, params: {components: 3}}]}"
+    shown = typed("eval", "penguins", "-m", model, "--folds", "3").stdout
+    assert "steps before naive-bayes: impute → one-hot → pca (components=3)" in shown
+
+
+def test_a_density_of_fewer_columns_is_refused_in_words() -> None:
+    shown = typed("eval", "iris", "--task", "density", "-m", "{use: gmm, steps: [pca]}", "--folds", "3")
+    assert shown.exit_code == 5
+    assert "components: none keeps all" in shown.stdout + shown.stderr
