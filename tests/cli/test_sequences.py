@@ -58,8 +58,8 @@ def test_a_tag_is_written_for_every_row_in_the_order_of_the_file(folder: Path) -
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ("place,word\n1,the\n", "the model needs the column 'sentence', and the file has none"),
-        ("sentence,word\n1,the\n", "the model needs the column 'place', and the file has none"),
+        ("place,word\n1,the\n", "lacks 1 of the 3 columns that the model needs: sentence"),
+        ("sentence,word\n1,the\n", "lacks 1 of the 3 columns that the model needs: place"),
         ("sentence,place,word\n1,first,the\n", "the order of rows in their sequences is not in numbers"),
     ],
 )
