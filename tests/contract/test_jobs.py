@@ -15,6 +15,7 @@ from mlcli.experiment.plan import plan
 from mlcli.experiment.runner import run
 
 DATA = {
+    "association": "vote",
     "recommendation": "insteval_1200",
     "classification": "penguins",
     "regression": "cpu",
@@ -23,8 +24,8 @@ DATA = {
     "projection": "iris",
     "sequence-labelling": "cmudict_stress",
     "anomaly": "wdbc",
-}
     "ranking": "travelmode",
+}
 
 
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
