@@ -99,6 +99,8 @@ def _where_it_bends(shares: Mapping[int, float]) -> str:
     """The number farthest below the straight line from one group to the last; none where the curve is like 1/k."""
     curve = {1: 1.0, **shares}
     last = max(curve)
+    if len(curve) < last:
+        return "Where the curve bends is looked for when every number of groups from 2 on is there."
     line = {clusters: 1.0 - (1.0 - curve[last]) * (clusters - 1) / (last - 1) for clusters in curve}
     bend = max(sorted(curve), key=lambda clusters: line[clusters] - curve[clusters])
     if curve[bend] >= 1.0 / bend:

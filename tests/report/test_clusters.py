@@ -56,6 +56,11 @@ def test_a_curve_that_falls_no_faster_than_one_over_k_has_no_elbow() -> None:
     assert "No elbow: the curve falls no faster than 1/k." in text
 
 
+def test_a_curve_with_gaps_is_shown_without_an_elbow() -> None:
+    text = shown(*(cell("k-means", parts(k), clusters=k) for k in (3, 4, 6)))
+    assert "Where the curve bends is looked for when every number of groups from 2 on is there." in text
+
+
 def test_models_that_differ_in_more_than_their_number_make_no_curve() -> None:
     text = shown(*(cell("agglomerative", parts(k), clusters=k, linkage=f"linkage {k}") for k in (2, 3, 4)))
     assert "what is left" not in text
