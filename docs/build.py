@@ -119,8 +119,7 @@ def example(name: str, cls: Any) -> str:
     """A command that can be typed as it stands."""
     usual = implied_by([cls])
     lines = [
-        f"mlcli eval {EXAMPLE_DATA[kind.name]} -m {name}"
-        + (f" --task {kind.name}" if usual not in (None, kind) else "")
+        f"mlcli eval {EXAMPLE_DATA[kind.name]} -m {name}{'' if usual in (None, kind) else f' --task {kind.name}'}"
         for kind in kinds_of(cls)
     ]
     return "## Try it\n\n```sh\n" + "\n".join(lines) + "\n```"

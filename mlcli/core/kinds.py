@@ -171,7 +171,7 @@ KINDS = (
         base_at="mlcli.core.unsupervised:Clusterer",
         answers_at="mlcli.core.unsupervised_answers:ClusterAnswers",
         parts=("test",),
-        protocols=("whole", "k-fold", "repeated-k-fold", "holdout", "repeated-holdout"),
+        protocols=("whole", "bootstrap-whole", "k-fold", "repeated-k-fold", "holdout", "repeated-holdout"),
         scores=("clusters",),
         metrics=("silhouette", "calinski-harabasz", "wcss", "bcss"),
         metrics_with_labels=("adjusted-rand", "v-measure", "homogeneity", "completeness"),
@@ -337,8 +337,9 @@ def marked_by(roles: Iterable[str]) -> Kind | None:
 
 
 def kinds_of(model: type) -> tuple[Kind, ...]:
-    """The kinds of task that a model class can do."""
-    return tuple(kind for kind in KINDS if issubclass(model, kind.base))
+    """The kinds of task that a model class can do; the bases of the others are not imported."""
+    places = {f"{base.__module__}:{base.__qualname__}" for base in model.__mro__}
+    return tuple(kind for kind in KINDS if kind.base_at in places)
 
 
 def kinds_from_bases(bases: tuple[str, ...]) -> tuple[Kind, ...]:

@@ -89,7 +89,7 @@ class Pipeline(Model):
         return self.model.groups()  # type: ignore[no-any-return]
 
     def log_density(self, table: Table) -> Array:
-        """The log density at the rows as they were before the steps, whatever scale these have changed to."""
+        """The log density at the rows as they were before the steps, so that pipelines compare at any scale."""
         inner: Array = self.model.log_density(self.prepared(table))
         return inner + sum(step.log_stretch() for step in self.steps)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -45,6 +45,8 @@ class Metric:
     """The value of each unit of rows, NaN where it has none, for a metric that is their plain mean."""
     under: Callable[[Any, Array], Array] | None = None
     """Its values under many weightings (B × n) of the rows, NaN where undefined; without it a loop answers."""
+    across: Callable[[Sequence[Any]], Sequence[float] | Undefined] | None = None
+    """The value of each split beside the others, for a metric that compares them; ``compute`` says why not one."""
     marks: Callable[[Any], tuple[str, ...]] | None = None
     """What a reader must know of a value that is defined, such as a class whose precision 0/0 counts as 0."""
 

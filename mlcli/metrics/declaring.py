@@ -1,8 +1,8 @@
 """Decorators that make a metric of one function: its docstring is the one-liner, the rest is declared beside it.
 
 They differ in what the function returns: ``score`` one value of answers, ``mean_of_rows`` the value of each row,
-``share_of_rows`` 0 or 1 for each row, ``of_counts`` a value of confusion counts. ``class_rate`` in ``averages.py``
-averages a rate of one class over all of them.
+``share_of_rows`` 0 or 1 for each row, ``of_counts`` a value of confusion counts, ``between_splits`` a value for
+each split beside the others. ``class_rate`` in ``averages.py`` averages a rate of one class over all of them.
 """
 
 from __future__ import annotations
@@ -63,6 +63,22 @@ def score(
     def mark(function: Callable[[Any], Score]) -> Callable[[Any], Score]:
         metric = Metric(name=name, summary=first_line(function), answers=answers, compute=function, **declared)
         declare(guarded(metric, rows_judged, *needs))
+        return function
+
+    return mark
+
+
+def between_splits(
+    name: str, answers: type[Answers], *, alone: Undefined, **declared: Any
+) -> Callable[[Callable[[Sequence[Any]], Sequence[float] | Undefined]], Callable[[Sequence[Any]], Any]]:
+    """Declare a function from the answers of several splits to a value for each; ``alone`` is said of one."""
+
+    def mark(function: Callable[[Sequence[Any]], Sequence[float] | Undefined]) -> Callable[[Sequence[Any]], Any]:
+        def compute(answers: Answers) -> Score:
+            return alone
+
+        compute.__doc__ = function.__doc__
+        score(name, answers, across=function, **declared)(compute)
         return function
 
     return mark

@@ -144,9 +144,7 @@ def paired_bootstrap(metric: Metric, a: Answers, b: Answers) -> Verdict:
 
 def nothing_to_resample(metric: Metric, a: Answers, b: Answers) -> Verdict:
     """A value of the fit alone has no rows to draw it from again."""
-    return Verdict(
-        Interval(None, None, "no test: one fit of each has one value, which no judged row changes"), None
-    )
+    return Verdict(Interval(None, None, "no test: one fit of each gives one value"), None)
 
 
 TESTS: dict[Form, tuple[str, Test]] = {

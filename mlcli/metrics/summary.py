@@ -10,6 +10,7 @@ is said in ``Summary.interval``:
     means of groups, one split or pooled    Student's t over the groups
     of the fit (bic), one split             none: no judged row changes it
     other metrics, one split or pooled      bootstrap over the rows
+    metrics that compare splits             none
 
 Rows that hang together, such as those of a sequence, are no independent rows: their metrics count as "other".
 """
@@ -37,9 +38,20 @@ def summarise(
     """Mean, standard deviation (n - 1 over splits), 95 % interval, and the value of each split."""
     if not splits:
         return Summary(metric.name, None, why="no split was answered")
+    if metric.across is not None and len(splits) > 1:
+        return _across(metric, splits)
     if pooled or len(splits) == 1:
         return _at_once(metric, splits)
     return _split_by_split(metric, splits, train_rows)
+
+
+def _across(metric: Metric, splits: Sequence[Answers]) -> Summary:
+    """A metric that compares splits with each other; there is no interval, since they share rows."""
+    assert metric.across is not None
+    values = metric.across(splits)
+    if isinstance(values, Undefined):
+        return Summary(metric.name, None, splits=(None,) * len(splits), why=values.why)
+    return Summary(metric.name, float(np.mean(values)), float(np.std(values, ddof=1)), splits=tuple(values))
 
 
 def _at_once(metric: Metric, splits: Sequence[Answers]) -> Summary:

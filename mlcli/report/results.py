@@ -10,7 +10,7 @@ from mlcli.experiment.cells import AS_SAVED, DatasetFacts
 from mlcli.experiment.cells import Cell as ExperimentCell
 from mlcli.experiment.labels import said, told_apart
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
-from mlcli.report.details import picture_of
+from mlcli.report.details import picture_of, picture_of_all
 from mlcli.report.document import Block, Document, Heading, Notes, Sentence, notes
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import remarks_on
@@ -44,6 +44,7 @@ def _group(group: Sequence[Scored], classes: bool) -> Iterator[Block]:
         yield from scores_by_series(group, names, metrics[0])
     yield remarks_on(group, names)
     yield from _matrices(group, names, classes)
+    yield from picture_of_all(_worth_drawing(group), names)
     for one in _worth_drawing(group):
         yield from picture_of(names[one], one)
     if metrics and (sentence := verdict_on(group, names, metrics[0])):

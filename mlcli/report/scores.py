@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from mlcli.experiment.cells import WHOLE
 from mlcli.metrics.base import Metric, Summary
 from mlcli.report.document import Block, Cell, Content, Grid, grid, notes
 from mlcli.report.numbers import LARGE, NOISE, decimals_for, fixed
@@ -58,7 +59,7 @@ def _judged_by(done: Sequence[Scored]) -> list[list[Content]]:
 def _rows_that_judge(one: Scored) -> Cell:
     cell = one.result.cell
     if cell.model.saved is None:
-        return Cell("unseen rows")
+        return Cell("the rows it learned from" if cell.protocol.use == WHOLE else "unseen rows")
     rows = len(cell.dataset) - cell.dataset.unlabelled
     if not cell.learned_rows:
         return Cell(f"{rows} unseen rows")

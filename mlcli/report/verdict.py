@@ -37,9 +37,9 @@ def _left_out(flattered: Sequence[Scored], names: Mapping[Scored, str]) -> Itera
 
 
 def _best_of(known: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> str:
-    ranked = sorted(known, key=lambda one: _rank(one, metric))
-    models = [one for one in ranked if not one.is_baseline]
-    baseline = next((one for one in ranked if one.is_baseline), None)
+    baseline = baseline_of(known)
+    ranked = sorted(known, key=lambda one: (_badness(one, metric), one is not baseline))
+    models = [one for one in ranked if one is not baseline]
     if not models:
         return ""
     if ranked[0] is baseline:
@@ -48,8 +48,18 @@ def _best_of(known: Sequence[Scored], names: Mapping[Scored, str], metric: Metri
     parts = [f"{'Best by' if others else 'By'} {metric.name}: {_said(best, names, metric)}"]
     if baseline is not None:
         parts.append(_gain(best, baseline, names, metric))
-    alike = [names[one] for one in others if not _difference(best, one, metric).distinguishable]
-    return ", ".join(parts) + (f"; not distinguishable from it: {', '.join(alike)}." if alike else ".")
+    differences = {names[one]: _difference(best, one, metric) for one in others}
+    untested = [name for name, one in differences.items() if one.mean is None]
+    alike = [name for name, one in differences.items() if name not in untested and not one.distinguishable]
+    said = (("not distinguishable from it", alike), ("not tested against it", untested))
+    return "; ".join([", ".join(parts), *(f"{what}: {', '.join(who)}" for what, who in said if who)]) + "."
+
+
+def baseline_of(known: Sequence[Scored]) -> Scored | None:
+    """What every other must beat: the first baseline of the kind that has a score."""
+    learned = {one.result.cell.model.use: one for one in reversed(known) if one.result.cell.model.saved is None}
+    baselines = kind_named(known[0].result.cell.kind).baselines if known else ()
+    return next((learned[use] for use in baselines if use in learned), None)
 
 
 def _score(one: Scored, metric: Metric) -> float | None:
@@ -57,11 +67,11 @@ def _score(one: Scored, metric: Metric) -> float | None:
     return mean if mean is not None and math.isfinite(mean) else None
 
 
-def _rank(one: Scored, metric: Metric) -> tuple[float, bool]:
-    """Better scores first; of equals, the baseline."""
+def _badness(one: Scored, metric: Metric) -> float:
+    """Smaller for a better score."""
     score = _score(one, metric)
     assert score is not None
-    return badness(metric, score), not one.is_baseline
+    return badness(metric, score)
 
 
 def _said(one: Scored, names: Mapping[Scored, str], metric: Metric) -> str:

@@ -15,6 +15,7 @@ from mlcli.experiment.plan import plan
 from mlcli.experiment.runner import run
 
 DATA = {
+    "association": "vote",
     "recommendation": "insteval_1200",
     "classification": "penguins",
     "regression": "cpu",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
+
 import numpy as np
 
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Codes
 from mlcli.core.unsupervised_answers import ClusterAnswers
 from mlcli.metrics.base import Score, Undefined
-from mlcli.metrics.declaring import score, weighted_mean
+from mlcli.metrics.declaring import between_splits, score, weighted_mean
 
 
 def more_than_one(answers: ClusterAnswers) -> Undefined | None:
@@ -73,23 +76,61 @@ def v_measure(answers: ClusterAnswers) -> Score:
 @score("adjusted-rand", ClusterAnswers, better="high", low=-1.0, high=1.0, needs=(labels_known,))
 def adjusted_rand(answers: ClusterAnswers) -> Score:
     """Pairs of rows on which groups and labels agree, so scaled that chance gives 0."""
-    counts = contingency(answers)
-    pairs, by_label, by_group = (float(_pairs(c).sum()) for c in (counts, counts.sum(1), counts.sum(0)))
-    total = float(_pairs(counts.sum()))
-    if total <= 0:
-        return Undefined("there are fewer than two labelled rows")
-    expected = by_label * by_group / total
-    most = (by_label + by_group) / 2.0
-    return 1.0 if most == expected else (pairs - expected) / (most - expected)
+    found = _agreement(contingency(answers))
+    return Undefined("there are fewer than two labelled rows") if found is None else found
+
+
+@between_splits(
+    "stability",
+    ClusterAnswers,
+    alone=Undefined("there is one grouping to compare", "protocol: bootstrap-whole"),
+    better="high",
+    low=-1.0,
+    high=1.0,
+)
+def stability(splits: Sequence[ClusterAnswers]) -> Sequence[float] | Undefined:
+    """Mean adjusted Rand index between the groupings of every two splits, over the rows that both place."""
+    if any(more_than_one(answers) for answers in splits):
+        return Undefined("all rows of some split are in one group")
+    found = np.full((len(splits), len(splits)), np.nan)
+    for a, b in combinations(range(len(splits)), 2):
+        agreement = _agreement_of(splits[a], splits[b])
+        if agreement is None:
+            return Undefined("some splits share fewer than two rows", "protocol: bootstrap-whole")
+        found[a, b] = found[b, a] = agreement
+    return tuple(np.nanmean(found, axis=1).tolist())
 
 
 def contingency(answers: ClusterAnswers) -> Array:
     """Rows counted by label and group; those without a label do not count."""
     known = answers.truth >= 0
     shape = (len(answers.classes), answers.clusters)
-    cells = answers.truth[known].astype(np.intp) * shape[1] + answers.cluster[known]
-    counts = np.bincount(cells, weights=answers.weights[known], minlength=shape[0] * shape[1])
+    return _counted(answers.truth[known], answers.cluster[known], shape, answers.weights[known])
+
+
+def _counted(one: Codes, other: Codes, shape: tuple[int, int], weights: Array) -> Array:
+    """Rows counted by two groupings."""
+    cells = one.astype(np.intp) * shape[1] + other
+    counts = np.bincount(cells, weights=weights, minlength=shape[0] * shape[1])
     return np.asarray(counts.reshape(shape), dtype=np.float64)
+
+
+def _agreement_of(one: ClusterAnswers, other: ClusterAnswers) -> float | None:
+    """The adjusted Rand index of two groupings, over the rows that both place."""
+    _, first, second = np.intersect1d(one.rows, other.rows, return_indices=True)
+    shape = one.clusters, other.clusters
+    return _agreement(_counted(one.cluster[first], other.cluster[second], shape, one.weights[first]))
+
+
+def _agreement(counts: Array) -> float | None:
+    """The adjusted Rand index of the two groupings that a table counts; None for fewer than two rows."""
+    pairs, by_row, by_column = (float(_pairs(c).sum()) for c in (counts, counts.sum(1), counts.sum(0)))
+    total = float(_pairs(counts.sum()))
+    if total <= 0:
+        return None
+    expected = by_row * by_column / total
+    most = (by_row + by_column) / 2.0
+    return 1.0 if most == expected else (pairs - expected) / (most - expected)
 
 
 def _explained(counts: Array) -> float:

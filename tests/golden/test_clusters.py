@@ -1,0 +1,156 @@
+"""Scores of groups beside scikit-learn and the worked examples, sections 3 and 10."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn.metrics as peer
+
+from mlcli.core.grouping import around_centres, silhouettes
+from mlcli.core.tables import Array
+from mlcli.core.unsupervised_answers import ClusterAnswers
+from mlcli.metrics.base import Undefined
+from mlcli.metrics.registry import metric_named
+from mlcli.metrics.summary import summarise
+
+PEERS = {
+    "adjusted-rand": peer.adjusted_rand_score,
+    "homogeneity": peer.homogeneity_score,
+    "completeness": peer.completeness_score,
+    "v-measure": peer.v_measure_score,
+}
+
+
+def answers(
+    X: Any, cluster: Any, truth: Any = None, weight: Array | None = None, rows: Any = None
+) -> ClusterAnswers:
+    """What a clustering would have said of some rows."""
+    X = np.asarray(X, dtype=np.float64).reshape(len(cluster), -1)
+    group = np.asarray(cluster, dtype=np.int32)
+    groups = int(group.max()) + 1
+    known = np.full(len(group), -1) if truth is None else np.asarray(truth)
+    own, between = around_centres(X, group, groups, np.ones(len(X)) if weight is None else weight)
+    return ClusterAnswers(
+        rows=np.arange(len(group)) if rows is None else rows,
+        weight=weight,
+        cluster=group,
+        truth=known.astype(np.int32),
+        classes=tuple(f"class {code}" for code in range(int(known.max()) + 1)),
+        clusters=groups,
+        to_centre=own,
+        centre_to_all=between,
+        silhouette=silhouettes(X, group, groups),
+    )
+
+
+def score(name: str, of: ClusterAnswers) -> Any:
+    """One score."""
+    return metric_named(name, ClusterAnswers).compute(of)
+
+
+def dealt(seed: int, n: int = 120) -> ClusterAnswers:
+    """Rows, groups and labels that have a little to do with each other."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n)
+    cluster = np.where(rng.random(n) < 0.5, truth, rng.integers(0, 4, n))
+    return answers(rng.normal(size=(n, 3)) + cluster[:, None], cluster, truth)
+
+
+@pytest.mark.parametrize("name", list(PEERS))
+@pytest.mark.parametrize("seed", range(4))
+def test_agreement_with_labels_is_that_of_scikit_learn(name: str, seed: int) -> None:
+    of = dealt(seed)
+    assert score(name, of) == pytest.approx(PEERS[name](of.truth, of.cluster), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_separation_is_that_of_scikit_learn(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cluster = rng.integers(0, 4, 90)
+    X = rng.normal(size=(90, 3)) + cluster[:, None]
+    of = answers(X, cluster)
+    assert of.silhouette == pytest.approx(peer.silhouette_samples(X, cluster), abs=1e-9)
+    assert score("silhouette", of) == pytest.approx(peer.silhouette_score(X, cluster), abs=1e-9)
+    assert score("calinski-harabasz", of) == pytest.approx(peer.calinski_harabasz_score(X, cluster), rel=1e-9)
+
+
+def test_an_offset_changes_no_score() -> None:
+    rng = np.random.default_rng(5)
+    cluster = rng.integers(0, 4, 90)
+    X = np.round(rng.normal(size=(90, 3)) * 256) / 256
+    for name in ("silhouette", "calinski-harabasz", "wcss", "bcss"):
+        assert score(name, answers(X + 2.0**30, cluster)) == pytest.approx(
+            score(name, answers(X, cluster)), rel=1e-9
+        )
+
+
+def test_sums_of_squares_are_those_of_the_worked_example() -> None:
+    """Worked examples, section 10: rows 1 2 and 10 11."""
+    of = answers([1, 2, 10, 11], [0, 0, 1, 1])
+    assert score("wcss", of) == pytest.approx(1.0)
+    assert score("bcss", of) == pytest.approx(81.0)
+    assert score("calinski-harabasz", of) == pytest.approx(162.0)
+
+
+def test_red_blue_and_gold_read_as_a_clustering_are_those_of_the_worked_example() -> None:
+    """Worked examples, section 3: labels R B R B G, groups R R B R B; decision 7 on homogeneity."""
+    of = answers(np.arange(5), [0, 0, 1, 0, 1], [0, 1, 0, 1, 2])
+    expected = {
+        "homogeneity": 0.375150,
+        "completeness": 0.588033,
+        "v-measure": 0.458065,
+        "adjusted-rand": 0.090909,
+    }
+    assert {name: score(name, of) for name in expected} == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_whole_weight_counts_as_that_many_rows() -> None:
+    of = dealt(9)
+    times = np.random.default_rng(1).integers(1, 4, len(of))
+    X = np.random.default_rng(2).normal(size=(len(of), 2))
+    weighted = answers(X, of.cluster, of.truth, weight=times.astype(float))
+    again = np.repeat(np.arange(len(of)), times)
+    repeated = answers(X[again], of.cluster[again], of.truth[again])
+    for name in (*PEERS, "wcss", "bcss", "calinski-harabasz"):
+        assert score(name, weighted) == pytest.approx(score(name, repeated), rel=1e-9)
+
+
+def test_one_group_has_no_separation_and_says_so() -> None:
+    of = answers([1, 2, 3], [0, 0, 0])
+    for name in ("silhouette", "calinski-harabasz"):
+        assert score(name, of) == Undefined("all rows are in one group")
+
+
+def test_without_labels_agreement_is_undefined() -> None:
+    for name in PEERS:
+        assert score(name, answers([1, 2, 3], [0, 0, 1])) == Undefined("the rows have no labels")
+
+
+def test_stability_is_the_mean_adjusted_rand_index_of_every_two_groupings() -> None:
+    samples = [dealt(seed) for seed in range(4)]
+    found = summarise(metric_named("stability", ClusterAnswers), samples, [120] * 4)
+    pairs = [
+        [peer.adjusted_rand_score(one.cluster, other.cluster) for other in samples if other is not one]
+        for one in samples
+    ]
+    assert found.splits == pytest.approx([np.mean(of_one) for of_one in pairs], abs=1e-9)
+    assert found.mean == pytest.approx(np.mean(pairs), abs=1e-9)
+    assert found.low is None
+
+
+def test_stability_compares_the_rows_that_two_splits_share() -> None:
+    one = answers(np.arange(4), [0, 0, 1, 1], rows=np.array([0, 1, 2, 3]))
+    other = answers(np.arange(4), [1, 0, 0, 1], rows=np.array([3, 1, 0, 9]))
+    found = summarise(metric_named("stability", ClusterAnswers), [one, other], [4, 4])
+    # Of rows 0, 1 and 3 both say: the first two together, the third apart.
+    assert found.mean == 1.0
+
+
+def test_a_single_grouping_has_no_stability_and_says_what_would_help() -> None:
+    found = score("stability", dealt(1))
+    assert found == Undefined("there is one grouping to compare", "protocol: bootstrap-whole")
+    apart = [answers([1, 2], [0, 1], rows=np.array(rows)) for rows in ([0, 1], [2, 3])]
+    shared = summarise(metric_named("stability", ClusterAnswers), apart, [2, 2])
+    assert shared.why == "some splits share fewer than two rows"

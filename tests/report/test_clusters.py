@@ -1,0 +1,97 @@
+"""What is shown of groups: matrices, the elbow, and a verdict where the first baseline has no score."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.unsupervised_answers import ClusterAnswers
+from mlcli.experiment.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, SplitResult
+from mlcli.report.page import Page
+from mlcli.report.results import results_of
+from mlcli.report.scored import Scored, scored
+from mlcli.report.text import text_of
+from tests.golden.test_clusters import answers
+
+CORNERS = DatasetFacts("corners", "c", 12, Schema((Field(Column("x")),)))
+FOUR = np.repeat(np.eye(4), 3, axis=0) * 10.0 + np.tile([-0.1, 0.0, 0.1], 4)[:, None]
+"""Three rows each round four corners that are equally far from each other."""
+
+
+def cell(use: str, *splits: ClusterAnswers, protocol: str = "whole", **params: object) -> CellResult:
+    """A cell of the kind clustering."""
+    of = Cell(CORNERS, "clustering", ModelSpec(use, params), (), ProtocolSpec(protocol), seed=1)
+    named = (
+        SplitResult(place, f"sample {place + 1}", 12, {"test": one}, 0, 0) for place, one in enumerate(splits)
+    )
+    return CellResult(of, "done", splits=tuple(named))
+
+
+def shown(*results: CellResult, metrics: tuple[str, ...] = ("silhouette",)) -> str:
+    """The report of some cells."""
+    every: list[Scored] = [scored(result, metrics) for result in results]
+    return text_of(results_of(every), Page(width=None))
+
+
+def parts(k: int) -> ClusterAnswers:
+    """The four groups, of which the last are taken together, or the first cut further."""
+    group = np.minimum(np.arange(12) // 3, k - 1)
+    for extra in range(4, k):
+        group[extra - 4] = extra
+    return answers(FOUR, group)
+
+
+def test_the_elbow_is_where_the_curve_is_farthest_below_its_chord() -> None:
+    text = shown(*(cell("k-means", parts(k), clusters=k) for k in (2, 3, 4, 5, 6)))
+    assert "k-means: what is left by the number of groups" in text
+    assert "The elbow is at 4 groups, with 0.0 % left where 1/k would leave 25.0 %." in text
+
+
+def test_a_curve_that_falls_no_faster_than_one_over_k_has_no_elbow() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(12, 1))
+    few = [answers(X, np.arange(12) % k) for k in (2, 3, 4)]
+    text = shown(*(cell("k-means", one, clusters=one.clusters) for one in few))
+    assert "No elbow: the curve falls no faster than 1/k." in text
+
+
+def test_a_curve_with_gaps_is_shown_without_an_elbow() -> None:
+    text = shown(*(cell("k-means", parts(k), clusters=k) for k in (3, 4, 6)))
+    assert "Where the curve bends is looked for when every number of groups from 2 on is there." in text
+
+
+def test_models_that_differ_in_more_than_their_number_make_no_curve() -> None:
+    text = shown(*(cell("agglomerative", parts(k), clusters=k, linkage=f"linkage {k}") for k in (2, 3, 4)))
+    assert "what is left" not in text
+
+
+def test_groups_of_different_splits_are_not_taken_together() -> None:
+    text = shown(cell("k-means", parts(4), parts(3), protocol="bootstrap-whole", clusters=4))
+    assert "k-means: sample 1 of 2\n" in text
+    sizes = [line.split() for line in text.splitlines() if line.startswith("rows")]
+    assert sizes == [["rows", "3", "3", "3", "3", "12"]]
+
+
+def test_the_verdict_compares_with_the_first_baseline_that_has_a_score() -> None:
+    one = answers(FOUR, np.zeros(12, int))
+    dealt = answers(FOUR, np.arange(12) % 3)
+    text = shown(cell("one-cluster", one), cell("random-clusters", dealt), cell("k-means", parts(4)))
+    assert text.rstrip().rsplit("\n", 1)[-1].startswith("By silhouette: k-means with 0.9")
+    assert text.rstrip().endswith("above the baseline random-clusters.")
+
+
+@pytest.mark.parametrize("metric", ["wcss", "bcss"])
+def test_the_first_baseline_is_the_one_to_beat_where_it_has_a_score(metric: str) -> None:
+    one = answers(FOUR, np.zeros(12, int))
+    dealt = answers(FOUR, np.arange(12) % 3)
+    results = (cell("one-cluster", one), cell("random-clusters", dealt), cell("k-means", parts(4)))
+    assert "the baseline one-cluster" in shown(*results, metrics=(metric,))
+
+
+def test_the_verdict_claims_no_test_that_was_not_made() -> None:
+    samples = [
+        cell(use, parts(4), parts(k), protocol="bootstrap-whole") for use, k in (("k-means", 4), ("gmm", 3))
+    ]
+    text = shown(*samples, metrics=("stability",))
+    assert text.rstrip().endswith("Best by stability: k-means with 1.000; not tested against it: gmm.")
