@@ -54,10 +54,7 @@ def opening(cells: Sequence[ExperimentCell]) -> Iterator[Block]:
     data = cells[0].dataset
     protocols = dict.fromkeys(map(protocol_words, cells))
     yield Heading(subject_of(cells[0]), 1)
-    yield Sentence(
-        f"{_rows_of(data)}, {_width_of(cells[0])}"
-        f"; {'; '.join(protocols)}; seed {cells[0].seed}"
-    )
+    yield Sentence(f"{_rows_of(data)}, {_width_of(cells[0])}; {'; '.join(protocols)}; seed {cells[0].seed}")
     if data.notes:
         yield Notes(tuple(("-", note) for note in data.notes))
 
