@@ -20,8 +20,9 @@ class Kind:
     name: str
     summary: str
     recognise: Callable[[Schema], bool]
-    target: Literal["needed", "judges"]
-    """Whether a model learns the target, or the target only judges what was learned without it."""
+    target: Literal["needed", "judges", "none"]
+    """Whether a model learns the target, the target only judges what was learned without it, or there is none:
+    what would be the target is a column like the others."""
     target_kinds: tuple[str, ...]
     """The column kinds a target of this kind may have; the first is what ``--task`` turns a column into."""
     container_at: str
@@ -280,6 +281,22 @@ KINDS = (
         counts=("user", "item"),
         baselines=("global-mean",),
         panel=("user-item-bias", "matrix-factorisation"),
+    ),
+    Kind(
+        name="association",
+        summary="find rules between things that stand together in rows",
+        recognise=_only_when_said,
+        target="none",
+        target_kinds=(),
+        container_at="mlcli.core.transactions:Transactions",
+        base_at="mlcli.core.transactions:Associator",
+        answers_at="mlcli.core.transactions:RuleAnswers",
+        parts=("test",),
+        protocols=("holdout", "repeated-holdout", "k-fold", "repeated-k-fold", "whole"),
+        scores=("rules",),
+        metrics=("lift", "confidence", "support", "support-error", "rules"),
+        baselines=("single-items",),
+        panel=("fp-growth",),
     ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}

@@ -133,6 +133,18 @@ class Pipeline(Model):
         """What the model recommends to the user of each row."""
         return self.model.top_items(self.prepared(table))  # type: ignore[no-any-return]
 
+    def rules(self) -> Any:
+        """The rules that the model found."""
+        return self.model.rules()
+
+    def item_names(self) -> tuple[str, ...]:
+        """The items that the rules speak of."""
+        return self.model.item_names()  # type: ignore[no-any-return]
+
+    def applied(self, table: Table) -> tuple[Flags, Flags]:
+        """What each rule of the model says of prepared rows."""
+        return self.model.applied(self.prepared(table))  # type: ignore[no-any-return]
+
     def explain(self) -> Explanation:
         """What the steps learned, then what the model learned, then what its groups look like in the file."""
         steps = (section for step in self.steps for section in step.explain())

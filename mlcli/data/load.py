@@ -18,7 +18,7 @@ from mlcli.data.oddities import odd_columns
 from mlcli.data.records import Layout, Records, read_records
 from mlcli.data.roles import Given, given_roles, refuse_unusable
 from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, read_sidecar, sidecar_document
-from mlcli.data.task import marked_task, needs_target, settled, wanted_task
+from mlcli.data.task import is_feature, marked_task, needs_target, settled, wanted_task
 
 
 def load(
@@ -40,6 +40,9 @@ def load(
     named = _target_name(roles)
     marked = marked_task((given.role for given in roles.values()), typed[named] if named else None)
     wanted = wanted_task(named, task, sidecar, records) or marked
+    if named and is_feature(wanted):
+        note = f"{wanted} has no target: '{named}' is a column like the others"
+        roles[named] = Given("feature", note=note if target else "")
     dataset = _dataset(records, sidecar, typed, roles, wanted)
     if dataset.unlabelled == len(dataset):
         what = f"the target '{_target_name(roles)}' is empty in every row"

@@ -51,6 +51,11 @@ def needs_target(task: str | None) -> bool:
     return task is None or kind_named(task).target == "needed"
 
 
+def is_feature(task: str | None) -> bool:
+    """Whether what would be the target is a column like the others."""
+    return task is not None and kind_named(task).target == "none"
+
+
 def settled(target: Typed, task: str | None, records: Records, sidecar: Sidecar) -> Settled:
     """The target in a kind that the task can learn; without a task, a few whole numbers are taken as classes."""
     if task is not None:

@@ -11,6 +11,7 @@ from mlcli.report.scored import Scored, judged
 
 PICTURES = {
     "RatingAnswers": "ratings:lists_in",
+    "RuleAnswers": "rules:rules_in",
     "RankAnswers": "rankings:orders_of",
     "ScoreAnswers": "anomalies:scores_of",
     "TagAnswers": "tags:worst_tags_of",

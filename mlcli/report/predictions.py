@@ -13,6 +13,7 @@ from mlcli.core.principal import component_names
 from mlcli.core.ranking import places
 from mlcli.core.sequences import in_order, numbered
 from mlcli.core.tables import Array, Table
+from mlcli.core.transactions import worded
 from mlcli.data.number_text import as_numbers
 
 Columns = dict[str, list[str]]
@@ -126,7 +127,23 @@ def _order(pipeline: Any, table: Table, probabilities: bool, beside: Mapping[str
     return {"score": [repr(float(value)) for value in scores], "rank": [str(place) for place in rank]}
 
 
+def _expected(pipeline: Any, table: Table, probabilities: bool) -> Columns:
+    """By the surest rule that applies and expects something that the row has not got: what, why, how sure."""
+    if probabilities:
+        raise DataError("rules have no probabilities", hint="leave out --probabilities")
+    fires, holds = pipeline.applied(table)
+    rules, names = pipeline.rules(), pipeline.item_names()
+    order = sorted(range(len(rules)), key=lambda place: -rules[place].confidence)
+    chosen = [next((rules[place] for place in order if new[place]), None) for new in fires & ~holds]
+    return {
+        PREDICTION: [worded(rule.then, names) if rule else "" for rule in chosen],
+        "because": [worded(rule.when, names) if rule else "" for rule in chosen],
+        "confidence": [repr(float(rule.confidence)) if rule else "" for rule in chosen],
+    }
+
+
 COLUMNS_OF: dict[str, Callable[[Any, Table, bool], Columns]] = {
+    "association": _expected,
     "recommendation": _values,
     "classification": _labels,
     "regression": _values,

@@ -26,7 +26,7 @@ def datasets_of(shipped: Mapping[str, str]) -> Document:
 
 
 def _blocks(profile: Profile) -> Iterator[Block]:
-    task = f"{profile.task} of {profile.target}" if profile.task and profile.target else "no target"
+    task = " of ".join(part for part in (profile.task, profile.target) if part) or "no target"
     yield Heading(profile.name, 1)
     yield Sentence(f"{counted(profile.rows, 'row')}, {counted(len(profile.columns), 'column')}; {task}")
     yield _columns(profile.columns)

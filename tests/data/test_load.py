@@ -146,12 +146,9 @@ def test_levels_that_are_numbers_can_be_regressed() -> None:
     assert dataset.table.cells("digit")[:3].tolist() == [0.0, 1.0, 2.0]
 
 
-@pytest.mark.parametrize(
-    ("task", "what"), [("association", "mlcli cannot do association yet"), ("clasification", "no kind of task")]
-)
-def test_a_task_that_cannot_be_done_is_refused(task: str, what: str) -> None:
-    with pytest.raises(UsageError, match=what) as caught:
-        load("iris", task=task)
+def test_a_task_that_cannot_be_done_is_refused() -> None:
+    with pytest.raises(UsageError, match="no kind of task") as caught:
+        load("iris", task="clasification")
     assert "classification" in caught.value.problems[0].hint
 
 

@@ -15,10 +15,16 @@ import pytest
 
 from mlcli.core.errors import DataError
 from mlcli.core.strict_yaml import read
+from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.shipped import datasets_folder, shipped, shipped_paths
 
 EXPECTED: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("shipped.json").read_text())
+
+
+def as_described(name: str) -> Dataset:
+    """The dataset with its target; as baskets, which have none, the supermarket would lose it."""
+    return load(name, task="classification" if name == "supermarket_2000" else None)
 
 
 def test_all_described_datasets_are_shipped() -> None:
@@ -28,7 +34,7 @@ def test_all_described_datasets_are_shipped() -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_shipped_dataset_is_as_described(name: str) -> None:
-    expected, dataset = EXPECTED[name], load(name)
+    expected, dataset = EXPECTED[name], as_described(name)
     assert hashlib.sha256(shipped_paths()[name].read_bytes()).hexdigest() == expected["sha256"]
     assert len(dataset) == expected["rows"]
     assert dataset.schema.names() == tuple(expected["columns"])
@@ -41,7 +47,7 @@ def test_a_shipped_dataset_is_as_described(name: str) -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_kinds_missing_cells_and_classes_are_as_described(name: str) -> None:
-    expected, dataset = EXPECTED[name], load(name)
+    expected, dataset = EXPECTED[name], as_described(name)
     # Baskets: an empty cell means "not in the basket", so the described gaps are the level f of boolean columns.
     baskets = name == "supermarket_2000"
     kinds = {field.column.name: field.column.kind for field in dataset.schema}

@@ -1,0 +1,1 @@
+"""Methods that find rules between the items of rows."""

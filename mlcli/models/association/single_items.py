@@ -1,0 +1,39 @@
+"""Single items: expects the most frequent items in every row, whatever else it has.
+
+Formula:
+    (always) → i for every item with support(i) ≥ `min_support`; its confidence is its support, its lift is 1.
+
+Assumes:
+    Items are independent of each other: what a row has says nothing of what else it has.
+
+Cost:
+    One pass over the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.bases import DECIMALS
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Flags
+from mlcli.core.transactions import Associator, Rule
+
+
+@register("single-items", reference="Brin et al. 1997, Dynamic itemset counting: independence, whose lift is 1")
+@dataclass(kw_only=True, eq=False)
+class SingleItems(Associator):
+    """The baseline of association."""
+
+    min_support: float = param(0.1, "the share of rows that an item must be in", gt=0.0, le=1.0)
+    most: int = param(100, "how many rules are kept at most", ge=1)
+
+    def mined(self, baskets: Flags, weights: Array) -> list[Rule]:
+        """The frequent items, the most frequent first."""
+        support = np.round(weights @ baskets, DECIMALS)
+        order = np.argsort(-support, kind="stable").tolist()
+        frequent = [(item, float(support[item])) for item in order if support[item] >= self.min_support]
+        return [Rule((), (item,), share, 1.0, share) for item, share in frequent[: self.most]]

@@ -1,0 +1,62 @@
+"""Rules as a table: what training said of them, and what the judged rows say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from mlcli.core.transactions import RuleAnswers, conviction
+from mlcli.metrics.scores.rules import judged_shares
+from mlcli.report.document import Block, Cell, Content, Heading, Sentence, grid, notes
+from mlcli.report.numbers import fixed
+
+SHOWN = 10
+DECIMALS = 3
+NEVER_WRONG = "never wrong"
+HEADER = ("if", "then", "support", "confidence", "lift", "conviction", "learned support", "learned lift")
+READING = (
+    "all of the judged rows, but what is called learned: that is of the training rows; "
+    "conviction: how often the rule would be wrong by chance, for each time that it is"
+)
+
+
+def rules_in(title: str, answers: RuleAnswers) -> Iterator[Block]:
+    """The first rules, with what is left of them on rows that did not make them."""
+    yield Heading(title)
+    if not answers.when:
+        yield Sentence("no rule was found")
+        return
+    shown = range(min(SHOWN, len(answers.when)))
+    rows = [_row(answers, *shares) for shares in zip(shown, *_judged(answers), strict=False)]
+    several = max(answers.found, default=1) > 1
+    header = [*HEADER, *(["found in"] if several else [])]
+    cells = [
+        [*row, *([str(answers.found[place])] if several else [])] for place, row in zip(shown, rows, strict=True)
+    ]
+    yield grid(header, cells, right=range(2, len(header)), keys=2)
+    more = len(answers.when) - len(rows)
+    yield notes(READING, *([f"{more} more rules"] if more else []))
+
+
+def _judged(answers: RuleAnswers) -> list[list[float]]:
+    """Of each rule the shares of the judged rows that have all of it, its condition, and what it expects."""
+    return [part[0].tolist() for part in judged_shares(answers, answers.weights[None, :])]
+
+
+def _row(answers: RuleAnswers, place: int, support: float, when: float, then: float) -> list[Content]:
+    held = support / when if when > 0 else math.nan
+    surprise = conviction(held, then)
+    return [
+        Cell(answers.when[place], "strong"),
+        answers.then[place],
+        fixed(support, DECIMALS),
+        _known(held),
+        _known(held / then if then > 0 else math.nan),
+        NEVER_WRONG if surprise is None else _known(surprise),
+        fixed(answers.support[place], DECIMALS),
+        fixed(answers.lift[place], DECIMALS),
+    ]
+
+
+def _known(value: float) -> str:
+    return "-" if math.isnan(value) else fixed(value, DECIMALS)

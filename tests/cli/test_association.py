@@ -1,0 +1,63 @@
+"""Rules in the shell: found, judged on rows held out, saved, and used to say what else a row may have."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from tests.baskets import NAMES, drawn
+from tests.cli.shell import document, typed
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Baskets, one 0/1 column for each thing."""
+    monkeypatch.chdir(tmp_path)
+    lines = [",".join(map(str, row)) for row in drawn().table.codes.tolist()]
+    Path("till.csv").write_text("\n".join([",".join(NAMES), *lines]) + "\n")
+    return tmp_path
+
+
+def test_the_method_tells_the_task_and_every_column_is_an_item(folder: Path) -> None:
+    cells = document(typed("eval", "till.csv", "-m", "fp-growth", "--json"))["cells"]
+    assert [(cell["kind"], cell["model"]) for cell in cells] == [
+        ("association", "single-items"),
+        ("association", "fp-growth"),
+    ]
+    assert cells[0]["metrics"]["lift"]["mean"] == pytest.approx(1.0)
+    assert cells[1]["metrics"]["lift"]["mean"] > 1.4
+
+
+def test_rules_are_shown_with_what_is_left_of_them_on_other_rows(folder: Path) -> None:
+    shown = typed("eval", "till.csv", "-m", "fp-growth").stdout
+    assert "learned lift" in shown
+    assert any(line.startswith("butter") and "bread" in line for line in shown.splitlines())
+    assert (
+        "found in" in typed("eval", "till.csv", "-m", "fp-growth", "--protocol", "k-fold", "--folds", "3").stdout
+    )
+
+
+def test_a_target_is_an_item_like_the_others_and_that_is_said(folder: Path) -> None:
+    shown = typed("eval", "till.csv", "--task", "association", "--target", "fish").stdout
+    assert "association has no target: 'fish' is a column like the others" in shown
+    trained = typed("train", "weather_nominal", "-m", "fp-growth", "-p", "min_support=0.2").stdout
+    assert "outlook=overcast" in trained
+    assert "play=yes" in trained
+
+
+def test_numbers_that_are_no_items_are_named(folder: Path) -> None:
+    assert "left out: legs" in typed("eval", "zoo", "-m", "single-items", "--task", "association").stdout
+
+
+def test_a_saved_model_says_what_else_a_row_may_have_and_why(folder: Path) -> None:
+    assert typed("train", "till.csv", "-m", "fp-growth", "-o", "rules.mlcli").exit_code == 0
+    given = "bread,butter,milk,beer,chips,fish\n1,0,0,0,0,0\n0,0,0,0,1,0\n0,0,0,0,0,0\n"
+    rows = list(csv.DictReader(io.StringIO(typed("predict", "rules.mlcli", "-", given=given).stdout)))
+    assert [(row["prediction"], row["because"]) for row in rows][:1] == [("butter", "bread")]
+    assert float(rows[0]["confidence"]) > 0.8
+    assert (rows[2]["prediction"], rows[2]["because"], rows[2]["confidence"]) == ("", "", "")
+    cells = document(typed("eval", "till.csv", "-m", "rules.mlcli", "--json"))["cells"]
+    assert {cell["status"] for cell in cells} == {"done"}
