@@ -35,8 +35,8 @@ def same(one: Any, two: Any) -> bool:
 
 def alike(one: Any, two: Any) -> bool:
     """The same rules, in the same order, with the same shares but for rounding."""
-    shares = [[*answers.support, *answers.confidence, *answers.lift] for answers in (one, two)]
-    return (one.when, one.then) == (two.when, two.then) and np.allclose(*shares, rtol=0, atol=1e-12)
+    first, second = ([*answers.support, *answers.confidence, *answers.lift] for answers in (one, two))
+    return (one.when, one.then) == (two.when, two.then) and np.allclose(first, second, rtol=0, atol=1e-12)
 
 
 @owing("same_seed_same_answer", ASSOCIATORS)
