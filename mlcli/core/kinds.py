@@ -15,7 +15,7 @@ from mlcli.core.schema import Schema
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of task. Classes are named as "module:Class" and imported on use, so that listing stays instant."""
+    """One kind of task. What ends in ``_at`` is named "module:name" and imported on use: listing stays instant."""
 
     name: str
     summary: str
@@ -52,21 +52,29 @@ class Kind:
     """What every table shows beside the models; the first is the one to beat."""
     panel: tuple[str, ...]
     """The methods that a bare ``mlcli eval`` runs, beside the baseline."""
+    columns_at: str = field(kw_only=True)
+    """What turns predictions into columns of text: from a pipeline and an ``Asked`` to the columns."""
+    picture_at: str = field(default="", kw_only=True)
+    """What draws answers below the table: from a title and the answers of all splits to blocks."""
+    picture_of_cell_at: str = field(default="", kw_only=True)
+    """The same where splits cannot be taken together: from a title and a cell to blocks."""
+    picture_of_table_at: str = field(default="", kw_only=True)
+    """What draws all cells of a table together: from the cells and their names to blocks."""
 
     @cached_property
     def container(self) -> Any:
         """The class of the rows that a model learns from."""
-        return _class_at(self.container_at)
+        return named(self.container_at)
 
     @cached_property
     def base(self) -> Any:
         """The model base that learns and is asked."""
-        return _class_at(self.base_at)
+        return named(self.base_at)
 
     @cached_property
     def answers(self) -> Any:
         """The class of the answers."""
-        return _class_at(self.answers_at)
+        return named(self.answers_at)
 
     @property
     def baseline(self) -> str:
@@ -145,6 +153,7 @@ KINDS = (
         metrics=("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"),
         baselines=("zero-r",),
         panel=("one-r", "naive-bayes", "knn", "decision-tree", "logistic-regression"),
+        columns_at="mlcli.report.predictions:label_columns",
     ),
     Kind(
         name="regression",
@@ -161,6 +170,7 @@ KINDS = (
         metrics=("rmse", "mae", "bias", "r2"),
         baselines=("zero-r",),
         panel=("linear-regression", "ridge", "knn", "decision-tree"),
+        columns_at="mlcli.report.predictions:value_columns",
     ),
     Kind(
         name="clustering",
@@ -178,6 +188,9 @@ KINDS = (
         metrics_with_labels=("adjusted-rand", "v-measure", "homogeneity", "completeness"),
         baselines=("one-cluster", "random-clusters"),
         panel=("k-means", "agglomerative"),
+        columns_at="mlcli.report.predictions:group_columns",
+        picture_of_cell_at="mlcli.report.clusters:groups_of",
+        picture_of_table_at="mlcli.report.clusters:elbows_of",
     ),
     Kind(
         name="sequence-labelling",
@@ -195,6 +208,8 @@ KINDS = (
         roles=("sequence", "order"),
         baselines=("most-frequent-tag",),
         panel=("hmm",),
+        columns_at="mlcli.report.predictions:tag_columns",
+        picture_at="mlcli.report.tags:worst_tags_of",
     ),
     Kind(
         name="ranking",
@@ -212,6 +227,8 @@ KINDS = (
         roles=("group",),
         baselines=("single-best-column", "random-order"),
         panel=("ranking-svm",),
+        columns_at="mlcli.report.predictions:place_columns",
+        picture_at="mlcli.report.rankings:orders_of",
     ),
     Kind(
         name="anomaly",
@@ -231,6 +248,8 @@ KINDS = (
         metrics_with_labels=("average-precision", "f1", "precision", "recall", "precision-at-n"),
         baselines=("random-scores",),
         panel=("z-score", "gaussian-anomaly", "mahalanobis", "knn-distance", "lof"),
+        columns_at="mlcli.report.predictions:score_columns",
+        picture_at="mlcli.report.anomalies:scores_of",
     ),
     Kind(
         name="density",
@@ -247,6 +266,7 @@ KINDS = (
         metrics=("log-likelihood", "bic", "aic"),
         baselines=("gaussian",),
         panel=("gmm",),
+        columns_at="mlcli.report.predictions:density_columns",
     ),
     Kind(
         name="projection",
@@ -263,6 +283,7 @@ KINDS = (
         metrics=("reconstruction-error", "explained-variance"),
         baselines=("mean-row",),
         panel=("pca",),
+        columns_at="mlcli.report.predictions:component_columns",
     ),
     Kind(
         name="recommendation",
@@ -281,6 +302,8 @@ KINDS = (
         counts=("user", "item"),
         baselines=("global-mean",),
         panel=("user-item-bias", "matrix-factorisation"),
+        columns_at="mlcli.report.predictions:value_columns",
+        picture_at="mlcli.report.ratings:lists_in",
     ),
     Kind(
         name="association",
@@ -297,6 +320,8 @@ KINDS = (
         metrics=("lift", "confidence", "support", "support-error", "rules"),
         baselines=("single-items",),
         panel=("fp-growth",),
+        columns_at="mlcli.report.predictions:rule_columns",
+        picture_at="mlcli.report.rules:rules_in",
     ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
@@ -364,6 +389,7 @@ def kinds_from_bases(bases: tuple[str, ...]) -> tuple[Kind, ...]:
     return tuple(kind for kind in KINDS if kind.base_name in bases)
 
 
-def _class_at(place: str) -> Any:
+def named(place: str) -> Any:
+    """What is called "module:name", imported now."""
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)

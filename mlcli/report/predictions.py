@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from mlcli.core.errors import DataError
+from mlcli.core.kinds import kind_named, named
 from mlcli.core.principal import component_names
 from mlcli.core.ranking import places
 from mlcli.core.sequences import in_order, numbered
@@ -21,23 +23,35 @@ PREDICTION = "prediction"
 NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Rows whose truth is not known, and what is wanted of them."""
+
+    table: Table
+    probabilities: bool
+    beside: Mapping[str, Sequence[str]]
+    """Cells, by role, that the model does not see, but that say which rows belong together."""
+
+    def refuse_probabilities(self, why: str) -> None:
+        """Refuse to tell how probable the answers are, where that was wanted."""
+        if self.probabilities:
+            raise DataError(why, hint="leave out --probabilities")
+
+
 def predictions_of(
     pipeline: Any, kind: str, table: Table, *, probabilities: bool, beside: Mapping[str, Sequence[str]] = NOTHING
 ) -> Columns:
-    """What a model says of rows whose truth is not known.
-
-    ``beside`` are cells, by role, that the model does not see, but that say which rows belong together.
-    """
-    if kind in COLUMNS_OF_TOGETHER:
-        return COLUMNS_OF_TOGETHER[kind](pipeline, table, probabilities, beside)
-    return COLUMNS_OF[kind](pipeline, table, probabilities)
+    """What a model says of rows whose truth is not known, by the function that the kinds table names."""
+    found: Columns = named(kind_named(kind).columns_at)(pipeline, Asked(table, probabilities, beside))
+    return found
 
 
-def _labels(pipeline: Any, table: Table, probabilities: bool) -> Columns:
-    shares = pipeline.predict_proba(table)
+def label_columns(pipeline: Any, asked: Asked) -> Columns:
+    """The class of each row, and how probable each class is where that is wanted."""
+    shares = pipeline.predict_proba(asked.table)
     _refuse_not_finite(shares)
     columns = {PREDICTION: [pipeline.classes_[code] for code in pipeline.decide(shares)]}
-    if probabilities:
+    if asked.probabilities:
         columns |= {
             f"p({label})": [repr(float(share)) for share in shares[:, place]]
             for place, label in enumerate(pipeline.classes_)
@@ -45,12 +59,10 @@ def _labels(pipeline: Any, table: Table, probabilities: bool) -> Columns:
     return columns
 
 
-def _values(pipeline: Any, table: Table, probabilities: bool) -> Columns:
-    if probabilities:
-        raise DataError(
-            "the model predicts numbers, which have no probabilities", hint="leave out --probabilities"
-        )
-    values = pipeline.predict_values(table)
+def value_columns(pipeline: Any, asked: Asked) -> Columns:
+    """A number for each row."""
+    asked.refuse_probabilities("the model predicts numbers, which have no probabilities")
+    values = pipeline.predict_values(asked.table)
     _refuse_not_finite(values)
     return {PREDICTION: [repr(float(value)) for value in values]}
 
@@ -63,27 +75,27 @@ def _refuse_not_finite(answers: Array) -> None:
         raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
 
 
-def _groups(pipeline: Any, table: Table, probabilities: bool) -> Columns:
-    if probabilities:
-        raise DataError("groups have no probabilities", hint="leave out --probabilities")
+def group_columns(pipeline: Any, asked: Asked) -> Columns:
+    """The cluster of each row."""
+    asked.refuse_probabilities("groups have no probabilities")
     if pipeline.transductive:
         what = f"{pipeline.name} can only place the rows that it was fitted on"
         raise DataError(what, hint="k-means and gmm place new rows")
-    return {"cluster": [str(group) for group in pipeline.cluster_of(table)]}
+    return {"cluster": [str(group) for group in pipeline.cluster_of(asked.table)]}
 
 
-def _densities(pipeline: Any, table: Table, probabilities: bool) -> Columns:
-    if probabilities:
-        raise DataError("a density is no probability", hint="leave out --probabilities")
-    values = pipeline.log_density(table)
+def density_columns(pipeline: Any, asked: Asked) -> Columns:
+    """The logarithm of the density at each row."""
+    asked.refuse_probabilities("a density is no probability")
+    values = pipeline.log_density(asked.table)
     _refuse_not_finite(values)
     return {"log_density": [repr(float(value)) for value in values]}
 
 
-def _components(pipeline: Any, table: Table, probabilities: bool) -> Columns:
-    if probabilities:
-        raise DataError("components have no probabilities", hint="leave out --probabilities")
-    found = pipeline.project(table)
+def component_columns(pipeline: Any, asked: Asked) -> Columns:
+    """Each row in the new columns."""
+    asked.refuse_probabilities("components have no probabilities")
+    found = pipeline.project(asked.table)
     _refuse_not_finite(found)
     return {
         name: [repr(float(place)) for place in column]
@@ -91,14 +103,13 @@ def _components(pipeline: Any, table: Table, probabilities: bool) -> Columns:
     }
 
 
-def _tags(pipeline: Any, table: Table, probabilities: bool, beside: Mapping[str, Sequence[str]]) -> Columns:
+def tag_columns(pipeline: Any, asked: Asked) -> Columns:
     """A tag per row, in the order of the file, whatever the order in which the model goes through it."""
-    if probabilities:
-        raise DataError("tags of whole sequences have no probabilities", hint="leave out --probabilities")
-    sequence = numbered(beside["sequence"])
-    rows = in_order(sequence, _places(beside["order"]) if "order" in beside else None)
-    tags = np.empty(len(table), np.int32)
-    tags[rows] = pipeline.tag(table.take(rows), sequence[rows])
+    asked.refuse_probabilities("tags of whole sequences have no probabilities")
+    sequence = numbered(asked.beside["sequence"])
+    rows = in_order(sequence, _places(asked.beside["order"]) if "order" in asked.beside else None)
+    tags = np.empty(len(asked.table), np.int32)
+    tags[rows] = pipeline.tag(asked.table.take(rows), sequence[rows])
     return {PREDICTION: [pipeline.classes_[tag] for tag in tags]}
 
 
@@ -109,29 +120,27 @@ def _places(cells: Sequence[str]) -> Array:
     return places
 
 
-def _scores(pipeline: Any, table: Table, probabilities: bool) -> Columns:
-    if probabilities:
-        raise DataError("scores of oddness are no probabilities", hint="leave out --probabilities")
-    scores = pipeline.score_rows(table)
+def score_columns(pipeline: Any, asked: Asked) -> Columns:
+    """How odd each row is."""
+    asked.refuse_probabilities("scores of oddness are no probabilities")
+    scores = pipeline.score_rows(asked.table)
     _refuse_not_finite(scores)
     return {"score": [repr(float(value)) for value in scores]}
 
 
-def _order(pipeline: Any, table: Table, probabilities: bool, beside: Mapping[str, Sequence[str]]) -> Columns:
+def place_columns(pipeline: Any, asked: Asked) -> Columns:
     """The score of each row, and its place in its group; rows that tie share the better place."""
-    if probabilities:
-        raise DataError("an order has no probabilities", hint="leave out --probabilities")
-    scores = pipeline.score_rows(table)
+    asked.refuse_probabilities("an order has no probabilities")
+    scores = pipeline.score_rows(asked.table)
     _refuse_not_finite(scores)
-    rank = places(scores, numbered(beside["group"]))
+    rank = places(scores, numbered(asked.beside["group"]))
     return {"score": [repr(float(value)) for value in scores], "rank": [str(place) for place in rank]}
 
 
-def _expected(pipeline: Any, table: Table, probabilities: bool) -> Columns:
+def rule_columns(pipeline: Any, asked: Asked) -> Columns:
     """By the surest rule that applies and expects something that the row has not got: what, why, how sure."""
-    if probabilities:
-        raise DataError("rules have no probabilities", hint="leave out --probabilities")
-    fires, holds = pipeline.applied(table)
+    asked.refuse_probabilities("rules have no probabilities")
+    fires, holds = pipeline.applied(asked.table)
     rules, names = pipeline.rules(), pipeline.item_names()
     order = sorted(range(len(rules)), key=lambda place: -rules[place].confidence)
     chosen = [next((rules[place] for place in order if new[place]), None) for new in fires & ~holds]
@@ -140,21 +149,3 @@ def _expected(pipeline: Any, table: Table, probabilities: bool) -> Columns:
         "because": [worded(rule.when, names) if rule else "" for rule in chosen],
         "confidence": [repr(float(rule.confidence)) if rule else "" for rule in chosen],
     }
-
-
-COLUMNS_OF: dict[str, Callable[[Any, Table, bool], Columns]] = {
-    "association": _expected,
-    "recommendation": _values,
-    "classification": _labels,
-    "regression": _values,
-    "clustering": _groups,
-    "anomaly": _scores,
-    "density": _densities,
-    "projection": _components,
-}
-"""By the kind of task."""
-COLUMNS_OF_TOGETHER: dict[str, Callable[[Any, Table, bool, Mapping[str, Sequence[str]]], Columns]] = {
-    "sequence-labelling": _tags,
-    "ranking": _order,
-}
-"""By the kind of task, where rows are not answered one by one."""
