@@ -19,7 +19,7 @@ ANOMALY = 1
 """The label of an anomaly; 0 is that of a good row."""
 LEVELS = 2
 """Good and anomalous: a target of more levels judges nothing."""
-EXPLAINED_ROWS = 50
+EXPLAINED_ROWS = 1000
 """Of the rows asked, how many of the oddest are told which columns made them so."""
 REASONS = 3
 """How many columns are named for a row."""

@@ -60,6 +60,8 @@ class Kind:
     """The same where splits cannot be taken together: from a title and a cell to blocks."""
     picture_of_table_at: str = field(default="", kw_only=True)
     """What draws all cells of a table together: from the cells and their names to blocks."""
+    json_at: str = field(default="", kw_only=True)
+    """What a cell adds to its entry in the JSON document: from the cell to keys and plain values."""
 
     @cached_property
     def container(self) -> Any:
@@ -249,7 +251,8 @@ KINDS = (
         baselines=("random-scores",),
         panel=("z-score", "gaussian-anomaly", "mahalanobis", "knn-distance", "lof"),
         columns_at="mlcli.report.predictions:score_columns",
-        picture_at="mlcli.report.anomalies:scores_of",
+        picture_of_table_at="mlcli.report.anomalies:detectors_of",
+        json_at="mlcli.report.anomalies:as_json",
     ),
     Kind(
         name="density",

@@ -2,25 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from mlcli.core.anomaly import ANOMALY, NO_REASON, ScoreAnswers
-from mlcli.core.tables import Array, Flags
+from mlcli.core.tables import Array, Flags, Rows
 from mlcli.core.unlabelled import UNKNOWN
+from mlcli.metrics.pooling import joined
 from mlcli.report.document import Block, Cell, Content, Heading, grid, notes
 from mlcli.report.numbers import lined_up, short
+from mlcli.report.scored import Scored, judged
+from mlcli.report.verdict import best_of
 
 BINS = 10
 BAR = 40
 """How wide the longest bar is."""
 LISTED = 10
 """How many of the oddest rows are listed."""
+NAMED = 5
+"""How many are named where a detector has one line."""
 WORTH_NAMING = 0.05
 """The share from which on a column is named."""
 TAIL = 0.98
 """The share of scores that the even bins cover; the rest is one bin."""
+
+
+def detectors_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
+    """A single detector in full; of several one line each, and the best in full."""
+    metric = group[0].metrics[0]
+    best = best_of(group, metric)
+    if len(group) > 1:
+        yield Heading("What each detector finds")
+        yield _side_by_side(group, names)
+        yield notes("a detector that is named alone (-m NAME) shows its histogram and why its rows are odd")
+    shown = best or group[0]
+    why = f", the best by {metric.name}" if len(group) > 1 and best else ""
+    yield from scores_of(names[shown] + why, joined(judged(shown.result)))
+
+
+def _side_by_side(group: Sequence[Scored], names: Mapping[Scored, str]) -> Block:
+    """The threshold of each detector, how many rows it flags, and which rows it finds oddest."""
+    all_answers = [joined(judged(one.result)) for one in group]
+    threshold = any(answers.threshold is not None for answers in all_answers)
+    rows: list[list[Content]] = [
+        [Cell(names[one], "strong"), *(_flags_in_short(answers) if threshold else []), _first_named(answers)]
+        for one, answers in zip(group, all_answers, strict=True)
+    ]
+    anomaly = all_answers[0].classes[ANOMALY] if threshold else ""
+    header = ["model", *(["threshold", "flagged", f"of them {anomaly}"] if threshold else []), "oddest rows"]
+    return grid(header, rows, right=range(1, len(header) - 1))
+
+
+def _flags_in_short(answers: ScoreAnswers) -> list[str]:
+    """The threshold, the rows flagged of those judged, and the anomalies among them; nothing where none is."""
+    if answers.threshold is None:
+        return ["", "", ""]
+    flagged = answers.flagged
+    hits = int((flagged & (answers.truth == ANOMALY)).sum())
+    return [_limit(answers.threshold), f"{flagged.sum()} of {len(answers)}", str(hits)]
+
+
+def _first_named(answers: ScoreAnswers) -> str:
+    return ", ".join(str(row + 1) for row in answers.rows[ranked(answers)[:NAMED]])
+
+
+def ranked(answers: ScoreAnswers) -> Rows:
+    """Places in the answers, the oddest first; of a row that was judged several times the highest score."""
+    order = np.argsort(-answers.score, kind="stable")
+    first = np.unique(answers.rows[order], return_index=True)[1]
+    return order[np.sort(first)]
 
 
 def scores_of(title: str, answers: ScoreAnswers) -> Iterator[Block]:
@@ -67,24 +119,52 @@ def _by_label(answers: ScoreAnswers) -> dict[str, Flags]:
     return {**labels, "not known": unknown} if unknown.any() else labels
 
 
+def as_json(scored: Scored) -> dict[str, Any]:
+    """The oddest rows and, where thresholds were chosen, these and every row that some split has flagged."""
+    splits = judged(scored.result)
+    answers = joined(splits)
+    oddest = {"oddest": _rows_as_json(answers, LISTED)}
+    if answers.threshold is None:
+        return oddest
+    flagged = answers.take(np.flatnonzero(answers.flagged))
+    thresholds = [float(split.threshold[0]) for split in splits]
+    return {**oddest, "thresholds": thresholds, "flagged": _rows_as_json(flagged, len(flagged))}
+
+
+def _rows_as_json(answers: ScoreAnswers, count: int) -> list[dict[str, Any]]:
+    """The oddest rows, each with the columns that made it so."""
+    return [_row_as_json(answers, place) for place in ranked(answers)[:count].tolist()]
+
+
+def _row_as_json(answers: ScoreAnswers, place: int) -> dict[str, Any]:
+    truth = int(answers.truth[place])
+    return {
+        "row": int(answers.rows[place]) + 1,
+        "score": float(answers.score[place]),
+        "label": answers.classes[truth] if answers.classes and truth != UNKNOWN else None,
+        "because": [{"column": column, "share": share} for column, share in reasons_for(answers, place)],
+    }
+
+
 def _flagging(answers: ScoreAnswers) -> str:
     """How many rows are flagged, and how that was decided."""
     if answers.threshold is None:
         return "no threshold was chosen, so no row is flagged"
-    limits = np.unique(answers.threshold)
-    limit = short(limits[0]) if len(limits) == 1 else f"{short(limits[0])} to {short(limits[-1])} by split"
     hits = int((answers.flagged & (answers.truth == ANOMALY)).sum())
     return (
-        f"threshold {limit}, the one with the highest F1 on validation rows: it flags {answers.flagged.sum()} of "
-        f"{len(answers)} judged rows, {hits} of them {answers.classes[ANOMALY]}"
+        f"threshold {_limit(answers.threshold)}, the one with the highest F1 on validation rows: it flags "
+        f"{answers.flagged.sum()} of {len(answers)} judged rows, {hits} of them {answers.classes[ANOMALY]}"
     )
+
+
+def _limit(threshold: Array) -> str:
+    limits = np.unique(threshold)
+    return short(limits[0]) if len(limits) == 1 else f"{short(limits[0])} to {short(limits[-1])} by split"
 
 
 def _oddest(answers: ScoreAnswers) -> Block:
     """The rows that score highest, with the columns that made them so."""
-    ranked = np.argsort(-answers.score, kind="stable")
-    first = np.unique(answers.rows[ranked], return_index=True)[1]  # repeats may judge a row more than once
-    order = ranked[np.sort(first)][:LISTED]
+    order = ranked(answers)[:LISTED]
     labelled, threshold = bool(answers.classes), answers.threshold is not None
     names = (*answers.classes, "not known")
     rows: list[list[Content]] = [
@@ -103,9 +183,17 @@ def _oddest(answers: ScoreAnswers) -> Block:
 
 def _because(answers: ScoreAnswers, row: int) -> str:
     """The columns that add most to the score of a row, with the direction and the share of each."""
-    said = zip(answers.reasons[row].tolist(), answers.shares[row].tolist(), strict=True)
     return ", ".join(
-        f"{answers.columns[column]} {'↑' if share > 0 else '↓'} {abs(share):.0%}".replace("%", " %")
+        f"{column} {'↑' if share > 0 else '↓'} {abs(share):.0%}".replace("%", " %")
+        for column, share in reasons_for(answers, row)
+    )
+
+
+def reasons_for(answers: ScoreAnswers, row: int) -> list[tuple[str, float]]:
+    """The columns worth naming with their shares, below 0 where the cell is lower than usual."""
+    said = zip(answers.reasons[row].tolist(), answers.shares[row].tolist(), strict=True)
+    return [
+        (answers.columns[column], share)
         for column, share in said
         if column != NO_REASON and abs(share) >= WORTH_NAMING
-    )
+    ]

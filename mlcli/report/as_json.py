@@ -11,6 +11,7 @@ from mlcli import __version__
 from mlcli.experiment.cells import Cell, CellResult, StepSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.confusion import Confusion
+from mlcli.report.details import json_of
 from mlcli.report.scored import Scored
 
 
@@ -49,6 +50,7 @@ def _result(one: Scored) -> dict[str, Any]:
         "metrics": {name: _summary(summary) for name, summary in one.summaries.items()},
         **(_confusion(one.confusion) if one.confusion else {}),
         **({"classes": [_plain(asdict(rates)) for rates in one.classes]} if one.classes else {}),
+        **json_of(one),
         "notes": [*cell.dataset.notes, *result.notes],
         "warnings": list(dict.fromkeys(text for split in result.splits for text in split.warnings)),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from mlcli.core.kinds import kind_named, named
 from mlcli.metrics.pooling import joined
@@ -24,3 +25,10 @@ def picture_of(title: str, scored: Scored) -> Iterator[Block]:
         yield from named(kind.picture_of_cell_at)(title, scored)
     if answers and kind.picture_at:
         yield from named(kind.picture_at)(title, joined(answers))
+
+
+def json_of(scored: Scored) -> dict[str, Any]:
+    """What the kind of a cell adds to its entry in the JSON document."""
+    place = kind_named(scored.result.cell.kind).json_at if scored.done else ""
+    added: dict[str, Any] = named(place)(scored) if place else {}
+    return added

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from mlcli.core.answers import Answers, LabelAnswers
 from mlcli.core.errors import UsageError
@@ -72,7 +73,7 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
     return Scored(result, metrics, summaries, confusion(together), one_against_rest(together))
 
 
-def judged(result: CellResult) -> list[Answers]:
+def judged(result: CellResult) -> list[Any]:
     """The answers of each split to the rows by which the kind judges."""
     part = kind_named(result.cell.kind).parts[-1]
     return [split.answers[part] for split in result.splits]

@@ -23,7 +23,13 @@ def verdict_on(scored: Sequence[Scored], names: Mapping[Scored, str], metric: Me
     known = [one for one in scored if _score(one, metric) is not None]
     flattered = [one for one in known if one.flattered]
     fair = [one for one in known if not one.flattered]
-    return " ".join(filter(None, (*_left_out(flattered, names), _best_of(fair, names, metric))))
+    return " ".join(filter(None, (*_left_out(flattered, names), _sentence_on(fair, names, metric))))
+
+
+def best_of(scored: Sequence[Scored], metric: Metric) -> Scored | None:
+    """The one with the best score, those that are not flattered first; none where none has a score."""
+    known = [one for one in scored if _score(one, metric) is not None]
+    return min(known, key=lambda one: (one.flattered, _badness(one, metric)), default=None)
 
 
 def _left_out(flattered: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
@@ -37,7 +43,7 @@ def _left_out(flattered: Sequence[Scored], names: Mapping[Scored, str]) -> Itera
         )
 
 
-def _best_of(known: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> str:
+def _sentence_on(known: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> str:
     baseline = baseline_of(known)
     ranked = sorted(known, key=lambda one: (_badness(one, metric), one is not baseline))
     models = [one for one in ranked if one is not baseline]

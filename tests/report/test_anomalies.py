@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +95,41 @@ def test_the_models_named_tell_that_anomalies_are_looked_for() -> None:
     assert "wdbc: anomaly of diagnosis" in shown.stdout
     assert "good-only (train share 0.6, repeats 1)" in shown.stdout
     assert "oddest rows" in shown.stdout
+
+
+def test_of_several_detectors_only_the_best_is_shown_in_full() -> None:
+    shown = typed("eval", "wdbc", "-m", "z-score", "-m", "gaussian-anomaly").stdout
+    assert shown.count("made so by") == 1
+    assert "gaussian-anomaly, the best by auc" in shown
+    flags = shown[shown.index("What each detector finds") : shown.index("gaussian-anomaly, the best")]
+    assert [line.split()[0] for line in flags.splitlines()[3:5]] == ["z-score", "gaussian-anomaly"]
+
+
+def test_without_labels_the_first_of_several_is_shown_in_full() -> None:
+    shown = typed("eval", "faithful", "-m", "z-score", "-m", "lof").stdout
+    assert shown.count("made so by") == 1
+    assert "no threshold was chosen" in shown
+
+
+def test_the_rows_flagged_are_in_the_json_with_their_reasons() -> None:
+    document = json.loads(typed("eval", "wdbc", "-m", "z-score", "--repeats", "2", "--json").stdout)
+    cell = next(cell for cell in document["cells"] if cell["model"] == "z-score")
+    assert len(cell["thresholds"]) == 2
+    scores = [row["score"] for row in cell["flagged"]]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[-1] >= min(cell["thresholds"])
+    assert len({row["row"] for row in cell["flagged"]}) == len(scores)
+    assert cell["oddest"] == cell["flagged"][:10]
+    # Of all cells of row 462 scikit-learn's StandardScaler has area_error farthest out, whatever the split.
+    largest = next(row for row in cell["flagged"] if row["row"] == 462)
+    assert (largest["label"], largest["because"][0]["column"]) == ("malignant", "area_error")
+    assert all(row["because"] for row in cell["flagged"])
+
+
+def test_without_labels_the_json_has_the_oddest_rows() -> None:
+    cell = json.loads(typed("eval", "faithful", "-m", "z-score", "--json").stdout)["cells"][1]
+    assert len(cell["oddest"]) == 10
+    assert "flagged" not in cell
 
 
 @pytest.mark.parametrize("data", ["wdbc", "ruspini"])
