@@ -120,10 +120,15 @@ def test_the_rows_flagged_are_in_the_json_with_their_reasons() -> None:
     assert scores[-1] >= min(cell["thresholds"])
     assert len({row["row"] for row in cell["flagged"]}) == len(scores)
     assert cell["oddest"] == cell["flagged"][:10]
-    # Of all cells of row 462 scikit-learn's StandardScaler has area_error farthest out, whatever the split.
-    largest = next(row for row in cell["flagged"] if row["row"] == 462)
-    assert (largest["label"], largest["because"][0]["column"]) == ("malignant", "area_error")
     assert all(row["because"] for row in cell["flagged"])
+
+
+def test_the_oddest_row_in_the_json_is_told_its_label_and_columns() -> None:
+    document = json.loads(typed("eval", "wdbc", "-m", "z-score", "--json").stdout)
+    cell = next(cell for cell in document["cells"] if cell["model"] == "z-score")
+    # Of all cells of row 462 scikit-learn's StandardScaler has area_error (542.2) farthest out.
+    oddest = cell["oddest"][0]
+    assert (oddest["row"], oddest["label"], oddest["because"][0]["column"]) == (462, "malignant", "area_error")
 
 
 def test_without_labels_the_json_has_the_oddest_rows() -> None:
