@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from mlcli.core.bases import Classifier, Model
 from mlcli.core.containers import LabelledRows, Strata
 from mlcli.core.errors import DataError
 from mlcli.core.params import learned
-from mlcli.core.schema import Schema
+from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Rows, Table
 
 
@@ -35,7 +35,7 @@ class TaggedRows(LabelledRows):
             raise DataError("the rows stand in no sequences: no column has the role sequence", hint=hint)
         sequence = numbered(table.cells(column.name))
         _refuse_gaps(table, schema)
-        sorted_rows = in_order(sequence, None if order is None else table.cells(order.name))
+        sorted_rows = in_order(sequence, None if order is None else _places(order, table))
         rows = LabelledRows.from_table(table, schema)
         groups = sequence if rows.groups is None else _whole(sequence, rows.groups)
         plain = {name: getattr(rows, name) for name in ("table", "rows", "target", "weight", "y", "classes")}
@@ -59,6 +59,16 @@ class TagAnswers(LabelAnswers):
     def units(self) -> Codes:
         """Rows of one sequence hang together."""
         return self.sequence
+
+    @classmethod
+    def pooled(cls, parts: Sequence[Self]) -> Self:
+        """The answers of several splits as one; a sequence that was judged twice is two of them."""
+        judged = np.concatenate([[0], np.cumsum([int(part.sequence.max(initial=-1)) + 1 for part in parts])])
+        moved = [
+            replace(part, sequence=(part.sequence + before).astype(np.int32))
+            for part, before in zip(parts, judged.tolist(), strict=False)
+        ]
+        return super().pooled(moved)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -97,8 +107,18 @@ def numbered(names: NDArray[Any] | Sequence[str]) -> Codes:
 
 
 def in_order(sequence: Codes, order: NDArray[Any] | None) -> Rows:
-    """The rows sequence by sequence; without an order, and where it is equal, as they stand."""
-    return np.argsort(sequence, kind="stable") if order is None else np.lexsort((order, sequence))
+    """The rows sequence by sequence; without an order, as they stand; two rows at one place are refused."""
+    if order is None:
+        return np.argsort(sequence, kind="stable")
+    rows = np.lexsort((order, sequence))
+    shared = (np.diff(sequence[rows]) == 0) & (np.diff(order[rows]) == 0)
+    if shared.any():
+        first = int(np.argmax(shared))
+        more = f" (and {shared.sum() - 1} more such pairs)" if shared.sum() > 1 else ""
+        what = f"rows {rows[first] + 1} and {rows[first + 1] + 1} have the same place in their sequence{more}"
+        hint = "give each row a place of its own, or no column the role order: then rows are taken as they stand"
+        raise DataError(what, hint=hint)
+    return np.asarray(rows)
 
 
 def lengths(sequence: Codes) -> tuple[Rows, Rows]:
@@ -118,6 +138,14 @@ def _refuse_gaps(table: Table, schema: Schema) -> None:
             more = f" (and {len(gaps) - 1} more)" if len(gaps) > 1 else ""
             hint = "leave out its whole sequence, or fill the cell"
             raise DataError(f"a row of a sequence {what}{more}", where=where, hint=hint)
+
+
+def _places(order: Column, table: Table) -> NDArray[Any]:
+    """Where each row stands in its sequence; levels say it only where their order was declared."""
+    if order.coded and order.kind != "ordinal":
+        what = f"column '{order.name}' orders the rows of sequences, and holds text, such as '{order.levels[0]}'"
+        raise DataError(what, hint="write numbers, or declare it ordinal with its levels in their order")
+    return table.cells(order.name)
 
 
 def _whole(sequence: Codes, groups: Codes) -> Codes:

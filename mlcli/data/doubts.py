@@ -116,6 +116,17 @@ def duplicates(dataset: Dataset) -> Iterator[str]:
         yield f"{again} {rows}; a split may put one in training and its twin in the test"
 
 
+def scattered(dataset: Dataset) -> Iterator[str]:
+    """Sequences between whose rows others stand, where no column tells the order."""
+    column = dataset.schema.the("sequence")
+    if column is None or dataset.schema.the("order") is not None:
+        return
+    cells = dataset.table.cells(column.name)
+    if 1 + np.count_nonzero(cells[1:] != cells[:-1]) > len(np.unique(cells)):
+        what = f"rows of one '{column.name}' stand apart and no column has the role order"
+        yield f"{what}: they are taken as they stand"
+
+
 def few_rows(dataset: Dataset) -> Iterator[str]:
     """Fewer rows than the features call for."""
     features = len(dataset.schema.features())
@@ -131,6 +142,7 @@ CHECKS: tuple[Callable[[Dataset], Iterator[str]], ...] = (
     rare_classes,
     unlabelled,
     duplicates,
+    scattered,
     few_rows,
 )
 

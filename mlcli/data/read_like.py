@@ -63,8 +63,15 @@ class NewRows:
         return self.records.column(column).cells()
 
     def texts(self, columns: Mapping[str, Column]) -> dict[str, list[str]]:
-        """The cells of some columns as text, by role."""
-        return {role: self.text(column.name) for role, column in columns.items()}
+        """The cells of some columns as text, by role; an order of declared levels is told by their places."""
+        return {
+            role: self._placed(column) if role == "order" else self.text(column.name)
+            for role, column in columns.items()
+        }
+
+    def _placed(self, column: Column) -> list[str]:
+        places = {level: str(place) for place, level in enumerate(column.levels)}
+        return [places.get(cell, cell) for cell in self.text(column.name)]
 
 
 def read_like(

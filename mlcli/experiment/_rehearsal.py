@@ -46,7 +46,7 @@ def _two_rows(saved: SavedModel) -> Any:
     """A row of the first levels and smallest values of training, and one that is empty where cells may be."""
     described = [*saved.fields()]
     described += [Field(saved.target, "target")] if saved.target else []
-    described += [Field(column, role) for role, column in saved.beside.items()]
+    described += [Field(column, role) for role, column in saved.beside.items() if role != "order"]  # as they stand
     cells = [(field.column, _two_cells(field, saved.ranges)) for field in described]
     container = kind_named(saved.kind).container
     return container.from_table(Table.of(cells, 2), Schema(tuple(described)))

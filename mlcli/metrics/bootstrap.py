@@ -3,7 +3,8 @@
 Percentile intervals come from 1,000 resamples; beyond 20,000 rows from fewer, so that no more than 20 million rows
 are drawn, but from 200 at least. A resample is a weighting of the rows: how often each was drawn, times its own
 weight. Rows that hang together, such as those of a sequence, are drawn together. The numbers of the rows seed the
-resamples, so all models and metrics meet the same ones, as paired tests need.
+resamples, and units are numbered as they first stand there: all models and metrics meet the same ones, as paired
+tests need.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.seeds import rng_for
+from mlcli.core.sequences import numbered
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.intervals import LEVEL, Interval
@@ -61,7 +63,7 @@ def drawn_from(answers: Answers) -> str:
 def weightings(answers: Answers) -> Iterator[Array]:
     """Blocks (B × n) of weightings of the rows."""
     rows, left = len(answers), resamples_for(len(answers))
-    unit = np.arange(rows) if answers.units is None else np.unique(answers.units, return_inverse=True)[1]
+    unit = np.arange(rows) if answers.units is None else numbered(answers.units)
     units = int(unit.max()) + 1
     rng = rng_for("bootstrap", hashlib.sha256(answers.rows.astype("<i8").tobytes()).hexdigest())
     while left:

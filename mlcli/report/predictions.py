@@ -106,6 +106,7 @@ def component_columns(pipeline: Any, asked: Asked) -> Columns:
 def tag_columns(pipeline: Any, asked: Asked) -> Columns:
     """A tag per row, in the order of the file, whatever the order in which the model goes through it."""
     asked.refuse_probabilities("tags of whole sequences have no probabilities")
+    _refuse_without_sequence(asked.beside["sequence"])
     sequence = numbered(asked.beside["sequence"])
     rows = in_order(sequence, _places(asked.beside["order"]) if "order" in asked.beside else None)
     tags = np.empty(len(asked.table), np.int32)
@@ -113,9 +114,16 @@ def tag_columns(pipeline: Any, asked: Asked) -> Columns:
     return {PREDICTION: [pipeline.classes_[tag] for tag in tags]}
 
 
+def _refuse_without_sequence(cells: Sequence[str]) -> None:
+    nowhere = [row + 1 for row, cell in enumerate(cells) if not cell.strip()]
+    if nowhere:
+        what = f"row {nowhere[0]}: the sequence is missing (in {len(nowhere)} rows)"
+        raise DataError(what, hint="every row needs the sequence that it belongs to")
+
+
 def _places(cells: Sequence[str]) -> Array:
     places = as_numbers(cells)
-    if places is None:
+    if places is None or np.isnan(places).any():
         raise DataError("the order of rows in their sequences is not in numbers", hint="correct or fill its cells")
     return places
 

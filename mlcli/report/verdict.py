@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from mlcli.core.kinds import kind_named
 from mlcli.metrics.base import Metric
 from mlcli.metrics.difference import Difference, compare
@@ -97,15 +99,18 @@ def _said(one: Scored, names: Mapping[Scored, str], metric: Metric) -> str:
 def _difference(best: Scored, other: Scored, metric: Metric) -> Difference:
     """Split by split; row by row where one of them is a saved model, which no split has taught."""
     if best.result.cell.protocol.use != other.result.cell.protocol.use:
-        return compare(metric, [_by_row(best)], [_by_row(other)], [0], pooled=True)
+        first, second = _row_by_row(best, other)
+        return compare(metric, [first], [second], [0], pooled=True)
     train_rows = [split.train_rows for split in best.result.splits]
     return compare(metric, judged(best.result), judged(other.result), train_rows, best.result.pooled)
 
 
-def _by_row(one: Scored) -> Any:
-    """The first answer to each row, in the order of the rows."""
-    answers = distinct(joined(judged(one.result)))
-    return answers.take(answers.rows.argsort())
+def _row_by_row(best: Scored, other: Scored) -> tuple[Any, Any]:
+    """The first answer to each row, in the order in which the best was asked: sequences stay whole."""
+    first, second = (distinct(joined(judged(one.result))) for one in (best, other))
+    if not np.array_equal(np.sort(first.rows), np.sort(second.rows)):
+        return first, second
+    return first, second.take(second.rows.argsort()[first.rows.argsort().argsort()])
 
 
 def _gain(best: Scored, baseline: Scored, names: Mapping[Scored, str], metric: Metric) -> str:
