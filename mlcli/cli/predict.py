@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from mlcli.cli._console import page_for, say
+from mlcli.core.names import listed
 
 if TYPE_CHECKING:
-    from mlcli.data.read_like import NewRows
+    from mlcli.data.read_like import NewRows, Unseen
 
 ROW = "row"
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
@@ -40,7 +41,15 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
     from mlcli.report.predictions import predictions_of
 
     saved = load_model(file)
-    rows = read_like(data, saved.features, ranges=saved.ranges, missing=saved.missing, beside=saved.beside)
+    rows = read_like(
+        data,
+        saved.features,
+        ranges=saved.ranges,
+        missing=saved.missing,
+        beside=saved.beside,
+        optional=saved.optional,
+        long_form=saved.names_of_form,
+    )
     for remark in _unlike_training(rows):
         say(f"Warning: {remark}")
     with one_blas_thread():
@@ -67,16 +76,25 @@ def _with_what_was_given(rows: NewRows, answers: Mapping[str, Sequence[str]]) ->
 
 
 def _unlike_training(rows: NewRows) -> Iterator[str]:
-    for unseen in rows.unseen:
-        yield (
-            f"column '{unseen.column}': '{unseen.value}' was not there in training; "
-            f"it counts as missing (cells: {unseen.count})"
-        )
+    for column, unseen in _by_column(rows.unseen).items():
+        values = listed([f"'{one.value}'" for one in unseen])
+        were, they = ("was", "it counts") if len(unseen) == 1 else ("were", "they count")
+        cells = sum(one.count for one in unseen)
+        yield f"column '{column}': {values} {were} not there in training; {they} as missing (cells: {cells})"
+    if rows.lacking:
+        yield f"columns that the file lacks count as not there: {listed(rows.lacking)}"
     for outside in rows.outside:
         yield (
             f"column '{outside.column}': cells outside the training range of {outside.low:g} to {outside.high:g}, "
             f"reaching from {outside.lowest:g} to {outside.highest:g} (cells: {outside.count})"
         )
+
+
+def _by_column(unseen: Sequence[Unseen]) -> dict[str, list[Unseen]]:
+    found: dict[str, list[Unseen]] = {}
+    for one in unseen:
+        found.setdefault(one.column, []).append(one)
+    return found
 
 
 class _Harmless:

@@ -44,6 +44,10 @@ class Kind:
     """Whether one level of the target, the last of two, is what is looked for."""
     marked_by: tuple[str, ...] = field(default=(), kw_only=True)
     """Roles of columns that only this kind has a use for: rows that have all of them look like it."""
+    long_form: tuple[str, ...] = field(default=(), kw_only=True)
+    """The roles of the unit and of the thing in it, where a file may hold a row for each thing of a unit."""
+    lacking_says_no: bool = field(default=False, kw_only=True)
+    """Whether a column that new rows lack says that the thing is not there."""
     counts: tuple[str, ...] = field(default=(), kw_only=True)
     """The roles whose levels say how large a dataset is; where there are none, its features do."""
     roles: tuple[str, ...] = field(default=(), kw_only=True)
@@ -321,6 +325,9 @@ KINDS = (
         protocols=("holdout", "repeated-holdout", "k-fold", "repeated-k-fold", "whole"),
         scores=("rules",),
         metrics=("lift", "confidence", "support", "support-error", "rules"),
+        marked_by=("group", "item"),
+        long_form=("group", "item"),
+        lacking_says_no=True,
         baselines=("single-items",),
         panel=("fp-growth",),
         columns_at="mlcli.report.predictions:rule_columns",

@@ -71,7 +71,11 @@ class Table:
 
     def cells(self, name: str) -> NDArray[np.generic]:
         """The cells of one column."""
-        return next(cells for column, cells in self.parts() if column.name == name)
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, NDArray[np.generic]]:
+        return {column.name: cells for column, cells in self.parts()}
 
     def joined(self, other: Table) -> Table:
         """These rows, then those of another table with the same columns."""

@@ -82,6 +82,13 @@ def coded_by(text: TextColumn, column: Column, said: Declaration) -> tuple[Typed
     return typed, {value: count for value, count in counts if value not in absent and value not in known}
 
 
+def not_there(column: Column, rows: int) -> NDArray[Any]:
+    """The cells of a column that a file lacks, and that says by this: no, or nothing where it is not boolean."""
+    if not column.coded:
+        return np.full(rows, np.nan)
+    return np.full(rows, 0 if column.kind == "boolean" else MISSING_CODE, np.int32)
+
+
 def sorted_levels(values: Sequence[str]) -> tuple[str, ...]:
     """Levels in an order that does not depend on rows: by number where all are numbers, else by text."""
     if all(is_number(value) for value in values):

@@ -32,6 +32,8 @@ class Dataset:
     """Source, licence, citation and the like, from the sidecar."""
     sidecar: Sidecar = field(default_factory=Sidecar)
     """What was declared, as it stands in the sidecar."""
+    in_file: Dataset | None = None
+    """The rows as the file holds them, where they were read in another form."""
 
     def __len__(self) -> int:
         return len(self.table)

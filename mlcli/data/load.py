@@ -14,6 +14,7 @@ from mlcli.core.tables import Table
 from mlcli.data.columns import Typed, declared, inferred
 from mlcli.data.dataset import Dataset
 from mlcli.data.find import find
+from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.oddities import odd_columns
 from mlcli.data.records import Layout, Records, read_records
 from mlcli.data.roles import Given, given_roles, refuse_unusable
@@ -34,7 +35,7 @@ def load(
         raise DataError("has column names but no rows", where=records.name)
     sidecar = read_sidecar(document, records.header)
     typed = typed_columns(records, sidecar)
-    learnt = needs_target(task or sidecar.task)
+    learnt = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
     roles = given_roles(typed, sidecar, records, target, guess_target=learnt)
     refuse_unusable(typed, roles, records)
     named = _target_name(roles)
@@ -44,6 +45,8 @@ def load(
         note = f"{wanted} has no target: '{named}' is a column like the others"
         roles[named] = Given("feature", note=note if target else "")
     dataset = _dataset(records, sidecar, typed, roles, wanted)
+    if in_long_form(dataset):
+        dataset = in_wide_form(dataset, records)
     if dataset.unlabelled == len(dataset):
         what = f"the target '{_target_name(roles)}' is empty in every row"
         raise DataError(what, where=records.name, hint="choose another target with --target COLUMN")

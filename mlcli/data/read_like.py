@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.data.columns import Typed, coded_by, declared
+from mlcli.data.columns import coded_by, declared, not_there
 from mlcli.data.find import find
 from mlcli.data.lacking import lacking
 from mlcli.data.load import content_of, layout_of
+from mlcli.data.long_form import wide_records
 from mlcli.data.records import Records, read_records
 from mlcli.data.sidecar import Declaration, read_sidecar, sidecar_document
 
 STANDARD_INPUT = "-"
+NO_FORM: Mapping[str, str] = MappingProxyType({})
 Ranges = Mapping[str, tuple[float, float]]
 
 
@@ -54,6 +59,8 @@ class NewRows:
     """Columns that the model does not look at."""
     unseen: tuple[Unseen, ...]
     outside: tuple[Outside, ...]
+    lacking: tuple[str, ...] = ()
+    """Columns that the model knows and the file lacks; what they stand for counts as not there."""
 
     def __len__(self) -> int:
         return len(self.records)
@@ -82,39 +89,68 @@ def read_like(
     ranges: Ranges | None = None,
     missing: Mapping[str, Sequence[str]] | None = None,
     beside: Mapping[str, Column] | None = None,
+    optional: Collection[str] = (),
+    long_form: Mapping[str, str] = NO_FORM,
 ) -> NewRows:
     """The rows of a file, or of standard input (``-``), as a model with these columns needs them.
 
     Missing columns are refused, extra ones are kept as text. Of a sidecar beside the file only what says how cells
     are read counts: delimiter, header and missing cells. ``missing`` are words, by column, that stood for an empty
     cell when the model learned. ``beside`` are columns, by role, that must be there although the model does
-    not see them.
+    not see them. ``optional`` columns may lack, but for all of them. ``long_form`` are, by role, the names
+    that the columns of units and things have where a row is a thing of a unit.
     """
     records, said = _records(reference, base)
-    needed = [column.name for column in (*columns, *(beside or {}).values())]
+    records, unseen = _widened(records, columns, said, long_form)
+    lacks = _may_lack(columns, records.header, optional)
+    needed = [column.name for column in (*columns, *(beside or {}).values()) if column.name not in lacks]
     raise_all(DataError, lacking(needed, records.header, records.name))
-    typed: dict[str, Typed] = {}
-    unseen: list[Unseen] = []
+    cells: dict[str, NDArray[Any]] = {}
     problems: list[Problem] = []
     for column in columns:
+        if column.name in lacks:
+            cells[column.name] = not_there(column, len(records))
+            continue
         text, declaration = records.column(column.name), said.get(column.name, Declaration())
         words = (missing or {}).get(column.name, ())
         declaration = replace(declaration, missing=(*declaration.missing, *words))
         if column.coded:
-            typed[column.name], strange = coded_by(text, column, declaration)
+            typed, strange = coded_by(text, column, declaration)
             unseen += [Unseen(column.name, value, count) for value, count in strange.items()]
         else:
             plain = replace(declaration, kind=column.kind, range=None)
-            typed[column.name], found = declared(text, plain, records)
+            typed, found = declared(text, plain, records)
             problems += found
+        cells[column.name] = typed.cells
     raise_all(DataError, problems)
     return NewRows(
-        table=Table.of(((column, typed[column.name].cells) for column in columns), len(records)),
+        table=Table.of(((column, cells[column.name]) for column in columns), len(records)),
         records=records,
-        extra=tuple(name for name in records.header if name not in typed),
+        extra=tuple(name for name in records.header if name not in cells),
         unseen=tuple(unseen),
-        outside=_outside(typed, ranges or {}),
+        outside=_outside(cells, ranges or {}),
+        lacking=lacks,
     )
+
+
+def _may_lack(columns: Sequence[Column], header: Sequence[str], optional: Collection[str]) -> tuple[str, ...]:
+    """The optional columns that a file lacks; a file that lacks all columns is another file."""
+    present = set(header)
+    lacks = tuple(column.name for column in columns if column.name in optional and column.name not in present)
+    return lacks if len(lacks) < len(columns) else ()
+
+
+def _widened(
+    records: Records, columns: Sequence[Column], said: Mapping[str, Declaration], long_form: Mapping[str, str]
+) -> tuple[Records, list[Unseen]]:
+    """Rows in long form as one row for each unit; others as they are."""
+    roles = {declaration.role: name for name, declaration in said.items()}
+    names = [roles.get(role, name) for role, name in long_form.items()]
+    if not names or not set(names) <= set(records.header):
+        return records, []
+    unit, thing = names
+    wide, strange = wide_records(records, unit, thing, columns)
+    return wide, [Unseen(thing, value, count) for value, count in strange.items()]
 
 
 def _records(reference: str, base: Path | None) -> tuple[Records, dict[str, Declaration]]:
@@ -127,8 +163,8 @@ def _records(reference: str, base: Path | None) -> tuple[Records, dict[str, Decl
     return records, {name: sidecar.of(name) for name in records.header}
 
 
-def _outside(typed: Mapping[str, Typed], ranges: Ranges) -> tuple[Outside, ...]:
-    found = (_beyond(name, typed[name].cells, *ends) for name, ends in ranges.items() if name in typed)
+def _outside(cells: Mapping[str, NDArray[Any]], ranges: Ranges) -> tuple[Outside, ...]:
+    found = (_beyond(name, cells[name], *ends) for name, ends in ranges.items() if name in cells)
     return tuple(outside for outside in found if outside is not None)
 
 

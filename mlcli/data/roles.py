@@ -115,8 +115,8 @@ DEMANDS: dict[str, tuple[tuple[Wrong, str, str], ...]] = {
     ),
     "group": ((_missing, "the group is missing", "every row needs its group; a row of its own may be one"),),
     "sequence": ((_missing, "the sequence is missing", "every row needs the sequence that it belongs to"),),
-    "user": ((_missing, "the user is missing", "every rating needs its user"),),
-    "item": ((_missing, "the item is missing", "every rating needs its item"),),
+    "user": ((_missing, "the user is missing", "every row needs its user"),),
+    "item": ((_missing, "the item is missing", "every row needs its item"),),
 }
 """What the cells of a role must not be."""
 

@@ -61,6 +61,11 @@ class Sidecar:
         return replace(said, missing=(*self.missing, *said.missing))
 
     @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles that are given to columns."""
+        return tuple(said.role for said in self.columns.values() if said.role is not None)
+
+    @property
     def task(self) -> str | None:
         """The first of the tasks that mlcli can do."""
         return next((task for task in self.tasks if task in BY_NAME), None)

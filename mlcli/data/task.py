@@ -30,9 +30,12 @@ class Settled:
 
 
 def marked_task(roles: Iterable[str], target: Typed | None) -> str | None:
-    """The task that the roles of columns leave no choice about, where the target can serve it."""
+    """The task that the roles of columns leave no choice about, where the target, or its absence, can serve it."""
     kind = marked_by(roles)
-    return kind.name if kind and target and target.column.kind in kind.target_kinds else None
+    if kind is None:
+        return None
+    fits = kind.target == "none" if target is None else target.column.kind in kind.target_kinds
+    return kind.name if fits else None
 
 
 def wanted_task(target: str | None, asked: str | None, sidecar: Sidecar, records: Records) -> str | None:

@@ -84,6 +84,12 @@ def _are_roles(value: Any) -> bool:
     return isinstance(value, dict) and all(role in ROLES for role in value.values())
 
 
+def _are_names_by_role(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        role in ROLES and isinstance(name, str) for role, name in value.items()
+    )
+
+
 def _are_texts(value: Any) -> bool:
     return isinstance(value, dict) and all(
         isinstance(texts, tuple) and all(isinstance(text, str) for text in texts) for texts in value.values()
@@ -103,6 +109,7 @@ PARTS: Mapping[str, Callable[[Any], bool]] = {
     "beside": _are_columns_by_role,
     "roles": _are_roles,
     "missing": _are_texts,
+    "long_form": _are_names_by_role,
     "seed": _is_a(int),
     "dataset": _is_a(str),
     "content": _is_a(str),

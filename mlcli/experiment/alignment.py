@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mlcli.core.errors import ModelFileError, Problem, raise_all
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Table
+from mlcli.data.columns import not_there
 from mlcli.data.dataset import Dataset
 from mlcli.data.lacking import lacking
 from mlcli.data.number_text import as_numbers, is_number
@@ -20,17 +21,25 @@ SHOWN_LEVELS = 3
 NO_WORDS: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
-def aligned(dataset: Dataset, columns: Sequence[Column], missing: Mapping[str, Sequence[str]] = NO_WORDS) -> Table:
+def aligned(
+    dataset: Dataset,
+    columns: Sequence[Column],
+    missing: Mapping[str, Sequence[str]] = NO_WORDS,
+    optional: Collection[str] = (),
+) -> Table:
     """The cells of known columns; a level that was never learned is -1, what does not fit a ModelFileError.
 
-    ``missing`` are words that stand for an empty cell, by column.
+    ``missing`` are words that stand for an empty cell, by column; ``optional`` columns may lack.
     """
-    names = [column.name for column in columns]
-    raise_all(ModelFileError, lacking(names, dataset.schema.names(), dataset.name))
     theirs = {described.column.name: described.column for described in dataset.schema}
+    names = [column.name for column in columns if column.name in theirs or column.name not in optional]
+    raise_all(ModelFileError, lacking(names, tuple(theirs), dataset.name))
     parts: list[tuple[Column, NDArray[Any]]] = []
     problems = []
     for column in columns:
+        if column.name not in theirs:
+            parts.append((column, not_there(column, len(dataset))))
+            continue
         try:
             cells = dataset.table.cells(column.name)
             parts.append((column, _known_cells(column, theirs[column.name], cells, missing.get(column.name, ()))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 import mlcli
 from mlcli.core.errors import ModelFileError
 from mlcli.core.kinds import kind_named
+from mlcli.core.names import listed
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
+from mlcli.data.long_form import names_of_form
 from mlcli.experiment.alignment import aligned, is_missing, unknown_levels
 from mlcli.experiment.engine import Trained
 from mlcli.experiment.fingerprints import Prints, fingerprints
@@ -50,6 +52,8 @@ class SavedModel:
     """By name, the roles of columns that the model sees as more than features, such as users and items."""
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What stood for an empty cell in its columns, as their sidecar said; it does so in new rows, too."""
+    long_form: Mapping[str, str] = field(default_factory=dict)
+    """By role, the columns of units and things of the rows that it learned from, where they came in long form."""
     digest: str = ""
     """A hash of all this, once it has been in a file."""
 
@@ -76,6 +80,7 @@ class SavedModel:
             prints=np.sort(fingerprints(learned_from)),
             beside=beside,
             roles=_roles_of(features, dataset.schema),
+            long_form=names_of_form(dataset),
             missing={
                 column.name: tokens for column in known if (tokens := dataset.sidecar.of(column.name).missing)
             },
@@ -86,18 +91,28 @@ class SavedModel:
         """The columns by which a row is known again."""
         return (*self.features, *_if_any(self.target), *self.beside.values())
 
+    @property
+    def optional(self) -> frozenset[str]:
+        """The columns that new rows may lack."""
+        return frozenset(column.name for column in self.features if kind_named(self.kind).lacking_says_no)
+
+    @property
+    def names_of_form(self) -> dict[str, str]:
+        """By role, the names that the columns of new rows in long form have; none where it learned from others."""
+        return {role: self.long_form.get(role, "") for role in kind_named(self.kind).long_form}
+
     def fields(self) -> Iterator[Field]:
         """The columns that the model sees, in their roles."""
         return (Field(column, self.roles.get(column.name, "feature")) for column in self.features)
 
     def table_of(self, dataset: Dataset) -> Table:
         """The features of a dataset as the model knows them, or a ModelFileError that says what does not fit."""
-        return aligned(dataset, self.features, self.missing)
+        return aligned(dataset, self.features, self.missing, self.optional)
 
     def rows_of(self, dataset: Dataset) -> Any:
         """Rows whose truth is known, as the model knows them; a class that it never saw is a ModelFileError."""
         targets = _if_any(self.target)
-        table = aligned(dataset, (*self.features, *targets), self.missing)
+        table = aligned(dataset, (*self.features, *targets), self.missing, self.optional)
         self._refuse_unknown_classes(dataset, table)
         fields = [*self.fields()] + [Field(column, "target") for column in targets]
         roles = ("weight", *kind_named(self.kind).roles)
@@ -109,16 +124,27 @@ class SavedModel:
 
     def learned_rows(self, dataset: Dataset) -> int:
         """How many of the rows with a target are equal to rows that it has learned from."""
-        known = aligned(dataset, self._known_columns, self.missing)
+        known = aligned(dataset, self._known_columns, self.missing, self.optional)
         for target in _if_any(self.target):
             known = known.take(np.flatnonzero(~is_missing(known.cells(target.name))))
         return int(np.isin(fingerprints(known), self.prints).sum())
 
     def notes_on(self, dataset: Dataset) -> tuple[str, ...]:
         """What to keep in mind about answers to these rows: those that it has learned, and cells unlike any."""
-        table = self.table_of(dataset)
-        unlike = (note for column, cells in table.parts() for note in self._unlike(dataset, column, cells))
-        return (*self._overlap(dataset), *unlike)
+        table, there = self.table_of(dataset), set(dataset.schema.names())
+        parts = [(column, cells) for column, cells in table.parts() if column.name in there]
+        unlike = (note for column, cells in parts for note in self._unlike(dataset, column, cells))
+        return (*self._overlap(dataset), *unlike, *self._strangers(dataset, there))
+
+    def _strangers(self, dataset: Dataset, there: Set[str]) -> Iterator[str]:
+        """The columns that new rows may lack and do, and where they came in long form, things never met."""
+        known = {column.name for column in self.features}
+        lacking = [column.name for column in self.features if column.name not in there]
+        new = [column.name for column in dataset.schema.features() if column.name not in known]
+        if dataset.in_file is None and lacking:
+            yield f"columns that the rows lack count as not there: {listed(lacking)}"
+        if dataset.in_file is not None and new:
+            yield f"items that were not there in training are passed over: {listed(new)}"
 
     def _refuse_unknown_classes(self, dataset: Dataset, table: Table) -> None:
         for target in _if_any(self.target):
@@ -130,7 +156,7 @@ class SavedModel:
 
     def _overlap(self, dataset: Dataset) -> Iterator[str]:
         if {column.name for column in _if_any(self.target)} <= set(dataset.schema.names()):
-            known = fingerprints(aligned(dataset, self._known_columns, self.missing))
+            known = fingerprints(aligned(dataset, self._known_columns, self.missing, self.optional))
             seen = int(np.isin(known, self.prints).sum())
             if seen:
                 learned = "rows that the model has learned from"
