@@ -63,7 +63,9 @@ def names_of_form(dataset: Dataset) -> dict[str, str]:
     return {role: column.name for role in _form_of(filed) if (column := filed.schema.the(role)) is not None}
 
 
-def wide_records(records: Records, unit: str, thing: str, items: Sequence[Column]) -> tuple[Records, dict[str, int]]:
+def wide_records(
+    records: Records, unit: str, thing: str, items: Sequence[Column]
+) -> tuple[Records, dict[str, int]]:
     """New rows in long form, as a model knows its items, and how often each item stands that it does not know."""
     raise_all(DataError, _empty_cells(records, (unit, thing)))
     units, things = records.column(unit), records.column(thing)

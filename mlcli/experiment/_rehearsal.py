@@ -85,9 +85,7 @@ def _are_roles(value: Any) -> bool:
 
 
 def _are_names_by_role(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        role in ROLES and isinstance(name, str) for role, name in value.items()
-    )
+    return isinstance(value, dict) and all(role in ROLES and isinstance(name, str) for role, name in value.items())
 
 
 def _are_texts(value: Any) -> bool:

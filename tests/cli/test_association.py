@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,53 @@ def test_a_saved_model_says_what_else_a_row_may_have_and_why(folder: Path) -> No
     assert (rows[2]["prediction"], rows[2]["because"], rows[2]["confidence"]) == ("", "", "")
     cells = document(typed("eval", "till.csv", "-m", "rules.mlcli", "--json"))["cells"]
     assert {cell["status"] for cell in cells} == {"done"}
+
+
+@pytest.fixture
+def long(folder: Path) -> Path:
+    """The same baskets, a row for each thing in them, under another name."""
+    rows = drawn().table.codes.tolist()
+    lines = [
+        f"b{row},{name}"
+        for row, cells in enumerate(rows)
+        for name, there in zip(NAMES, cells, strict=True)
+        if there
+    ]
+    Path("slips.csv").write_text("\n".join(["slip,thing", *lines]) + "\n")
+    Path("slips.yaml").write_text("roles: {group: [slip], item: [thing]}\n")
+    return folder
+
+
+def rules_in(file: str) -> set[tuple[frozenset[str], frozenset[str], str]]:
+    """Each rule with what training says of it; the order of items within a side is that of the columns."""
+    table = typed("train", file, "-m", "fp-growth").stdout.split("conviction")[1].splitlines()
+    rows = [re.split("  +", line, maxsplit=2) for line in table if re.search("  +0[.]", line)]
+    return {(frozenset(when.split(" & ")), frozenset(then.split(" & ")), shares) for when, then, shares in rows}
+
+
+def test_long_form_gives_the_rules_that_wide_form_gives(folder: Path, long: Path) -> None:
+    with_things = [row for row in Path("till.csv").read_text().splitlines() if "1" in row or "bread" in row]
+    Path("till.csv").write_text("\n".join(with_things) + "\n")
+    assert rules_in("slips.csv") == rules_in("till.csv") != set()
+
+
+def test_rules_are_used_on_new_transactions_in_long_form(long: Path) -> None:
+    typed("train", "slips.csv", "-m", "fp-growth", "-o", "rules.mlcli")
+    asked = typed("predict", "rules.mlcli", "-", given="slip,thing\nx,bread\ny,caviar\nx,caviar\ny,truffle\n")
+    rows = list(csv.DictReader(io.StringIO(asked.stdout)))
+    assert [(row["slip"], row["prediction"]) for row in rows] == [("x", "butter"), ("y", "")]
+    assert "'caviar', 'truffle' were not there in training; they count as missing (cells: 3)" in asked.stderr
+    asked = typed("predict", "rules.mlcli", "-", given="slip,thing\nx,\n")
+    assert asked.exit_code == 4
+    assert "column 'thing': the cell is empty" in asked.stderr
+
+
+def test_new_rows_may_lack_items_and_that_is_said(long: Path) -> None:
+    typed("train", "till.csv", "-m", "fp-growth", "-o", "rules.mlcli")
+    asked = typed("predict", "rules.mlcli", "-", given="bread,milk\n1,0\n")
+    assert asked.stdout.splitlines()[1].startswith("1,butter,bread,")
+    assert "columns that the file lacks count as not there: butter, beer, chips, fish" in asked.stderr
+    assert typed("predict", "rules.mlcli", "-", given="legs\n1\n").exit_code == 4
+    Path("short.csv").write_text("bread,milk\n1,0\n1,0\n")
+    shown = typed("eval", "short.csv", "-m", "rules.mlcli").stdout
+    assert "columns that the rows lack count as not there: butter, beer, chips, fish" in shown
