@@ -14,9 +14,9 @@ from mlcli.core.errors import Problem, UsageError
 from mlcli.core.names import did_you_mean
 
 Number = int | float
-TYPE_WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+TYPE_WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false", dict: "a mapping"}
 _parameters: dict[type, tuple[Parameter, ...]] = {}
-SCHEMA_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean"}
+SCHEMA_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", dict: "object"}
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,10 @@ class Parameter:
             return None
         if bool in self.types and text.lower() in ("true", "false"):
             return text.lower() == "true"
+        if dict in self.types and text.startswith("{"):
+            from mlcli.core.strict_yaml import parse
+
+            return parse(text, f"-p {self.name}", UsageError).value
         for kind in (int, float):
             if kind in self.types:
                 try:
@@ -104,7 +108,7 @@ class Parameter:
     def illegal_values(self) -> list[Any]:
         """Values just outside the declaration, for the contract tests."""
         wrong: list[Any] = [] if self.optional else [None]
-        wrong += [{"a": 1}] if str in self.types else ["no such value", True]
+        wrong += [{"a": 1} if dict not in self.types else 1] if str in self.types else ["no such value", True]
         wrong += ["no such value"] if self.choices is not None else []
         wrong += [math.nan, math.inf] if float in self.types else []
         wrong += [self.ge - 1] if self.ge is not None else []
@@ -227,6 +231,7 @@ def _read_type(hint: Any) -> tuple[tuple[type, ...], bool, bool]:
     many = typing.get_origin(kinds[0]) in (list, tuple)
     if many:
         kinds = tuple(kind for kind in typing.get_args(kinds[0]) if kind is not Ellipsis)
+    kinds = tuple(typing.get_origin(kind) or kind for kind in kinds)
     return kinds, optional, many
 
 

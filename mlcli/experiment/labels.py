@@ -30,7 +30,14 @@ def said(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, list | tuple):
         return ",".join(map(said, value))
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {_inside(one)}' for key, one in value.items())}}}"
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def _inside(value: Any) -> str:
+    """A value inside a mapping: a list needs brackets there."""
+    return f"[{', '.join(map(_inside, value))}]" if isinstance(value, list | tuple) else said(value)
 
 
 def _name(model: ModelSpec) -> tuple[str, str]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import UsageError
 from mlcli.core.params import build
+from mlcli.core.state import packed, unpacked
 from mlcli.models.bayes.naive_bayes import NaiveBayes
 from mlcli.models.few_labels.self_training import SelfTraining
 from tests.golden.asking import asked, fitted
@@ -58,7 +63,7 @@ def test_the_safety_net_keeps_unsure_rows_out() -> None:
     unsure = replace(train, unlabelled=train.unlabelled.with_table(with_middles(train)))
     model = fitted(SelfTraining(base="knn", threshold=1.0), unsure)
     assert (len(model.moved_), model.left_) == (0, len(train.unlabelled))
-    assert "none of" in model.explain()[0].lines[0]
+    assert "none had a class at least 1 probable" in model.explain()[0].lines[0]
     alone = fitted(build(type(model.base_), {}), train.alone())
     assert np.array_equal(asked(model, test).probabilities, asked(alone, test).probabilities)
 
@@ -82,17 +87,70 @@ def test_it_stops_after_the_last_round() -> None:
 @pytest.mark.parametrize(
     ("base", "why"),
     [
-        ("naive-byes", "there is no model 'naive-byes' to be the base; did you mean 'naive-bayes'"),
-        ("hmm", "the base must be a classifier, and hmm is none"),
-        ("self-training", "the base must be another method"),
+        ("naive-byes", "base: there is no model 'naive-byes' .did you mean 'naive-bayes'"),
+        ("hmm", "base: hmm is no classifier"),
+        ("self-training", "base: it must be another method"),
+        ({"use": "self-training", "steps": ["min-max"]}, "base: it must be another method"),
+        ({"use": "knn", "params": {"q": 3}}, "base: knn has no parameter 'q'"),
+        ({"use": "knn", "params": {"k": 0}}, "base: knn: k must be at least 1"),
+        ({"use": "knn", "params": 3}, "base: 'params' takes a mapping, was given 3"),
+        ({"use": "knn", "steps": "min-max"}, "base: 'steps' takes a list, was given 'min-max'"),
+        ({"use": "knn", "steps": [{"use": "min-mx"}]}, "base: there is no step 'min-mx' .did you mean 'min-max'"),
+        ({"use": "knn", "as": "x"}, "base: a model has no key 'as' here"),
+        ({"params": {}}, "base: a model is an id, or a mapping such as"),
     ],
 )
-def test_a_base_that_cannot_be_taught_is_refused(base: str, why: str) -> None:
+def test_a_base_that_cannot_be_taught_is_refused(base: Any, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         build(SelfTraining, {"base": base})
 
 
+@pytest.mark.parametrize("threshold", [0.7, 0.9])
+@pytest.mark.parametrize("steps", [[], ["standardise"]])
+def test_a_base_with_parameters_and_steps_is_that_of_scikit_learn(threshold: float, steps: list[str]) -> None:
+    """Steps in the base learn anew in each round, as those of a Pipeline that scikit-learn teaches."""
+    train, test = parted("wine", 0.2)
+    X = np.vstack([train.table.numbers, train.unlabelled.table.numbers])
+    y = np.concatenate([train.y, train.unlabelled.y])
+    voters = KNeighborsClassifier(3)
+    base = make_pipeline(StandardScaler(), voters) if steps else voters
+    oracle = SelfTrainingClassifier(base, threshold=threshold, max_iter=10).fit(X, y)
+    model = fitted(
+        SelfTraining(base={"use": "knn", "params": {"k": 3}, "steps": steps}, threshold=threshold), train
+    )
+    assert model.left_ == int((oracle.transduction_ == -1).sum())
+    expected = oracle.predict_proba(test.table.numbers)
+    assert asked(model, test).probabilities == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_base_with_parameters_and_steps_is_saved_and_loaded() -> None:
+    train, test = parted("iris", 0.2)
+    model = fitted(SelfTraining(base={"use": "knn", "params": {"k": 3}, "steps": ["standardise"]}), train)
+    arrays: dict[str, Any] = {}
+    written = packed(model, arrays)
+    loaded = unpacked(json.loads(json.dumps(written)), arrays)
+    assert np.array_equal(asked(loaded, test).probabilities, asked(model, test).probabilities)
+    written["model"]["params"]["dict"]["base"]["dict"]["params"]["dict"]["k"] = 4
+    with pytest.raises(ValueError, match="a base that is not the one asked for"):
+        unpacked(written, arrays)
+
+
+def test_it_says_why_it_stopped() -> None:
+    train, _ = parted("wdbc", 0.05)
+
+    def said(**params: Any) -> str:
+        line: str = fitted(SelfTraining(**params), train).explain()[0].lines[0]
+        return line
+
+    assert said(max_rounds=1).endswith("it stopped after round 1 (max_rounds)")
+    assert said().endswith("none of them has a class at least 0.9 probable (threshold)")
+    assert said(threshold=0.5) == "all unlabelled rows have a label now"
+    assert fitted(SelfTraining(), in_numbers("iris")).explain()[0].lines == ("there was no unlabelled row",)
+
+
 def test_it_accepts_what_its_base_accepts() -> None:
+    assert not SelfTraining(base={"use": "logistic-regression", "steps": ["min-max"]}).accepts.prefers_scaled
+    assert not SelfTraining(base={"use": "naive-bayes", "steps": ["pca"]}).accepts.nominal
     assert SelfTraining(base="logistic-regression").accepts.prefers_scaled
     assert not SelfTraining(base="logistic-regression").accepts.nominal
     assert SelfTraining(base="naive-bayes").accepts.nominal

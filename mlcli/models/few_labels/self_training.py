@@ -12,9 +12,10 @@ Cost:
     One fit of the base for each round, and its answers to all rows that are still unlabelled.
 
 Choices:
-    The threshold is the safety net: without a row above it the method is its base. A row that was labelled once
-    keeps its label. Every row that is sure enough is moved, and none is moved back. Without unlabelled rows the
-    method equals its base. Steps before it learn from the labelled rows only.
+    The threshold is the safety net: without a row at or above it the method is its base. A row that was labelled
+    once keeps its label. Every row that is sure enough is moved, and none is moved back. Without unlabelled rows
+    the method equals its base. Steps before it learn from the labelled rows only; steps that are named in the base
+    learn anew in each round, from the rows that have a label by then.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier
+from mlcli.core.bases import Accepts, Classifier, Model
 from mlcli.core.containers import LabelledRows
 from mlcli.core.explanation import Cell, Explanation, Section
 from mlcli.core.learning import learn
-from mlcli.core.names import did_you_mean
-from mlcli.core.params import build, learned, param
-from mlcli.core.registry import MODELS, register
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.taught import accepted_by, configured, model_named, problems_with_model
 
 
 @register("self-training", reference="Yarowsky 1995, Unsupervised word sense disambiguation rivaling supervised")
@@ -39,33 +40,29 @@ from mlcli.core.tables import Array, Codes, Table
 class SelfTraining(Classifier):
     """A base classifier that teaches itself."""
 
-    base: str = param("naive-bayes", "the classifier that is taught, with its default parameters")
+    base: str | dict[str, Any] = param(
+        "naive-bayes", "the classifier that is taught: an id, or {use: ..., params: {...}, steps: [...]}"
+    )
     threshold: float = param(
         0.9, "how probable a class must be for a row to be labelled", gt=0, le=1, tune=(0.6, 0.99)
     )
     max_rounds: int = param(10, "after how many rounds it stops at the latest", ge=1)
 
-    base_: Classifier = learned()
+    base_: Any = learned()
     moved_: Array = learned()
     left_: int = learned()
 
     def conflicts(self) -> list[str]:
-        """A base that is no classifier."""
-        if self.base not in MODELS:
-            hint = did_you_mean(self.base, MODELS.names(), "models")
-            return [f"there is no model '{self.base}' to be the base; {hint}"]
-        if not issubclass(MODELS.load(self.base), Classifier):
-            return [f"the base must be a classifier, and {self.base} is none"]
-        return [] if self.base != self.id else ["the base must be another method"]
+        """A base that is no classifier, or is one with parameters or steps that are wrong."""
+        found = [f"base: {problem}" for problem in problems_with_model(self.base, Classifier)]
+        if not found and configured(model_named(self.base))[-1][0] == self.id:
+            return ["base: it must be another method"]
+        return found
 
     @property
     def accepts(self) -> Accepts:
         """What the base accepts, and unlabelled rows."""
-        accepted: Accepts = self._fresh_base().accepts
-        return replace(accepted, unlabelled=True)
-
-    def _fresh_base(self) -> Any:
-        return build(MODELS.load(self.base), {})
+        return replace(accepted_by(self.base), unlabelled=True)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Move rows round by round, and learn from all that have a label by then."""
@@ -86,36 +83,44 @@ class SelfTraining(Classifier):
         self.left_ = 0 if waiting is None else len(waiting)
 
     def _learn(self, known: LabelledRows, rng: np.random.Generator) -> None:
-        self.base_ = self._fresh_base()
+        self.base_ = model_named(self.base)
         learn(self.base_, known, rng)
 
     def predict_proba(self, table: Table) -> Array:
         """The probabilities of the base."""
-        return self.base_.predict_proba(table)
+        return np.asarray(self.base_.predict_proba(table))
 
     def decide(self, probabilities: Array) -> Codes:
         """The decision of the base."""
-        return self.base_.decide(probabilities)
+        return np.asarray(self.base_.decide(probabilities))
 
     def check_learned(self) -> None:
         """A base of the kind that was asked for, and counts of its classes."""
-        if self.base_.id != self.base or self.base_.classes_ != self.classes_:
+        asked_for = configured(model_named(self.base))
+        if not (isinstance(self.base_, Model) and configured(self.base_) == asked_for):
+            raise ValueError("a base that is not the one asked for")
+        if getattr(self.base_, "classes_", None) != self.classes_:
             raise ValueError("a base that does not fit")
         if self.moved_.ndim != 2 or self.moved_.shape[1] != len(self.classes_):
             raise ValueError("counts that do not fit the classes")
 
     def explain(self) -> Explanation:
-        """How many rows each round labelled, then what the base has learned."""
+        """How many rows each round labelled and why it stopped, then what the base has learned."""
         rows: list[tuple[Cell, ...]] = []
         for place, counts in enumerate(self.moved_.astype(int).tolist(), start=1):
             rows.append((f"round {place}", *counts))
-        title, header = "Rows that it labelled itself", ("", *self.classes_)
+        section = Section("Rows that it labelled itself", lines=(self._why_it_stopped(),))
         if rows:
-            note = f"{self.left_} rows stayed without a label"
-            return (Section(title, header=header, rows=tuple(rows), note=note), *self.base_.explain())
-        why = (
-            f"none of {self.left_} unlabelled rows was sure enough"
-            if self.left_
-            else "there was no unlabelled row"
-        )
-        return (Section(title, lines=(why,)), *self.base_.explain())
+            section = replace(section, header=("", *self.classes_), rows=tuple(rows))
+        return (section, *self.base_.explain())
+
+    def _why_it_stopped(self) -> str:
+        rounds, moved = len(self.moved_), int(self.moved_.sum())
+        if not self.left_:
+            return "all unlabelled rows have a label now" if moved else "there was no unlabelled row"
+        net = f"a class at least {self.threshold:g} probable (threshold)"
+        if not moved:
+            return f"none: of {self.left_} unlabelled rows none had {net}, so this is the base alone"
+        if rounds == self.max_rounds:
+            return f"{self.left_} rows stayed without a label: it stopped after round {rounds} (max_rounds)"
+        return f"{self.left_} rows stayed without a label: none of them has {net}"
