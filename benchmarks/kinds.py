@@ -77,13 +77,14 @@ def mixtures() -> Iterator[Row]:
 
 
 def projections() -> Iterator[Row]:
-    """All components of the same rows."""
-    X = groups()
-    data = rows_for("projection", X)
-    for by, solver in (("svd", "full"), ("eigen", "covariance_eigh")):
-        oracle = PCA(COMPONENTS, svd_solver=solver)
-        mine = partial(ours, "pca", {"components": COMPONENTS, "by": by}, data)
-        yield side_by_side(f"pca ({by})", X, mine, partial(oracle.fit, X), f"svd_solver={solver}")
+    """All components of many rows, of many columns, and of more columns than rows."""
+    for n, p in ((ROWS, COLUMNS), (2_000, 500), (300, 1_000)):
+        X = groups(n, p)
+        data = rows_for("projection", X)
+        for by, solver in (("svd", "full"), ("eigen", "covariance_eigh"), ("auto", "full")):
+            oracle = PCA(svd_solver=solver)
+            mine = partial(ours, "pca", {"share": 1.0, "by": by}, data)
+            yield side_by_side(f"pca ({by})", X, mine, partial(oracle.fit, X), f"svd_solver={solver}")
 
 
 def neighbours() -> Iterator[Row]:

@@ -291,6 +291,7 @@ KINDS = (
         baselines=("mean-row",),
         panel=("pca",),
         columns_at="mlcli.report.predictions:component_columns",
+        picture_of_table_at="mlcli.report.projections:axes_of",
     ),
     Kind(
         name="recommendation",

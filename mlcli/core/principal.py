@@ -8,14 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.explanation import Explanation, Section
-from mlcli.core.moments import moments
+from mlcli.core.moments import means, moments
 from mlcli.core.tables import Array
 
 NEGLIGIBLE = 1e-13
 """A direction with less than this share of the largest variance is made of roundings."""
+PRECISE = 1e-9
+"""A direction with less than this share loses digits where rows are squared."""
 ALIKE = 1e-9
 BAR = 40
 """Characters of the longest bar of a scree plot."""
+SCREE, LOADINGS = "Scree", "Loadings"
+MOST_LINES = 30
+"""A scree plot has no more lines than these."""
+MOST_BESIDE = 10
+"""Loadings on more components than these are not told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +37,11 @@ class Axes:
 
     def coordinates(self, X: Array, count: int) -> Array:
         """The rows along the first directions; added up column by column, so that each row is on its own."""
-        found = np.zeros((len(X), count))
-        for column, weights in zip(((X - self.middle) / self.unit).T, self.directions[:, :count], strict=True):
-            found += column[:, None] * weights
-        return found
+        columns = np.ascontiguousarray(((X - self.middle) / self.unit).T)
+        found = np.zeros((count, len(X)))
+        for column, weights in zip(columns, self.directions[:, :count], strict=True):
+            found += weights[:, None] * column
+        return np.ascontiguousarray(found.T)
 
     def rows_at(self, coordinates: Array) -> Array:
         """The rows that have these coordinates along the first directions, and none along the others."""
@@ -41,33 +49,61 @@ class Axes:
 
 
 def by_svd(X: Array) -> tuple[Array, Array]:
-    """Squared singular values of centred rows, and right singular vectors."""
-    _, singular, directions = np.linalg.svd(X, full_matrices=False)
+    """Squared singular values of centred rows, and right singular vectors; both are those of R in X = Q·R."""
+    rows = np.linalg.qr(X, mode="r") if len(X) > X.shape[1] else X
+    _, singular, directions = np.linalg.svd(rows, full_matrices=False)
     return singular**2, directions.T
 
 
 def by_eigen(X: Array) -> tuple[Array, Array]:
-    """Eigenvalues of the scatter of centred rows, and eigenvectors."""
-    values, vectors = np.linalg.eigh(X.T @ X)
-    return values[::-1], vectors[:, ::-1]
+    """Eigenvalues of the scatter of centred rows, and eigenvectors; of X·Xᵀ where that is the smaller one."""
+    wide = len(X) < X.shape[1]
+    values, vectors = np.linalg.eigh(X @ X.T if wide else X.T @ X)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    if wide:
+        real = values > NEGLIGIBLE * values.max(initial=0.0)
+        vectors = X.T @ vectors / np.sqrt(np.where(real, values, 1.0))
+    return values, vectors
 
 
-SOLVERS: dict[str, Callable[[Array], tuple[Array, Array]]] = {"svd": by_svd, "eigen": by_eigen}
+def by_either(X: Array) -> tuple[Array, Array]:
+    """By eigenvalues, which is faster, unless some are so small that only singular values tell them precisely."""
+    values, vectors = by_eigen(X)
+    size = np.abs(values) / (np.abs(values).max(initial=0.0) or 1.0)
+    return by_svd(X) if ((size > NEGLIGIBLE) & (size < PRECISE)).any() else (values, vectors)
+
+
+SOLVERS: dict[str, Callable[[Array], tuple[Array, Array]]] = {"auto": by_either, "svd": by_svd, "eigen": by_eigen}
 
 
 def principal_axes(X: Array, weights: Array, *, by: str, ddof: int, standardise: bool) -> Axes:
     """The axes of weighted rows; ``standardise`` has every column that varies count alike."""
-    found = moments(X, weights, ddof)
-    spread = np.sqrt(found.variance)
-    unit = np.where(spread > 0, spread, 1.0) if standardise else np.ones(X.shape[1])
-    squares, directions = SOLVERS[by]((X - found.mean) / unit * np.sqrt(weights)[:, None]) if X.size else _none(X)
+    middle = means(X, weights)
+    unit = _units(X, weights, ddof) if standardise else np.ones(X.shape[1])
+    squares, directions = SOLVERS[by](_about(X, weights, middle, unit)) if X.size else _none(X)
     freedom = weights.sum() - ddof
     real = squares > NEGLIGIBLE * squares.max(initial=0.0) if freedom > 0 else np.zeros(len(squares), bool)
     count, all_columns = int(real.sum()), X.shape[1]
     axes, variances = np.zeros((all_columns, all_columns)), np.zeros(all_columns)
     axes[:, :count] = _pointed_up(directions[:, :count])
     variances[:count] = squares[:count] / freedom if count else 0.0
-    return Axes(found.mean, unit, axes, variances)
+    return Axes(middle, unit, axes, variances)
+
+
+def _units(X: Array, weights: Array, ddof: int) -> Array:
+    """The standard deviation of each column that varies."""
+    spread = np.sqrt(moments(X, weights, ddof).variance)
+    return np.where(spread > 0, spread, 1.0)
+
+
+def _about(X: Array, weights: Array, middle: Array, unit: Array) -> Array:
+    """The rows from the middle in units, each times the root of its weight."""
+    centred = X - middle
+    if (unit != 1).any():
+        centred /= unit
+    if (weights != 1).any():
+        centred *= np.sqrt(weights)[:, None]
+    return centred
 
 
 def enough_for(variances: Array, share: float) -> int:
@@ -90,9 +126,12 @@ def component_names(count: int) -> tuple[str, ...]:
 
 def component_sections(axes: Axes, names: Sequence[str], count: int) -> Explanation:
     """The scree plot, and what each column has to do with the components that are kept."""
-    loadings = zip(names, axes.directions[:, :count].tolist(), strict=True)
+    told = min(count, MOST_BESIDE)
+    loadings = zip(names, axes.directions[:, :told].tolist(), strict=True)
     rows = tuple((name, *weights) for name, weights in loadings)
-    return (_scree(axes.variances, count), Section("Loadings", ("column", *component_names(count)), rows))
+    note = f"the first {told} of {count} components" if told < count else ""
+    header = ("column", *component_names(told))
+    return (_scree(axes.variances, count), Section(LOADINGS, header, rows, note=note))
 
 
 def _scree(variances: Array, count: int) -> Section:
@@ -103,8 +142,12 @@ def _scree(variances: Array, count: int) -> Section:
         for place, (variance, part) in enumerate(zip(variances, together, strict=True), 1)
     )
     note = f"{count} of {len(variances)} components are kept, with {_share(variances[:count].sum() / total)}"
+    hidden = f"; lines of the first {MOST_LINES}" if len(rows) > MOST_LINES else ""
     return Section(
-        "Scree", ("component", "variance", "share", "together", ""), rows, note=f"{note} of the variance"
+        SCREE,
+        ("component", "variance", "share", "together", ""),
+        rows[:MOST_LINES],
+        note=f"{note} of the variance{hidden}",
     )
 
 

@@ -8,7 +8,7 @@ Assumes:
     That what varies most matters most, and that relations between columns are straight.
 
 Cost:
-    rows × columns² to fit, rows × columns × components to apply.
+    The product of both sides of the table and its shorter one to fit, rows × columns × components to apply.
 
 Choices:
     Columns are centred always, and standardised unless `standardise` is false: in columns of different units the
@@ -16,6 +16,7 @@ Choices:
     before it. There are never more components than columns. How many there are does not depend on cells, so all
     splits have the same; the method `pca` chooses them by their share of the variance. A direction in which the
     training rows do not vary is 0 in all rows. σ² divides by N − 1 unless `ddof` is 0.
+    `by` is that of the method `pca`, whose page says when the ways differ.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ class PrincipalComponents(Step):
 
     components: int | None = param(2, "how many are kept; none: as many as there are columns", ge=1, tune=(1, 10))
     standardise: bool = param(True, "whether every column counts alike, whatever its unit")
-    by: str = param("svd", "what is decomposed: centred rows, or their covariance", choices=SOLVERS)
+    by: str = param(
+        "auto", "what is decomposed: the centred rows, their covariance, or what suits them", choices=SOLVERS
+    )
     ddof: int = param(1, "what is taken off N in variances", ge=0, le=1)
 
     middle_: Array = learned()

@@ -57,6 +57,22 @@ def test_components_are_learned_saved_and_predicted(folder: Path) -> None:
     assert float(rows[0]["component_1"]) == pytest.approx(-2.2647028, abs=1e-6)
 
 
+def test_a_scree_plot_is_drawn_once_for_models_with_the_same_axes() -> None:
+    models = [word for count in (1, 3) for word in ("-m", f"{{use: pca, params: {{components: {count}}}}}")]
+    shown = typed("eval", "iris", *models, "--folds", "3").stdout
+    assert shown.count("scree") == 1
+    assert "pca components=3: fold 1 of 3: scree" in shown
+    assert "3 of 4 components are kept, with 99" in shown
+    assert "component_3" in shown
+
+
+def test_loadings_on_many_components_are_left_to_train() -> None:
+    shown = typed("eval", "wine", "-m", "pca", "--protocol", "whole").stdout
+    assert "pca: loadings" in shown
+    assert "component_6" not in shown
+    assert "3 more components: mlcli train shows them" in shown
+
+
 def test_densities_are_saved_and_predicted_without_a_target(folder: Path) -> None:
     assert typed("train", "faithful", "-m", "gmm", "-p", "components=2", "-o", "geyser.mlcli").exit_code == 0
     rows = list(csv.DictReader(io.StringIO(typed("predict", "geyser.mlcli", "faithful").stdout)))

@@ -31,7 +31,7 @@ CENTRED = {
 """Eigenvalues of the covariance, by ddof."""
 CORRELATION = [2.469806, 2.256864, 1.700473, 0.556669, 0.012687, 0.002476, 0.001025]
 PRINTED = 5.1e-7
-both_ways = pytest.mark.parametrize("by", ["svd", "eigen"])
+both_ways = pytest.mark.parametrize("by", ["svd", "eigen", "auto"])
 
 
 def components_of(X: Array, **params: Any) -> PrincipalComponents:
@@ -137,6 +137,27 @@ def test_more_columns_than_rows_leave_directions_without_entries(by: str) -> Non
     assert (model.variances_ > 0).sum() == 4
     assert not model.directions_[:, 4:].any()
     assert model.reconstruct(unlabelled(X, "projection").table) == pytest.approx(X, abs=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (6, 40)])
+def test_a_distant_origin_costs_no_digits(shape: tuple[int, int]) -> None:
+    # Squares of numbers near 1e7 less the square of their mean would leave 2 digits of a variance of 1.
+    X = np.round(np.random.default_rng(5).normal(size=shape) * 2**20) / 2**20
+    near, far = components_of(X, share=1.0), components_of(X + 1e7, share=1.0)
+    assert far.variances_ == pytest.approx(near.variances_, rel=1e-9)
+    assert far.directions_ == pytest.approx(near.directions_, abs=1e-8)
+    singular = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
+    count = np.sum(near.variances_ > 0)
+    assert near.variances_[:count] == pytest.approx(singular[:count] ** 2 / (len(X) - 1), rel=1e-9)
+
+
+def test_a_direction_that_hardly_varies_is_found_precisely() -> None:
+    # Its variance is 1e-11 of the largest, of which squares of the rows keep 5 digits.
+    turn = np.linalg.qr(np.random.default_rng(6).normal(size=(4, 4)))[0]
+    X = np.random.default_rng(7).normal(size=(50, 4)) * [1, 1, 1, 1e-5] @ turn
+    assert components_of(X).variances_ == pytest.approx(components_of(X, by="svd").variances_, rel=1e-12)
+    exact = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2 / 49
+    assert components_of(X).variances_ == pytest.approx(exact, rel=1e-9)
 
 
 @both_ways

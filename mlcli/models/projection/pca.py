@@ -11,13 +11,15 @@ Assumes:
     when they add little.
 
 Cost:
-    rows × columns² by `svd`, which is the more precise; `eigen` saves time where rows are many.
+    The product of both sides of the table and its shorter one; `svd` takes several times as long as `eigen`.
 
 Choices:
-    `by: eigen` decomposes the covariance, `by: svd` the centred rows; they agree. Without `components` the fewest
-    are kept that have `share` of the variance. Variances divide by N − 1 unless `ddof` is 0 (the notes do both);
-    shares are equal either way. The largest entry of a direction is positive. A direction with less than 1e-13 of
-    the largest variance is taken for rounding and has no entry.
+    `by: eigen` decomposes the covariance of the centred rows (their products, where they are fewer than the
+    columns), `by: svd` the centred rows themselves; they agree, but squares lose digits of directions with less
+    than 1e-9 of the largest variance: where there are such, `by: auto` takes `svd`, else `eigen`. Without
+    `components` the fewest are kept that have `share` of the variance. Variances divide by N − 1 unless `ddof` is
+    0 (the notes do both); shares are equal either way. The largest entry of a direction is positive. A direction
+    with less than 1e-13 of the largest variance is taken for rounding and has no entry.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ class PrincipalComponents(Projector):
 
     components: int | None = param(None, "how many are kept; none: as many as the share needs", ge=1, tune=(1, 10))
     share: float = param(0.9, "share of the variance that the components have together", gt=0, le=1)
-    by: str = param("svd", "what is decomposed: centred rows, or their covariance", choices=SOLVERS)
+    by: str = param(
+        "auto", "what is decomposed: the centred rows, their covariance, or what suits them", choices=SOLVERS
+    )
     ddof: int = param(1, "what is taken off N in variances", ge=0, le=1)
 
     kept_: int = learned()
