@@ -55,7 +55,7 @@ def _middle(numbers: Array, weights: Array) -> tuple[Array, Array, Flags]:
 def extent(numbers: Array, weights: Array) -> tuple[Array, Array]:
     """The smallest and the largest number of each column; both 0 where there is none."""
     counted = _counted(numbers, weights)
-    if len(numbers) and counted.all():
+    if counted.size and counted.all():
         return _over_rows(np.minimum, numbers), _over_rows(np.maximum, numbers)
     low = np.min(np.where(counted, numbers, np.inf), axis=0, initial=np.inf)
     high = np.max(np.where(counted, numbers, -np.inf), axis=0, initial=-np.inf)

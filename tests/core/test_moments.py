@@ -38,9 +38,10 @@ def test_the_extent_leaves_out_gaps_and_rows_without_weight() -> None:
     assert (low.tolist(), high.tolist()) == ([2, 0, 3], [2, 0, 5])
 
 
+@pytest.mark.parametrize("columns", [0, 3])
 @pytest.mark.parametrize("rows", [1, 63, 64, 65, 200])
-def test_the_extent_of_many_rows_is_that_of_numpy(rows: int) -> None:
-    numbers = np.random.default_rng(rows).normal(size=(rows, 3))
+def test_the_extent_of_many_rows_is_that_of_numpy(rows: int, columns: int) -> None:
+    numbers = np.random.default_rng(rows).normal(size=(rows, columns))
     low, high = extent(numbers, np.ones(rows))
     assert np.array_equal(low, numbers.min(axis=0))
     assert np.array_equal(high, numbers.max(axis=0))
