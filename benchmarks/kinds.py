@@ -5,9 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy.cluster.hierarchy import linkage as scipy_linkage
+from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
@@ -24,6 +27,8 @@ ROWS, COLUMNS = 10_000, 20
 REPEATS = 7
 ITERATIONS = 20
 COMPONENTS = 3
+RESTARTS = 10
+LINKAGES = ("single", "complete", "average", "centroid", "ward")
 
 Row = tuple[object, ...]
 
@@ -110,4 +115,36 @@ def neighbours() -> Iterator[Row]:
         yield side_by_side("knn-distance", X, near, partial(distances, k), f"{k} neighbours, own rows")
 
 
-MEASURED: tuple[Callable[[], Iterator[Row]], ...] = (mixtures, projections, neighbours)
+def dealt(X: Array, clusters: int, random_state: Any) -> Array:
+    """The means of random groups, as a start for scikit-learn."""
+    group = random_state.randint(0, clusters, len(X))
+    return np.array([X[group == c].mean(axis=0) for c in range(clusters)])
+
+
+def means() -> Iterator[Row]:
+    """K-means to its end from each kind of start, with the stopping rule that both have by default."""
+    clouds = {"clear groups": groups(count=8), "one cloud": groups(count=1)}
+    peers = {"k-means-plus-plus": "k-means++", "random-points": "random", "random-assignment": dealt}
+    for (cloud, X), clusters in product(clouds.items(), (COMPONENTS, 8)):
+        data = rows_for("clustering", X)
+        for start, peer in peers.items():
+            oracle = KMeans(clusters, init=peer, n_init=RESTARTS, algorithm="lloyd", random_state=0)
+            mine = partial(ours, "k-means", {"clusters": clusters, "start": start, "restarts": RESTARTS}, data)
+            what = f"{clusters} clusters, {RESTARTS} restarts, {cloud}, Lloyd"
+            yield side_by_side(f"k-means ({start})", X, mine, partial(oracle.fit, X), what)
+
+
+def mergers() -> Iterator[Row]:
+    """The whole tree of merges; ours is cut and described besides."""
+    X = groups()
+    data = rows_for("clustering", X)
+    for linkage in LINKAGES:
+        mine = partial(ours, "agglomerative", {"linkage": linkage}, data)
+        peer = partial(scipy_linkage, X, linkage)
+        yield side_by_side(f"agglomerative ({linkage})", X, mine, peer, "SciPy's linkage")
+    tree = AgglomerativeClustering(COMPONENTS, linkage="ward", compute_full_tree=True)
+    mine = partial(ours, "agglomerative", {"linkage": "ward"}, data)
+    yield side_by_side("agglomerative (ward)", X, mine, partial(tree.fit, X), "scikit-learn, full tree")
+
+
+MEASURED: tuple[Callable[[], Iterator[Row]], ...] = (means, mergers, mixtures, projections, neighbours)

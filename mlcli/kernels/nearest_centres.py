@@ -43,7 +43,7 @@ def place(
             measure(across, centres, margin, squared, best, other, chosen)
             for i in range(waiting):
                 here, before, now = rows[i], group[rows[i]], chosen[i]
-                own[here], further[here] = np.sqrt(best[i]), np.sqrt(other[i])
+                own[here], further[here] = best[i], other[i]
                 if before != now:
                     changed += 1
                     group[here] = now
@@ -57,19 +57,27 @@ def place(
 def measure(
     across: Array, centres: Array, margin: Array, squared: Array, best: Array, other: Array, chosen: Codes
 ) -> None:
-    """Fill the last three arrays with the squared distance to the nearest centre and the next, and the nearest."""
+    """Fill the last three arrays with the distance to the nearest centre and the next, and the nearest."""
+    columns = len(across)
+    paired = columns - columns % 2
     best[:], other[:], chosen[:] = FAR, FAR, 0
     for c in range(len(centres)):
         squared[:] = 0.0
-        for j in range(len(across)):
-            centre = centres[c, j]
+        for j in range(0, paired, 2):
+            one, next_one = centres[c, j], centres[c, j + 1]
             for i in range(BLOCK):
-                squared[i] += (across[j, i] - centre) ** 2
+                squared[i] += (across[j, i] - one) ** 2 + (across[j + 1, i] - next_one) ** 2
+        if paired < columns:
+            for i in range(BLOCK):
+                squared[i] += (across[paired, i] - centres[c, paired]) ** 2
         for i in range(BLOCK):
             closer = squared[i] < best[i] - margin[i]
             other[i] = min(other[i], best[i] if closer else squared[i])
             chosen[i] = c if closer else chosen[i]
             best[i] = squared[i] if closer else best[i]
+    for i in range(BLOCK):
+        best[i] = np.sqrt(best[i])
+        other[i] = np.sqrt(other[i])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

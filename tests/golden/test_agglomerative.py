@@ -129,6 +129,17 @@ def test_a_matrix_that_no_computer_holds_is_refused_before_it_is_made(monkeypatc
     assert len(fitted(Agglomerative(linkage="ward"), rows(scattered(1_600))).heights_) == 1_599
 
 
+def test_a_merge_is_never_drawn_on_top_of_its_part() -> None:
+    """Heights 1 and 1.001 of 3: the second stands one column to the right of the first."""
+    merges = merges_of(np.array([[0.0], [1.0], [2.001], [5.001]]), "single")
+    picture = dendrogram(merges, np.array([0, 0, 0, 1], np.int32))
+    assert [line[15:33] for line in picture[:3]] == [
+        "─" * 16 + "┐",
+        " " * 16 + "├┐",
+        "─" * 16 + "┘├",
+    ]
+
+
 def test_the_dendrogram_is_drawn_to_scale() -> None:
     """Rows 0, 1 and 4 by single linkage: merges at heights 1 and 3, of a width of 48."""
     merges = merges_of(np.array([[0.0], [1.0], [4.0]]), "single")
@@ -136,7 +147,7 @@ def test_the_dendrogram_is_drawn_to_scale() -> None:
     assert picture == (
         "group 0: row 1 " + "─" * 16 + "┐",
         "               " + " " * 16 + "├" + "─" * 31 + "┐",
-        "group 0: row 2 " + "─" * 16 + "┘" + " " * 31 + "├",
+        "group 0: row 2 " + "─" * 16 + "┘" + " " * 31 + "┤",
         "               " + " " * 48 + "│",
         "group 1: row 3 " + "─" * 48 + "┘",
     )

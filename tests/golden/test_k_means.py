@@ -43,7 +43,7 @@ def shipped(name: str) -> ClusteredRows:
 
 def cloud(data: ClusteredRows) -> Cloud:
     """The rows as k-means holds them; these have mean 0."""
-    return cloud_of(data.table, data.table.numbers, data.weights)
+    return cloud_of(data.table.numbers, data.weights)
 
 
 def plain(X: Array, weights: Array, centres: Array) -> tuple[Array, float]:
@@ -66,8 +66,9 @@ def plain(X: Array, weights: Array, centres: Array) -> tuple[Array, float]:
 def test_from_the_same_start_the_groups_and_inertia_are_those_of_scikit_learn(
     dataset: str, clusters: int, start: str
 ) -> None:
+    # With this seed no group loses all its rows; which row then restarts it is left open (decision 46).
     data = cloud(shipped(dataset))
-    first = STARTS[start](data, clusters, np.random.default_rng(5))
+    first = STARTS[start](data, clusters, np.random.default_rng(6))
     ours = Lloyd(data, first, place).settled(STILL)
     peer = Peer(clusters, init=first, n_init=1, tol=0.0, max_iter=1000).fit(data.X)
     assert ours.within == pytest.approx(peer.inertia_, rel=1e-9)

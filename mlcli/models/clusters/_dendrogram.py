@@ -12,7 +12,7 @@ LEAVES = 12
 WIDTH = 48
 LAST = 10
 """Merges that are listed."""
-ACROSS, DOWN, JOINED = "─", "│", "├"
+ACROSS, DOWN, JOINED, ROOT = "─", "│", "├", "┤"
 CORNERS = {True: "┐", False: "┘"}
 
 
@@ -33,17 +33,17 @@ def dendrogram(merges: Merges, group: Codes) -> tuple[str, ...]:
     first = max(rows, 2 * rows - 1 - (LEAVES - 1))
     leaves = _leaves(merges, first)
     names = _names(merges, leaves, group)
-    canvas = [[" "] * (WIDTH + 1) for _ in range(2 * len(leaves) - 1)]
+    canvas = [[" "] * (WIDTH + len(leaves)) for _ in range(2 * len(leaves) - 1)]
     unit = WIDTH / max(float(merges.heights.max()), np.finfo(float).tiny)
-    heights = np.concatenate([np.zeros(rows), merges.heights])
+    column = {leaf: 0 for leaf in leaves}
     line = {leaf: 2 * place for place, leaf in enumerate(leaves)}
     for made in range(first, 2 * rows - 1):
         parts = sorted((int(part) for part in merges.groups[made - rows]), key=lambda part: line[part])
-        column = round(heights[made] * unit)
+        column[made] = _free(round(merges.heights[made - rows] * unit), {column[part] for part in parts})
         for part in parts:
-            start = round(heights[part] * unit) if part >= first else 0
-            _draw_across(canvas[line[part]], *sorted((start, column)))
-        line[made] = _draw_down(canvas, column, line[parts[0]], line[parts[1]])
+            _draw_across(canvas[line[part]], *sorted((column[part], column[made])))
+        line[made] = _draw_down(canvas, column[made], line[parts[0]], line[parts[1]])
+    canvas[line[2 * rows - 2]][column[2 * rows - 2]] = ROOT
     width = max(map(len, names))
     labels = [names[number // 2] if number % 2 == 0 else "" for number in range(len(canvas))]
     return tuple(
@@ -76,6 +76,11 @@ def _names(merges: Merges, leaves: list[int], group: Codes) -> list[str]:
         size = len(members[leaf])
         names.append(f"{which}: row {leaf + 1}" if leaf < rows else f"{which}: {size} rows")
     return names
+
+
+def _free(column: int, taken: set[int]) -> int:
+    """The column, or the next one to the right where a part ends that is almost as high."""
+    return next(place for place in range(column, column + len(taken) + 1) if place not in taken)
 
 
 def _draw_across(cells: list[str], start: int, end: int) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.models.clusters._nearest import nearest
 
-COMPILED_FROM = 10_000_000
+COMPILED_FROM = 5_000_000
 """From how many rows × columns × clusters × restarts on loading the compiled loops (0.3 s) begins to pay."""
 
 Place = Callable[..., int]

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from mlcli.core.draws import draws
 from mlcli.core.grouping import centres as means_of
-from mlcli.core.moments import extent
+from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.models.clusters._nearest import TIE, squared_distances, squared_lengths
 
 DIGITS = 6
-"""Cells count as equal, where rows are ordered, if they agree to so many decimals of the range of their column."""
+"""Rows fall into one group by chance if they agree to so many decimals of the spread of their columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,18 +30,24 @@ class Cloud:
     weights: Array
     lengths: Array
     """|x|² of each row."""
-    cells: Table
-    """The rows as they were ordered by."""
+    marks: Table
+    """The number that each row was ordered by."""
 
 
-def cloud_of(table: Table, X: Array, weights: Array) -> Cloud:
-    """The rows in the order of a hash of their cells; ``X`` are the numbers of the table around their mean."""
-    low, high = extent(table.numbers, np.ones(len(table)))
-    unit = np.where(high > low, high - low, 1.0)
-    cells = replace(table, numbers=np.round((table.numbers - low) / unit, DIGITS))
-    order = np.argsort(draws(cells, 0), kind="stable")
-    X = np.ascontiguousarray(X[order])
-    return Cloud(X, weights[order], squared_lengths(X), cells.take(order))
+def cloud_of(X: Array, weights: Array) -> Cloud:
+    """The rows, which lie around their mean, in the order of how far each lies along a random direction."""
+    spread = np.sqrt(weights @ (X * X) / weights.sum())
+    direction = np.random.default_rng(0).normal(size=X.shape[1])
+    along = X @ (direction / np.where(spread > 0, spread, 1.0))
+    order = np.argsort(along)
+    X = X[order]
+    marks = np.round(along[order], DIGITS)[:, None]
+    return Cloud(X, weights[order], squared_lengths(X), _table_of(marks))
+
+
+def _table_of(numbers: Array) -> Table:
+    """A table of one column."""
+    return Table((Column("mark"),), numbers, np.empty((len(numbers), 0), np.int32))
 
 
 Start = Callable[[Cloud, int, np.random.Generator], Array]
@@ -59,7 +65,7 @@ def random_points(cloud: Cloud, k: int, rng: np.random.Generator) -> Array:
 
 def random_assignment(cloud: Cloud, k: int, rng: np.random.Generator) -> Array:
     """The means of groups into which rows are dealt at random; what no row was dealt to is drawn by distance."""
-    group = (draws(cloud.cells, int(rng.integers(2**62))) * k).astype(np.int32)
+    group = (draws(cloud.marks, int(rng.integers(2**62))) * k).astype(np.int32)
     means = means_of(cloud.X, group, k, cloud.weights)
     return _added(cloud, means[~np.isnan(means).any(axis=1)], k, rng, 1, lambda squared: squared)
 

@@ -76,7 +76,7 @@ class KMeans(Clusterer):
         if data.table.numbers.shape[1] == 0:
             raise FitError("k-means needs at least one column")
         self.origin_ = np.average(data.table.numbers, axis=0, weights=data.weights)
-        cloud = cloud_of(data.table, data.table.numbers - self.origin_, data.weights)
+        cloud = cloud_of(data.table.numbers - self.origin_, data.weights)
         stop = Stop(self.tolerance * self._mean_variance(cloud), self.changes, self.max_iterations)
         place = placing_for(cloud.X.size * self.clusters * self.restarts)
         starts = (STARTS[self.start](cloud, self.clusters, rng) for _ in range(self.restarts))

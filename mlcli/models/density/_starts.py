@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,4 +36,4 @@ class Ground:
 def ground_of(table: Table, mean: Array, deviation: Array, weights: Array) -> Ground:
     """The rows of a table of numbers."""
     Z = (table.numbers - mean) / deviation
-    return Ground(Z, cloud_of(replace(table, numbers=Z), Z, weights))
+    return Ground(Z, cloud_of(Z, weights))
