@@ -16,6 +16,10 @@ from mlcli.core.tables import Array, Codes, Table
 Profile = Mapping[str, Any]
 """Of each group and of all rows the ``sizes``, and for each column the ``means`` (of levels: the shares); and how
 much of its variance lies between the groups (``between``)."""
+MEANS, LEVELS = (
+    "Means of the groups, in the units of the file",
+    "Most frequent level of each group, with its share",
+)
 READING = (
     "between: the share of a column's variance that lies between the groups; 1 tells them apart, 0 not at all"
 )
@@ -45,8 +49,8 @@ def described(columns: Sequence[Column], profile: Profile) -> Explanation:
     numbers = tuple(_numbers(columns[at], profile, at) for at in order if not columns[at].coded)
     levels = tuple(_levels(columns[at], profile, at) for at in order if columns[at].coded)
     found = (
-        ("Means of the groups, in the units of the file", numbers),
-        ("Most frequent level of each group, with its share", levels),
+        (MEANS, numbers),
+        (LEVELS, levels),
     )
     return tuple(Section(title, header, rows, note=READING) for title, rows in found if rows)
 

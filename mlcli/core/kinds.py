@@ -60,8 +60,6 @@ class Kind:
     """What turns predictions into columns of text: from a pipeline and an ``Asked`` to the columns."""
     picture_at: str = field(default="", kw_only=True)
     """What draws answers below the table: from a title and the answers of all splits to blocks."""
-    picture_of_cell_at: str = field(default="", kw_only=True)
-    """The same where splits cannot be taken together: from a title and a cell to blocks."""
     picture_of_table_at: str = field(default="", kw_only=True)
     """What draws all cells of a table together: from the cells and their names to blocks."""
     json_at: str = field(default="", kw_only=True)
@@ -195,8 +193,7 @@ KINDS = (
         baselines=("one-cluster", "random-clusters"),
         panel=("k-means", "agglomerative"),
         columns_at="mlcli.report.predictions:group_columns",
-        picture_of_cell_at="mlcli.report.clusters:groups_of",
-        picture_of_table_at="mlcli.report.clusters:elbows_of",
+        picture_of_table_at="mlcli.report.clusters:pictures_of",
     ),
     Kind(
         name="sequence-labelling",

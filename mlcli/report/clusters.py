@@ -1,32 +1,93 @@
-"""Groups beside labels, and the sum of squares that is left by the number of groups."""
+"""Groups beside labels, the columns by which they differ, and the sum of squares left by the number of groups."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.group_profile import LEVELS, MEANS, READING
 from mlcli.core.tables import Array
 from mlcli.core.unsupervised_answers import ClusterAnswers
 from mlcli.metrics.scores.clusters import contingency
 from mlcli.report.document import Block, Cell, Content, Heading, Sentence, grid, notes
-from mlcli.report.numbers import fixed, lined_up, short
+from mlcli.report.explanation import explained
+from mlcli.report.numbers import counted, fixed, lined_up, short
 from mlcli.report.scored import Scored, judged
+from mlcli.report.scores import badness
 
 FEWEST_NUMBERS = 4
 """Numbers of groups, one group included, that make a curve."""
 BAR = 30
+COLUMNS = 5
+"""Columns that are shown, of those that differ most between groups."""
+WHOLE = "whole"
+"""The protocol by which the groups of the training rows are judged, so that what a model says of them fits."""
+
+Curve = Mapping[int, Scored]
+"""By the number of groups, models that are alike but for it."""
 
 
-def groups_of(title: str, scored: Scored) -> Iterator[Block]:
-    """How many rows each group has and, where there are labels, which: in counts and in shares of a row."""
-    splits = judged(scored.result)
-    answers = splits[0]
-    assert isinstance(answers, ClusterAnswers)
-    which = "" if len(splits) == 1 else f": {scored.result.splits[0].label} of {len(splits)}"
+def pictures_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
+    """The elbow of each model that was given several numbers of groups, and what the groups are made of."""
+    curves = _curves(group)
+    for curve in curves:
+        yield from _elbow(_title(curve, names), curve)
+    beside = {one for curve in curves for one in curve.values() if one is not _best_of(curve)}
+    drawn = [one for one in group if one not in beside]
+    for one in drawn:
+        yield from _groups_of(names[one], one)
+    yield notes(*_readings(drawn, curves))
+
+
+def _readings(drawn: Sequence[Scored], curves: Sequence[Curve]) -> Iterator[str]:
+    """How to read what is drawn, once for all models."""
+    if any(_labelled(one) for one in drawn):
+        yield "label \\ group: the label, which no fit has seen, and how its rows fall into groups"
+    if any(_profile_of(one) for one in drawn):
+        yield READING
+    if curves:
+        yield f"of the models of a curve, the best by {drawn[0].metrics[0].name} is shown"
+
+
+def _groups_of(title: str, one: Scored) -> Iterator[Block]:
+    """How many rows each group has, and which labels where there are any; and by which columns groups differ."""
+    splits = judged(one.result)
+    which = "" if len(splits) == 1 else f": {one.result.splits[0].label} of {len(splits)}"
     yield Heading(f"{title}{which}")
-    yield from _matrix(answers)
+    yield from _matrix(_first(one))
+    yield from explained(_profile_of(one))
+
+
+def _profile_of(one: Scored) -> Explanation:
+    """The columns that differ most between groups, where these are groups of the rows that were learned from."""
+    if one.result.cell.protocol.use != WHOLE:
+        return ()
+    return tuple(
+        replace(section, rows=section.rows[:COLUMNS], note=_more(section))
+        for section in one.result.splits[0].explanation
+        if section.title in (MEANS, LEVELS)
+    )
+
+
+def _more(section: Section) -> str:
+    left = len(section.rows) - COLUMNS
+    return f"{counted(left, 'more column')} that differ less: mlcli train" if left > 0 else ""
+
+
+def _first(one: Scored) -> ClusterAnswers:
+    """The answers of the first split: the groups of others need not be the same."""
+    answers = judged(one.result)[0]
+    assert isinstance(answers, ClusterAnswers)
+    return answers
+
+
+def _labelled(one: Scored) -> bool:
+    return bool((_first(one).truth >= 0).any())
 
 
 def _matrix(answers: ClusterAnswers) -> Iterator[Block]:
@@ -43,8 +104,6 @@ def _matrix(answers: ClusterAnswers) -> Iterator[Block]:
     rows.append([Cell("rows", "strong"), *(short(sizes[group]) for group in present), short(sizes.sum())])
     header = ["label \\ group" if labelled else "group", *map(str, present), "all"]
     yield grid(header, rows, right=range(1, len(header)))
-    if labelled:
-        yield notes("rows: the label, which no fit has seen; columns: the group, with its share of the row")
 
 
 def _share(counts: Array, group: int) -> str:
@@ -53,18 +112,33 @@ def _share(counts: Array, group: int) -> str:
     return f"{short(counts[group])}{share}"
 
 
-def elbows_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
-    """For each model that has several numbers of groups: what they leave, and where the curve bends."""
+def _curves(group: Sequence[Scored]) -> list[Curve]:
+    """The models that differ in their number of groups alone, where there are enough of them."""
     series: dict[str, list[Scored]] = {}
     for one in group:
-        if one.done and "clusters" in one.result.cell.model.params:
+        if "clusters" in one.result.cell.model.params:
             series.setdefault(_but_for_clusters(one), []).append(one)
-    for several in series.values():
-        left = {int(one.result.cell.model.params["clusters"]): one for one in several}
-        if len(left | {1: None}) >= FEWEST_NUMBERS:
-            first = several[0].result.cell.model.params["clusters"]
-            title = names[several[0]].replace(f" clusters={first}", "")
-            yield from _elbow(title, dict(sorted(left.items())))
+    found = [
+        {int(one.result.cell.model.params["clusters"]): one for one in several} for several in series.values()
+    ]
+    return [dict(sorted(curve.items())) for curve in found if len(curve | {1: None}) >= FEWEST_NUMBERS]
+
+
+def _title(curve: Curve, names: Mapping[Scored, str]) -> str:
+    """The name of its models without the number of groups."""
+    number, one = next(iter(curve.items()))
+    return names[one].replace(f" clusters={number}", "")
+
+
+def _best_of(curve: Curve) -> Scored:
+    """The best by the first metric; the first where none has a score."""
+    metric = next(iter(curve.values())).metrics[0]
+
+    def worse(one: Scored) -> float:
+        mean = one.summaries[metric.name].mean
+        return math.inf if mean is None else badness(metric, mean)
+
+    return min(curve.values(), key=worse)
 
 
 def _but_for_clusters(one: Scored) -> str:
@@ -74,7 +148,7 @@ def _but_for_clusters(one: Scored) -> str:
     return repr((cell.model.use, sorted(params.items(), key=repr), cell.steps, cell.protocol))
 
 
-def _elbow(title: str, series: Mapping[int, Scored]) -> Iterator[Block]:
+def _elbow(title: str, series: Curve) -> Iterator[Block]:
     sums = {clusters: _sums(one) for clusters, one in series.items()}
     shares = {clusters: within / total if total > 0 else 0.0 for clusters, (within, total) in sums.items()}
     written = lined_up([within for within, _ in sums.values()])

@@ -19,10 +19,8 @@ def picture_of_all(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iter
 
 
 def picture_of(title: str, scored: Scored) -> Iterator[Block]:
-    """The pictures of a cell and of its answers that its kind has."""
+    """The picture of a cell's answers, if its kind has one."""
     kind, answers = kind_named(scored.result.cell.kind), judged(scored.result)
-    if answers and kind.picture_of_cell_at:
-        yield from named(kind.picture_of_cell_at)(title, scored)
     if answers and kind.picture_at:
         yield from named(kind.picture_at)(title, joined(answers))
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from mlcli.core.explanation import Section
+from mlcli.core.group_profile import MEANS
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.unsupervised_answers import ClusterAnswers
 from mlcli.experiment.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, SplitResult
@@ -59,6 +63,33 @@ def test_a_curve_that_falls_no_faster_than_one_over_k_has_no_elbow() -> None:
 def test_a_curve_with_gaps_is_shown_without_an_elbow() -> None:
     text = shown(*(cell("k-means", parts(k), clusters=k) for k in (3, 4, 6)))
     assert "Where the curve bends is looked for when every number of groups from 2 on is there." in text
+
+
+def test_of_a_curve_the_best_is_drawn() -> None:
+    text = shown(*(cell("k-means", parts(k), clusters=k) for k in (2, 3, 4, 5, 6)))
+    assert [line for line in text.splitlines() if line.startswith("k-means clusters=") and "  " not in line] == [
+        "k-means clusters=4"
+    ]
+    assert "of the models of a curve, the best by silhouette is shown" in text
+
+
+def test_the_columns_that_differ_most_stand_below_the_groups_of_the_training_rows() -> None:
+    columns = tuple((f"x{place}", 0.0, 1.0, 0.5, 1.0 / (1 + place)) for place in range(7))
+    header = ("column", "group 0 (6 rows)", "group 1 (6 rows)", "all rows", "between")
+    profile = (Section(MEANS, header, columns), Section("Another", lines=("not shown",)))
+    whole, sampled = (cell("k-means", parts(2), protocol=use) for use in ("whole", "bootstrap-whole"))
+    told = [replace(one, splits=(replace(one.splits[0], explanation=profile),)) for one in (whole, sampled)]
+    text, other = (shown(one) for one in told)
+    assert [line.split()[0] for line in text.splitlines() if line.startswith("x")] == [
+        "x0",
+        "x1",
+        "x2",
+        "x3",
+        "x4",
+    ]
+    assert "2 more columns that differ less: mlcli train" in text
+    assert "not shown" not in text
+    assert MEANS not in other
 
 
 def test_models_that_differ_in_more_than_their_number_make_no_curve() -> None:

@@ -35,7 +35,7 @@ def dendrogram(merges: Merges, group: Codes) -> tuple[str, ...]:
     names = _names(merges, leaves, group)
     canvas = [[" "] * (WIDTH + len(leaves)) for _ in range(2 * len(leaves) - 1)]
     unit = WIDTH / max(float(merges.heights.max()), np.finfo(float).tiny)
-    column = {leaf: 0 for leaf in leaves}
+    column = dict.fromkeys(leaves, 0)
     line = {leaf: 2 * place for place, leaf in enumerate(leaves)}
     for made in range(first, 2 * rows - 1):
         parts = sorted((int(part) for part in merges.groups[made - rows]), key=lambda part: line[part])
