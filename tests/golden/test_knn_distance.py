@@ -70,3 +70,13 @@ def test_the_column_that_is_far_off_is_the_reason() -> None:
 
 def test_no_rows_are_answered_with_none() -> None:
     assert len(scores(NeighbourDistance(), X, np.empty((0, 5)))) == 0
+
+
+@pytest.mark.parametrize("which", ["kth", "average"])
+@pytest.mark.parametrize("k", [1, 5, 30])
+def test_rows_beside_equal_ones_score_as_in_scikit_learn(which: str, k: int) -> None:
+    numbers = np.random.default_rng(3).integers(0, 5, (200, 2)).astype(float)
+    distances = NearestNeighbors(n_neighbors=k).fit(numbers).kneighbors()[0]
+    expected = distances[:, -1] if which == "kth" else distances.mean(axis=1)
+    found = scores_of_its_own(NeighbourDistance(neighbours=k, which=which), numbers)
+    assert found == pytest.approx(expected, rel=1e-9)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.neighbors import LocalOutlierFactor as OfSklearn
 
+from mlcli.core.tables import Array, Flags
 from mlcli.models.anomaly import _nearest, _neighbours
 from mlcli.models.anomaly.lof import LocalOutlierFactor
 from tests.golden.asking import asked, fitted
@@ -64,6 +67,55 @@ def test_where_many_rows_tie_the_order_of_rows_decides_nothing() -> None:
     order = np.random.default_rng(1).permutation(200)
     plain = scores_of_its_own(LocalOutlierFactor(neighbours=5), numbers)
     assert scores_of_its_own(LocalOutlierFactor(neighbours=5), numbers[order]) == pytest.approx(plain[order])
+
+
+def by_definition(stored: Array, asked: Array, k: int) -> Array:
+    """LOF of the paper (Breunig et al. 2000, definitions 3 to 7), pair by pair; all as near as the k-th count."""
+
+    def neighbours(rows: Array) -> tuple[Array, Array, Flags]:
+        apart = np.sqrt(((rows[:, None] - stored[None]) ** 2).sum(axis=2))
+        if rows is stored:
+            np.fill_diagonal(apart, np.inf)
+        kth = np.sort(apart, axis=1)[:, k - 1]
+        return apart, kth, apart <= kth[:, None] * (1 + 1e-12)
+
+    def density(apart: Array, near: Flags) -> Array:
+        reach = np.where(near, np.maximum(apart, kth[None]), 0.0).sum(axis=1) / near.sum(axis=1)
+        return np.asarray(1 / (reach + 1e-10))
+
+    apart, kth, near = neighbours(stored)
+    dense = density(apart, near)
+    apart, _, near = neighbours(asked)
+    return np.asarray((near @ dense) / near.sum(axis=1) / density(apart, near))
+
+
+@pytest.mark.parametrize("levels", [2, 4, 12])
+@pytest.mark.parametrize("k", [1, 5, 30])
+def test_equal_rows_score_as_the_definition_says(levels: int, k: int) -> None:
+    numbers = np.random.default_rng(levels).integers(0, levels, (200, 2)).astype(float)
+    model = LocalOutlierFactor(neighbours=k)
+    assert scores_of_its_own(model, numbers) == pytest.approx(by_definition(numbers, numbers, k), rel=1e-9)
+    others = np.random.default_rng(1).integers(-1, levels, (50, 2)).astype(float)
+    assert scores(model, numbers, others) == pytest.approx(by_definition(numbers, others, k), rel=1e-9)
+
+
+def test_rows_that_are_all_equal_are_as_dense_as_their_neighbours() -> None:
+    assert scores_of_its_own(LocalOutlierFactor(neighbours=3), np.ones((9, 2))).tolist() == [1.0] * 9
+
+
+@pytest.mark.parametrize("distinct", [4, 2000])
+def test_memory_grows_with_the_rows_and_not_with_their_square(distinct: int) -> None:
+    def peak(n: int) -> int:
+        numbers = np.random.default_rng(0).integers(0, distinct, (n, 2)).astype(float)
+        tracemalloc.start()
+        scores_of_its_own(LocalOutlierFactor(neighbours=5), numbers)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(500)
+    # Blocks of pairs take up to a fixed size, reached at 2,000 rows; a square would be 4 times as much at 4,000.
+    assert peak(4000) < 3 * peak(2000)
 
 
 @pytest.mark.parametrize("ties", [False, True])

@@ -28,6 +28,8 @@ class Neighbours:
     ends: Rows
     places: Rows
     distances: Array
+    times: Rows | None = None
+    """How many equal rows each neighbour stands for; None where each is a single row."""
 
     @property
     def rows(self) -> slice:
@@ -44,9 +46,20 @@ class Neighbours:
         """How many neighbours each row has."""
         return np.diff(self.ends, prepend=0)
 
+    @cached_property
+    def totals(self) -> Array:
+        """How many rows the neighbours of each row stand for."""
+        return np.asarray(self.counts if self.times is None else np.add.reduceat(self.times, self.begins), float)
+
+    def sum(self, values: Array) -> Array:
+        """The sum over the neighbours of each row, given one value (or one line of values) for each neighbour."""
+        if self.times is not None:
+            values = (values.T * self.times).T
+        return np.asarray(np.add.reduceat(values, self.begins, axis=0))
+
     def mean(self, values: Array) -> Array:
-        """The mean over the neighbours of each row, given one value for each neighbour."""
-        return np.asarray(np.add.reduceat(values, self.begins) / self.counts)
+        """The mean over the neighbours of each row."""
+        return self.sum(values) / self.totals
 
 
 Route = Callable[[Array, Array, int, bool], Iterator[Neighbours]]

@@ -10,7 +10,7 @@ Assumes:
 
 Cost:
     Nothing to fit; n·p per row asked. Pairs are screened in blocks of a matrix product and the few that may be
-    near are measured exactly; memory grows with the rows, never with their square.
+    near are measured exactly; memory grows with the rows, never with their square. Equal rows are searched once.
 
 Choices:
     A model that is asked about exactly the rows that it has learned from leaves each out of its own neighbours;
@@ -29,6 +29,7 @@ from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.models.anomaly._crowd import crowd_of
 from mlcli.models.anomaly._nearest import Neighbours
 from mlcli.models.anomaly._neighbours import (
     Neighbourhoods,
@@ -46,8 +47,8 @@ def _kth(found: Neighbours, k: int) -> Array:
 
 def _average(found: Neighbours, k: int) -> Array:
     """Of rows as far as the k-th only as many count as k wants."""
-    beyond = found.counts - k
-    return np.asarray((np.add.reduceat(found.distances, found.begins) - beyond * found.kth) / k)
+    beyond = found.totals - k
+    return np.asarray((found.sum(found.distances) - beyond * found.kth) / k)
 
 
 WHICH = {"kth": _kth, "average": _average}
@@ -77,8 +78,9 @@ class NeighbourDistance(Detector):
     def score_rows(self, table: Table) -> Array:
         """The distance to the k-th neighbour, or to all k on average."""
         within = are_the_same(table.numbers, self.stored_)
-        found = Neighbourhoods(table.numbers, self.stored_, self.k_, within)
-        return np.concatenate([np.empty(0), *(WHICH[self.which](block, self.k_) for block in found)])
+        asked = crowd_of(table.numbers)
+        around = Neighbourhoods(asked, asked if within else crowd_of(self.stored_), self.k_, within)
+        return around.each(lambda block: WHICH[self.which](block, self.k_))[asked.point_of]
 
     def deviations(self, table: Table) -> Array:
         """What each column adds to the squared distances to the neighbours."""

@@ -12,7 +12,7 @@ Assumes:
 
 Cost:
     n²·p to fit, n·p per row asked. Pairs are screened in blocks of a matrix product and the few that may be near
-    are measured exactly; memory grows with the rows, never with their square.
+    are measured exactly; memory grows with the rows, never with their square. Equal rows are searched once.
 
 Choices:
     A training row is left out of its own neighbours. A model that is asked about exactly the rows that it has
@@ -34,6 +34,7 @@ from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.models.anomaly._crowd import crowd_of
 from mlcli.models.anomaly._nearest import Neighbours
 from mlcli.models.anomaly._neighbours import (
     Neighbourhoods,
@@ -71,24 +72,30 @@ class LocalOutlierFactor(Detector):
         """Find how densely each training row lies, and how that compares with its neighbours."""
         self.k_ = neighbours_within(data, self.neighbours)
         self.stored_ = data.table.numbers
-        around = Neighbourhoods(self.stored_, self.stored_, self.k_, within=True).kept()
-        self.kth_ = np.concatenate([block.kth for block in around])
-        self.density_ = np.concatenate([self._density(block) for block in around])
-        self.own_ = np.concatenate([self._factor(block, self.density_[block.rows]) for block in around])
+        crowd = crowd_of(self.stored_)
+        around = Neighbourhoods(crowd, crowd, self.k_, within=True).kept()
+        kth = around.each(lambda block: block.kth)
+        density = around.each(lambda block: self._density(block, kth))
+        factor = around.each(lambda block: self._factor(block, density[block.rows], density))
+        self.kth_, self.density_, self.own_ = kth[crowd.point_of], density[crowd.point_of], factor[crowd.point_of]
 
     def score_rows(self, table: Table) -> Array:
         """The factor of each row."""
         if are_the_same(table.numbers, self.stored_):
             return self.own_
-        around = Neighbourhoods(table.numbers, self.stored_, self.k_, within=False)
-        return np.concatenate([np.empty(0), *(self._factor(block, self._density(block)) for block in around)])
+        asked, crowd = crowd_of(table.numbers), crowd_of(self.stored_)
+        kth, density = self.kth_[crowd.first], self.density_[crowd.first]
+        around = Neighbourhoods(asked, crowd, self.k_, within=False)
+        return around.each(lambda block: self._factor(block, self._density(block, kth), density))[asked.point_of]
 
-    def _density(self, block: Neighbours) -> Array:
-        least = self.kth_[block.places] if self.reachability else 0.0
+    def _density(self, block: Neighbours, kth: Array) -> Array:
+        """The density of the points asked, from the k-th distances of those stored."""
+        least = kth[block.places] if self.reachability else 0.0
         return np.asarray(1 / (block.mean(np.maximum(block.distances, least)) + NEVER_NOTHING))
 
-    def _factor(self, block: Neighbours, density: Array) -> Array:
-        return np.asarray(block.mean(self.density_[block.places]) / density)
+    def _factor(self, block: Neighbours, own: Array, density: Array) -> Array:
+        """How densely their neighbours lie, in units of how densely the points asked do."""
+        return np.asarray(block.mean(density[block.places]) / own)
 
     def deviations(self, table: Table) -> Array:
         """What each column adds to the squared distances to the neighbours."""
