@@ -56,6 +56,8 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
         answers = predictions_of(
             saved.pipeline, saved.kind, rows.table, probabilities=probabilities, beside=rows.texts(saved.beside)
         )
+    if how := saved.pipeline.how_flagged():
+        say(f"flagged: {how}")
     for name in rows.extra:
         if name in (ROW, *answers):
             say(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")

@@ -10,13 +10,14 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.bases import refuse_not_finite
 from mlcli.core.containers import Strata
+from mlcli.core.params import learned
 from mlcli.core.schema import Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.core.unlabelled import UNKNOWN, UnlabelledRows
 from mlcli.core.unsupervised import Unsupervised
 
-ANOMALY = 1
-"""The label of an anomaly; 0 is that of a good row."""
+GOOD, ANOMALY = 0, 1
+"""The labels."""
 LEVELS = 2
 """Good and anomalous: a target of more levels judges nothing."""
 EXPLAINED_ROWS = 1000
@@ -24,6 +25,9 @@ EXPLAINED_ROWS = 1000
 REASONS = 3
 """How many columns are named for a row."""
 NO_REASON = -1
+BY_VALIDATION = "the one with the highest F1 on validation rows"
+USUAL = 0.99
+"""Where no label tells what an anomaly is, rows are flagged that score higher than this share of training rows."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -37,6 +41,11 @@ class ScreenedRows(UnlabelledRows):
         """Every row of a dataset; a target gives labels when it has two levels, the second being the anomaly."""
         rows = super().from_table(table, schema)
         return rows if len(rows.classes) in (0, LEVELS) else rows.unlabelled()
+
+    def to_learn_from(self) -> ScreenedRows:
+        """The rows that are known to be good; all where there are none."""
+        good = np.flatnonzero(self.labels == GOOD)
+        return self.take(good) if len(good) else self
 
     def strata(self) -> Strata:
         """Labels are the strata, where any are known."""
@@ -61,6 +70,8 @@ class ScoreAnswers(Answers):
     """What each of these adds, as a share of the whole; below 0 where the cell is lower than usual."""
     threshold: Array | None = None
     """The score from which on a row is flagged, the same for all rows of a split; None where none was chosen."""
+    threshold_from: str = ""
+    """How it was chosen."""
 
     @property
     def flagged(self) -> Flags:
@@ -74,12 +85,31 @@ class ScoreAnswers(Answers):
 class Detector(Unsupervised):
     """Answers a score for each row: the higher, the odder."""
 
+    threshold_: float | None = learned()
+    """Where a model is kept: the score from which on it flags rows."""
+    threshold_from_: str = learned()
+
+    @classmethod
+    def settle(cls, model: Any, learned: Any, data: Any) -> None:
+        """Choose a threshold: by F1 where there are anomalies, too, else by the scores of the rows alone."""
+        own: Any = cls.ask(model, learned)
+        others = data.take(np.flatnonzero((data.labels == ANOMALY) & ~np.isin(data.rows, learned.rows)))
+        if len(others):
+            other: Any = cls.ask(model, others)
+            good, anomaly = data.classes
+            known = f"{len(learned):,} rows that are '{good}' and {len(others):,} that are '{anomaly}'"
+            model.threshold_ = threshold_by_f1(ScoreAnswers.pooled([own, other]))
+            model.threshold_from_ = f"the one with the highest F1 on {known} (only the former were learned from)"
+        else:
+            model.threshold_ = threshold_above_most(own)
+            model.threshold_from_ = f"just above {100 * USUAL:.0f} % of the rows that were learned from"
+
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The score of each row, and for the oddest ones the columns that made them so."""
         score = model.score_rows(data.table)
         refuse_not_finite(model, score)
-        columns, reasons, shares = _why(model, data.table, score)
+        columns, reasons, shares = why(model, data.table, score, EXPLAINED_ROWS)
         return ScoreAnswers(
             rows=data.rows,
             weight=data.weight,
@@ -89,6 +119,8 @@ class Detector(Unsupervised):
             columns=columns,
             reasons=reasons,
             shares=shares,
+            threshold=None if model.threshold_ is None else np.full(len(score), model.threshold_),
+            threshold_from=model.threshold_from_ or "",
         )
 
     @classmethod
@@ -102,7 +134,8 @@ class Detector(Unsupervised):
         if threshold is None:
             return asked
         return {
-            part: replace(answers, threshold=np.full(len(answers), threshold)) for part, answers in asked.items()
+            part: replace(answers, threshold=np.full(len(answers), threshold), threshold_from=BY_VALIDATION)
+            for part, answers in asked.items()
         }
 
     def score_rows(self, table: Table) -> Array:
@@ -137,11 +170,19 @@ def threshold_by_f1(answers: ScoreAnswers) -> float | None:
     return float(descending[best])
 
 
-def _why(model: Any, table: Table, score: Array) -> tuple[tuple[str, ...], Codes, Array]:
-    """Names of columns, and for the oddest rows the columns that add most with their signed shares."""
+def threshold_above_most(answers: ScoreAnswers) -> float:
+    """The lowest score above those of the usual share of rows."""
+    order = np.argsort(answers.score, kind="stable")
+    reached = np.cumsum(answers.weights[order])
+    usual = answers.score[order[np.searchsorted(reached, USUAL * reached[-1])]]
+    return float(np.nextafter(usual, np.inf))
+
+
+def why(model: Any, table: Table, score: Array, count: int) -> tuple[tuple[str, ...], Codes, Array]:
+    """Names of columns, and for so many of the oddest rows the columns that add most with their signed shares."""
     reasons = np.full((len(table), REASONS), NO_REASON, dtype=np.int32)
     shares = np.zeros((len(table), REASONS))
-    oddest = np.argsort(-score, kind="stable")[:EXPLAINED_ROWS]
+    oddest = np.argsort(-score, kind="stable")[:count]
     columns, added = model.reasons(table.take(oddest))
     first, parts = _largest(added)
     reasons[oddest, : first.shape[1]] = np.where(parts == 0, NO_REASON, first)

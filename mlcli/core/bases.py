@@ -89,6 +89,10 @@ class Model:
         raise TypeError("only the base of a kind of task says how to ask")
 
     @classmethod
+    def settle(cls, model: Any, learned: Any, data: Any) -> None:
+        """What is left to settle before a fitted model is kept; of the rows it has learned from ``learned``."""
+
+    @classmethod
     def judged(cls, model: Any, data: Any, split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
         """What a fitted model says of each part of a split that is judged."""
         return {part: cls.ask(model, data.take(getattr(split, part))) for part in parts}

@@ -57,6 +57,10 @@ class RowsOfTable:
     def _taken(self, rows: Rows | slice) -> dict[str, Any]:
         return {}
 
+    def to_learn_from(self) -> Self:
+        """The rows that a model which is to be kept learns from."""
+        return self
+
     def counted(self) -> Self:
         """The rows whose weight is not 0; the others count as no rows at all."""
         counts = np.flatnonzero(self.weights)

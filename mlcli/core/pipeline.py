@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
 from mlcli.core.bases import Accepts, Model, Step
-from mlcli.core.explanation import Explanation
+from mlcli.core.explanation import Explanation, Section
 from mlcli.core.learning import learn
 from mlcli.core.limits import refuse_extremes
 from mlcli.core.params import learned
@@ -28,6 +29,8 @@ class Pipeline(Model):
     profile_: dict[str, Any] | None = learned()
     fit_log_likelihood_: float = learned()
     fit_rows_: float = learned()
+    threshold_: float | None = learned()
+    threshold_from_: str = learned()
 
     @property
     def name(self) -> str:
@@ -148,7 +151,22 @@ class Pipeline(Model):
     def explain(self) -> Explanation:
         """What the steps learned, then what the model learned, then what its groups look like in the file."""
         steps = (section for step in self.steps for section in step.explain())
-        return (*steps, *self.model.explain(), *self._groups_described())
+        return (*steps, *self.model.explain(), *self._groups_described(), *self._flagging())
+
+    def how_flagged(self) -> str:
+        """Which rows are flagged, in words; nothing for a model that flags none."""
+        if self.threshold_ is None:
+            return ""
+        return f"rows that score at least {self.threshold_:.6g}; this threshold is {self.threshold_from_}"
+
+    def check_learned(self) -> None:
+        """A threshold, where there is one, is a number."""
+        if not isinstance(self.threshold_, float | None) or not math.isfinite(self.threshold_ or 0.0):
+            raise ValueError("the threshold of the model is no number")
+
+    def _flagging(self) -> Explanation:
+        said = self.how_flagged()
+        return (Section("Which rows are flagged", lines=(said,)),) if said else ()
 
     def _groups_described(self) -> Explanation:
         """The groups of a clustering, in the columns as they were before the steps."""

@@ -66,12 +66,14 @@ def judge(block: Block) -> Outcome:
 
 
 def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, ...], seed: int) -> Trained:
-    """Let a model learn from all rows of a dataset."""
-    rows = kind_named(kind).container.from_table(dataset.table, dataset.schema)
+    """Let a model learn from all rows of a dataset that its kind of task learns from."""
+    data = kind_named(kind).container.from_table(dataset.table, dataset.schema)
+    rows = data.to_learn_from()
     learner = Learner(dataset.content, model, steps, seed)
     with one_blas_thread(), heard() as said:
         started = perf_counter()
         pipeline = learner.learned(rows, "all")
+        kind_named(kind).base.settle(pipeline, rows, data)
         seconds = perf_counter() - started
     return Trained(pipeline, rows, tuple(said), seconds)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.anomaly import ANOMALY, NO_REASON, ScoreAnswers
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.core.unlabelled import UNKNOWN
 from mlcli.metrics.pooling import joined
 from mlcli.report.document import Block, Cell, Content, Heading, grid, notes
@@ -50,7 +50,7 @@ def _side_by_side(group: Sequence[Scored], names: Mapping[Scored, str]) -> Block
         [Cell(names[one], "strong"), *(_flags_in_short(answers) if threshold else []), _first_named(answers)]
         for one, answers in zip(group, all_answers, strict=True)
     ]
-    anomaly = all_answers[0].classes[ANOMALY] if threshold else ""
+    anomaly = all_answers[0].classes[ANOMALY] if all_answers[0].classes else "known as anomalies"
     header = ["model", *(["threshold", "flagged", f"of them {anomaly}"] if threshold else []), "oddest rows"]
     return grid(header, rows, right=range(1, len(header) - 1))
 
@@ -142,7 +142,7 @@ def _row_as_json(answers: ScoreAnswers, place: int) -> dict[str, Any]:
         "row": int(answers.rows[place]) + 1,
         "score": float(answers.score[place]),
         "label": answers.classes[truth] if answers.classes and truth != UNKNOWN else None,
-        "because": [{"column": column, "share": share} for column, share in reasons_for(answers, place)],
+        "because": [{"column": column, "share": share} for column, share in _named(answers, place)],
     }
 
 
@@ -151,9 +151,10 @@ def _flagging(answers: ScoreAnswers) -> str:
     if answers.threshold is None:
         return "no threshold was chosen, so no row is flagged"
     hits = int((answers.flagged & (answers.truth == ANOMALY)).sum())
+    known = f", {hits} of them {answers.classes[ANOMALY]}" if answers.classes else ""
     return (
-        f"threshold {_limit(answers.threshold)}, the one with the highest F1 on validation rows: it flags "
-        f"{answers.flagged.sum()} of {len(answers)} judged rows, {hits} of them {answers.classes[ANOMALY]}"
+        f"threshold {_limit(answers.threshold)}, {answers.threshold_from}: it flags "
+        f"{answers.flagged.sum()} of {len(answers)} judged rows{known}"
     )
 
 
@@ -185,15 +186,18 @@ def _because(answers: ScoreAnswers, row: int) -> str:
     """The columns that add most to the score of a row, with the direction and the share of each."""
     return ", ".join(
         f"{column} {'↑' if share > 0 else '↓'} {abs(share):.0%}".replace("%", " %")
-        for column, share in reasons_for(answers, row)
+        for column, share in _named(answers, row)
     )
 
 
-def reasons_for(answers: ScoreAnswers, row: int) -> list[tuple[str, float]]:
-    """The columns worth naming with their shares, below 0 where the cell is lower than usual."""
-    said = zip(answers.reasons[row].tolist(), answers.shares[row].tolist(), strict=True)
+def _named(answers: ScoreAnswers, row: int) -> list[tuple[str, float]]:
+    return worth_naming(answers.columns, answers.reasons[row], answers.shares[row])
+
+
+def worth_naming(columns: Sequence[str], reasons: Codes, shares: Array) -> list[tuple[str, float]]:
+    """The columns that make a row odd with their shares, below 0 where the cell is lower than usual."""
     return [
-        (answers.columns[column], share)
-        for column, share in said
+        (columns[column], share)
+        for column, share in zip(reasons.tolist(), shares.tolist(), strict=True)
         if column != NO_REASON and abs(share) >= WORTH_NAMING
     ]

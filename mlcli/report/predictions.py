@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.anomaly import why
 from mlcli.core.errors import DataError
 from mlcli.core.kinds import kind_named, named
 from mlcli.core.principal import component_names
@@ -17,6 +18,7 @@ from mlcli.core.sequences import in_order, numbered
 from mlcli.core.tables import Array, Table
 from mlcli.core.transactions import worded
 from mlcli.data.number_text import as_numbers
+from mlcli.report.anomalies import worth_naming
 
 Columns = dict[str, list[str]]
 PREDICTION = "prediction"
@@ -129,11 +131,25 @@ def _places(cells: Sequence[str]) -> Array:
 
 
 def score_columns(pipeline: Any, asked: Asked) -> Columns:
-    """How odd each row is."""
+    """How odd each row is, whether it is flagged, and the columns that make it so."""
     asked.refuse_probabilities("scores of oddness are no probabilities")
     scores = pipeline.score_rows(asked.table)
     _refuse_not_finite(scores)
-    return {"score": [repr(float(value)) for value in scores]}
+    columns = {"score": [repr(float(value)) for value in scores]}
+    return columns if pipeline.threshold_ is None else columns | _flags(pipeline, asked.table, scores)
+
+
+def _flags(pipeline: Any, table: Table, scores: Array) -> Columns:
+    flagged = scores >= pipeline.threshold_
+    names, reasons, shares = why(pipeline, table, scores, int(flagged.sum()))
+    because = [
+        ", ".join(
+            f"{column} {'higher' if share > 0 else 'lower'} ({100 * abs(share):.0f} %)"
+            for column, share in worth_naming(names, reasons[row], shares[row])
+        )
+        for row in range(len(scores))
+    ]
+    return {"flagged": ["yes" if is_flagged else "no" for is_flagged in flagged], "because": because}
 
 
 def place_columns(pipeline: Any, asked: Asked) -> Columns:

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import f1_score
+from sklearn.preprocessing import StandardScaler
 
-from mlcli.core.anomaly import ScoreAnswers
+from mlcli.core.anomaly import ScoreAnswers, threshold_above_most
 from mlcli.report.anomalies import scores_of
 from mlcli.report.document import Grid, Notes
 from tests.cli.shell import typed
@@ -30,6 +33,7 @@ def answers_of(
         columns=("length", "width"),
         reasons=reasons,
         shares=shares,
+        threshold_from="the one that is said",
         threshold=None if threshold is None else np.array(threshold),
     )
 
@@ -137,6 +141,40 @@ def test_without_labels_the_json_has_the_oddest_rows() -> None:
     assert "flagged" not in cell
 
 
+def test_a_kept_detector_learns_from_good_rows_and_its_threshold_has_the_highest_f1(tmp_path: Path) -> None:
+    model = tmp_path / "odd.mlcli"
+    shown = typed("train", "wdbc", "--task", "anomaly", "-m", "z-score", "-o", str(model)).stdout
+    assert "learned from 357 rows" in shown
+    assert "357 rows that are 'benign' and 212 that are 'malignant'" in shown
+    rows = list(csv.DictReader(io.StringIO(typed("predict", str(model), "wdbc").stdout)))
+    truth = np.array([row["diagnosis"] == "malignant" for row in rows])
+    # scikit-learn on the same 357 rows: StandardScaler, then the best of all thresholds by f1_score.
+    numbers = load_breast_cancer().data
+    good = StandardScaler().fit(numbers[~truth])
+    score = np.abs(good.transform(numbers)).max(axis=1)
+    best = max(np.unique(score), key=lambda limit: f1_score(truth, score >= limit))
+    assert [float(row["score"]) for row in rows] == pytest.approx(score, rel=1e-3)
+    assert [row["flagged"] == "yes" for row in rows] == (score >= best).tolist()
+
+
+def test_without_labels_a_kept_detector_flags_what_is_odder_than_most_training_rows(tmp_path: Path) -> None:
+    model = tmp_path / "odd.mlcli"
+    shown = typed("train", "faithful", "--task", "anomaly", "-m", "mahalanobis", "-o", str(model)).stdout
+    assert "just above 99 % of the rows that were learned from" in shown
+    rows = list(csv.DictReader(io.StringIO(typed("predict", str(model), "faithful").stdout)))
+    # 272 rows: the 270th smallest score is the first that 99 % of them reach at most.
+    scores = sorted(float(row["score"]) for row in rows)
+    assert [float(row["score"]) for row in rows if row["flagged"] == "yes"] == pytest.approx(
+        [float(row["score"]) for row in rows if float(row["score"]) > scores[269]]
+    )
+    shown = typed("eval", "faithful", "-m", str(model)).stdout
+    assert "just above 99 % of the rows that were learned from: it flags 2 of 272 judged rows" in shown
+
+
+def test_rows_that_all_score_alike_are_not_flagged() -> None:
+    assert threshold_above_most(answers_of([1.0] * 5, [0] * 5)) > 1.0
+
+
 @pytest.mark.parametrize("data", ["wdbc", "ruspini"])
 def test_a_trained_detector_scores_new_rows(data: str, tmp_path: Path) -> None:
     model = tmp_path / "odd.mlcli"
@@ -145,6 +183,10 @@ def test_a_trained_detector_scores_new_rows(data: str, tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(shown.stdout)))
     assert len(rows) > 70
     assert all(np.isfinite(float(row["score"])) for row in rows)
+    flagged = [float(row["score"]) for row in rows if row["flagged"] == "yes"]
+    assert min(flagged, default=np.inf) > max(float(row["score"]) for row in rows if row["flagged"] == "no")
+    assert all(bool(row["because"]) == (row["flagged"] == "yes") for row in rows)
+    assert "flagged: rows that score at least" in shown.stderr
     judged = typed("eval", data, "-m", str(model))
     assert judged.exit_code == 0
     assert "SEEN" in judged.stdout

@@ -40,7 +40,8 @@ def crowd_of(rows: Array) -> Crowd:
     Where rows that differ have the same mixture, equal rows may be left apart: as points at distance 0.
     """
     mixture = np.zeros(len(rows))
-    for column, factor in zip(rows.T, np.random.default_rng(SEED).random(rows.shape[1]), strict=True):
+    factors = np.random.default_rng(SEED).random(len(rows.T))
+    for column, factor in zip(rows.T, factors, strict=True):
         mixture += factor * column  # column by column: a matrix product may round equal rows unequally
     order = np.argsort(mixture, kind="stable")
     ordered = rows[order]
