@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -47,14 +47,19 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
         ranges=saved.ranges,
         missing=saved.missing,
         beside=saved.beside,
-        optional=saved.optional,
+        optional=saved.askable_without,
         long_form=saved.names_of_form,
     )
-    for remark in _unlike_training(rows):
+    for remark in (*_unlike_training(rows), *_not_there(rows, saved.optional)):
         say(f"Warning: {remark}")
     with one_blas_thread():
         answers = predictions_of(
-            saved.pipeline, saved.kind, rows.table, probabilities=probabilities, beside=rows.texts(saved.beside)
+            saved.pipeline,
+            saved.kind,
+            rows.table,
+            probabilities=probabilities,
+            beside=rows.texts(saved.by_role),
+            lacking=rows.lacking,
         )
     if how := saved.pipeline.how_flagged():
         say(f"flagged: {how}")
@@ -83,13 +88,17 @@ def _unlike_training(rows: NewRows) -> Iterator[str]:
         were, they = ("was", "it counts") if len(unseen) == 1 else ("were", "they count")
         cells = sum(one.count for one in unseen)
         yield f"column '{column}': {values} {were} not there in training; {they} as missing (cells: {cells})"
-    if rows.lacking:
-        yield f"columns that the file lacks count as not there: {listed(rows.lacking)}"
     for outside in rows.outside:
         yield (
             f"column '{outside.column}': cells outside the training range of {outside.low:g} to {outside.high:g}, "
             f"reaching from {outside.lowest:g} to {outside.highest:g} (cells: {outside.count})"
         )
+
+
+def _not_there(rows: NewRows, optional: Set[str]) -> Iterator[str]:
+    lacking = [name for name in rows.lacking if name in optional]
+    if lacking:
+        yield f"columns that the file lacks count as not there: {listed(lacking)}"
 
 
 def _by_column(unseen: Sequence[Unseen]) -> dict[str, list[Unseen]]:

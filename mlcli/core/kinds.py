@@ -47,7 +47,9 @@ class Kind:
     long_form: tuple[str, ...] = field(default=(), kw_only=True)
     """The roles of the unit and of the thing in it, where a file may hold a row for each thing of a unit."""
     lacking_says_no: bool = field(default=False, kw_only=True)
-    """Whether a column that new rows lack says that the thing is not there."""
+    """Whether a feature that new rows lack says that the thing is not there."""
+    asked_without: tuple[str, ...] = field(default=(), kw_only=True)
+    """The roles of columns that rows whose truth is not known may lack: the answers are others then."""
     counts: tuple[str, ...] = field(default=(), kw_only=True)
     """The roles whose levels say how large a dataset is; where there are none, its features do."""
     roles: tuple[str, ...] = field(default=(), kw_only=True)
@@ -305,9 +307,10 @@ KINDS = (
         metrics=("rmse", "mae", "precision-at-10", "recall-at-10"),
         marked_by=("user", "item"),
         counts=("user", "item"),
+        asked_without=("item",),
         baselines=("global-mean",),
         panel=("user-item-bias", "matrix-factorisation"),
-        columns_at="mlcli.report.predictions:value_columns",
+        columns_at="mlcli.report.predictions:rating_columns",
         picture_at="mlcli.report.ratings:lists_in",
     ),
     Kind(

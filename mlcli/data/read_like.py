@@ -70,10 +70,15 @@ class NewRows:
         return self.records.column(column).cells()
 
     def texts(self, columns: Mapping[str, Column]) -> dict[str, list[str]]:
-        """The cells of some columns as text, by role; an order of declared levels is told by their places."""
+        """The cells of those of some columns that are there as text, by role.
+
+        An order of declared levels is told by their places.
+        """
+        there = set(self.records.header)
         return {
             role: self._placed(column) if role == "order" else self.text(column.name)
             for role, column in columns.items()
+            if column.name in there
         }
 
     def _placed(self, column: Column) -> list[str]:

@@ -97,6 +97,18 @@ class SavedModel:
         return frozenset(column.name for column in self.features if kind_named(self.kind).lacking_says_no)
 
     @property
+    def by_role(self) -> dict[str, Column]:
+        """By role, the columns that are more than features, whether the model sees them or not."""
+        seen = {self.roles[column.name]: column for column in self.features if column.name in self.roles}
+        return {**self.beside, **seen}
+
+    @property
+    def askable_without(self) -> frozenset[str]:
+        """The columns that rows whose truth is not known may lack."""
+        roles = kind_named(self.kind).asked_without
+        return self.optional | {name for name, role in self.roles.items() if role in roles}
+
+    @property
     def names_of_form(self) -> dict[str, str]:
         """By role, the names that the columns of new rows in long form have; none where it learned from others."""
         return {role: self.long_form.get(role, "") for role in kind_named(self.kind).long_form}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -32,7 +32,9 @@ class Asked:
     table: Table
     probabilities: bool
     beside: Mapping[str, Sequence[str]]
-    """Cells, by role, that the model does not see, but that say which rows belong together."""
+    """Cells as text, by role: of what says which rows belong together, and of users."""
+    lacking: Collection[str] = ()
+    """Columns that the model knows and the file lacks; their cells are empty."""
 
     def refuse_probabilities(self, why: str) -> None:
         """Refuse to tell how probable the answers are, where that was wanted."""
@@ -41,10 +43,16 @@ class Asked:
 
 
 def predictions_of(
-    pipeline: Any, kind: str, table: Table, *, probabilities: bool, beside: Mapping[str, Sequence[str]] = NOTHING
+    pipeline: Any,
+    kind: str,
+    table: Table,
+    *,
+    probabilities: bool,
+    beside: Mapping[str, Sequence[str]] = NOTHING,
+    lacking: Collection[str] = (),
 ) -> Columns:
     """What a model says of rows whose truth is not known, by the function that the kinds table names."""
-    found: Columns = named(kind_named(kind).columns_at)(pipeline, Asked(table, probabilities, beside))
+    found: Columns = named(kind_named(kind).columns_at)(pipeline, Asked(table, probabilities, beside, lacking))
     return found
 
 
@@ -67,6 +75,17 @@ def value_columns(pipeline: Any, asked: Asked) -> Columns:
     values = pipeline.predict_values(asked.table)
     _refuse_not_finite(values)
     return {PREDICTION: [repr(float(value)) for value in values]}
+
+
+def rating_columns(pipeline: Any, asked: Asked) -> Columns:
+    """The rating of each row; of rows without items, the list of what each user is recommended, best first."""
+    user, item = asked.table.columns
+    if item.name not in asked.lacking:
+        return value_columns(pipeline, asked)
+    asked.refuse_probabilities("lists have no probabilities")
+    names = np.array([*item.levels, ""])  # the code of nothing is -1
+    lists = enumerate(names[pipeline.top_items(asked.table)].T.tolist(), 1)
+    return {user.name: list(asked.beside["user"])} | {f"{item.name} {place}": items for place, items in lists}
 
 
 def _refuse_not_finite(answers: Array) -> None:

@@ -81,3 +81,22 @@ def test_a_saved_model_rates_pairs_that_no_row_had_and_strangers(folder: Path) -
     cells = document(typed("eval", "films.csv", "-m", "m.mlcli", "--folds", "3", "--json"))["cells"]
     assert {cell["status"] for cell in cells} == {"done"}
     assert next(cell for cell in cells if "saved" in cell)["rows_learned_from"] == 400
+
+
+def test_users_alone_are_answered_with_the_items_that_they_have_not_rated(folder: Path) -> None:
+    typed("train", "films.csv", "-m", "user-item-bias", "-o", "m.mlcli")
+    result = typed("predict", "m.mlcli", "-", given="viewer\n100\nstranger\n")
+    assert "'stranger' was not there in training" in result.stderr
+    known, stranger = csv.DictReader(io.StringIO(result.stdout))
+    assert [known["viewer"], stranger["viewer"]] == ["100", "stranger"]
+    rated = {line.split(",")[1] for line in Path("films.csv").read_text().splitlines() if line.startswith("100,")}
+    films = [known[f"film {place}"] for place in range(1, 11)]
+    assert rated.isdisjoint(films)
+    asked = "viewer,film\n" + "".join(f"100,{film}\n" for film in films if film)
+    stars = [
+        float(row["prediction"])
+        for row in csv.DictReader(io.StringIO(typed("predict", "m.mlcli", "-", given=asked).stdout))
+    ]
+    assert stars == sorted(stars, reverse=True) != []
+    assert all(stranger[f"film {place}"] for place in range(1, 11))
+    assert typed("predict", "m.mlcli", "-", given="film\n200\n").exit_code == 4

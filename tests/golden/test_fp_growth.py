@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from mlxtend.frequent_patterns import association_rules, fpgrowth
 
+from mlcli.core.errors import FitError
 from mlcli.core.tables import Array, Flags
 from mlcli.core.transactions import Rule, Transactions, baskets_of, conviction, items_of
 from mlcli.models.association._frequent import frequent_itemsets
@@ -109,3 +110,12 @@ def test_without_a_rule_there_is_none() -> None:
     model = fitted(FPGrowth(min_support=1.0), baskets([[1, 0], [0, 1]], ("a", "b")))
     assert model.rules() == ()
     assert model.explain()[0].lines == ("none was found",)
+
+
+def test_a_support_that_explodes_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Ten items that are in every row make 2 ** 10 - 1 sets.
+    together = baskets(np.ones((3, 10), int), [f"i{item}" for item in range(10)])
+    assert len(frequent_itemsets(*matrix_of(together)[:2], 0.5, 10)) == 1023
+    monkeypatch.setattr("mlcli.models.association._frequent.MOST_SETS", 1000)
+    with pytest.raises(FitError, match=r"more than 1,000 sets of items are in 0\.5 of the rows or more"):
+        fitted(FPGrowth(min_support=0.5, max_items=10), together)

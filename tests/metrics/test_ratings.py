@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mlcli.core.errors import UsageError
 from mlcli.core.ratings import RatingAnswers
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named
@@ -30,6 +31,16 @@ def by_hand() -> RatingAnswers:
 def test_precision_and_recall_by_hand_are_means_over_the_users_who_like_something() -> None:
     assert score("precision-at-10", by_hand()) == pytest.approx((2 / 10 + 0 / 10) / 2)
     assert score("recall-at-10", by_hand()) == pytest.approx((2 / 3 + 0 / 1) / 2)
+
+
+def test_shorter_lists_are_the_first_places_of_the_stored_ones() -> None:
+    # User 0 likes 1, 2, 3 and is offered 1, 2, 9; user 1 is offered nothing that it likes.
+    assert score("precision@1", by_hand()) == pytest.approx((1 + 0) / 2)
+    assert score("precision@3", by_hand()) == pytest.approx((2 / 3 + 0) / 2)
+    assert score("recall@1", by_hand()) == pytest.approx((1 / 3 + 0) / 2)
+    assert score("recall@10", by_hand()) == score("recall-at-10", by_hand())
+    with pytest.raises(UsageError, match="the lists hold 10 items"):
+        metric_named("precision@11", RatingAnswers)
 
 
 def test_an_item_that_a_user_has_rated_twice_counts_once() -> None:

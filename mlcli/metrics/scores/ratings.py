@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from mlcli.core.errors import UsageError
 from mlcli.core.ratings import TOP, RatingAnswers
 from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.metrics.base import Score, Undefined
+from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import ratio
-from mlcli.metrics.declaring import mean_of_rows, score
+from mlcli.metrics.declaring import OF_THE_FIRST, declare, guarded, mean_of_rows, rows_judged, score
 from mlcli.metrics.scores import values
 
+Under = Callable[[RatingAnswers, Array], Array]
 COLD = "some judged rows have a user or an item without training ratings (cold start)"
 
 
@@ -52,8 +55,8 @@ class Wishes:
     """Of each pair, whether the list holds the item."""
 
     @classmethod
-    def of(cls, answers: RatingAnswers) -> Wishes:
-        """Whether the lists of some answers hold what their users like."""
+    def of(cls, answers: RatingAnswers, first: int) -> Wishes:
+        """Whether the first places of the lists of some answers hold what their users like."""
         liked = np.flatnonzero(answers.liked)
         owner = lists_of(answers)[liked]
         order = liked[np.lexsort((answers.item[liked], owner))]
@@ -61,8 +64,8 @@ class Wishes:
         new_list = np.diff(owner, prepend=-1) > 0
         new_pair = new_list | (np.diff(answers.item[order], prepend=-1) != 0)
         pairs = np.flatnonzero(new_pair)
-        first = order[pairs]
-        hit = (answers.top[first] == answers.item[first, None]).any(axis=1)
+        rows = order[pairs]
+        hit = (answers.top[rows, :first] == answers.item[rows, None]).any(axis=1)
         return cls(order, pairs, np.flatnonzero(new_list[pairs]), hit)
 
     def counted(self, weightings: Array) -> tuple[Array, Array]:
@@ -79,37 +82,60 @@ def lists_of(answers: RatingAnswers) -> Codes:
     return np.unique(known, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
 
 
-def precision_under(answers: RatingAnswers, weightings: Array) -> Array:
+def precision_under(answers: RatingAnswers, weightings: Array, first: int = TOP) -> Array:
     """The mean share of a list that its user likes, NaN where nothing is liked."""
-    return _mean_over_users(answers, weightings, lambda hits, liked: hits / TOP)
+    return _mean_over_users(answers, weightings, first, lambda hits, liked: hits / first)
 
 
-def recall_under(answers: RatingAnswers, weightings: Array) -> Array:
+def recall_under(answers: RatingAnswers, weightings: Array, first: int = TOP) -> Array:
     """The mean share of what a user likes that its list holds, NaN where nothing is liked."""
-    return _mean_over_users(answers, weightings, ratio)
+    return _mean_over_users(answers, weightings, first, ratio)
 
 
-def _mean_over_users(answers: RatingAnswers, weightings: Array, share: Callable[[Array, Array], Array]) -> Array:
+def _mean_over_users(
+    answers: RatingAnswers, weightings: Array, first: int, share: Callable[[Array, Array], Array]
+) -> Array:
     if not answers.liked.any():
         return np.full(len(weightings), np.nan)
-    hits, liked = Wishes.of(answers).counted(weightings)
+    hits, liked = Wishes.of(answers, first).counted(weightings)
     judged = liked > 0
     shares = np.where(judged, share(hits, liked), 0.0)
     return ratio(shares.sum(axis=1), judged.sum(axis=1).astype(np.float64))
 
 
-def _at_once(under: Callable[[RatingAnswers, Array], Array], answers: RatingAnswers) -> Score:
-    value = float(under(answers, answers.weights[None, :])[0])
-    return Undefined("no judged rating reaches the mean of the training ratings") if np.isnan(value) else value
+def of_lists(name: str, under: Under, summary: str) -> Metric:
+    """The metric of a share of lists."""
+
+    def at_once(answers: RatingAnswers) -> Score:
+        value = float(under(answers, answers.weights[None, :])[0])
+        return Undefined("no judged rating reaches the mean of the training ratings") if np.isnan(value) else value
+
+    metric = Metric(
+        name=name,
+        summary=summary,
+        answers=RatingAnswers,
+        compute=at_once,
+        better="high",
+        low=0.0,
+        high=1.0,
+        under=under,
+    )
+    return guarded(metric, rows_judged)
 
 
-@score("precision-at-10", RatingAnswers, better="high", low=0.0, high=1.0, under=precision_under)
-def precision_at_10(answers: RatingAnswers) -> Score:
-    """Of the ten unseen items that a user is recommended, the share that it likes among its judged rows."""
-    return _at_once(precision_under, answers)
+def of_the_first(name: str, under: Callable[..., Array], summary: str, first: int) -> Metric:
+    """The metric of the first places of the lists, which are stored to a certain length."""
+    if first > TOP:
+        raise UsageError(
+            f"{name}@{first}: the lists hold {TOP} items", hint=f"the number is 1 to {TOP}: {name}@{TOP}"
+        )
+    return of_lists(f"{name}@{first}", partial(under, first=first), summary.format(first))
 
 
-@score("recall-at-10", RatingAnswers, better="high", low=0.0, high=1.0, under=recall_under)
-def recall_at_10(answers: RatingAnswers) -> Score:
-    """Of the items that a user likes among its judged rows, the share that is in its list of ten."""
-    return _at_once(recall_under, answers)
+PRECISION = (
+    "Of the first {} unseen items that a user is recommended, the share that it likes among its judged rows."
+)
+RECALL = "Of the items that a user likes among its judged rows, the share in the first {} places of its list."
+for _name, _under, _summary in (("precision", precision_under, PRECISION), ("recall", recall_under, RECALL)):
+    declare(of_lists(f"{_name}-at-{TOP}", _under, _summary.format(TOP)))
+    OF_THE_FIRST[RatingAnswers, _name] = partial(of_the_first, _name, _under, _summary)

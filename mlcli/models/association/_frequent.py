@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mlcli.core.bases import DECIMALS
+from mlcli.core.errors import FitError
 from mlcli.core.tables import Array, Flags
 from mlcli.core.transactions import Itemset
 
+MOST_SETS = 1_000_000
+"""Frequent sets that are held; a support that gives more of them gives more rules than anyone can read."""
 Path = tuple[Itemset, float]
 """Some items, the most frequent first, with the weight of the rows that have them."""
 
@@ -40,7 +43,13 @@ def frequent_itemsets(baskets: Flags, weights: Array, min_support: float, max_it
     rows, place = np.unique(baskets, axis=0, return_inverse=True)
     shares = np.bincount(place.ravel(), weights, len(rows)).tolist()
     paths = [(tuple(np.flatnonzero(row).tolist()), share) for row, share in zip(rows, shares, strict=True)]
-    return dict(_grown(paths, (), min_support, max_items))
+    found: dict[Itemset, float] = {}
+    for items, support in _grown(paths, (), min_support, max_items):
+        if len(found) == MOST_SETS:
+            what = f"more than {MOST_SETS:,} sets of items are in {min_support:g} of the rows or more"
+            raise FitError(what, hint=f"ask for a higher min_support, or for less than {max_items} max_items")
+        found[items] = support
+    return found
 
 
 def reaching(support: float, least: float) -> bool:

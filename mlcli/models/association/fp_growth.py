@@ -15,6 +15,7 @@ Assumes:
 
 Cost:
     Grows with the number of frequent sets, which a low `min_support` lets explode; `max_items` bounds their size.
+    More than a million sets are refused.
 
 Choices:
     Of the rules that qualify, `most` are kept, the best by `order` first; of equals, the one with more support,
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import combinations
 
 from mlcli.core.bases import DECIMALS
@@ -55,8 +57,8 @@ class FPGrowth(Associator):
     def mined(self, baskets: Flags, weights: Array) -> list[Rule]:
         """The best rules of all frequent sets."""
         supports = frequent_itemsets(baskets, weights, self.min_support, self.max_items)
-        rules = [rule for items in supports for rule in self._rules_of(items, supports)]
-        return sorted(rules, key=self._worse)[: self.most]
+        rules = (rule for items in supports for rule in self._rules_of(items, supports))
+        return nsmallest(self.most, rules, key=self._worse)
 
     def _rules_of(self, items: Itemset, supports: dict[Itemset, float]) -> Iterator[Rule]:
         """Every way to cut a set into a condition and what follows that holds often enough."""
