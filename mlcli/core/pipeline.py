@@ -128,6 +128,10 @@ class Pipeline(Model):
         """The rows whose user or item the model has no rating of."""
         return self.model.cold(self.prepared(table))  # type: ignore[no-any-return]
 
+    def rated_before(self, table: Table) -> Flags:
+        """The rows whose user has rated their item in training."""
+        return self.model.rated_before(self.prepared(table))  # type: ignore[no-any-return]
+
     def likes(self, ratings: Array) -> Flags:
         """The ratings that the model counts as good."""
         return self.model.likes(ratings)  # type: ignore[no-any-return]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from mlcli.core.answers import Answers, ValueAnswers
 from mlcli.core.bases import DECIMALS, Accepts, Model, Regressor, refuse_not_finite
 from mlcli.core.containers import ValuedRows
-from mlcli.core.errors import DataError, FitError
+from mlcli.core.errors import DataError, FitError, MlcliWarning
 from mlcli.core.moments import ROUNDING, moments
 from mlcli.core.params import learned
 from mlcli.core.schema import Column, Schema
@@ -18,6 +19,10 @@ from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 
 TOP = 10
 """How many items a list of recommendations holds."""
+RATED_TWICE = (
+    "some judged rows are of a user and an item that training has a rating of: they are known better than others, "
+    "and no list can hold them"
+)
 BLOCK_CELLS = 4_000_000
 """Users times items that are rated at once."""
 
@@ -103,6 +108,8 @@ class Recommender(Model):
         predicted = model.predict_values(data.table)
         refuse_not_finite(model, predicted)
         user, item = data.table.columns
+        if model.rated_before(data.table).any():
+            warnings.warn(RATED_TWICE, MlcliWarning, stacklevel=2)
         return RatingAnswers(
             rows=data.rows,
             weight=data.weight,
@@ -143,6 +150,12 @@ class Recommender(Model):
         """The rating of each row."""
         users, items = table.codes.T
         return np.array(np.broadcast_to(self.rate(users, items), len(table)))
+
+    def rated_before(self, table: Table) -> Flags:
+        """The rows whose user has rated their item in training."""
+        items = len(self.item_ratings_)
+        asked, seen = table.codes.astype(np.int64), self.seen_user_ * items + self.seen_item_
+        return np.isin(asked[:, 0] * items + asked[:, 1], seen) & (table.codes >= 0).all(axis=1)
 
     def cold(self, table: Table) -> Flags:
         """The rows whose user or item has no training rating."""

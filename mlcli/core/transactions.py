@@ -22,6 +22,7 @@ from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Table
 
 ALWAYS = "(always)"
 """How a rule without a condition reads."""
+NEVER_WRONG = "a rule without a conviction is never wrong in the rows that it was found in"
 UNKNOWN = np.int8(-1)
 """What a rule that a split did not find says of its rows."""
 Itemset = tuple[int, ...]
@@ -249,9 +250,9 @@ class Associator(Model):
             for rule in self.rules()
         )
         header = ("if", "then", "support", "confidence", "lift", "conviction")
-        return (
-            Section(f"Rules: {len(rows)}", header=header, rows=rows, lines=() if rows else ("none was found",)),
-        )
+        lines = () if rows else ("none was found",)
+        note = NEVER_WRONG if any(row[-1] is None for row in rows) else ""
+        return (Section(f"Rules: {len(rows)}", header=header, rows=rows, lines=lines, note=note),)
 
     def check_learned(self) -> None:
         """Rules may name no item that there is not."""

@@ -100,3 +100,11 @@ def test_users_alone_are_answered_with_the_items_that_they_have_not_rated(folder
     assert stars == sorted(stars, reverse=True) != []
     assert all(stranger[f"film {place}"] for place in range(1, 11))
     assert typed("predict", "m.mlcli", "-", given="film\n200\n").exit_code == 4
+
+
+def test_a_pair_that_is_rated_twice_is_told(folder: Path) -> None:
+    assert "training has a rating of" not in typed("eval", "films.csv", "--folds", "3").stdout
+    first = Path("films.csv").read_text().splitlines()[1]
+    with Path("films.csv").open("a") as file:
+        file.write(f"{first.rpartition(',')[0]},2\n" * 9)
+    assert "a user and an item that training has a rating of" in typed("eval", "films.csv", "--folds", "3").stdout

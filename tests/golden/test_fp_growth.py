@@ -106,6 +106,15 @@ def test_the_best_rules_are_kept_by_the_order_that_is_asked_for() -> None:
         assert fitted(FPGrowth(most=3, order=order), data).rules() == every[:3]
 
 
+def test_a_rule_that_is_never_wrong_has_no_conviction_and_that_is_said() -> None:
+    section = fitted(FPGrowth(), baskets([[1, 1], [0, 1], [0, 0]], ("a", "b"))).explain()[0]
+    assert {row[:2]: row[-1] for row in section.rows}["a", "b"] is None
+    assert "never wrong" in section.note
+    sometimes = fitted(FPGrowth(min_confidence=0.5), baskets([[1, 1], [1, 0], [0, 1]], ("a", "b"))).explain()[0]
+    assert sometimes.rows
+    assert sometimes.note == ""
+
+
 def test_without_a_rule_there_is_none() -> None:
     model = fitted(FPGrowth(min_support=1.0), baskets([[1, 0], [0, 1]], ("a", "b")))
     assert model.rules() == ()

@@ -32,7 +32,7 @@ class Folds(Protocol):
         if count < 2 or count >= self.folds:
             return fewer_than_two(self.id, strata)
         what = f"{self.id}: {self.folds} folds need at least {self.folds} {noun}, there are {count}"
-        return [Problem(what, hint=f"{count} folds or fewer would work, and so would leave-one-out")]
+        return [Problem(what, hint=f"{count} folds or fewer would work")]
 
     def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of every repeat."""
