@@ -124,6 +124,10 @@ class Pipeline(Model):
         """The model's tag of each prepared row."""
         return self.model.tag(self.prepared(table), sequence)  # type: ignore[no-any-return]
 
+    def tag_shares(self, table: Table, sequence: Codes) -> Array:
+        """How probable the model finds each tag of each prepared row."""
+        return self.model.tag_shares(self.prepared(table), sequence)  # type: ignore[no-any-return]
+
     def cold(self, table: Table) -> Flags:
         """The rows whose user or item the model has no rating of."""
         return self.model.cold(self.prepared(table))  # type: ignore[no-any-return]

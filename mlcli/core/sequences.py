@@ -99,6 +99,10 @@ class Tagger(Model):
         """The tag of each row; the rows of a sequence stand together and in order."""
         raise TypeError(f"{type(self).__name__} does not say how it tags")
 
+    def tag_shares(self, table: Table, sequence: Codes) -> Array:
+        """The probability of each tag at each row (rows × tags), for those who ask for it."""
+        raise DataError(f"{self.name} does not say how probable tags are", hint="leave out --probabilities")
+
 
 def numbered(names: NDArray[Any] | Sequence[str]) -> Codes:
     """A number for each name, by the order in which the names first stand there."""

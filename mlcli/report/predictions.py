@@ -61,12 +61,13 @@ def label_columns(pipeline: Any, asked: Asked) -> Columns:
     shares = pipeline.predict_proba(asked.table)
     _refuse_not_finite(shares)
     columns = {PREDICTION: [pipeline.classes_[code] for code in pipeline.decide(shares)]}
-    if asked.probabilities:
-        columns |= {
-            f"p({label})": [repr(float(share)) for share in shares[:, place]]
-            for place, label in enumerate(pipeline.classes_)
-        }
-    return columns
+    return columns | _share_columns(shares, pipeline.classes_) if asked.probabilities else columns
+
+
+def _share_columns(shares: Array, classes: Sequence[str]) -> Columns:
+    return {
+        f"p({label})": [repr(float(share)) for share in shares[:, place]] for place, label in enumerate(classes)
+    }
 
 
 def value_columns(pipeline: Any, asked: Asked) -> Columns:
@@ -125,14 +126,16 @@ def component_columns(pipeline: Any, asked: Asked) -> Columns:
 
 
 def tag_columns(pipeline: Any, asked: Asked) -> Columns:
-    """A tag per row, in the order of the file, whatever the order in which the model goes through it."""
-    asked.refuse_probabilities("tags of whole sequences have no probabilities")
+    """A tag per row, in the order of the file, and how probable each tag is there where that is wanted."""
     _refuse_without_sequence(asked.beside["sequence"])
     sequence = numbered(asked.beside["sequence"])
     rows = in_order(sequence, _places(asked.beside["order"]) if "order" in asked.beside else None)
-    tags = np.empty(len(asked.table), np.int32)
-    tags[rows] = pipeline.tag(asked.table.take(rows), sequence[rows])
-    return {PREDICTION: [pipeline.classes_[tag] for tag in tags]}
+    ordered, place = asked.table.take(rows), np.argsort(rows)
+    tags = pipeline.tag(ordered, sequence[rows])[place]
+    columns = {PREDICTION: [pipeline.classes_[tag] for tag in tags]}
+    if asked.probabilities:
+        columns |= _share_columns(pipeline.tag_shares(ordered, sequence[rows])[place], pipeline.classes_)
+    return columns
 
 
 def _refuse_without_sequence(cells: Sequence[str]) -> None:

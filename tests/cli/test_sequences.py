@@ -69,10 +69,15 @@ def test_rows_that_stand_in_no_sequence_are_refused(folder: Path, given: str, wh
     assert why in result.output
 
 
-def test_tags_of_sequences_have_no_probabilities(folder: Path) -> None:
-    result = typed("predict", "tagger.mlcli", "said.csv", "--probabilities")
-    assert result.exit_code == 4
-    assert "tags of whole sequences have no probabilities" in result.output
+def test_the_probabilities_of_tags_stand_beside_them_in_the_order_of_the_file(folder: Path) -> None:
+    new = Path("new.csv")
+    new.write_text("sentence,place,word\nx,2,dog\ny,1,a\nx,1,the\n")
+    rows = list(csv.DictReader(io.StringIO(typed("predict", "tagger.mlcli", "new.csv", "--probabilities").stdout)))
+    for row in rows:
+        shares = {tag: float(row[f"p({tag})"]) for tag in "DNV"}
+        assert sum(shares.values()) == pytest.approx(1.0)
+        assert max(shares, key=lambda tag: shares[tag]) == row["prediction"]
+    assert [row["prediction"] for row in rows] == ["N", "D", "D"]
 
 
 def test_a_saved_tagger_knows_again_the_sequences_that_it_has_learned(folder: Path) -> None:

@@ -36,12 +36,12 @@ def most_probable_tags(
     tags = np.empty(len(emitted), np.int32)
     starts, sizes = lengths(sequence)
     by_length = np.argsort(-sizes, kind="stable")
-    for block in _blocks(by_length, sizes, transitions, block_cells):
+    for block in blocks_of(by_length, sizes, transitions, block_cells):
         _decode(emitted, transitions, starts[block], sizes[block], stop, tags)
     return tags
 
 
-def _blocks(by_length: Rows, sizes: Rows, transitions: Array, block_cells: int) -> Iterator[Rows]:
+def blocks_of(by_length: Rows, sizes: Rows, transitions: Array, block_cells: int) -> Iterator[Rows]:
     """Sequences, the longest first, as many together as fit."""
     while len(by_length):
         per_sequence = transitions.size + int(sizes[by_length[0]]) * transitions.size // len(transitions)

@@ -2,7 +2,8 @@
 
 Formula:
     P(x, y) = Π P(y_i | y_{i-1}) P(x_i | y_i) for a bigram, P(y_i | y_{i-2}, y_{i-1}) in its place for a trigram;
-    ŷ = argmax over y of log P(x, y), found by Viterbi.
+    ŷ = argmax over y of log P(x, y), found by Viterbi. Where probabilities of tags are asked for: P(y_i | x), the
+    sum over all y with that tag, by forward-backward.
     With ``alpha``, P(y | h) = (count(h, y) + α) / (count(h) + α K) and P(x | y) = (count(x, y) + α) /
     (count(y) + α (V + 1)): K tags and V observations were met in training, and the one more is the unknown one.
 
@@ -19,7 +20,8 @@ Choices:
     transitions only.
     ``unknown: once``: observations met once in training stand for those never met: their count of each tag counts
     once more, for the unknown ones. ``alpha``: unknown observations have α only. An empty cell counts as unknown.
-    A step of probability 0 is taken where there is no other way; a tag never met in training is not answered.
+    The most probable tags of a sequence are answered; they need not be the most probable tag of each row. A step
+    of probability 0 is taken where there is no other way; a tag never met in training is not answered.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from mlcli.core.sequences import TaggedRows, Tagger
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.models.sequences._ngrams import SMOOTHINGS, count_ngrams
 from mlcli.models.sequences._observed import counted, observations, observed_column
+from mlcli.models.sequences._posteriors import tag_probabilities
 from mlcli.models.sequences._viterbi import logarithm, most_probable_tags
 
 ORDERS = {"bigram": 2, "trigram": 3}
@@ -92,6 +95,11 @@ class HiddenMarkovModel(Tagger):
         """The most probable tags of each sequence; -1 looks up the row of unknown observations."""
         emitted = self.emissions_[observations(table, self.observed_)]
         return most_probable_tags(emitted, self.transitions_, sequence, self.stop)
+
+    def tag_shares(self, table: Table, sequence: Codes) -> Array:
+        """The probability of each tag at each row, given all observations of its sequence."""
+        emitted = self.emissions_[observations(table, self.observed_)]
+        return tag_probabilities(emitted, self.transitions_, sequence, self.stop)
 
     def log_joint(self, table: Table, sequence: Codes, tags: Codes) -> float:
         """The logarithm of P(x, y) of some sequences and their tags, by the sum that Viterbi maximises."""

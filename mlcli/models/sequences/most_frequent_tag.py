@@ -56,11 +56,15 @@ class MostFrequentTag(Tagger):
         order = np.argsort(-data.class_totals, kind="stable")
         self.observed_, self.levels_ = column.name, column.levels
         self.tags_ = order[first_of_the_largest(counts[:, order])].astype(np.int32)
-        self.shares_ = counts.max(axis=1) / counts.sum(axis=1)
+        self.shares_ = counts / counts.sum(axis=1, keepdims=True)
 
     def tag(self, table: Table, sequence: Codes) -> Codes:
         """The tag of each row's level; -1 looks up the last row."""
         return np.asarray(self.tags_[observations(table, self.observed_)])
+
+    def tag_shares(self, table: Table, sequence: Codes) -> Array:
+        """The share of each tag at the row's level."""
+        return np.asarray(self.shares_[observations(table, self.observed_)])
 
     def check_learned(self) -> None:
         """One known tag for each level, and one for all others."""
@@ -69,12 +73,14 @@ class MostFrequentTag(Tagger):
             or not np.isin(self.tags_, range(len(self.classes_))).all()
         ):
             raise ValueError("tags that do not fit the levels")
+        if self.shares_.shape != (len(self.tags_), len(self.classes_)):
+            raise ValueError("shares that do not fit the levels and tags")
 
     def explain(self) -> Explanation:
         """The tag of each level, with the share of its rows that have it."""
         names = (*self.levels_, "(any other)")
         rows = tuple(
             (name, self.classes_[tag], float(share))
-            for name, tag, share in zip(names, self.tags_.tolist(), self.shares_, strict=True)
+            for name, tag, share in zip(names, self.tags_.tolist(), self.shares_.max(axis=1), strict=True)
         )
         return (Section("The tag of each level", header=(self.observed_, self.target_, "share"), rows=rows),)
