@@ -40,7 +40,7 @@ class Dataset:
 
     @cached_property
     def unlabelled(self) -> int:
-        """How many rows have no target; nothing can be learned from them, and nothing judged by them."""
+        """How many rows have no target; they judge nothing, and few methods learn from them."""
         target = self.schema.the("target")
         if target is None:
             return 0

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from mlcli.core.bases import Accepts
 from mlcli.core.kinds import kind_named
+from mlcli.core.names import listed
+from mlcli.core.params import build
+from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.cells import AS_SAVED, DatasetFacts
 from mlcli.experiment.cells import Cell as ExperimentCell
@@ -57,16 +61,32 @@ def opening(cells: Sequence[ExperimentCell]) -> Iterator[Block]:
     protocols = dict.fromkeys(map(protocol_words, cells))
     yield Heading(subject_of(cells[0]), 1)
     yield Sentence(
-        f"{_rows_of(data)}, {_width_of(cells[0])}{_roles_of(data)}; {'; '.join(protocols)}; seed {cells[0].seed}"
+        f"{_rows_of(cells)}, {_width_of(cells[0])}{_roles_of(data)}; {'; '.join(protocols)}; seed {cells[0].seed}"
     )
     if data.notes:
         yield Notes(tuple(("-", note) for note in data.notes))
 
 
-def _rows_of(data: Dataset | DatasetFacts) -> str:
-    """How many rows there are, and how many of them nothing can be judged by."""
+def _rows_of(cells: Sequence[ExperimentCell]) -> str:
+    """How many rows there are, how many of them nothing can be judged by, and what learns from them."""
+    data = cells[0].dataset
     rows = counted(len(data), "row")
-    return f"{rows} ({data.unlabelled:,} without a target left out)" if data.unlabelled else rows
+    if not data.unlabelled:
+        return rows
+    learners = list(dict.fromkeys(cell.label for cell in cells if learns_from_unlabelled(cell)))
+    if learners:
+        return f"{rows} ({data.unlabelled:,} without a target, of use to {listed(learners)} only)"
+    left_out = " left out" if kind_named(cells[0].kind).target == "needed" else ""
+    return f"{rows} ({data.unlabelled:,} without a target{left_out})"
+
+
+def learns_from_unlabelled(cell: ExperimentCell) -> bool:
+    """Whether the model of a cell learns from rows without a target, beside those that have one."""
+    model = cell.model
+    if model.saved or model.use not in MODELS:
+        return False
+    accepted: Accepts = build(MODELS.load(model.use), model.params).accepts
+    return accepted.unlabelled
 
 
 def _roles_of(data: Dataset | DatasetFacts) -> str:

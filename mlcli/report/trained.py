@@ -9,18 +9,28 @@ from mlcli.report.document import Document, Heading, Notes, Sentence
 from mlcli.report.explanation import explained
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import settings_of, steps_of
-from mlcli.report.results import subject_of
+from mlcli.report.results import learns_from_unlabelled, subject_of
 
 
 def trained_of(cell: Cell, trained: Trained) -> Document:
     """The model, what stands before it, what was said, and what it learned."""
-    rows, steps = counted(len(trained.rows), "row"), steps_of(cell)
+    steps = steps_of(cell)
     settings = settings_of(cell.model, MODELS) or "default parameters"
     said = [*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings)]
     return (
         Heading(f"{cell.model.use} on {subject_of(cell)}", 1),
-        Sentence(f"learned from {rows}; {settings}"),
+        Sentence(f"learned from {_rows_of(cell, trained)}; {settings}"),
         *([Sentence(f"steps before it: {steps}")] if steps else []),
         Notes(tuple(("-", text) for text in said)),
         *explained(trained.pipeline.explain()),
     )
+
+
+def _rows_of(cell: Cell, trained: Trained) -> str:
+    """What it has learned from, and what became of rows without a target."""
+    rows, unlabelled = counted(len(trained.rows), "row"), len(cell.dataset) - len(trained.rows)
+    if not unlabelled:
+        return rows
+    if learns_from_unlabelled(cell):
+        return f"{rows}, and from {unlabelled:,} more that have no target"
+    return f"{rows} ({unlabelled:,} without a target left out)"

@@ -128,6 +128,12 @@ def test_rows_without_a_target_are_told(capsys: pytest.CaptureFixture[str]) -> N
     assert (document["rows"], document["rows_without_target"]) == (5, 2)
 
 
+def test_it_is_told_which_models_learn_from_rows_without_a_target() -> None:
+    few = replace(DATA, rows=7, unlabelled=2)
+    both = [result(replace(cell(use), dataset=few), labels(TRUTH)) for use in ("one-r", "self-training")]
+    assert "7 rows (2 without a target, of use to self-training only), 1" in text(*both)
+
+
 def test_weights_and_groups_are_told_and_weights_are_not_called_rows() -> None:
     roles = (Field(Column("w"), "weight"), Field(Column("ward", "nominal", ("a", "b")), "group"))
     of = replace(cell("one-r"), dataset=replace(DATA, schema=Schema((*DATA.schema.fields, *roles))))
