@@ -28,6 +28,7 @@ from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
 from mlcli.metrics.intervals import LEVEL, NO_SPREAD, UPPER, Estimate, Interval, over_rows, over_splits
 from mlcli.metrics.pooling import distinct, joined
+from mlcli.metrics.rounds import Rounds, by_round, said_of
 from mlcli.metrics.summary import form_for
 
 
@@ -55,18 +56,26 @@ class Verdict:
 
 
 def compare(
-    metric: Metric, a: Sequence[Answers], b: Sequence[Answers], train_rows: Sequence[int], pooled: bool = False
+    metric: Metric,
+    a: Sequence[Answers],
+    b: Sequence[Answers],
+    train_rows: Sequence[int],
+    pooled: bool = False,
+    rounds: Rounds | None = None,
 ) -> Difference:
-    """How far model ``a`` is from model ``b`` on the same splits, and whether that could be chance."""
+    """How far model ``a`` is from model ``b`` on the same splits, and whether that could be chance.
+
+    Where ``rounds`` say which splits sweep over something, the means of rounds are tested.
+    """
     if not _same_rows(a, b):
         return Difference(None, why="the two were not judged on the same rows in the same splits")
     if pooled or len(a) == 1:
         return _at_once(metric, joined(a), joined(b))
-    return _split_by_split(metric, a, b, train_rows)
+    return _split_by_split(metric, a, b, train_rows, rounds)
 
 
 def _split_by_split(
-    metric: Metric, a: Sequence[Answers], b: Sequence[Answers], train_rows: Sequence[int]
+    metric: Metric, a: Sequence[Answers], b: Sequence[Answers], train_rows: Sequence[int], rounds: Rounds | None
 ) -> Difference:
     scores = [metric.compute(answers) for answers in (*a, *b)]
     if not all(map(_comparable, scores)):
@@ -74,8 +83,9 @@ def _split_by_split(
     values = np.array(scores, dtype=np.float64).reshape(2, len(a))
     rows = [len(answers) for answers in a]
     scale = float(np.abs(values).max())
-    estimate = over_splits(values[0] - values[1], train_rows, rows, scale)
-    test = f"corrected resampled t over {len(a)} splits"
+    differences = by_round(values[0] - values[1], rounds)
+    estimate = over_splits(differences, train_rows, rows, scale)
+    test = f"corrected resampled t over {said_of(differences, rounds)}"
     if estimate.error > 0:
         return _difference(estimate.mean, Verdict(estimate.interval(test), estimate.p_of_zero()), test)
     if abs(estimate.mean) <= NO_SPREAD * scale:

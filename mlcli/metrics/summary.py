@@ -28,21 +28,29 @@ from mlcli.metrics.base import Form, Metric, Summary, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.intervals import Interval, effective_rows, over_rows, over_splits, wilson
 from mlcli.metrics.pooling import distinct, joined
+from mlcli.metrics.rounds import Rounds, by_round, said_of
 
 Values = tuple[float | None, ...]
 
 
 def summarise(
-    metric: Metric, splits: Sequence[Answers], train_rows: Sequence[int], pooled: bool = False
+    metric: Metric,
+    splits: Sequence[Answers],
+    train_rows: Sequence[int],
+    pooled: bool = False,
+    rounds: Rounds | None = None,
 ) -> Summary:
-    """Mean, standard deviation (n - 1 over splits), 95 % interval, and the value of each split."""
+    """Mean, standard deviation (n - 1 over splits), 95 % interval, and the value of each split.
+
+    Where ``rounds`` say which splits sweep over something, intervals over splits are over the means of rounds.
+    """
     if not splits:
         return Summary(metric.name, None, why="no split was answered")
     if metric.across is not None and len(splits) > 1:
         return _across(metric, splits)
     if pooled or len(splits) == 1:
         return _at_once(metric, splits)
-    return _split_by_split(metric, splits, train_rows)
+    return _split_by_split(metric, splits, train_rows, rounds)
 
 
 def _across(metric: Metric, splits: Sequence[Answers]) -> Summary:
@@ -71,7 +79,9 @@ def _at_once(metric: Metric, splits: Sequence[Answers]) -> Summary:
     )
 
 
-def _split_by_split(metric: Metric, splits: Sequence[Answers], train_rows: Sequence[int]) -> Summary:
+def _split_by_split(
+    metric: Metric, splits: Sequence[Answers], train_rows: Sequence[int], rounds: Rounds | None
+) -> Summary:
     scores = [metric.compute(answers) for answers in splits]
     values = tuple(None if isinstance(score, Undefined) else score for score in scores)
     found = [value for value in values if value is not None]
@@ -84,7 +94,7 @@ def _split_by_split(metric: Metric, splits: Sequence[Answers], train_rows: Seque
     def interval() -> Interval:
         if form_for(metric, splits[0]) == "share of rows":
             return _wilson(metric, joined(splits), mean)
-        return split_interval(found, splits, train_rows)
+        return split_interval(found, splits, train_rows, rounds)
 
     return _summary(metric, mean, spread, values, _marks_of_splits(metric, splits), interval)
 
@@ -94,10 +104,13 @@ def form_for(metric: Metric, answers: Answers) -> Form:
     return metric.form if answers.units is None else "other"
 
 
-def split_interval(values: Sequence[float], splits: Sequence[Answers], train_rows: Sequence[int]) -> Interval:
+def split_interval(
+    values: Sequence[float], splits: Sequence[Answers], train_rows: Sequence[int], rounds: Rounds | None = None
+) -> Interval:
     """The corrected resampled t interval of a mean over splits."""
-    estimate = over_splits(values, train_rows, [len(answers) for answers in splits], scale=max(map(abs, values)))
-    return estimate.interval(f"corrected resampled t over {len(splits)} splits")
+    means, scale = by_round(values, rounds), max(map(abs, values))
+    estimate = over_splits(means, train_rows, [len(answers) for answers in splits], scale)
+    return estimate.interval(f"corrected resampled t over {said_of(means, rounds)}")
 
 
 def _summary(

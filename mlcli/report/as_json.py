@@ -12,7 +12,8 @@ from mlcli.experiment.cells import Cell, CellResult, StepSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.confusion import Confusion
 from mlcli.report.details import json_of
-from mlcli.report.scored import Scored
+from mlcli.report.scored import Scored, swept_over
+from mlcli.report.series import summaries_by_series
 
 
 def results_as_json(scored: Sequence[Scored]) -> dict[str, Any]:
@@ -48,12 +49,23 @@ def _result(one: Scored) -> dict[str, Any]:
         "splits": len(result.splits),
         "seconds": _seconds(result),
         "metrics": {name: _summary(summary) for name, summary in one.summaries.items()},
+        **_series(one),
         **(_confusion(one.confusion) if one.confusion else {}),
         **({"classes": [_plain(asdict(rates)) for rates in one.classes]} if one.classes else {}),
         **json_of(one),
         "notes": [*cell.dataset.notes, *result.notes],
         "warnings": list(dict.fromkeys(text for split in result.splits for text in split.warnings)),
     }
+
+
+def _series(one: Scored) -> dict[str, Any]:
+    """Each metric at each value that a protocol sweeps over; nothing where it sweeps over nothing."""
+    values = summaries_by_series(one)
+    described = [
+        {"value": value, "metrics": {name: _summary(summary) for name, summary in summaries.items()}}
+        for value, summaries in values.items()
+    ]
+    return {"series": {"over": swept_over(one.result), "values": described}} if values else {}
 
 
 def _step(step: StepSpec) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from mlcli.core.answers import Answers, LabelAnswers
 from mlcli.core.errors import UsageError
 from mlcli.core.kinds import kind_named
+from mlcli.core.registry import PROTOCOLS
 from mlcli.experiment.cells import CellResult
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
@@ -65,8 +66,8 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
     if result.status != DONE:
         return Scored(result, metrics)
     answers = judged(result)
-    train_rows = [split.train_rows for split in result.splits]
-    summaries = {metric.name: summarise(metric, answers, train_rows, result.pooled) for metric in metrics}
+    train_rows, pooled, rounds = training_parts(result), result.pooled, rounds_of(result)
+    summaries = {metric.name: summarise(metric, answers, train_rows, pooled, rounds) for metric in metrics}
     if not isinstance(answers[0], LabelAnswers):
         return Scored(result, metrics, summaries)
     together = joined(answers)
@@ -77,6 +78,28 @@ def judged(result: CellResult) -> list[Any]:
     """The answers of each split to the rows by which the kind judges."""
     part = kind_named(result.cell.kind).parts[-1]
     return [split.answers[part] for split in result.splits]
+
+
+def swept_over(result: CellResult) -> str:
+    """What the splits of the protocol sweep over, if they do and the protocol is known."""
+    use = result.cell.protocol.use
+    return str(getattr(PROTOCOLS.load(use), "series", "")) if use in PROTOCOLS else ""
+
+
+def rounds_of(result: CellResult) -> list[int] | None:
+    """For each split, which of those it is that judge the same rows; None where nothing is swept over."""
+    if not swept_over(result):
+        return None
+    rounds = [split.label.partition(", ")[2] for split in result.splits]
+    return [rounds.index(label) for label in rounds]
+
+
+def training_parts(result: CellResult) -> list[int]:
+    """How many rows each split learned from; those whose class a sweep hid count, too: by them splits overlap."""
+    if not swept_over(result):
+        return [split.train_rows for split in result.splits]
+    known = len(result.cell.dataset) - result.cell.dataset.unlabelled
+    return [known - len(answers) for answers in judged(result)]
 
 
 def metrics_for(result: CellResult, asked: Sequence[str]) -> tuple[Metric, ...]:

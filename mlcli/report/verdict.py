@@ -13,7 +13,7 @@ from mlcli.metrics.base import Metric
 from mlcli.metrics.difference import Difference, compare
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scored import Scored, judged, rounds_of, training_parts
 from mlcli.report.scores import badness, decimals_of
 
 FURTHER = {"high": "above", "low": "below", "zero": "from"}
@@ -101,8 +101,8 @@ def _difference(best: Scored, other: Scored, metric: Metric) -> Difference:
     if best.result.cell.protocol.use != other.result.cell.protocol.use:
         first, second = _row_by_row(best, other)
         return compare(metric, [first], [second], [0], pooled=True)
-    train_rows = [split.train_rows for split in best.result.splits]
-    return compare(metric, judged(best.result), judged(other.result), train_rows, best.result.pooled)
+    pooled, rounds = best.result.pooled, rounds_of(best.result)
+    return compare(metric, judged(best.result), judged(other.result), training_parts(best.result), pooled, rounds)
 
 
 def _row_by_row(best: Scored, other: Scored) -> tuple[Any, Any]:
