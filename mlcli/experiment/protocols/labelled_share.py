@@ -4,7 +4,7 @@ Computed:
     Every fold of a stratified k-fold is judged once for each of ``shares``. Of the training rows of each class
     round(rows × share) keep their class, at least one; the classes of the others are hidden. What keeps its class
     for a small share keeps it for a larger one, too. A model that does not accept unlabelled rows learns from the
-    labelled ones alone.
+    labelled ones alone. A fold counts once in intervals over splits and in tests, by its mean over the shares.
 
 Cost:
     folds × repeats × shares fits.
