@@ -17,8 +17,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.seeds import rng_for
-from mlcli.core.sequences import numbered
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Rows
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.intervals import LEVEL, Interval
 
@@ -63,7 +62,7 @@ def drawn_from(answers: Answers) -> str:
 def weightings(answers: Answers) -> Iterator[Array]:
     """Blocks (B × n) of weightings of the rows."""
     rows, left = len(answers), resamples_for(len(answers))
-    unit = np.arange(rows) if answers.units is None else numbered(answers.units)
+    unit = _units_of(answers)
     units = int(unit.max()) + 1
     rng = rng_for("bootstrap", hashlib.sha256(answers.rows.astype("<i8").tobytes()).hexdigest())
     while left:
@@ -72,6 +71,15 @@ def weightings(answers: Answers) -> Iterator[Array]:
         counts = np.bincount(drawn.ravel(), minlength=times * units).reshape(times, units)
         yield counts[:, unit] * answers.weights
         left -= times
+
+
+def _units_of(answers: Answers) -> Rows:
+    """The number of what each row is drawn with, by the order in which these first stand there."""
+    if answers.units is None:
+        return np.arange(len(answers))
+    from mlcli.core.sequences import numbered
+
+    return numbered(answers.units).astype(np.intp)
 
 
 def _under(metric: Metric, answers: Answers, block: Array) -> Array:

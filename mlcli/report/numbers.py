@@ -10,6 +10,8 @@ FINEST = 8
 DIGITS = 4
 LARGE = 1e7
 MOST_DECIMALS = 6
+HEIGHTS = "▁▂▃▄▅▆▇█"
+"""From the lowest to the highest, for curves and histograms of one line."""
 NOISE = 1e-12
 """What is this much smaller than the largest of its column is rounding, and looks like 0."""
 

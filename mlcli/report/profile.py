@@ -7,9 +7,8 @@ from typing import Any
 
 from mlcli.data.profile import ColumnProfile, LevelCount, LevelSummary, NumberSummary, Profile
 from mlcli.report.document import Block, Cell, Content, Document, Grid, Heading, Notes, Sentence, grid, notes
-from mlcli.report.numbers import counted, lined_up, share, short
+from mlcli.report.numbers import HEIGHTS, counted, lined_up, share, short
 
-HEIGHTS = "▁▂▃▄▅▆▇█"
 BAR, BAR_WIDTH = "█", 20
 LEVELS_SHOWN = 4
 

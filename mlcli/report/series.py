@@ -11,8 +11,7 @@ from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import Difference, compare
 from mlcli.metrics.summary import summarise
 from mlcli.report.document import Block, Cell, Content, Heading, grid, notes
-from mlcli.report.numbers import fixed, short
-from mlcli.report.profile import HEIGHTS
+from mlcli.report.numbers import HEIGHTS, fixed, short
 from mlcli.report.scored import Scored, judged, swept_over, training_parts
 from mlcli.report.scores import BEST, badness, decimals_of, reach_of
 
