@@ -76,6 +76,16 @@ def test_chunks_count_when_ends_and_type_are_right() -> None:
     assert number("chunk-f1", later_begin) == pytest.approx(2 / 5)
 
 
+def test_the_example_of_seqeval() -> None:
+    """The first example in the README of seqeval: f1 0.50, accuracy 0.80; MISC is wrong and PER is right."""
+    tags = ("O", "B-MISC", "I-MISC", "B-PER", "I-PER")
+    truth = ["O O O B-MISC I-MISC I-MISC O", "B-PER I-PER O"]
+    predicted = ["O O B-MISC I-MISC I-MISC I-MISC O", "B-PER I-PER O"]
+    answers = tag_answers(truth, predicted, tags)
+    assert [number(f"chunk-{of}", answers) for of in ("f1", "precision", "recall")] == [0.5, 0.5, 0.5]
+    assert number("accuracy", answers) == pytest.approx(0.8)
+
+
 def test_chunks_of_random_tags_are_those_of_conlleval() -> None:
     for seed in range(60):
         answers = drawn(seed)
