@@ -20,6 +20,8 @@ MEANS, LEVELS = (
     "Means of the groups, in the units of the file",
     "Most frequent level of each group, with its share",
 )
+PROFILES = (MEANS, LEVELS)
+"""The titles of what is said of groups."""
 READING = (
     "between: the share of a column's variance that lies between the groups; 1 tells them apart, 0 not at all"
 )

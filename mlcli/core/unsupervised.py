@@ -88,8 +88,13 @@ class DensityEstimator(Unsupervised):
 
     @staticmethod
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn, and note how likely it finds its own training rows and how many they count as."""
+        """Let a model learn, and note how likely it finds its own training rows and how many they count as.
+
+        What its groups look like is noted, too, if it tells several apart.
+        """
         Unsupervised.learn(model, data, rng)
+        if model.groups() > 1:
+            model.profile_ = profile_of(data.table, model.cluster_of(data.table), model.groups(), data.weights)
         model.fit_log_likelihood_ = float(data.weights @ model.log_density(data.table))
         model.fit_rows_ = float(data.weights.sum())
 
@@ -110,6 +115,14 @@ class DensityEstimator(Unsupervised):
     def log_density(self, table: Table) -> Array:
         """The natural logarithm of p(x) of each row."""
         raise TypeError(f"{type(self).__name__} does not say how dense it finds rows")
+
+    def groups(self) -> int:
+        """How many groups of rows it tells apart."""
+        return 1
+
+    def cluster_of(self, table: Table) -> Codes:
+        """The group that each row most probably belongs to."""
+        return np.zeros(len(table), np.int32)
 
     def free_parameters(self) -> int:
         """How many numbers were fitted."""

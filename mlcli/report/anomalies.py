@@ -61,10 +61,12 @@ def _flags_in_short(answers: ScoreAnswers) -> list[str]:
         return ["", "", ""]
     flagged = answers.flagged
     hits = int((flagged & (answers.truth == ANOMALY)).sum())
-    return [_limit(answers.threshold), f"{flagged.sum()} of {len(answers)}", str(hits)]
+    return [_limit(answers.threshold).removesuffix(" by split"), f"{flagged.sum()} of {len(answers)}", str(hits)]
 
 
 def _first_named(answers: ScoreAnswers) -> str:
+    if answers.score.min() == answers.score.max():
+        return "none: all rows score alike"
     return ", ".join(str(row + 1) for row in answers.rows[ranked(answers)[:NAMED]])
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.stats
 import sklearn.mixture
 
-from mlcli.core.errors import FitError
+from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named
 from mlcli.models.density.gaussian import Gaussian
+from mlcli.models.density.gmm import GaussianMixture
 from tests.golden.asking import answered, fitted
 from tests.golden.densities import numbers_of, unlabelled
+
+pytestmark = pytest.mark.filterwarnings("ignore::mlcli.core.errors.MlcliWarning")
 
 PEER = {"full": "full", "diagonal": "diag", "spherical": "spherical"}
 
@@ -76,3 +81,15 @@ def test_the_floor_is_a_limit_and_not_an_addition() -> None:
     raised = fitted(Gaussian(floor=0.1), unlabelled(X, "density")).covariance_
     relative = raised / np.sqrt(np.outer(np.diag(free), np.diag(free)))
     assert np.linalg.eigvalsh(relative).min() == pytest.approx(0.1, rel=1e-9)
+
+
+def test_columns_that_follow_from_each_other_are_warned_of() -> None:
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    dependent = unlabelled(np.column_stack([x, x.sum(axis=1)]), "density")
+    with pytest.warns(MlcliWarning, match="columns follow from each other"):
+        fitted(Gaussian(), dependent)
+    with pytest.warns(MlcliWarning, match="columns follow from each other"):
+        fitted(GaussianMixture(components=2), dependent)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted(Gaussian(covariance="diagonal"), dependent)

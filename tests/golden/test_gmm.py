@@ -146,7 +146,7 @@ def test_the_petals_that_were_rounded_to_the_same_width_are_no_component(seed: i
 
 def test_a_component_on_one_row_stays_finite_and_is_warned_of() -> None:
     X = np.array([[0.0], [0.1], [0.2], [0.3], [50.0]])
-    with pytest.warns(MlcliWarning, match="floor"):
+    with pytest.warns(MlcliWarning, match="shrunk onto rows"):
         answers = answered(GaussianMixture(components=2), unlabelled(X, "density"))
     assert np.isfinite(answers.log_density).all()
     assert answers.fit_log_likelihood < 20

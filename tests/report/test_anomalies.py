@@ -115,6 +115,13 @@ def test_without_labels_the_first_of_several_is_shown_in_full() -> None:
     assert "no threshold was chosen" in shown
 
 
+def test_where_all_rows_score_alike_none_is_named(tmp_path: Path) -> None:
+    equal = tmp_path / "equal.csv"
+    equal.write_text("a,b\n" + "1,2\n" * 30)
+    shown = typed("eval", str(equal), "-m", "lof", "-m", "knn-distance").stdout
+    assert shown.count("none: all rows score alike") == 2
+
+
 def test_the_rows_flagged_are_in_the_json_with_their_reasons() -> None:
     document = json.loads(typed("eval", "wdbc", "-m", "z-score", "--repeats", "2", "--json").stdout)
     cell = next(cell for cell in document["cells"] if cell["model"] == "z-score")

@@ -10,6 +10,12 @@ from mlcli.core.names import listed
 from mlcli.core.tables import Array
 from mlcli.core.unlabelled import UnlabelledRows
 
+SET_BY_FLOOR = (
+    "columns follow from each other in the training rows, or outnumber them, and 'floor' sets how dense such rows "
+    "are; leave columns out, or try covariance: diagonal"
+)
+"""What is to be known of a covariance that lies on the floor."""
+
 
 def spread_of(data: UnlabelledRows) -> tuple[Array, Array]:
     """The mean and standard deviation of each column; a column or a row alone has no density, and is refused."""

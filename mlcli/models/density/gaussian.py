@@ -20,12 +20,13 @@ Choices:
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from mlcli.core.bases import Accepts
-from mlcli.core.errors import FitError
+from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -35,7 +36,7 @@ from mlcli.core.unsupervised import DensityEstimator
 from mlcli.models.density._components import component_tables, refuse_misshapen
 from mlcli.models.density._forms import FORMS
 from mlcli.models.density._mixture import Mixture
-from mlcli.models.density._rows import spread_of
+from mlcli.models.density._rows import SET_BY_FLOOR, spread_of
 
 
 @register("gaussian", reference="Bishop 2006, Pattern Recognition and Machine Learning, section 2.3")
@@ -64,7 +65,10 @@ class Gaussian(DensityEstimator):
             raise FitError(f"a covariance with ddof {self.ddof} needs more rows")
         form = FORMS[self.covariance]
         scatter = form.scatter(data.table.numbers - self.mean_, data.weights) / freedom
-        self.covariance_ = form.likeliest(scatter, self.floor * deviations**2)
+        floor = self.floor * deviations**2
+        self.covariance_ = form.likeliest(scatter, floor)
+        if floor.all() and form.lies_on(floor, self.covariance_):
+            warnings.warn(SET_BY_FLOOR, MlcliWarning, stacklevel=2)
 
     def log_density(self, table: Table) -> Array:
         """The logarithm of the bell at each row."""

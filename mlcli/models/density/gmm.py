@@ -47,11 +47,16 @@ from mlcli.models.density._climbing import STOPS, Climb, Until, climbed
 from mlcli.models.density._components import component_tables, refuse_misshapen
 from mlcli.models.density._forms import FORMS
 from mlcli.models.density._mixture import Mixture, from_groups
-from mlcli.models.density._rows import spread_of
+from mlcli.models.density._rows import SET_BY_FLOOR, spread_of
 from mlcli.models.density._starts import STARTS, ground_of
 
 SHARE_DECIMALS = 9
 """Shares that agree to so many decimals are equal, so that rounding does not number components anew."""
+
+COLLAPSED = (
+    "a component has shrunk onto rows that are equal in some direction, and 'floor' sets how dense it is; "
+    "fewer components, or covariance: diagonal, may help"
+)
 
 
 @register(
@@ -92,7 +97,11 @@ class GaussianMixture(DensityEstimator, Clusterer):
             from_groups(X, weights, ground.groups(self.components, self.start, rng), form, floor)
             for _ in range(self.restarts)
         )
-        self._keep(max((climbed(X, weights, start, floor, until) for start in starts), key=Climb.merit))
+        best = max((climbed(X, weights, start, floor, until) for start in starts), key=Climb.merit)
+        self._keep(best)
+        if best.grounded:
+            whole = form.scatter(X - mean, weights) / weights.sum()
+            warnings.warn(SET_BY_FLOOR if form.lies_on(floor, whole) else COLLAPSED, MlcliWarning, stacklevel=2)
 
     def log_density(self, table: Table) -> Array:
         """The logarithm of the mixture at each row."""
@@ -129,9 +138,6 @@ class GaussianMixture(DensityEstimator, Clusterer):
         if not climb.settled:
             what = f"the mixture was still changing after {self.max_iterations} rounds; raise max_iterations"
             warnings.warn(what, MlcliWarning, stacklevel=3)
-        if climb.grounded:
-            what = "a component has no more spread in some direction than the floor allows, which sets its density"
-            warnings.warn(f"{what}; fewer components may help", MlcliWarning, stacklevel=3)
         found = climb.mixture
         order = np.argsort(-np.round(found.shares, SHARE_DECIMALS), kind="stable")
         self.shares_, self.means_, self.covariances_ = (
