@@ -13,7 +13,7 @@ from mlcli.core.explanation import Explanation, Section
 from mlcli.core.learning import learn
 from mlcli.core.limits import refuse_extremes
 from mlcli.core.params import learned
-from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.core.tables import Array, Codes, Flags, Table
 
 
 @dataclass(kw_only=True, eq=False)
@@ -25,7 +25,6 @@ class Pipeline(Model):
 
     classes_: tuple[str, ...] = learned()
     class_totals_: Array = learned()
-    rows_: Rows = learned()
     profile_: dict[str, Any] | None = learned()
     fit_log_likelihood_: float = learned()
     fit_rows_: float = learned()
@@ -70,11 +69,6 @@ class Pipeline(Model):
         """The model's values for prepared rows."""
         return self.model.predict_values(self.prepared(table))  # type: ignore[no-any-return]
 
-    @property
-    def transductive(self) -> bool:
-        """Whether the model can only place the rows that it was fitted on."""
-        return bool(getattr(self.model, "transductive", False))
-
     def space(self, table: Table) -> Array:
         """The numbers that the model sees."""
         return self.model.space(self.prepared(table))  # type: ignore[no-any-return]
@@ -82,10 +76,6 @@ class Pipeline(Model):
     def cluster_of(self, table: Table) -> Codes:
         """The model's group of each prepared row."""
         return self.model.cluster_of(self.prepared(table))  # type: ignore[no-any-return]
-
-    def placed(self) -> Codes:
-        """Where the model placed the rows that it was fitted on."""
-        return self.model.placed()  # type: ignore[no-any-return]
 
     def groups(self) -> int:
         """How many groups the model makes."""

@@ -9,12 +9,11 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.bases import Model, refuse_not_finite
-from mlcli.core.errors import FitError
 from mlcli.core.group_profile import profile_of
 from mlcli.core.grouping import around_centres, silhouettes
 from mlcli.core.limits import refuse_unlearnable
 from mlcli.core.params import learned
-from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.core.tables import Array, Codes, Table
 from mlcli.core.unsupervised_answers import ClusterAnswers, DensityAnswers, ProjectionAnswers
 
 
@@ -38,13 +37,11 @@ class Clusterer(Unsupervised):
     transductive: ClassVar[bool] = False
     """Whether it can only place the rows that it was fitted on."""
 
-    rows_: Rows = learned()
     profile_: dict[str, Any] | None = learned()
 
     @staticmethod
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn; one that only places what it was fitted on remembers which rows these were."""
-        model.rows_ = data.rows if model.transductive else None
+        """Let a model learn, and describe its groups."""
         Unsupervised.learn(model, data, rng)
         model.profile_ = profile_of(data.table, _groups_of(model, data), model.groups(), data.weights)
 
@@ -69,10 +66,6 @@ class Clusterer(Unsupervised):
     def cluster_of(self, table: Table) -> Codes:
         """The group of each row."""
         raise TypeError(f"{type(self).__name__} does not say how it places rows")
-
-    def placed(self) -> Codes:
-        """The group of each row that it was fitted on, for a method that can place no others."""
-        raise TypeError(f"{type(self).__name__} does not say how it placed its rows")
 
     def groups(self) -> int:
         """How many groups there are, empty ones included."""
@@ -160,8 +153,4 @@ class Projector(Unsupervised):
 
 
 def _groups_of(model: Any, data: Any) -> Codes:
-    if not model.transductive:
-        return np.asarray(model.cluster_of(data.table), dtype=np.int32)
-    if not np.array_equal(model.rows_, data.rows):
-        raise FitError(f"{model.name} can only place the rows that it was fitted on", hint="protocol: whole")
-    return np.asarray(model.placed(), dtype=np.int32)
+    return np.asarray(model.cluster_of(data.table), dtype=np.int32)

@@ -100,9 +100,6 @@ def _refuse_not_finite(answers: Array) -> None:
 def group_columns(pipeline: Any, asked: Asked) -> Columns:
     """The cluster of each row."""
     asked.refuse_probabilities("groups have no probabilities")
-    if pipeline.transductive:
-        what = f"{pipeline.name} can only place the rows that it was fitted on"
-        raise DataError(what, hint="k-means and gmm place new rows")
     return {"cluster": [str(group) for group in pipeline.cluster_of(asked.table)]}
 
 

@@ -151,3 +151,12 @@ def test_the_dendrogram_is_drawn_to_scale() -> None:
         "               " + " " * 48 + "│",
         "group 1: row 3 " + "─" * 48 + "┘",
     )
+
+
+def test_rows_are_known_again_in_any_order_and_others_refused() -> None:
+    X = np.random.default_rng(6).normal(size=(30, 2))
+    model = fitted(Agglomerative(clusters=4), rows(X))
+    some = np.array([7, 3, 3, 29])
+    assert model.cluster_of(rows(X[some]).table).tolist() == model.group_[some].tolist()
+    with pytest.raises(FitError, match="row 2 is none of them"):
+        model.cluster_of(rows(np.vstack([X[:1], X[1:2] + 1e-9])).table)

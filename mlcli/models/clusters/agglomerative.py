@@ -15,7 +15,8 @@ Cost:
 
 Choices:
     Distances are Euclidean. Of equal distances the first pair merges (the notes leave it open). It can only place
-    the rows that it was fitted on. Groups are numbered from the largest to the smallest.
+    the rows that it was fitted on, which it knows again by their cells. Groups are numbered from the largest to
+    the smallest.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core.bases import Accepts
+from mlcli.core.draws import draws
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Rows
+from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.core.unlabelled import ClusteredRows
 from mlcli.core.unsupervised import Clusterer
 from mlcli.models.clusters._dendrogram import dendrogram, last_merges
@@ -55,6 +57,8 @@ class Agglomerative(Clusterer):
     heights_: Array = learned()
     sizes_: Rows = learned()
     group_: Codes = learned()
+    marks_: Array = learned()
+    """A number for each row, which follows from its cells."""
 
     @property
     def accepts(self) -> Accepts:
@@ -79,10 +83,20 @@ class Agglomerative(Clusterer):
         group = merges.cut_into(self.clusters) if self.height is None else merges.cut_at(self.height)
         order = largest_first(X, group, int(group.max()) + 1, data.weights)
         self.group_ = np.argsort(order).astype(np.int32)[group]
+        self.marks_ = draws(data.table, 0)
 
-    def placed(self) -> Codes:
-        """The group of each row that was merged."""
-        return self.group_
+    def cluster_of(self, table: Table) -> Codes:
+        """The group of each row, which must be one of those that were merged."""
+        marks = draws(table, 0)
+        if np.array_equal(marks, self.marks_):
+            return self.group_
+        order = np.argsort(self.marks_, kind="stable")
+        places = order[np.minimum(np.searchsorted(self.marks_[order], marks), len(order) - 1)]
+        new = np.flatnonzero(self.marks_[places] != marks)
+        if len(new):
+            what = f"agglomerative can only place the rows that it was fitted on; row {new[0] + 1} is none of them"
+            raise FitError(what, hint="k-means and gmm place new rows")
+        return np.asarray(self.group_[places])
 
     def groups(self) -> int:
         """As many as the cut has left."""
@@ -92,7 +106,9 @@ class Agglomerative(Clusterer):
         """Merges that make a tree of all rows, and a group for each."""
         merges = len(self.heights_)
         made = np.arange(merges)[:, None] + merges + 1
-        if np.shape(self.merged_) != (merges, 2) or len(self.sizes_) != merges or len(self.group_) != merges + 1:
+        if np.shape(self.merged_) != (merges, 2) or len(self.sizes_) != merges:
+            raise ValueError("merges that do not fit the rows")
+        if len(self.group_) != merges + 1 or np.shape(self.marks_) != (merges + 1,):
             raise ValueError("merges that do not fit the rows")
         if (
             not np.array_equal(np.sort(self.merged_, axis=None), np.arange(2 * merges))

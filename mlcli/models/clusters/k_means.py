@@ -126,7 +126,7 @@ class KMeans(Clusterer):
         lines = (
             f"sum of squared distances to the centres (WCSS): {self.within_:.6g}, in the columns as it sees them",
             f"{100 * share:.1f} % of that to the mean of all rows",
-            f"best of {self.restarts} restarts, settled after {self.steps_} steps",
+            f"best of {self.restarts} restarts, settled after {self.steps_} step{'s' * (self.steps_ != 1)}",
         )
         return (Section(f"{len(self.centres_)} groups round their centres", lines=lines),)
 
