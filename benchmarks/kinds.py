@@ -113,6 +113,10 @@ def neighbours() -> Iterator[Row]:
         yield side_by_side("lof", X, partial(scored, "lof", k, other), new, f"{k} neighbours, other rows")
         near = partial(scored, "knn-distance", k, data)
         yield side_by_side("knn-distance", X, near, partial(distances, k), f"{k} neighbours, own rows")
+    few = (np.random.default_rng(0).random((ROWS, COLUMNS)) < 0.1).astype(float)
+    tied = partial(ours, "lof", {"neighbours": 20}, rows_for("anomaly", few))
+    same = partial(LocalOutlierFactor(n_neighbors=20).fit, few)
+    yield side_by_side("lof", few, tied, same, "20 neighbours, own rows of 0 and 1, most of them equal to others")
 
 
 def dealt(X: Array, clusters: int, random_state: Any) -> Array:

@@ -27,10 +27,12 @@ def trained_of(cell: Cell, trained: Trained) -> Document:
 
 
 def _rows_of(cell: Cell, trained: Trained) -> str:
-    """What it has learned from, and what became of rows without a target."""
+    """What it has learned from, and what became of the other rows."""
     rows, unlabelled = counted(len(trained.rows), "row"), len(cell.dataset) - len(trained.rows)
     if not unlabelled:
         return rows
+    if unlabelled != cell.dataset.unlabelled:  # its kind of task has left out rows that have a target
+        return f"{len(trained.rows):,} of {counted(len(cell.dataset), 'row')}"
     if learns_from_unlabelled(cell):
         return f"{rows}, and from {unlabelled:,} more that have no target"
     return f"{rows} ({unlabelled:,} without a target left out)"

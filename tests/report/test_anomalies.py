@@ -151,7 +151,7 @@ def test_without_labels_the_json_has_the_oddest_rows() -> None:
 def test_a_kept_detector_learns_from_good_rows_and_its_threshold_has_the_highest_f1(tmp_path: Path) -> None:
     model = tmp_path / "odd.mlcli"
     shown = typed("train", "wdbc", "--task", "anomaly", "-m", "z-score", "-o", str(model)).stdout
-    assert "learned from 357 rows" in shown
+    assert "learned from 357 of 569 rows; default" in shown
     assert "357 rows that are 'benign' and 212 that are 'malignant'" in shown
     rows = list(csv.DictReader(io.StringIO(typed("predict", str(model), "wdbc").stdout)))
     truth = np.array([row["diagnosis"] == "malignant" for row in rows])
