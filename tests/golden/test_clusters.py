@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -154,3 +155,24 @@ def test_a_single_grouping_has_no_stability_and_says_what_would_help() -> None:
     apart = [answers([1, 2], [0, 1], rows=np.array(rows)) for rows in ([0, 1], [2, 3])]
     shared = summarise(metric_named("stability", ClusterAnswers), apart, [2, 2])
     assert shared.why == "some splits share fewer than two rows"
+
+
+def test_of_many_rows_some_silhouettes_are_computed_in_blocks_that_do_not_grow() -> None:
+    X = np.random.default_rng(0).normal(size=(20_000, 2))
+    group = (X[:, 0] > 0).astype(np.int32)
+    tracemalloc.start()
+    found = silhouettes(X, group, 2)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    known = np.flatnonzero(~np.isnan(found))
+    some = known[::500]
+    distances = np.sqrt(((X[some, None] - X) ** 2).sum(axis=2))
+    near, apart = (
+        np.array([row[group == which].sum() for row, which in zip(distances, choice, strict=True)])
+        for choice in (group[some], 1 - group[some])
+    )
+    near, apart = near / (np.bincount(group)[group[some]] - 1), apart / np.bincount(group)[1 - group[some]]
+    assert len(known) == 5_000
+    assert found[some] == pytest.approx((apart - near) / np.maximum(near, apart), abs=1e-6)
+    # A matrix of 5,000 x 20,000 distances alone would be 800 MB.
+    assert most < 200e6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -170,3 +171,22 @@ def test_an_offset_moves_the_centres_and_nothing_else() -> None:
     near, far = fitted(KMeans(), rows(X)), fitted(KMeans(), rows(X + 2.0**24))
     assert far.centres_ == pytest.approx(near.centres_, abs=1e-7)
     assert asked(near, rows(X)).cluster.tolist() == asked(far, rows(X + 2.0**24)).cluster.tolist()
+
+
+@pytest.mark.parametrize("start", list(STARTS))
+@pytest.mark.parametrize("route", [0, 10**18], ids=["compiled", "numpy"])
+def test_memory_grows_with_the_rows_and_not_with_their_square(
+    start: str, route: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_placing, "COMPILED_FROM", route)
+
+    def peak(n: int) -> int:
+        data = rows(np.random.default_rng(0).normal(size=(n, 4)))
+        tracemalloc.start()
+        fitted(KMeans(clusters=5, start=start, restarts=2, tolerance=0.1), data)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(500)
+    assert peak(8000) < 3 * peak(4000)

@@ -25,7 +25,10 @@ def labels_known(answers: ClusterAnswers) -> Undefined | None:
 
 @score("silhouette", ClusterAnswers, better="high", low=-1.0, high=1.0, needs=(more_than_one,))
 def silhouette(answers: ClusterAnswers) -> Score:
-    """How much nearer rows are to their own group than to the next: mean of (b - a) / max(a, b)."""
+    """How much nearer rows are to their own group than to the next: mean of (b - a) / max(a, b).
+
+    Of more than 5,000 rows, the mean of 5,000 at even steps, each beside all rows.
+    """
     known = ~np.isnan(answers.silhouette)
     weight = None if answers.weight is None else answers.weight[known]
     return weighted_mean(answers.silhouette[known], weight)
