@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.bases import Accepts
+from mlcli.core.pairs import Pairs, near_rows, pairs_near
 from mlcli.core.ranking import GroupedRows, RankAnswers
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
@@ -70,3 +71,8 @@ def drawn(accepts: Accepts, groups: int = 40, seed: int = 1, noise: float = 0.4)
 def each_group(data: Any, value: Any) -> list[Array]:
     """The values of each group."""
     return [value[data.group == one] for one in np.unique(data.group)]
+
+
+def pairs_of(value: Any, group: Any, weight: Any) -> Pairs:
+    """Every pair."""
+    return pairs_near(value, weight, near_rows(group, value, -np.inf, np.inf))

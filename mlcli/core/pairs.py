@@ -21,11 +21,6 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.higher)
 
-    def counting(self) -> Pairs:
-        """The pairs whose weight is not 0."""
-        kept = self.weight > 0
-        return self if kept.all() else Pairs(self.higher[kept], self.lower[kept], self.weight[kept])
-
     def gaps(self, score: Array) -> Array:
         """How far the higher row of each pair is above the lower one by some score."""
         return np.asarray(score[self.higher] - score[self.lower])
@@ -36,21 +31,43 @@ class Pairs:
         return np.asarray(gained - lost)
 
 
-def pairs_of(value: Array, group: Codes, weight: Array) -> Pairs:
-    """Every pair, by sorting: a row is above all rows that stand before its equals in its group."""
-    order = np.lexsort((value, group))
-    group_start = _start_of_run(group[order])
-    level_start = np.maximum(group_start, _start_of_run(value[order]))
-    below = level_start - group_start
-    higher = np.repeat(np.arange(len(order)), below)
-    before = np.repeat(np.cumsum(below) - below, below)
-    lower = np.arange(len(higher)) - before + group_start[higher]
-    higher, lower = order[higher], order[lower]
-    return Pairs(higher, lower, weight[higher] * weight[lower])
+@dataclass(frozen=True, eq=False)
+class Near:
+    """For each row, the rows of its group that lie near it by a score: those of ``order`` from first to last."""
+
+    order: Rows
+    first: Rows
+    count: Rows
+
+    @property
+    def size(self) -> int:
+        """How many there are, of all rows together."""
+        return int(self.count.sum())
 
 
-def _start_of_run(values: Array | Codes) -> Rows:
-    """For each entry, where the run of equal values that it belongs to begins."""
-    begins = np.append(True, values[1:] != values[:-1])[: len(values)]
-    start: Rows = np.maximum.accumulate(np.where(begins, np.arange(len(values)), 0))
-    return start
+def near_rows(group: Codes, score: Array, least: float, most: float) -> Near:
+    """The rows whose score is lower by something between ``least`` and ``most``."""
+    first = _asked_at(group, -score, least - score, before_equals=True)
+    last = _asked_at(group, -score, most - score, before_equals=False)
+    return Near(np.lexsort((-score, group)), first, np.maximum(last - first, 0))
+
+
+def pairs_near(value: Array, weight: Array, near: Near) -> Pairs:
+    """The pairs of each row with those near it that have a lower value, but those of weight 0."""
+    higher = np.repeat(np.arange(len(value)), near.count)
+    along = np.arange(len(higher)) - np.repeat(np.cumsum(near.count) - near.count, near.count)
+    lower = near.order[along + near.first[higher]]
+    together = weight[higher] * weight[lower]
+    kept = (value[higher] > value[lower]) & (together > 0)
+    return Pairs(higher[kept], lower[kept], together[kept])
+
+
+def _asked_at(group: Codes, stands: Array, asks: Array, *, before_equals: bool) -> Rows:
+    """How many rows, by group and place, stand before where each row asks."""
+    count = len(group)
+    turn = np.repeat([1, 0] if before_equals else [0, 1], count)
+    order = np.lexsort((turn, np.concatenate([stands, asks]), np.tile(group, 2)))
+    asking = order >= count
+    found = np.empty(count, np.intp)
+    found[order[asking] - count] = np.cumsum(~asking)[asking]
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from mlcli.core.bases import Model, refuse_not_finite
 from mlcli.core.containers import RowsOfTable, extras_of
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.limits import refuse_unlearnable
-from mlcli.core.pairs import Pairs, pairs_of
+from mlcli.core.pair_sums import pair_weight
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Rows, Table
 
@@ -60,11 +59,6 @@ class GroupedRows(RowsOfTable):
         assert self.groups is not None
         return self.groups
 
-    @cached_property
-    def pairs(self) -> Pairs:
-        """Every two rows of one group that differ in relevance, and count."""
-        return pairs_of(self.relevance, self.group, self.weights).counting()
-
 
 def relevance_of(column: Column, cells: np.ndarray[Any, Any]) -> Array:
     """The relevance of each row: a number, the rank of an ordinal level, or 1 for the second of two levels."""
@@ -103,7 +97,7 @@ class Ranker(Model):
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
         """Let a model learn an order; training rows without any order to learn are refused."""
         refuse_unlearnable(data)
-        if not len(data.pairs):
+        if not pair_weight(data.relevance, data.group, data.weights).any():
             raise FitError("no two training rows of one group differ in relevance, so there is no order to learn")
         model.columns_, model.target_ = data.table.columns, data.target
         model.fit(data, rng)

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from mlcli.core.pairs import pairs_of
+from mlcli.core.pair_sums import pair_balance, pair_weight
 from mlcli.core.ranking import RankAnswers
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.base import Metric, Score, Undefined
@@ -24,15 +24,14 @@ MOST_PLACES = 10_000_000
 
 def pairs_in_order(answers: RankAnswers) -> Array:
     """Share of pairs of one group that are in the right order, equal scores half; the mean over groups."""
-    return (of_pairs(answers, np.sign) + 1) / 2
+    return (ratio(agreement(answers), total_of_pairs(answers, answers.relevance)) + 1) / 2
 
 
 def kendall_tau(answers: RankAnswers) -> Array:
     """Kendall's tau-b between score and relevance: +1 the right order, -1 its reverse; the mean over groups."""
     by_relevance, by_score = (total_of_pairs(answers, value) for value in (answers.relevance, answers.score))
-    agreement = of_pairs(answers, np.sign) * by_relevance
     # Scores that are all equal make 0/0: an order that is not there agrees with nothing.
-    return ratio(agreement, np.sqrt(by_relevance * np.where(by_score > 0, by_score, by_relevance)))
+    return ratio(agreement(answers), np.sqrt(by_relevance * np.where(by_score > 0, by_score, by_relevance)))
 
 
 def ndcg(answers: RankAnswers, first: int = MOST_PLACES) -> Array:
@@ -47,18 +46,15 @@ def ndcg_of_the_first(first: int) -> Metric:
     return mean_of_groups(f"ndcg@{first}", partial(ndcg, first=first), summary, 0.0, not_negative, few_places)
 
 
-def of_pairs(answers: RankAnswers, value: Callable[[Array], Array]) -> Array:
-    """The weighted mean over the pairs of each group of a value of their gap in score; NaN without pairs."""
-    pairs = pairs_of(answers.relevance, answers.group, answers.weights)
-    group, count = answers.group[pairs.higher], len(answers.names)
-    sums = summed(pairs.weight * value(pairs.gaps(answers.score)), group, count)
-    return ratio(sums, summed(pairs.weight, group, count))
+def agreement(answers: RankAnswers) -> Array:
+    """The weight of the pairs of each group that are in the right order, less that of those in the wrong one."""
+    balance = pair_balance(answers.relevance, answers.group, answers.score, answers.weights)
+    return summed(balance, answers.group, len(answers.names))
 
 
 def total_of_pairs(answers: RankAnswers, value: Array) -> Array:
     """The summed weight of the pairs of each group that differ in a value."""
-    pairs = pairs_of(value, answers.group, answers.weights)
-    return summed(pairs.weight, answers.group[pairs.higher], len(answers.names))
+    return summed(pair_weight(value, answers.group, answers.weights), answers.group, len(answers.names))
 
 
 def discounted(answers: RankAnswers, by: Array, first: int) -> Array:

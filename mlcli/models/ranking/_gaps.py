@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
 from mlcli.core.pairs import Pairs
-from mlcli.core.ranking import GroupedRows
 from mlcli.core.tables import Array
 
 BLOCK = 1 << 14
@@ -22,12 +19,6 @@ class Gaps:
 
     X: Array
     pairs: Pairs
-
-    @classmethod
-    def of(cls, data: GroupedRows) -> Self:
-        """The pairs of training rows; a common offset of all rows cancels, and would only cost digits."""
-        numbers = data.table.numbers
-        return cls(numbers - numbers.mean(axis=0), data.pairs)
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -49,18 +40,3 @@ class Gaps:
             difference = self.X[self.pairs.higher[part]] - self.X[self.pairs.lower[part]]
             total += (difference * weight[part, None]).T @ difference
         return total
-
-
-@dataclass(frozen=True, eq=False)
-class Minimum:
-    """Where a solver stopped: the weights, the objective there, and how far it may be above the least one."""
-
-    w: Array
-    objective: float
-    gap: float
-    """The duality gap: the objective is at most so much too large, and ‖w − w*‖² at most twice as much."""
-    iterations: int
-
-
-Solver = Callable[[Gaps, Array, float, int], Minimum]
-"""From the pairs, the cost of each, a tolerance and a limit of iterations."""

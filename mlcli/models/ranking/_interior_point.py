@@ -1,9 +1,9 @@
-"""An interior point method for the hinge: ½‖w‖² + Σ c_k max(0, 1 − d_k·w), by primal and dual at once.
+"""An interior point method for the hinge: ½‖w‖² + Σ c_k max(0, 1 − d_k·w) + a line, by primal and dual at once.
 
-Each pair has a share 0 < α < c in w = Dᵀα and a slack: d·w − 1 = ahead − behind. At the minimum α·ahead = 0 and
-(c − α)·behind = 0. The steps are Newton's towards equations with a small number in place of 0, which Mehrotra 1992
-predicts and corrects; the pairs enter one p × p system only (Ferris & Munson 2003). All equations but these stay
-exact from the start, so that the sum of the products is the duality gap.
+Each pair has a share 0 < α < c in w = Dᵀα − slope and a slack: d·w − 1 = ahead − behind. At the minimum
+α·ahead = 0 and (c − α)·behind = 0. The steps are Newton's towards equations with a small number in place of 0,
+which Mehrotra 1992 predicts and corrects; the pairs enter one p × p system only (Ferris & Munson 2003). All
+equations but these stay exact from the start, so that the sum of the products is the duality gap.
 """
 
 from __future__ import annotations
@@ -14,10 +14,19 @@ from typing import Self
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.models.ranking._gaps import Gaps, Minimum
+from mlcli.models.ranking._gaps import Gaps
+from mlcli.models.ranking._minimum import Minimum
 
 SHORT_OF_THE_WALL = 0.995
 """No share or slack may use up more of itself in one step."""
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """offset + slope·w: pairs that are not listed."""
+
+    slope: Array
+    offset: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +40,10 @@ class Point:
     behind: Array
 
     @classmethod
-    def start(cls, gaps: Gaps, cost: Array) -> Self:
+    def start(cls, gaps: Gaps, cost: Array, line: Line) -> Self:
         """Every pair with half of its cost, and slacks that fit."""
         alpha = cost / 2
-        w = gaps.back(alpha)
+        w = gaps.back(alpha) - line.slope
         margin = gaps.times(w) - 1
         return cls(w, alpha, cost - alpha, np.maximum(margin, 0) + 1, np.maximum(-margin, 0) + 1)
 
@@ -88,12 +97,13 @@ class Directions:
         )
 
 
-def interior_point(gaps: Gaps, cost: Array, tolerance: float, max_iterations: int) -> Minimum:
+def interior_point(gaps: Gaps, cost: Array, line: Line, tolerance: float, max_iterations: int) -> Minimum:
     """Follow the path to the minimum until the gap is small beside the objective."""
-    at = Point.start(gaps, cost)
+    at = Point.start(gaps, cost, line)
     for iteration in range(max_iterations + 1):
-        objective = float(at.w @ at.w / 2 + cost @ np.maximum(0.0, 1 - gaps.times(at.w)))
-        if at.gap <= tolerance * objective or iteration == max_iterations:
+        lack = cost @ np.maximum(0.0, 1 - gaps.times(at.w))
+        objective = float(at.w @ at.w / 2 + lack + line.slope @ at.w) + line.offset
+        if at.gap <= tolerance * max(abs(objective), float(at.w @ at.w) / 2) or iteration == max_iterations:
             break
         directions = Directions.of(gaps, at)
         predicted = directions.towards(0.0, 0.0)

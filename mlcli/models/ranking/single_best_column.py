@@ -9,7 +9,7 @@ Assumes:
     does not beat it has made nothing of the other columns.
 
 Cost:
-    One pass over the pairs for each column; there are up to Σ over groups of (its rows)²/2.
+    rows × log₂(rows) for each column and binary digit of the relevance.
 
 Choices:
     Pairs with equal values count half. Of columns that are equally good the first is taken, and the largest
@@ -26,7 +26,7 @@ import numpy as np
 from mlcli.core.bases import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.explanation import Explanation, Section
-from mlcli.core.pairs import Pairs
+from mlcli.core.pair_sums import share_in_order
 from mlcli.core.params import learned
 from mlcli.core.ranking import GroupedRows, Ranker
 from mlcli.core.registry import register
@@ -56,7 +56,8 @@ class SingleBestColumn(Ranker):
         """Try every column; what orders pairs wrongly most often is as good, turned round."""
         if not data.table.numbers.shape[1]:
             raise FitError("single-best-column needs at least one column")
-        self.right_ = np.array([share_in_order(data.pairs, column) for column in data.table.numbers.T])
+        known = data.relevance, data.group
+        self.right_ = np.array([share_in_order(*known, column, data.weights) for column in data.table.numbers.T])
         either_way = np.maximum(self.right_, 1 - self.right_)
         self.place_ = int(np.argmax(either_way >= either_way.max() - TIE))
         self.direction_ = 1 if self.right_[self.place_] >= 0.5 - TIE else -1
@@ -84,9 +85,3 @@ class SingleBestColumn(Ranker):
             Section("The column", lines=(f"{name}, {DIRECTIONS[self.direction_]}",)),
             Section("Each column alone", ("column", "order", "pairs in order"), tuple(rows), note=note),
         )
-
-
-def share_in_order(pairs: Pairs, score: Array) -> float:
-    """The share of pairs whose higher row has the higher score; equal ones count half."""
-    right = (np.sign(pairs.gaps(score)) + 1) / 2
-    return float(pairs.weight @ right / pairs.weight.sum())
