@@ -13,7 +13,7 @@ from mlcli.core.pair_sums import of_higher, of_lower, pair_balance, pair_weight
 def test_sums_are_those_of_two_loops(seed: int, margin: float) -> None:
     rng = np.random.default_rng(seed)
     n = 40
-    value, score = rng.integers(-2, rng.integers(-1, 7), n) * 1.0, rng.integers(-4, 5, n) / 2
+    value, score = rng.integers(-2, rng.integers(-1, 7), n).astype(float), rng.integers(-4, 5, n) / 2
     group, summed = rng.integers(0, 4, n).astype(np.int32), rng.integers(0, 9, (n, 2)).astype(float)
     lower, higher = np.zeros((n, 2)), np.zeros((n, 2))
     for a in range(n):
@@ -28,7 +28,7 @@ def test_sums_are_those_of_two_loops(seed: int, margin: float) -> None:
 def test_weights_and_balances_are_those_of_two_loops() -> None:
     rng = np.random.default_rng(1)
     value, score, group = (
-        rng.integers(0, 5, 50),
+        rng.integers(0, 5, 50).astype(float),
         rng.integers(0, 6, 50) / 3,
         rng.integers(0, 3, 50).astype(np.int32),
     )
