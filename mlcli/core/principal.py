@@ -142,12 +142,18 @@ def _scree(variances: Array, count: int) -> Section:
         for place, (variance, part) in enumerate(zip(variances, together, strict=True), 1)
     )
     note = f"{count} of {len(variances)} components are kept, with {_share(variances[:count].sum() / total)}"
+    directions = int((variances > 0).sum())
+    empty = (
+        f"; the rows vary in {directions} directions only, the other components are 0"
+        if directions < count
+        else ""
+    )
     hidden = f"; lines of the first {MOST_LINES}" if len(rows) > MOST_LINES else ""
     return Section(
         SCREE,
         ("component", "variance", "share", "together", ""),
         rows[:MOST_LINES],
-        note=f"{note} of the variance{hidden}",
+        note=f"{note} of the variance{empty}{hidden}",
     )
 
 

@@ -137,6 +137,7 @@ def test_more_columns_than_rows_leave_directions_without_entries(by: str) -> Non
     assert (model.variances_ > 0).sum() == 4
     assert not model.directions_[:, 4:].any()
     assert model.reconstruct(unlabelled(X, "projection").table) == pytest.approx(X, abs=1e-12)
+    assert "the rows vary in 4 directions only" in model.explain()[0].note
 
 
 @pytest.mark.parametrize("shape", [(40, 6), (6, 40)])
