@@ -27,6 +27,8 @@ ROUNDS = 200
 NARROWEST = SHORTEST_STEP = 2.0**-20
 CHANGE, TOO_LONG = 10.0, 2.0**-10
 """How many times as much a way is held back, of which less than so large a part was gone."""
+MOST_HELD, ROUNDED = 1e15, 1e-9
+"""Held back more, or so near to the bound without a way down, only roundings are left to win."""
 ROUGH, NEAR = 1e-4, 0.05
 """How precisely a window is solved whose solution lies farther away than so large a share of the objective."""
 
@@ -72,7 +74,8 @@ def hinge(rows: Margins, c: float, tolerance: float, max_iterations: int) -> Min
             least = max(least, found.objective - found.gap)
         length, objective = _length(rows, c, w, found.w, objective)
         w = w + length * (found.w - w)
-        if hold == 0 and objective - least <= tolerance * objective:
+        enough = tolerance if length else max(tolerance, ROUNDED)
+        if (hold == 0 and objective - least <= enough * objective) or hold > MOST_HELD:
             break
         hold = _held(hold, length)
     return Minimum(w, objective, max(objective - least, 0.0), iterations)
