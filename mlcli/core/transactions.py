@@ -23,6 +23,10 @@ from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Table
 ALWAYS = "(always)"
 """How a rule without a condition reads."""
 NEVER_WRONG = "a rule without a conviction is never wrong in the rows that it was found in"
+NOTHING_TOGETHER = (
+    "no training row has more than one item, so nothing stands together; "
+    "if each row is one item of a transaction, say so in the sidecar: roles: {group: [...], item: [...]}"
+)
 UNKNOWN = np.int8(-1)
 """What a rule that a split did not find says of its rows."""
 Itemset = tuple[int, ...]
@@ -205,6 +209,8 @@ class Associator(Model):
             warnings.warn(text, MlcliWarning, stacklevel=2)
         data = data.counted()
         baskets = baskets_of(data.table, items_of(data.table.columns))
+        if (baskets.sum(axis=1) <= 1).all():
+            warnings.warn(NOTHING_TOGETHER, MlcliWarning, stacklevel=2)
         rules = self.mined(baskets, data.weights / data.weights.sum())
         self.when_, self.then_ = (filled([getattr(rule, side) for rule in rules]) for side in ("when", "then"))
         shares = [(rule.support, rule.when_support, rule.then_support) for rule in rules]

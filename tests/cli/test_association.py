@@ -112,3 +112,10 @@ def test_new_rows_may_lack_items_and_that_is_said(long: Path) -> None:
     Path("short.csv").write_text("bread,milk\n1,0\n1,0\n")
     shown = typed("eval", "short.csv", "-m", "rules.mlcli").stdout
     assert "columns that the rows lack count as not there: butter, beer, chips, fish" in shown
+
+
+def test_a_long_file_without_roles_is_told_how_to_give_them(long: Path) -> None:
+    Path("bare.csv").write_text(Path("slips.csv").read_text().replace("\nb", "\n"))
+    shown = typed("eval", "bare.csv", "--task", "association").stdout
+    assert "no training row has more than one item, so nothing stands together" in shown
+    assert "no training row" not in typed("eval", "till.csv", "--task", "association").stdout

@@ -116,7 +116,7 @@ def test_a_rule_that_is_never_wrong_has_no_conviction_and_that_is_said() -> None
 
 
 def test_without_a_rule_there_is_none() -> None:
-    model = fitted(FPGrowth(min_support=1.0), baskets([[1, 0], [0, 1]], ("a", "b")))
+    model = fitted(FPGrowth(min_support=1.0), baskets([[1, 1], [0, 1]], ("a", "b")))
     assert model.rules() == ()
     assert model.explain()[0].lines == ("none was found",)
 
