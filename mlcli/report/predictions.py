@@ -90,7 +90,7 @@ def rating_columns(pipeline: Any, asked: Asked) -> Columns:
 
 
 def _refuse_not_finite(answers: Array) -> None:
-    finite = np.isfinite(answers.reshape(len(answers), -1)).all(axis=1)
+    finite = np.isfinite(answers).reshape(len(answers), answers[:1].size or 1).all(axis=1)
     if not finite.all():
         rows = ", ".join(str(row + 1) for row in np.flatnonzero(~finite)[:10])
         what = f"the model has no answer for {(~finite).sum()} of {len(answers)} rows, the first of them: {rows}"

@@ -108,3 +108,9 @@ def test_a_pair_that_is_rated_twice_is_told(folder: Path) -> None:
     with Path("films.csv").open("a") as file:
         file.write(f"{first.rpartition(',')[0]},2\n" * 9)
     assert "a user and an item that training has a rating of" in typed("eval", "films.csv", "--folds", "3").stdout
+
+
+def test_no_rows_have_no_answers(folder: Path) -> None:
+    typed("train", "films.csv", "-m", "user-item-bias", "-o", "m.mlcli")
+    assert typed("predict", "m.mlcli", "-", given="viewer,film\n").stdout == "row,prediction\n"
+    assert typed("predict", "m.mlcli", "-", given="viewer\n").stdout.startswith("row,viewer,film 1,film 2")
