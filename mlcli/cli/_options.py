@@ -43,6 +43,10 @@ Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="What all 
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Worker processes. [default: one per core]")
 ]
+NoShortcut = Annotated[
+    bool,
+    typer.Option("--no-shortcut", help="Fit each split in turn, also where a shortcut gives the same answers."),
+]
 Store = Annotated[
     Path | None,
     typer.Option("--store", metavar="FILE", help="Keep answers here; what it holds is not run again."),

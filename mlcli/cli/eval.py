@@ -10,6 +10,7 @@ from mlcli.cli._options import (
     AsJson,
     Classes,
     Jobs,
+    NoShortcut,
     Params,
     Seed,
     Store,
@@ -71,6 +72,7 @@ def eval_command(
     metrics: Metrics = None,
     seed: Seed = 1,
     jobs: Jobs = None,
+    no_shortcut: NoShortcut = False,
     store: Store = None,
     classes: Classes = False,
     as_json: AsJson = False,
@@ -90,6 +92,7 @@ def eval_command(
         protocol=_protocol(protocol, folds=folds, repeats=repeats, test_share=test_share),
         metrics=tuple(metrics or ()),
         seed=seed,
+        shortcuts=not no_shortcut,
     )
     run_and_show([experiment], place_of=lambda _: store, manner=Manner(jobs), classes=classes, as_json=as_json)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import AsJson, Classes, Jobs, Store
+from mlcli.cli._options import AsJson, Classes, Jobs, NoShortcut, Store
 
 if TYPE_CHECKING:
     from mlcli.experiment.cells import Experiment
@@ -32,6 +32,7 @@ def run_command(
     budget: Budget = None,
     fresh: Fresh = False,
     retry: Retry = False,
+    no_shortcut: NoShortcut = False,
     classes: Classes = False,
     as_json: AsJson = False,
 ) -> None:
@@ -45,7 +46,7 @@ def run_command(
     from mlcli.cli._running import Manner, run_and_show
     from mlcli.experiment.spec import read_experiment
 
-    experiments = [read_experiment(spec) for spec in specs]
+    experiments = [replace(read_experiment(spec), shortcuts=not no_shortcut) for spec in specs]
     if budget is not None:
         experiments = [replace(experiment, budget=budget) for experiment in experiments]
     run_and_show(

@@ -10,6 +10,7 @@ import numpy as np
 from mlcli.core.answers import Answers, LabelAnswers, ValueAnswers
 from mlcli.core.errors import FitError
 from mlcli.core.explanation import Explanation
+from mlcli.core.held_out import HeldOut, Round, totals_outside
 from mlcli.core.limits import refuse_extreme_target, refuse_extremes, refuse_unlearnable
 from mlcli.core.params import learned
 from mlcli.core.schema import Column
@@ -78,6 +79,15 @@ class Model:
         """The same configuration with nothing learned."""
         return replace(self)
 
+    def held_out(self, data: Any, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
+        """Answers to every part of a round by what the other rows teach, for less than a fit each; None: fit."""
+        return None
+
+    @staticmethod
+    def told(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:
+        """The answers of a shortcut about all rows, in the way of this base's kind of task."""
+        raise TypeError("only the base of a kind of task says what answers are")
+
     @staticmethod
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
         """Let a model learn from rows, in the way of this base's kind of task."""
@@ -136,9 +146,29 @@ class Classifier(Model):
 
     def decide(self, probabilities: Array) -> Codes:
         """The most probable class; of equals, the one with most training rows, then the first."""
-        order = np.argsort(-np.round(self.class_totals_ / self.class_totals_.max(), DECIMALS), kind="stable")
-        chosen: Codes = order[first_of_the_largest(probabilities[:, order])].astype(np.int32)
-        return chosen
+        return self.decide_among(probabilities, self.class_totals_[None, :])
+
+    def decide_among(self, probabilities: Array, class_totals: Array) -> Codes:
+        """The same for rows that different training rows answer: their class totals (n or 1 × K)."""
+        largest = class_totals.max(axis=1, keepdims=True)
+        order = np.argsort(-np.round(class_totals / largest, DECIMALS), axis=1, kind="stable")
+        ordered = np.take_along_axis(probabilities, np.broadcast_to(order, probabilities.shape), axis=1)
+        first = first_of_the_largest(ordered)
+        return np.asarray(order[np.arange(len(first)) % len(order), first], np.int32)
+
+    @staticmethod
+    def told(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:
+        """Classes with their probabilities; between equal ones the class totals outside the part decide."""
+        counted = data.weights[:, None] * data.outputs
+        totals = totals_outside(counted, round_)[np.maximum(round_.part, 0)]
+        return LabelAnswers(
+            rows=data.rows,
+            weight=data.weight,
+            truth=data.y,
+            predicted=model.decide_among(held.answers, totals),
+            classes=data.classes,
+            probabilities=held.answers,
+        )
 
 
 @dataclass(kw_only=True, eq=False)
@@ -159,6 +189,12 @@ class Regressor(Model):
         predicted = model.predict_values(data.table)
         refuse_not_finite(model, predicted)
         return ValueAnswers(rows=data.rows, weight=data.weight, truth=data.y, predicted=predicted)
+
+    @staticmethod
+    def told(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:
+        """Values."""
+        values = held.answers.reshape(len(data))
+        return ValueAnswers(rows=data.rows, weight=data.weight, truth=data.y, predicted=values)
 
     def predict_values(self, table: Table) -> Array:
         """One number per row."""
@@ -205,6 +241,10 @@ class Step:
 
     def check_learned(self) -> None:
         """Refuse (ValueError) learned fields that the step could not have made; called after loading."""
+
+    def in_sums(self, expansion: Any) -> Any:
+        """How what the step learns follows from sums over the training rows (``core.expansion``); None: not so."""
+        return None
 
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""

@@ -50,3 +50,17 @@ def _refuse(what: str, size: float, limits: Iterable[float]) -> None:
             f"{what} {verb} up to {size:.3g}, too far from 1 to be multiplied",
             hint=f"choose a unit in which the largest is between {least:g} and {most:g}",
         )
+
+
+def all_moderate(data: Any) -> bool:
+    """Whether nothing could be refused of any of the rows, whichever of them are taken."""
+    target = np.asarray(getattr(data, "y", ()), np.float64)
+    blocks = ((data.table.numbers, NUMBERS), (data.weights, WEIGHTS), (target, NUMBERS))
+    return all(_moderate(values, limits) for values, limits in blocks)
+
+
+def _moderate(values: Array, limits: tuple[float, float]) -> bool:
+    sizes = np.abs(values)
+    least, most = limits
+    smallest = np.min(sizes, where=sizes > 0, initial=np.inf)
+    return bool(smallest >= least) and not bool((sizes > most).any())

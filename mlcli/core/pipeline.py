@@ -9,7 +9,12 @@ from typing import Any, Self
 import numpy as np
 
 from mlcli.core.bases import Accepts, Model, Step
+<<<<<<< HEAD
 from mlcli.core.explanation import Explanation, Section
+=======
+from mlcli.core.explanation import Explanation
+from mlcli.core.held_out import HeldOut, Round, refusing_not_finite
+>>>>>>> 28ec0c9 (Answer all splits at once where it equals a fit to each: zero-r, least squares and ridge from sums)
 from mlcli.core.learning import learn
 from mlcli.core.limits import refuse_extremes
 from mlcli.core.params import learned
@@ -64,6 +69,22 @@ class Pipeline(Model):
     def decide(self, probabilities: Array) -> Codes:
         """The model's decision."""
         return self.model.decide(probabilities)  # type: ignore[no-any-return]
+
+    def decide_among(self, probabilities: Array, class_totals: Array) -> Codes:
+        """The model's decision for rows that different training rows answer."""
+        return self.model.decide_among(probabilities, class_totals)  # type: ignore[no-any-return]
+
+    @property
+    def may_hold_out(self) -> bool:
+        """Whether the model may have answers to all parts of a round without being fitted to each."""
+        return type(self.model).held_out is not Model.held_out
+
+    def held_out(self, data: Any, round_: Round, steps: tuple[Step, ...] = ()) -> HeldOut | None:
+        """The model's answers to every part at once, the steps learned anew for each; None: fit."""
+        if not self.may_hold_out or len(getattr(data, "unlabelled", None) or ()):
+            return None
+        held: HeldOut | None = self.model.held_out(data, round_, (*steps, *self.steps))
+        return None if held is None else refusing_not_finite(held, round_)
 
     def predict_values(self, table: Table) -> Array:
         """The model's values for prepared rows."""

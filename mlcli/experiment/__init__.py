@@ -25,6 +25,7 @@ Running: from cells to answers
     preparation     its rows and splits, shared with cells that meet the same ones; blocks of splits
     learner         what learns in a split, seeded by content
     engine          one block: learn, ask, note what went wrong
+    at_once         all splits of a cell together, where the method has a shortcut
     hearing         what is warned of meanwhile
     parcel          what a worker sends back
     pool            worker processes through joblib

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,6 +82,8 @@ class Experiment:
     seed: int = 1
     budget: float | None = None
     """Seconds that one cell may take."""
+    shortcuts: bool = True
+    """Whether a method may answer all splits at once where it can; the plain loop fits one after another."""
     source: Path | None = None
     """The experiment file; dataset paths are relative to it."""
     name: str = ""
@@ -122,6 +125,7 @@ class Cell:
     budget: float | None = None
     skipped: str = ""
     """Why this cell cannot be run at all, or empty."""
+    shortcuts: bool = True
     learned_rows: int = 0
     """How many of the rows that it is asked about a saved model has learned from."""
 
@@ -143,6 +147,9 @@ class SplitResult:
     predict_seconds: float
     warnings: tuple[str, ...] = ()
     explanation: Explanation = ()
+    """Empty where a shortcut answered: nothing was fitted to this split alone."""
+    route: str = ""
+    """The shortcut that answered, in a few words; empty where the model was fitted to the split."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,3 +171,8 @@ class CellResult:
     """Its key in the store, if there is one."""
     trace: str = ""
     """Where a method broke down, for whoever repairs it; never shown unasked."""
+
+    def routes(self) -> dict[str, int]:
+        """The shortcuts that answered, each with the number of splits that it answered."""
+        counts = Counter(split.route for split in self.splits if split.route)
+        return dict(counts)

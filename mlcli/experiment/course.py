@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from mlcli.experiment.cells import Cell, CellResult, SplitResult
 from mlcli.experiment.engine import Failure, Outcome
-from mlcli.experiment.preparation import ReadyCell
+from mlcli.experiment.preparation import Piece, ReadyCell
 
 
 @dataclass(eq=False)
@@ -31,6 +31,8 @@ class Course:
     """What the stored splits took; a budget counts them."""
     suspect: bool = False
     """Whether it may bring its process down."""
+    shortcut_tried: bool = False
+    """Whether all splits were asked at once already."""
 
     @property
     def total(self) -> int:
@@ -42,11 +44,14 @@ class Course:
         """How many splits need no more work."""
         return self.total if self.status else len(self.found)
 
-    def blocks(self) -> list[tuple[int, int]]:
-        """What is still to be judged, as (first split, count)."""
+    def blocks(self) -> list[Piece]:
+        """What is still to be judged: all splits at once where that is worth a try, or else block by block."""
         if self.made is None or self.status:
             return []
-        return list(self.made.blocks([index not in self.found for index in range(self.total)]))
+        if self.made.may_be_answered_at_once and not self.shortcut_tried:
+            return [self.made.everything]
+        missing = [index not in self.found for index in range(self.total)]
+        return [Piece(*block) for block in self.made.blocks(missing)]
 
     def wants(self, first: int) -> bool:
         """Whether a block is still of use: not beyond the first split that has failed."""
@@ -58,7 +63,7 @@ class Course:
 
     def add(self, outcome: Outcome) -> None:
         """Take what came of a block; the first failing split of the cell is the one that is named."""
-        self.untouched = False
+        self.untouched, self.shortcut_tried = False, True
         self.found |= {split.index: split for split in outcome.results}
         failed = outcome.failure
         if failed and (self.failure is None or failed.index < self.failure.index):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -53,16 +54,27 @@ class Trained:
 
 
 def judge(block: Block) -> Outcome:
-    """Learn and answer split by split, up to the first that fails."""
+    """Learn and answer split by split, up to the first that fails; or all at once, where that is asked for.
+
+    A block to be answered at once comes back empty if it cannot be: then its splits must be judged one by one.
+    """
     results: list[SplitResult] = []
     with one_blas_thread():
-        for index, split in enumerate(block.splits, block.first):
+        known = _known_at_once(block) if block.at_once else [None] * len(block.splits)
+        for place, result in enumerate(known):
             try:
-                results.append(_judged(block, index, split))
+                results.append(result or _judged(block, block.first + place, block.splits[place]))
             except (Exception, SystemExit) as problem:
-                failure = Failure(index, f"{split.label}: {in_words(problem)}", trace_of(problem))
-                return Outcome(tuple(results), failure)
+                why = f"{block.splits[place].label}: {in_words(problem)}"
+                return Outcome(tuple(results), Failure(block.first + place, why, trace_of(problem)))
     return Outcome(tuple(results))
+
+
+def _known_at_once(block: Block) -> Sequence[SplitResult | None]:
+    """What a shortcut answers of all splits, with gaps where it does not; nothing if it is not to be taken."""
+    from mlcli.experiment.at_once import answered
+
+    return answered(block) or ()
 
 
 def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, ...], seed: int) -> Trained:

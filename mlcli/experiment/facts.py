@@ -62,6 +62,7 @@ def facts_of_cell(cell: Cell) -> dict[str, Any]:
         "budget": cell.budget,
         "skipped": cell.skipped,
         "learned_rows": cell.learned_rows,
+        "shortcuts": cell.shortcuts,
     }
 
 
@@ -85,6 +86,7 @@ def cell_from(facts: Mapping[str, Any], dataset: DatasetFacts) -> Cell:
         budget=facts["budget"],
         skipped=facts["skipped"],
         learned_rows=facts.get("learned_rows", 0),
+        shortcuts=facts.get("shortcuts", True),
     )
 
 

@@ -21,6 +21,7 @@ class Learner:
     model: ModelSpec
     steps: tuple[StepSpec, ...]
     seed: int
+    shortcuts: bool = True
 
     def pipeline(self) -> Pipeline:
         """A fresh pipeline."""
@@ -29,7 +30,13 @@ class Learner:
 
     def identity(self) -> dict[str, Any]:
         """What is learned with, all parameters resolved, as plain values."""
-        return _described(self.pipeline())
+        plainly = {} if self.shortcuts else {"shortcuts": False}
+        return {**_described(self.pipeline()), **plainly}
+
+    @property
+    def may_hold_out(self) -> bool:
+        """Whether all splits may be answered at once."""
+        return self.shortcuts and self.pipeline().may_hold_out
 
     def learned(self, rows: Any, split: int | str) -> Pipeline:
         """A pipeline that has learned from the training rows of a split."""
@@ -50,6 +57,11 @@ class SavedLearner:
     def identity(self) -> dict[str, Any]:
         """What is asked, and a hash of everything that it has learned."""
         return {**_described(self.pipeline), "saved": self.digest}
+
+    @property
+    def may_hold_out(self) -> bool:
+        """It has learned already."""
+        return False
 
     def learned(self, rows: Any, split: int | str) -> Pipeline:
         """The pipeline as it was saved."""

@@ -76,9 +76,9 @@ class Ledger:
     def waiting(self, which: Callable[[Course], bool]) -> Iterator[tuple[Course, int, Block]]:
         """The blocks that are missing, each made when it is asked for and only if it is still of use."""
         for course in self.courses:
-            for first, count in course.blocks() if which(course) else []:
-                if course.wants(first) and course.made is not None:
-                    yield course, first, course.made.block(first, count)
+            for piece in course.blocks() if which(course) else []:
+                if course.wants(piece.first) and course.made is not None:
+                    yield course, piece.first, course.made.block(*piece)
 
     def risk(self, course: Course | None) -> None:
         """Note that a cell runs in this very process (None: no longer), in case it brings the process down."""

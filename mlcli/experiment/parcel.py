@@ -17,6 +17,8 @@ class Parcel:
     first: int
     payload: bytes
     failure: Failure | None
+    is_empty: bool = False
+    """Whether the block was to be answered at once and could not be."""
 
     def outcome(self, answers: type[Answers]) -> Outcome:
         """What came of the block."""
@@ -26,4 +28,5 @@ class Parcel:
 def judged(block: Block) -> Parcel:
     """Judge a block where it lies, and encode the answers there too."""
     outcome = judge(block)
-    return Parcel(block.first, encoded(outcome.results), outcome.failure)
+    given_up = not outcome.results and outcome.failure is None
+    return Parcel(block.first, encoded(outcome.results), outcome.failure, given_up)

@@ -20,7 +20,7 @@ HEAD_LENGTH_BYTES = 8
 COMPRESSION = 1
 STORED_KINDS = "biuf"
 """What the elements of a stored array may be: truth values and numbers."""
-PLAIN_FIELDS = ("index", "label", "train_rows", "fit_seconds", "predict_seconds")
+PLAIN_FIELDS = ("index", "label", "train_rows", "fit_seconds", "predict_seconds", "route")
 
 
 def encoded(splits: Sequence[SplitResult]) -> bytes:

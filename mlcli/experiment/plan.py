@@ -104,6 +104,7 @@ def _cells(
             protocol=protocol if model.saved is None else ProtocolSpec(AS_SAVED),
             seed=experiment.seed,
             budget=experiment.budget,
+            shortcuts=experiment.shortcuts,
             skipped=skipped,
             learned_rows=learned,
         )

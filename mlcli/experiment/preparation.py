@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -46,6 +47,14 @@ class Stretch(Sequence[Split]):
         return self.whole[self.places[index]]
 
 
+class Piece(NamedTuple):
+    """Some consecutive splits of a cell by their numbers; ``at_once``: all of them, together or not at all."""
+
+    first: int
+    splits: int
+    at_once: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """Some consecutive splits of a cell with all they need: what a worker is sent."""
@@ -54,6 +63,7 @@ class Block:
     rows: Any
     first: int
     splits: Sequence[Split]
+    at_once: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,17 +77,32 @@ class ReadyCell:
     notes: tuple[str, ...] = ()
 
     def blocks(self, missing: Sequence[bool]) -> Iterator[tuple[int, int]]:
-        """The missing splits as (first, count); where blocks end depends on the number of splits alone."""
+        """The missing splits as (first, splits); where blocks end depends on the number of splits alone."""
         size = max(1, len(self.splits) // BLOCKS_PER_CELL)
         for start in range(0, len(self.splits), size):
             wanted = [index for index in range(start, min(start + size, len(self.splits))) if missing[index]]
             yield from _runs(wanted)
 
-    def block(self, first: int, count: int) -> Block:
+    @cached_property
+    def may_be_answered_at_once(self) -> bool:
+        """Whether there may be a shortcut to the answers of all splits."""
+        return isinstance(self.splits, Parts) and self.learner.may_hold_out
+
+    @property
+    def everything(self) -> Piece:
+        """All splits, to be answered at once."""
+        return Piece(0, len(self.splits), at_once=True)
+
+    def block(self, first: int, splits: int, at_once: bool = False) -> Block:
         """Some consecutive splits."""
-        places = range(first, first + count)
-        some = Stretch(self.splits, places) if isinstance(self.splits, Parts) else [self.splits[i] for i in places]
-        return Block(self.learner, self.rows, first, some)
+        places = range(first, first + splits)
+        if at_once:
+            some = self.splits
+        elif isinstance(self.splits, Parts):
+            some = Stretch(self.splits, places)
+        else:
+            some = [self.splits[i] for i in places]
+        return Block(self.learner, self.rows, first, some, at_once)
 
 
 class Preparation:
@@ -96,7 +121,7 @@ class Preparation:
         if cell.model.saved is not None:
             return _ready_to_ask(cell.model.saved, dataset)
         rows = self._rows_of(dataset, cell.kind)
-        learner = Learner(dataset.content, cell.model, cell.steps, cell.seed)
+        learner = Learner(dataset.content, cell.model, cell.steps, cell.seed, cell.shortcuts)
         return ReadyCell(learner, rows, *self._splits_of(cell, rows))
 
     def _rows_of(self, dataset: Dataset, kind: str) -> Any:

@@ -75,13 +75,14 @@ def _run_here(ledger: Ledger, patience: float) -> None:
     """Judge block after block in this process while patience lasts."""
     started, current = perf_counter(), None
     try:
-        for course, first, block in ledger.waiting(_is_ordinary):
-            if perf_counter() - started >= patience:
-                return
-            if course is not current:
-                ledger.risk(course)
-                current = course
-            ledger.receive(course, first, judge(block))
+        while any(ledger.waiting(_is_ordinary)):  # again, for those that could not be answered at once
+            for course, first, block in ledger.waiting(_is_ordinary):
+                if perf_counter() - started >= patience:
+                    return
+                if course is not current:
+                    ledger.risk(course)
+                    current = course
+                ledger.receive(course, first, judge(block))
     finally:
         if current is not None:
             ledger.risk(None)

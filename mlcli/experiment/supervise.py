@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from mlcli.experiment.parcel import Parcel
-    from mlcli.experiment.preparation import ReadyCell
+    from mlcli.experiment.preparation import Piece, ReadyCell
 
 # The engine is imported by the children's own functions, after one BLAS thread is asked for.
 
@@ -26,11 +26,11 @@ SIGNAL_NAMES = {one.value: one.name for one in signal.Signals}
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Blocks of one cell, each as (first split, count), and the seconds they may take."""
+    """Splits of one cell, and the seconds they may take."""
 
     tag: Any
     made: ReadyCell
-    blocks: tuple[tuple[int, int], ...]
+    pieces: tuple[Piece, ...]
     seconds: float | None = None
 
 
@@ -60,7 +60,7 @@ class Child:
         """Hand over an order; its time runs from when the child says that it has begun."""
         self.order, self.deadline = order, None
         with suppress(OSError):  # it may have died; its news will say so
-            self.connection.send((order.made, order.blocks))
+            self.connection.send((order.made, order.pieces))
 
     def news(self) -> Parcel | Stopped | None:
         """What the child has sent, if it matters; without an order it is free again."""
@@ -171,20 +171,29 @@ def _serve(connection: Connection, parent: int) -> None:
     from mlcli.core.threads import pin_blas_from_the_start
 
     pin_blas_from_the_start()
-    from mlcli.experiment.parcel import judged
-
     while True:
         try:
-            made, blocks = connection.recv()
+            made, pieces = connection.recv()
         except EOFError:
             return
         connection.send(BEGUN)
-        for first, count in blocks:
-            parcel = judged(made.block(first, count))
+        for parcel in _parcels(made, pieces):
             connection.send(parcel)
             if parcel.failure is not None:
                 break
         connection.send(FINISHED)
+
+
+def _parcels(made: ReadyCell, pieces: Sequence[Piece]) -> Iterator[Parcel]:
+    """What comes of each piece; where nothing comes of asking for all at once, of the splits block by block."""
+    from mlcli.experiment.parcel import judged
+    from mlcli.experiment.preparation import Piece
+
+    for piece in pieces:
+        parcel = judged(made.block(*piece))
+        yield parcel
+        if piece.at_once and parcel.is_empty:
+            yield from _parcels(made, [Piece(*block) for block in made.blocks([True] * piece.splits)])
 
 
 def _watch_from_a_thread(parent: int) -> None:

@@ -34,12 +34,13 @@ from numpy.typing import NDArray
 from mlcli.core.bases import Step
 from mlcli.core.containers import RowsOfTable
 from mlcli.core.errors import MlcliWarning
+from mlcli.core.expansion import NONE, Coded, Expansion, Made, Number
 from mlcli.core.explanation import Cell, Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags, Table
-from mlcli.prepare._fillings import OF_LEVELS, OF_NUMBERS
+from mlcli.prepare._fillings import OF_LEVELS, OF_NUMBERS, mean
 
 Cells = NDArray[Any]
 OWN_LEVEL = "missing"
@@ -98,6 +99,24 @@ class Impute(Step):
     def _gains_level(self, column: Column) -> bool:
         own_value = self.levels == "own-value" and column.missing
         return column.coded and (own_value or not column.levels)
+
+    def in_sums(self, expansion: Expansion) -> Expansion | None:
+        """Means and most frequent levels follow from sums; medians, and what has no gap to begin with, do not."""
+        made = [self._made(one) for one in expansion.made]
+        return None if None in made else expansion.changed(one for several in made for one in several or ())
+
+    def _made(self, one: Made) -> tuple[Made, ...] | None:
+        """What becomes of a column; None where sums cannot tell."""
+        after, *marks = self._after(one.column)
+        if one.gap == NONE:
+            return None if marks or after.levels != one.column.levels else (replace(one, column=after),)
+        if isinstance(one, Coded):
+            if self._gains_level(one.column):
+                return (replace(one, column=after, levels=(*one.levels, one.gap), gap=NONE),)
+            return (replace(one, column=after, filled=True),)
+        if OF_NUMBERS[self.numbers] is not mean:
+            return None
+        return (replace(one, column=after, filled=True), *(Number(mark, one.gap) for mark in marks))
 
     def check_learned(self) -> None:
         """One fill for each column, and codes that are levels of it."""

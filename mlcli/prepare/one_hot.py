@@ -25,6 +25,7 @@ import numpy as np
 
 from mlcli.core.bases import Step
 from mlcli.core.containers import RowsOfTable
+from mlcli.core.expansion import NONE, Expansion, Made, Number
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import param
 from mlcli.core.registry import register
@@ -61,6 +62,20 @@ class OneHot(Step):
             for code, after in self._after(column)
         )
         return Table.of(parts, len(table))
+
+    def in_sums(self, expansion: Expansion) -> Expansion:
+        """Its columns are the indicators of levels, with the gap beside those that may fill it."""
+        return expansion.changed(number for one in expansion.made for number in self._numbers(one))
+
+    def _numbers(self, one: Made) -> Iterator[Number]:
+        if isinstance(one, Number):
+            yield one
+            return
+        gap = one.gap if one.filled else NONE
+        kept = [code for code, _ in self._after(one.column)]
+        whole = one.source if len(kept) == len(one.levels) and gap == one.gap else NONE
+        for code, after in self._after(one.column):
+            yield Number(after, one.levels[code], gap, fills=one.source, filled=True, whole=whole)
 
     def _after(self, column: Column) -> Iterator[tuple[int, Column]]:
         """The new columns, each with the code that it is 1 for; a numeric column stays as it is."""

@@ -16,12 +16,13 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mlcli.core.bases import Step
 from mlcli.core.containers import RowsOfTable
+from mlcli.core.expansion import NONE, UNSCALED, Expansion, Number
 from mlcli.core.explanation import Explanation
 from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
@@ -48,6 +49,14 @@ class Standardise(Step):
     def transform(self, table: Table) -> Table:
         """The table with numbers on one scale."""
         return rescaled(table, self.mean_, self.deviation_)
+
+    def in_sums(self, expansion: Expansion) -> Expansion | None:
+        """Means and deviations follow from sums, once."""
+        numbers = [one for one in expansion.made if isinstance(one, Number)]
+        if any(one.ddof != UNSCALED or (one.gap != NONE and not one.filled) for one in numbers):
+            return None
+        made = (replace(one, ddof=self.ddof) if isinstance(one, Number) else one for one in expansion.made)
+        return expansion.changed(made)
 
     def log_stretch(self) -> float:
         """Every column that varies is divided by its unit."""

@@ -47,6 +47,7 @@ def _result(one: Scored) -> dict[str, Any]:
         "status": result.status,
         **({"why": why} if why else {}),
         "splits": len(result.splits),
+        **({"shortcuts": result.routes()} if result.routes() else {}),
         "seconds": _seconds(result),
         "metrics": {name: _summary(summary) for name, summary in one.summaries.items()},
         **_series(one),

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from mlcli.core.params import Parameter, parameters
 from mlcli.core.registry import STEPS, Catalogue
-from mlcli.experiment.cells import Cell, ModelSpec, StepSpec
+from mlcli.experiment.cells import Cell, CellResult, ModelSpec, StepSpec
 from mlcli.experiment.labels import said
 from mlcli.metrics.base import Summary
 from mlcli.report.document import Notes, notes
@@ -32,6 +32,7 @@ def remarks_on(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
     return notes(
         *(f"steps before {who}: {chain}" for chain, who in _gathered(steps, names)),
         *(f"{who}: {note}" for note, who in _gathered(noted, names)),
+        *_shortcuts(done, names),
         *_on_scores(done, names),
         *_unstable(done, names),
         *_below_chance(done, names),
@@ -61,6 +62,21 @@ def _declared(use: str, catalogue: Catalogue) -> tuple[Parameter, ...]:
 def _step(step: StepSpec) -> str:
     settings = settings_of(step, STEPS)
     return f"{step.use} ({settings})" if settings else step.use
+
+
+def _shortcuts(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+    """Who answered all splits at once, and how: numbers equal to those of a fit to each."""
+    routes = ((_route(one.result), names[one]) for one in scored)
+    found = "; ".join(f"{who} ({route})" for route, who in _gathered(routes, names))
+    if found:
+        yield f"answered for all splits at once, equal to a fit to each: {found}"
+
+
+def _route(result: CellResult) -> str:
+    counts = result.routes()
+    if sum(counts.values()) == len(result.splits):
+        return ", ".join(counts)
+    return ", ".join(f"{route} in {count} of {len(result.splits)} splits" for route, count in counts.items())
 
 
 def _on_scores(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:

@@ -82,7 +82,7 @@ def test_the_newest_cell_of_a_key_is_the_one_that_is_found(store: Store) -> None
 def test_a_damaged_block_is_run_again_and_said(store: Store) -> None:
     (before,) = run([toy.cell()], store=store)
     with closing(sqlite3.connect(store.path)) as other, other:
-        other.execute("UPDATE blocks SET payload = zeroblob(20) WHERE first = 2")
+        other.execute("UPDATE blocks SET payload = zeroblob(20) WHERE first = 0")
     (again,) = run([toy.cell()], store=store)
     assert toy.digest([again]) == toy.digest([before])
     assert not again.stored

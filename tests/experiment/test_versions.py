@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mlcli.core.held_out import Round, totals_outside
 from mlcli.core.moments import extent, moments
 from mlcli.core.registry import MODELS, Catalogue, Entry
 from mlcli.core.schema import Schema
@@ -148,6 +149,7 @@ CANARIES = {
         "splits": "fcd4272f626c04f6",
     }
 }
+CANARIES[2] = {**CANARIES[1], "held_out": "19763b92fd929322"}
 """Rounded answers by CORE_VERSION. Where one changes, results have changed: raise CORE_VERSION, add a row here."""
 
 
@@ -172,7 +174,10 @@ def test_results_change_only_with_the_number_of_core() -> None:
     rng = rng_for("canary", {"k": 5, "share": 0.25}, ["a", None, True])
     numbers = np.where(np.arange(60).reshape(20, 3) % 7 == 0, np.nan, np.arange(60).reshape(20, 3) ** 1.5)
     of_parts = Parts([np.array([0, 1, -1, 1], np.int32), np.array([1, 0, 0, -1], np.int32)], list("abcd"))
+    dealt = Round(np.array([1, 0, -1, 2, 1], np.int32), 3)
+    sums_outside = totals_outside(np.arange(10.0).reshape(5, 2) ** 2, dealt)
     found = {
+        "held_out": canary(*dealt.rows_of, dealt.sizes, sums_outside),
         "seeds": canary(rng.integers(0, 1000, 5), rng.normal(size=5), rng.permutation(10)),
         "classification": answered(toy.cell()),
         "regression": answered(toy.cell(data=toy.values(), kind="regression")),

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier, Regressor
+from mlcli.core.bases import Accepts, Classifier, Regressor, Step
 from mlcli.core.containers import SupervisedRows
 from mlcli.core.explanation import Explanation, Section
+from mlcli.core.held_out import HeldOut, Round, totals_outside
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -39,6 +40,14 @@ class ZeroR(Classifier, Regressor):
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Take the weighted mean of the outputs: class shares, or the mean of the target."""
         self.mean_ = data.weights @ data.outputs / data.weights.sum()
+
+    def held_out(self, data: SupervisedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut:
+        """The mean of the outputs outside each part; no step changes them."""
+        counted = data.weights[:, None] * np.column_stack([data.outputs, np.ones(len(data))])
+        totals = totals_outside(counted, round_)
+        known = totals[:, -1] > 0
+        means = totals[:, :-1] / np.where(known, totals[:, -1], 1.0)[:, None]
+        return HeldOut(means[np.maximum(round_.part, 0)], ~known, "sums of the target")
 
     def predict_proba(self, table: Table) -> Array:
         """The class shares of the training rows, for every row."""

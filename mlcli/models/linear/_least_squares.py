@@ -81,7 +81,8 @@ def _by_singular_values(X: Array, y: Array, l2: float, norms: Array, rounding: A
     directions = right[kept].T / norms[:, None]
     slopes = directions @ (left.T @ reduced[:, -1] / np.where(kept, singular, 1))[kept]
     if not kept.all():
-        row_space = np.linalg.qr(norms[:, None] * right[kept].T)[0]
-        slopes = row_space @ (row_space.T @ slopes)
+        # Taken away along what is undetermined, so that a column of another size keeps its digits.
+        undetermined = np.linalg.qr(right[~kept].T / norms[:, None])[0]
+        slopes = slopes - undetermined @ (undetermined.T @ slopes)
     inverse = (directions / singular[kept] ** 2) @ directions.T
     return Solution(slopes, y - X @ slopes, inverse, right[~kept].T)

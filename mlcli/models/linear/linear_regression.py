@@ -28,15 +28,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Regressor
+from mlcli.core.bases import Accepts, Regressor, Step
 from mlcli.core.containers import ValuedRows
 from mlcli.core.explanation import Cell, Explanation, Section
+from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 from mlcli.models.linear._design import Design, check_shapes, scores, terms
+from mlcli.models.linear._held_out import held_out
 from mlcli.models.linear._least_squares import Solution, nearest_plane
 
 CONFIDENCE = 0.95
@@ -92,6 +94,10 @@ class LinearRegression(Regressor):
         errors[1:][collinear] = np.nan
         errors[0] = np.nan if collinear.any() or not self.intercept else errors[0]
         self.standard_errors_, self.constant_, self.collinear_ = errors, constant, collinear
+
+    def held_out(self, data: ValuedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
+        """The planes nearest to the rows outside each part, from sums over them."""
+        return held_out(data, round_, steps, 0.0) if self.intercept else None
 
     def predict_values(self, table: Table) -> Array:
         """The weighted sum of the columns."""

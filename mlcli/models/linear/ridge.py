@@ -21,13 +21,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Regressor
+from mlcli.core.bases import Accepts, Regressor, Step
 from mlcli.core.containers import ValuedRows
 from mlcli.core.explanation import Explanation, Section
+from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.models.linear._design import check_shapes, scores, terms
+from mlcli.models.linear._held_out import held_out
 from mlcli.models.linear._least_squares import nearest_plane
 
 
@@ -55,6 +57,10 @@ class Ridge(Regressor):
         plane = nearest_plane(data, self.l2, self.intercept)
         self.centre_, self.level_ = plane.design.centre, plane.level
         self.coefficients_ = plane.design.coefficients(plane.solution.slopes)
+
+    def held_out(self, data: ValuedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
+        """The planes nearest to the rows outside each part, from sums over them."""
+        return held_out(data, round_, steps, self.l2) if self.intercept else None
 
     def predict_values(self, table: Table) -> Array:
         """The weighted sum of the columns."""

@@ -102,12 +102,12 @@ class NearestNeighbours(Classifier, Regressor):
         """The mean value of the neighbours."""
         return self._mean_of_neighbours(table)[:, 0]
 
-    def decide(self, probabilities: Array) -> Codes:
+    def decide_among(self, probabilities: Array, class_totals: Array) -> Codes:
         """The class with most votes; ``tied_vote`` decides between equals."""
         if self.tied_vote == "class-order":
             first: Codes = first_of_the_largest(probabilities).astype(np.int32)
             return first
-        return super().decide(probabilities)
+        return super().decide_among(probabilities, class_totals)
 
     def neighbours(self, table: Table) -> Iterator[tuple[Pairs, Array]]:
         """For batches of the rows asked: the training rows that vote on them, and what each vote counts."""

@@ -1,0 +1,84 @@
+"""Weight, mean and scatter of rows, part by part: merged, never subtracted, so that no digits are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+
+from mlcli.core.held_out import Round
+from mlcli.core.tables import Array, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """All that least squares and normal distributions need to know of some rows."""
+
+    weight: float
+    mean: Array
+    scatter: Array
+    """Σ w (z − mean)(z − mean)ᵀ."""
+    low: Array
+    """The smallest number of each column; infinite where there is none."""
+    high: Array
+
+    @classmethod
+    def of(cls, columns: Array, weights: Array | None) -> Sums:
+        """The sums of some rows; a column in which NaN stands for nothing must not be among them."""
+        total = float(len(columns)) if weights is None else float(weights.sum())
+        if total == 0:
+            return cls.nothing(columns.shape[1])
+        counted = columns if weights is None else columns[weights > 0]
+        ones = np.ones(len(columns)) if weights is None else weights
+        mean = ones @ columns / total
+        centred = columns - mean
+        drift = ones @ centred / total
+        centred -= drift
+        if weights is not None:
+            centred *= np.sqrt(weights)[:, None]
+        return cls(total, mean + drift, centred.T @ centred, counted.min(axis=0), counted.max(axis=0))
+
+    @classmethod
+    def nothing(cls, columns: int) -> Sums:
+        """The sums of no rows."""
+        empty = np.full(columns, np.inf)
+        return cls(0.0, np.zeros(columns), np.zeros((columns, columns)), empty, -empty)
+
+    def merged(self, other: Sums) -> Sums:
+        """The sums of these rows and those (Chan, Golub & LeVeque 1979)."""
+        if self.weight == 0 or other.weight == 0:
+            return other if self.weight == 0 else self
+        weight = self.weight + other.weight
+        apart = other.mean - self.mean
+        between = self.weight * other.weight / weight * np.multiply.outer(apart, apart)
+        return Sums(
+            weight,
+            self.mean + apart * (other.weight / weight),
+            self.scatter + other.scatter + between,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
+
+
+def outside(columns: Array, weights: Array | None, round_: Round) -> list[Sums]:
+    """The sums of the rows outside each part."""
+    return all_but_one(
+        [_of_rows(columns, weights, rows) for rows in round_.rows_of], _learned_only(columns, weights, round_)
+    )
+
+
+def _learned_only(columns: Array, weights: Array | None, round_: Round) -> Sums:
+    return _of_rows(columns, weights, round_.learned_only)
+
+
+def _of_rows(columns: Array, weights: Array | None, rows: Rows) -> Sums:
+    return Sums.of(columns[rows], None if weights is None else weights[rows])
+
+
+def all_but_one(parts: Sequence[Sums], always: Sums) -> list[Sums]:
+    """For each part, the sums of all others merged, and of what always counts."""
+    before = list(accumulate(parts[:-1], Sums.merged, initial=always))
+    after = list(accumulate(parts[:0:-1], Sums.merged, initial=Sums.nothing(len(always.mean))))
+    return [left.merged(right) for left, right in zip(before, reversed(after), strict=True)]

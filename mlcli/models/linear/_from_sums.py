@@ -1,0 +1,78 @@
+"""Least squares, ridged or not, for every part of a round: from sums over the rows outside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.containers import ValuedRows
+from mlcli.core.expansion import NONE, Expansion, Recipe, of_expansion, prepared
+from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.sums import Sums, outside
+from mlcli.core.tables import Array
+
+WELL_CONDITIONED = 1e5
+"""Up to this condition (1-norm, of correlations) sums give the slopes to ten digits."""
+LARGEST_SUMS = 2e7
+"""How many numbers the sums of all parts may be."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """A linear function of the columns that never change."""
+
+    slopes: Array
+    centre: Array
+    level: float
+
+    def at(self, columns: Array) -> Array:
+        """Its value for rows."""
+        values: Array = (columns - self.centre) @ self.slopes + self.level
+        return values
+
+
+def by_parts(expansion: Expansion, recipe: Recipe, data: ValuedRows, round_: Round, l2: float) -> HeldOut | None:
+    """The answer to every part by the plane nearest to rows outside it; None where that takes too much room."""
+    if round_.parts * (expansion.columns.shape[1] + 1) ** 2 > LARGEST_SUMS:
+        return None
+    columns, with_target = expansion.columns, np.column_stack([expansion.columns, data.y])
+    answers, refused = np.zeros(len(data)), np.ones(round_.parts, bool)
+    for part, sums in enumerate(outside(with_target, data.weight, round_)):
+        plane = plane_from(recipe, sums, l2)
+        if plane is not None:
+            rows = round_.rows_of[part]
+            answers[rows], refused[part] = plane.at(columns[rows]), False
+    return HeldOut(answers, refused, "merged sums")
+
+
+def plane_from(recipe: Recipe, sums: Sums, l2: float) -> Plane | None:
+    """The plane nearest to rows with such sums, the target last; None where only the rows themselves can tell."""
+    found = prepared(recipe, sums)
+    if found is None or (l2 == 0 and (found.constant & (recipe.whole != NONE)).any()):
+        return None
+    varying = ~found.constant
+    unit = found.unit[varying]
+    gram = found.scatter[np.ix_(varying, varying)] / np.outer(unit, unit)
+    toward = (sums.scatter[-1, recipe.main] + found.shift * sums.scatter[-1, recipe.gap])[varying] / unit
+    inverse = inverse_of(gram + l2 * np.eye(len(unit)))
+    if inverse is None:
+        return None
+    slopes = np.zeros(len(varying))
+    slopes[varying] = inverse @ toward
+    in_columns = of_expansion(recipe, found, slopes, len(sums.mean) - 1)
+    return Plane(in_columns, sums.mean[:-1], float(sums.mean[-1]))
+
+
+def inverse_of(gram: Array) -> Array | None:
+    """The inverse, by correlations; None where the columns are too nearly collinear for sums to tell."""
+    norms = np.sqrt(gram.diagonal())
+    if not len(norms):
+        return gram
+    correlations = gram / np.outer(norms, norms)
+    try:
+        inverse = np.linalg.inv(correlations)
+    except np.linalg.LinAlgError:
+        return None
+    condition = float(np.linalg.norm(correlations, 1) * np.linalg.norm(inverse, 1))
+    return np.asarray(inverse / np.outer(norms, norms)) if condition <= WELL_CONDITIONED else None

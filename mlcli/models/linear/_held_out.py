@@ -1,0 +1,40 @@
+"""Least squares, ridged or not, for every part of a round at once, with the steps learned anew for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlcli.core.bases import Step
+from mlcli.core.containers import ValuedRows
+from mlcli.core.expansion import NONE, Recipe, expanded
+from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.tables import Array, Flags
+from mlcli.models.linear._from_sums import by_parts
+from mlcli.models.linear._left_out import one_by_one
+
+
+def held_out(data: ValuedRows, round_: Round, steps: Sequence[Step], l2: float) -> HeldOut | None:
+    """Least squares with an intercept for every part of a round; None where steps do not follow from sums."""
+    expansion = expanded(data.table, steps)
+    if expansion is None:
+        return None
+    recipe = Recipe.of(expansion)
+    recipe = recipe if l2 else _without_first_levels(recipe, expansion.columns)
+    if round_.one_by_one:
+        return one_by_one(expansion, recipe, data, l2)
+    return by_parts(expansion, recipe, data, round_, l2)
+
+
+def _without_first_levels(recipe: Recipe, columns: Array) -> Recipe:
+    """The indicators of all levels add up to 1, so least squares answers the same without the first of each.
+
+    A level that no row has, nor a gap that it could fill, is no column at all.
+    """
+    occurs: Flags = np.asarray(columns.any(axis=0), bool)
+    absent = (recipe.whole != NONE) & ~occurs[recipe.main] & ~recipe.has_gap
+    recipe = recipe.without(absent)
+    whole = recipe.whole.tolist()
+    first = [source != NONE and source not in whole[:place] for place, source in enumerate(whole)]
+    return recipe.without(np.array(first, bool))

@@ -1,0 +1,83 @@
+"""All splits at once: where a method has a shortcut it is taken, kept and found again like any answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mlcli.experiment.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.plan import plan
+from mlcli.experiment.runner import run
+from mlcli.experiment.store import Store
+from tests.contract.test_jobs import arrays, same
+
+LEAVE_ONE_OUT = ProtocolSpec("leave-one-out")
+FOLDS = ProtocolSpec("k-fold", {"folds": 4, "repeats": 2})
+
+
+def cells(protocol: ProtocolSpec, *, shortcuts: bool = True, budget: float | None = None) -> list[Cell]:
+    models = (ModelSpec("linear-regression"), ModelSpec("ridge"), ModelSpec("decision-tree"))
+    asked = Experiment(
+        data=(DataSpec("cpu"),), models=models, protocol=protocol, shortcuts=shortcuts, budget=budget
+    )
+    return plan(asked)
+
+
+@pytest.mark.parametrize("protocol", [LEAVE_ONE_OUT, FOLDS])
+def test_a_shortcut_gives_the_numbers_of_the_plain_loop(protocol: ProtocolSpec) -> None:
+    short, plain = (run(cells(protocol, shortcuts=shortcuts), jobs=1) for shortcuts in (True, False))
+    for one, two in zip(short, plain, strict=True):
+        assert one.status == two.status == "done"
+        assert [split.label for split in one.splits] == [split.label for split in two.splits]
+        assert [split.train_rows for split in one.splits] == [split.train_rows for split in two.splits]
+        for a, b in zip(arrays(one), arrays(two), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-6)
+        assert not two.routes()
+
+
+def test_a_split_that_the_shortcut_refuses_is_fitted() -> None:
+    (result,) = (one for one in run(cells(LEAVE_ONE_OUT), jobs=1) if one.cell.label == "ridge")
+    assert 0 < sum(result.routes().values()) < len(result.splits) == len(result.cell.dataset)
+
+
+def test_the_route_follows_from_content_alone() -> None:
+    here, there = run(cells(FOLDS), jobs=1), run(cells(FOLDS), jobs=2, patience=0.0)
+    with_budget = run(cells(FOLDS, budget=60.0), jobs=2)
+    for results in (there, with_budget):
+        for one, two in zip(here, results, strict=True):
+            assert one.routes() == two.routes()
+            assert all(same(a, b) for a, b in zip(arrays(one), arrays(two), strict=True)), one.cell.label
+
+
+def test_answers_at_once_are_kept_and_found_again(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "runs.db") as store:
+        first = run(cells(FOLDS), store=store, jobs=1)
+        again = run(cells(FOLDS), store=store, jobs=1)
+        plainly = run(cells(FOLDS, shortcuts=False), store=store, jobs=1)
+    for one, two in zip(first, again, strict=True):
+        assert two.stored
+        assert one.routes() == two.routes()
+        assert all(same(a, b) for a, b in zip(arrays(one), arrays(two), strict=True))
+    assert not any(result.stored for result in plainly), "another way of computing is another key"
+
+
+def test_a_method_without_a_shortcut_is_fitted_to_each_split() -> None:
+    (tree,) = (one for one in run(cells(FOLDS), jobs=1) if one.cell.label == "decision-tree")
+    assert tree.routes() == {}
+    assert all(split.explanation for split in tree.splits)
+
+
+def test_rows_that_no_method_could_learn_from_are_refused_by_the_plain_loop(tmp_path: Path) -> None:
+    path = tmp_path / "far.csv"
+    path.write_text("x,y\n" + "".join(f"{k}e101,{k * k}\n" for k in range(1, 13)))
+    (cell,) = (
+        one
+        for one in plan(Experiment(data=(DataSpec(str(path)),), models=(ModelSpec("ridge"),)))
+        if one.label == "ridge"
+    )
+    result = run([replace(cell, protocol=ProtocolSpec("k-fold", {"folds": 2, "repeats": 1}))], jobs=1)[0]
+    assert result.status == "failed"
+    assert "too far from 1" in result.why
