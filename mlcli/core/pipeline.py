@@ -9,12 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from mlcli.core.bases import Accepts, Model, Step
-<<<<<<< HEAD
 from mlcli.core.explanation import Explanation, Section
-=======
-from mlcli.core.explanation import Explanation
 from mlcli.core.held_out import HeldOut, Round, refusing_not_finite
->>>>>>> 28ec0c9 (Answer all splits at once where it equals a fit to each: zero-r, least squares and ridge from sums)
 from mlcli.core.learning import learn
 from mlcli.core.limits import refuse_extremes
 from mlcli.core.params import learned
