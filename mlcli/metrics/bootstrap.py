@@ -12,8 +12,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.answers import Answers
 from mlcli.core.seeds import rng_for
@@ -61,16 +63,24 @@ def drawn_from(answers: Answers) -> str:
 
 def weightings(answers: Answers) -> Iterator[Array]:
     """Blocks (B × n) of weightings of the rows."""
-    rows, left = len(answers), resamples_for(len(answers))
     unit = _units_of(answers)
-    units = int(unit.max()) + 1
-    rng = rng_for("bootstrap", hashlib.sha256(answers.rows.astype("<i8").tobytes()).hexdigest())
+    numbers = hashlib.sha256(answers.rows.astype("<i8").tobytes()).hexdigest()
+    for counts in _drawn(numbers, int(unit.max()) + 1, len(answers)):
+        yield (counts if answers.units is None else counts[:, unit]) * answers.weights
+
+
+@lru_cache(maxsize=1)
+def _drawn(numbers: str, units: int, rows: int) -> tuple[NDArray[np.uint16], ...]:
+    """How often each unit was drawn, in blocks of resamples; kept, since all models and metrics meet the same."""
+    rng = rng_for("bootstrap", numbers)
+    blocks, left = [], resamples_for(rows)
     while left:
         times = min(left, max(1, BLOCK // rows))
         drawn = rng.integers(0, units, size=(times, units)) + units * np.arange(times)[:, None]
         counts = np.bincount(drawn.ravel(), minlength=times * units).reshape(times, units)
-        yield counts[:, unit] * answers.weights
+        blocks.append(counts.astype(np.uint16))
         left -= times
+    return tuple(blocks)
 
 
 def _units_of(answers: Answers) -> Rows:

@@ -137,6 +137,12 @@ def weighted_mean(values: Array, weight: Array | None) -> float:
     return float(np.average(values[counting], weights=weight[counting]))
 
 
+def means_under(values: Array, weightings: Array) -> Array:
+    """The mean of finite values under each of many weightings (B × n)."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(weightings @ values / weightings.sum(axis=1))
+
+
 def first_line(function: Callable[..., Any]) -> str:
     """The first line of a docstring."""
     return (function.__doc__ or "").strip().partition("\n")[0]

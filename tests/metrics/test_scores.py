@@ -199,6 +199,19 @@ def test_whole_weights_are_repeated_rows(name: str, answers: Any) -> None:
     assert score(name, weighted) == pytest.approx(score(name, repeated(answers, times)), rel=1e-12)
 
 
+@pytest.mark.parametrize("name", ["rmse", "r2"])
+def test_many_weightings_of_values_at_once_equal_the_loop(name: str) -> None:
+    answers = drawn_values(rows=30)
+    answers = replace(answers, truth=1e6 + answers.truth, predicted=1e6 + answers.predicted)
+    weightings = np.random.default_rng(3).integers(0, 3, (50, 30)).astype(np.float64)
+    weightings[0] = np.arange(30) == 4  # one value only
+    metric = metric_named(name, ValueAnswers)
+    assert metric.under is not None
+    looped = [metric.compute(replace(answers, weight=weighting)) for weighting in weightings]
+    expected = [np.nan if isinstance(found, Undefined) else found for found in looped]
+    assert metric.under(answers, weightings) == pytest.approx(expected, nan_ok=True, rel=1e-9)
+
+
 @pytest.mark.parametrize("name", ["f1-macro", "balanced-accuracy", "mcc", "kappa", "auc", "auc[b]", "recall[c]"])
 def test_many_weightings_at_once_equal_the_loop(name: str) -> None:
     answers = drawn_labels(3, rows=30)

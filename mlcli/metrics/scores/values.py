@@ -9,7 +9,10 @@ import numpy as np
 from mlcli.core.answers import ValueAnswers
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Score, Undefined
-from mlcli.metrics.declaring import mean_of_rows, score, weighted_mean
+from mlcli.metrics.declaring import mean_of_rows, means_under, score, weighted_mean
+
+VARIES = 1e-12
+"""Values whose variance is a smaller share of the largest squared distance are one value but for rounding."""
 
 
 @mean_of_rows("bias", ValueAnswers, better="zero")
@@ -36,7 +39,12 @@ def mse(answers: ValueAnswers) -> Array:
     return bias(answers) ** 2
 
 
-@score("rmse", ValueAnswers, better="low", low=0.0)
+def rmse_under(answers: ValueAnswers, weightings: Array) -> Array:
+    """The root of the mean squared error under many weightings."""
+    return np.sqrt(means_under(mse(answers), weightings))
+
+
+@score("rmse", ValueAnswers, better="low", low=0.0, under=rmse_under)
 def rmse(answers: ValueAnswers) -> Score:
     """Root of the mean squared error, in the unit of the target."""
     return math.sqrt(weighted_mean(mse(answers), answers.weight))
@@ -48,7 +56,17 @@ def sse(answers: ValueAnswers) -> Score:
     return float(answers.weights @ mse(answers))
 
 
-@score("r2", ValueAnswers, better="high", high=1.0)
+def r2_under(answers: ValueAnswers, weightings: Array) -> Array:
+    """The share of the variance explained under many weightings; NaN where all that counts has one value."""
+    centred = answers.truth - answers.truth.mean()
+    mean = means_under(centred, weightings)
+    spread = means_under(centred**2, weightings) - mean**2
+    varies = spread > VARIES * (centred**2).max(initial=0.0)
+    unexplained = means_under(mse(answers), weightings) / np.where(varies, spread, 1.0)
+    return np.where(varies, 1 - unexplained, np.nan)
+
+
+@score("r2", ValueAnswers, better="high", high=1.0, under=r2_under)
 def r2(answers: ValueAnswers) -> Score:
     """Share of the variance explained: 1 minus squared error over squared distance from the judged rows' mean."""
     truth = answers.truth[answers.weights > 0]
