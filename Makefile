@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PINS := requirements.lock
+SKLL_PINS := benchmarks/skll-requirements.lock
 SOURCES := mlcli tests benchmarks docs
 
 # Without compiled modules, every short command spends a fifth of its time on compiling them.
@@ -41,7 +42,7 @@ docs-check: $(VENV)/.dev ## generated pages are current, every link and command 
 docs: $(VENV)/.dev ## write the generated pages again
 	$(BIN)/python docs/build.py
 
-bench: $(VENV)/.dev ## speed side by side with peers (ONLY=startup for one)
+bench: $(VENV)/.bench $(if $(filter shell,$(or $(ONLY),shell)),$(VENV)/skll/.ready) ## speed side by side with peers (ONLY=forests for one)
 	$(BIN)/python benchmarks/run.py $(ONLY)
 
 format: $(VENV)/.dev ## format the code
@@ -63,6 +64,16 @@ $(VENV)/.run: pyproject.toml $(PINS) | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml $(PINS) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[dev,bench]'
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[dev]'
 	$(COMPILE)
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[bench]'
+	@touch $@
+
+# SKLL wants older packages than ours, so that it has an environment of its own.
+$(VENV)/skll/.ready: $(SKLL_PINS) | $(VENV)/bin/python
+	$(PYTHON) -m venv $(VENV)/skll
+	$(VENV)/skll/bin/python -m pip install --quiet --requirement $(SKLL_PINS)
+	@touch $@

@@ -7,7 +7,7 @@ import platform
 import re
 import sys
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -16,22 +16,40 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results.md"
 SECTION = re.compile(r"^## (\w+)\n\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-BENCHMARKS = ("startup", "methods", "kinds")
-PACKAGES = ("numpy", "pandas", "numba", "scipy", "typer", "scikit-learn")
+FAMILIES = ("bayes", "linear", "logistic", "neighbours", "trees", "forests", "boosting")
+BENCHMARKS = ("startup", *FAMILIES, "kinds", "splits")
+PACKAGES = ("numpy", "pandas", "numba", "scipy", "typer", "scikit-learn", "lightgbm", "xgboost-cpu", "xgboost")
 
 
 def main() -> None:
     """Print each table as it is made, and keep it in the results."""
     sys.path.insert(0, str(FOLDER.parent))
-    wanted = sys.argv[1:] or list(BENCHMARKS)
-    unknown = set(wanted) - set(BENCHMARKS)
-    if unknown:
-        sys.exit(f"no benchmark {', '.join(sorted(unknown))}; there are: {', '.join(BENCHMARKS)}")
-    for name in wanted:
-        module = import_module(f"benchmarks.{name}")
-        text = f"{(module.__doc__ or '').strip()}\n\n{machine()}\n\n{module.table()}"
-        print(f"## {name}\n\n{text}\n")
+    for name in wanted(sys.argv[1:]):
+        title, tables = made(name)
+        text = f"{title}\n\n{machine()}\n\n{tables}"
+        print(f"## {name}\n\n{text}\n", flush=True)
         keep(name, text)
+
+
+def wanted(said: list[str]) -> list[str]:
+    """The benchmarks that are meant, by the beginnings of their names; all if nothing is said."""
+    unknown = [word for word in said if not any(name.startswith(word) for name in BENCHMARKS)]
+    if unknown:
+        sys.exit(f"no benchmark {', '.join(unknown)}; there are: {', '.join(BENCHMARKS)}")
+    return [name for name in BENCHMARKS if not said or name.startswith(tuple(said))]
+
+
+def made(name: str) -> tuple[str, str]:
+    """What a benchmark is about, and its tables."""
+    if name in FAMILIES:
+        from benchmarks import family
+
+        return _about(f"benchmarks.families.{name}"), family.table(name)
+    return _about(f"benchmarks.{name}"), import_module(f"benchmarks.{name}").table()
+
+
+def _about(module: str) -> str:
+    return (import_module(module).__doc__ or "").strip()
 
 
 def keep(name: str, text: str) -> None:
@@ -44,11 +62,18 @@ def keep(name: str, text: str) -> None:
 
 def machine() -> str:
     """Where and with what the numbers were measured."""
-    packages = ", ".join(f"{package} {version(package)}" for package in PACKAGES)
+    packages = ", ".join(f"{package} {version(package)}" for package in PACKAGES if _installed(package))
     return (
         f"Machine: {processor()}, {os.cpu_count()} cores, {platform.system()}. "
         f"Python {platform.python_version()}, {packages}. One BLAS thread everywhere."
     )
+
+
+def _installed(package: str) -> bool:
+    try:
+        return bool(version(package))
+    except PackageNotFoundError:
+        return False
 
 
 def processor() -> str:

@@ -1,0 +1,121 @@
+"""The benchmark of one family of methods: time, scores, memory, first call and growth beside the peers."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from benchmarks.alone import measured
+from benchmarks.pair import Pair, answers_of_ours, answers_of_theirs, score
+from benchmarks.rows import Made, all_for
+from benchmarks.timing import Times, for_a_while, markdown, median_ms, ratio_of_turns
+from mlcli.core.errors import MlcliError
+
+PATIENCE = 1.0
+"""Seconds after which no further turn is begun."""
+TURNS = 15
+HEADER = ("method", "peer", "kind", "rows", "our fit", "fit: ratio", "our predict", "predict: ratio", "scores")
+COSTS = ("method", "peer", "kind", "growth with n", "with columns", "memory of a fit", "first call", "compiling")
+LEGEND = """Ratios above 1 mean that mlcli is faster: medians of the turns, with their middle half. Our value stands first in
+every pair. Scores are accuracy or R² on rows not seen. Growth is the exponent from 2,000 × 20 to 20,000 × 20, and to
+2,000 × 500. Memory is the resident peak above what was there before a fit to 20,000 × 20, and the first call what it
+costs more than the next, each in a process of its own; compiling is the first call of all where no kernel is cached."""
+
+Row = tuple[object, ...]
+
+
+def table(family: str) -> str:
+    """A table of times and one of costs."""
+    warnings.simplefilter("ignore")
+    pairs: Sequence[Pair] = import_module(f"benchmarks.families.{family}").PAIRS
+    times: list[Row] = []
+    costs: list[Row] = []
+    for number, pair in enumerate(pairs):
+        if not pair.lacking:
+            times_of_pair, fits = side_by_side(pair)
+            times += times_of_pair
+            costs.append((*named(pair), *growth(fits), *alone(family, number)))
+    lacking = sorted({pair.lacking for pair in pairs if pair.lacking})
+    remark = f"\n\nNot here: {', '.join(lacking)}." if lacking else ""
+    return f"{LEGEND}\n\n{markdown(HEADER, times)}\n\n{markdown(COSTS, costs)}{remark}"
+
+
+def named(pair: Pair) -> tuple[str, str, str]:
+    """The first cells of a row."""
+    return pair.method, pair.peer_name, pair.kind
+
+
+def side_by_side(pair: Pair) -> tuple[list[Row], dict[str, Times]]:
+    """A row for each size, and the times of the fits by size."""
+    rows: list[Row] = []
+    fits: dict[str, Times] = {}
+    warm(pair)
+    for size in all_for(pair.kind):
+        train, test = size.halves(pair.kind, pair.asked)
+        try:
+            fits[size.label], cells = compared(pair, train, test)
+        except MlcliError as problem:
+            cells = (f"refused: {problem}", "", "", "", "")
+        rows.append((*named(pair), size.label, *cells))
+    return rows, fits
+
+
+def warm(pair: Pair) -> None:
+    """Load what both import, and every kernel."""
+    for n, p in ((150, 4), (2_000, 20)):
+        train, test = Made(n, p).halves(pair.kind, 50)
+        answers_of_ours(pair.ours(train), test)
+        answers_of_theirs(pair.theirs(train), test)
+
+
+def compared(pair: Pair, train: Any, test: Any) -> tuple[Times, Row]:
+    """Times of the fits, and the cells of a row."""
+    fits = for_a_while(
+        {whose: partial(learner, train) for whose, learner in pair.learners().items()}, PATIENCE, TURNS
+    )
+    answer: dict[str, Callable[[], Any]] = {
+        "ours": partial(answers_of_ours, pair.ours(train), test),
+        "theirs": partial(answers_of_theirs, pair.theirs(train), test),
+    }
+    asked = for_a_while(answer, PATIENCE, TURNS)
+    scores = " / ".join(f"{score(said(), test):.3f}" for said in answer.values())
+    return fits, (
+        median_ms(fits["ours"]),
+        ratio_of_turns(fits["theirs"], fits["ours"]),
+        median_ms(asked["ours"]),
+        ratio_of_turns(asked["theirs"], asked["ours"]),
+        scores,
+    )
+
+
+def growth(fits: dict[str, Times]) -> tuple[str, str]:
+    """How time grows with rows and with columns, as exponents."""
+    small, long, wide = Made(2_000, 20), Made(20_000, 20), Made(2_000, 500)
+    with_rows = _exponents(fits, small, long, long.n / small.n)
+    return with_rows, _exponents(fits, small, wide, wide.p / small.p)
+
+
+def _exponents(fits: dict[str, Times], small: Made, large: Made, factor: float) -> str:
+    if small.label not in fits or large.label not in fits:
+        return ""
+    found = []
+    for whose in ("ours", "theirs"):
+        before, after = (statistics.median(fits[size.label][whose]) for size in (small, large))
+        found.append(f"{math.log(after / before) / math.log(factor):.2f}")
+    return " / ".join(found)
+
+
+def alone(family: str, number: int) -> tuple[str, str, str]:
+    """Memory, the first call, and compiling."""
+    ours, theirs = (measured(family, number, whose) for whose in ("ours", "theirs"))
+    compiling = measured(family, number, "ours", cold=True)
+    return (
+        f"{ours['memory']:.1f} / {theirs['memory']:.1f} MB",
+        f"{ours['first call'] * 1e3:.0f} / {theirs['first call'] * 1e3:.0f} ms",
+        f"{compiling['first call']:.1f} s",
+    )

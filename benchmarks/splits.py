@@ -1,0 +1,167 @@
+"""Whole cross-validations beside scikit-learn's `cross_val_predict`, each fold standardising anew on both sides."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from time import process_time
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold, LeaveOneOut, StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from benchmarks.rows import Made
+from benchmarks.timing import for_a_while, markdown, median_ms
+from mlcli.core.params import build
+from mlcli.core.registry import MODELS
+from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.tables import Table
+from mlcli.data.dataset import Dataset
+from mlcli.experiment.cells import Cell, ModelSpec, ProtocolSpec, StepSpec
+from mlcli.experiment.runner import run
+
+SIZES = (Made(2_000, 20), Made(20_000, 50))
+SAMPLED = 20
+"""How many of the splits of leave-one-out are made by the peer; their mean stands for all."""
+PATIENCE = 2.0
+TURNS = 5
+HEADER = ("method", "peer", "protocol", "rows", "ours", "theirs", "ratio", "in how many fits", "how")
+LEGEND = f"""Processor time of one thread, the whole of the runner included (splits, steps, answers kept). Of leave-one-out
+the peer does {SAMPLED} splits spread over the rows, and their mean stands for all (marked ≈). The fits in which ours is
+done are fits of our own to all rows."""
+
+Row = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method and its peer, ``module:class``."""
+
+    name: str
+    kind: str
+    peer: str
+    peer_params: dict[str, Any] = field(default_factory=dict)
+
+
+METHODS = (
+    Method("zero-r", "classification", "sklearn.dummy:DummyClassifier"),
+    Method("zero-r", "regression", "sklearn.dummy:DummyRegressor"),
+    Method("naive-bayes", "classification", "sklearn.naive_bayes:GaussianNB"),
+    Method("lda", "classification", "sklearn.discriminant_analysis:LinearDiscriminantAnalysis"),
+    Method("qda", "classification", "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis"),
+    Method("linear-regression", "regression", "sklearn.linear_model:LinearRegression"),
+    Method("ridge", "regression", "sklearn.linear_model:Ridge"),
+    Method("knn", "classification", "sklearn.neighbors:KNeighborsClassifier"),
+    Method("logistic-regression", "classification", "sklearn.linear_model:LogisticRegression", {"tol": 1e-6}),
+    Method("decision-tree", "classification", "sklearn.tree:DecisionTreeClassifier"),
+)
+
+
+def table() -> str:
+    """One row for each method, size and protocol."""
+    warnings.simplefilter("ignore")
+    rows = [row for method in METHODS if method.name in MODELS for size in SIZES for row in rows_of(method, size)]
+    return f"{LEGEND}\n\n{markdown(HEADER, rows)}"
+
+
+def rows_of(method: Method, size: Made) -> Iterator[Row]:
+    """Ten folds, then leave-one-out where there may be a shortcut: without one it would take hours."""
+    data, _ = size.halves(method.kind, 0)
+    dataset = as_dataset(data)
+    one_fit = seconds_of(partial(run, [cell(method, dataset, ProtocolSpec("whole"))], jobs=1))
+    folds = "stratified-k-fold" if method.kind == "classification" else "k-fold"
+    protocols = [ProtocolSpec(folds, {"folds": 10})]
+    if build(MODELS.load(method.name), {}).may_hold_out:
+        protocols.append(ProtocolSpec("leave-one-out"))
+    for protocol in protocols:
+        yield compared(method, size, data, cell(method, dataset, protocol), one_fit)
+
+
+def compared(method: Method, size: Made, data: Any, asked: Cell, one_fit: float) -> Row:
+    """One row of the table."""
+    result = run([asked], jobs=1)[0]
+    ours = partial(run, [asked], jobs=1)
+    theirs, factor, mark = PEERS[asked.protocol.use](method, data)
+    times = for_a_while({"ours": ours, "theirs": theirs}, PATIENCE, TURNS)
+    in_all = [factor * seconds for seconds in times["theirs"]]
+    ratios = sorted(theirs / mine for theirs, mine in zip(in_all, times["ours"], strict=True))
+    return (
+        method.name,
+        peer_name(method),
+        asked.protocol.use,
+        size.label,
+        median_ms(times["ours"]),
+        mark + median_ms(in_all),
+        f"**{np.median(ratios):.1f}** ({ratios[0]:.1f} to {ratios[-1]:.1f})",
+        f"{np.median(times['ours']) / one_fit:.1f}",
+        ", ".join(result.routes()) or "a fit to each split",
+    )
+
+
+def cell(method: Method, dataset: Dataset, protocol: ProtocolSpec) -> Cell:
+    """One method on one dataset, standardised."""
+    return Cell(dataset, method.kind, ModelSpec(method.name), (StepSpec("standardise"),), protocol, seed=1)
+
+
+def as_dataset(data: Any) -> Dataset:
+    """Made rows as a dataset with a target."""
+    levels = getattr(data, "classes", ())
+    target = Column("y", "nominal", levels) if levels else Column("y")
+    n = len(data)
+    columns = (*data.table.columns, target)
+    everything = Table.of([*data.table.parts(), (target, data.y)], n)
+    fields = tuple(Field(column, "target" if column is target else "feature") for column in columns)
+    return Dataset("made", everything, Schema(fields))
+
+
+def seconds_of(thing: Callable[[], object]) -> float:
+    """The least of three times."""
+    times = []
+    for _ in range(3):
+        started = process_time()
+        thing()
+        times.append(process_time() - started)
+    return min(times)
+
+
+def peer_name(method: Method) -> str:
+    """The class of the peer."""
+    return f"scikit-learn {method.peer.partition(':')[2]}"
+
+
+def pipeline(method: Method) -> Any:
+    """What the peer does in each split."""
+    module, _, name = method.peer.partition(":")
+    return make_pipeline(StandardScaler(), getattr(import_module(module), name)(**method.peer_params))
+
+
+def folds_by_peer(method: Method, data: Any) -> tuple[Callable[[], object], float, str]:
+    """All ten folds."""
+    folds = StratifiedKFold if method.kind == "classification" else KFold
+    cv = folds(10, shuffle=True, random_state=0)
+    return partial(cross_val_predict, pipeline(method), data.table.numbers, data.y, cv=cv), 1.0, ""
+
+
+def left_out_by_peer(method: Method, data: Any) -> tuple[Callable[[], object], float, str]:
+    """Some of the splits of leave-one-out, and how many times as many there are."""
+    X, y = data.table.numbers, data.y
+    places = np.linspace(0, len(y) - 1, SAMPLED).astype(int)
+    splits = [split for place, split in enumerate(LeaveOneOut().split(X)) if place in set(places)]
+
+    def some() -> None:
+        for train, test in splits:
+            pipeline(method).fit(X[train], y[train]).predict(X[test])
+
+    return some, len(y) / SAMPLED, "≈ "
+
+
+PEERS = {
+    "k-fold": folds_by_peer,
+    "stratified-k-fold": folds_by_peer,
+    "leave-one-out": left_out_by_peer,
+}
