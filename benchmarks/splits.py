@@ -1,4 +1,4 @@
-"""Whole cross-validations beside scikit-learn's `cross_val_predict`, each fold standardising anew on both sides."""
+"""Whole cross-validations beside scikit-learn's `cross_val_predict`; each fold standardises anew on both sides."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.rows import Made
 from benchmarks.timing import for_a_while, markdown, median_ms
-from mlcli.core.params import build
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.tables import Table
@@ -31,9 +30,9 @@ SAMPLED = 20
 PATIENCE = 2.0
 TURNS = 5
 HEADER = ("method", "peer", "protocol", "rows", "ours", "theirs", "ratio", "in how many fits", "how")
-LEGEND = f"""Processor time of one thread, the whole of the runner included (splits, steps, answers kept). Of leave-one-out
-the peer does {SAMPLED} splits spread over the rows, and their mean stands for all (marked ≈). The fits in which ours is
-done are fits of our own to all rows."""
+LEGEND = f"""Processor time of one thread, the whole of the runner included (splits, steps, answers kept). Of
+leave-one-out the peer does {SAMPLED} splits spread over the rows, and their mean stands for all (marked ≈). The fits
+in which ours is done are fits of our own to all rows."""
 
 Row = tuple[object, ...]
 
@@ -76,7 +75,7 @@ def rows_of(method: Method, size: Made) -> Iterator[Row]:
     one_fit = seconds_of(partial(run, [cell(method, dataset, ProtocolSpec("whole"))], jobs=1))
     folds = "stratified-k-fold" if method.kind == "classification" else "k-fold"
     protocols = [ProtocolSpec(folds, {"folds": 10})]
-    if build(MODELS.load(method.name), {}).may_hold_out:
+    if hasattr(MODELS.load(method.name), "held_out"):
         protocols.append(ProtocolSpec("leave-one-out"))
     for protocol in protocols:
         yield compared(method, size, data, cell(method, dataset, protocol), one_fit)
