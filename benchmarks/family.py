@@ -21,10 +21,11 @@ PATIENCE = 1.0
 TURNS = 15
 HEADER = ("method", "peer", "kind", "rows", "our fit", "fit: ratio", "our predict", "predict: ratio", "scores")
 COSTS = ("method", "peer", "kind", "growth with n", "with columns", "memory of a fit", "first call", "compiling")
-LEGEND = """Ratios above 1 mean that mlcli is faster: medians of the turns, with their middle half. Our value stands first in
-every pair. Scores are accuracy or R² on rows not seen. Growth is the exponent from 2,000 × 20 to 20,000 × 20, and to
-2,000 × 500. Memory is the resident peak above what was there before a fit to 20,000 × 20, and the first call what it
-costs more than the next, each in a process of its own; compiling is the first call of all where no kernel is cached."""
+LEGEND = """Ratios above 1 mean that mlcli is faster: medians of the turns, with their middle half. In pairs our value
+stands first. Scores are accuracy or R² on rows not seen. Growth is the exponent of time from 2,000 × 20 to
+20,000 × 20, and to 2,000 × 500. Memory is the resident peak above what was there before a fit to 20,000 × 20.
+The first call is what it costs more than the next, imports included, in a process of its own; compiling is the
+same where no kernel is cached."""
 
 Row = tuple[object, ...]
 
@@ -41,8 +42,9 @@ def table(family: str) -> str:
             times += times_of_pair
             costs.append((*named(pair), *growth(fits), *alone(family, number)))
     lacking = sorted({pair.lacking for pair in pairs if pair.lacking})
-    remark = f"\n\nNot here: {', '.join(lacking)}." if lacking else ""
-    return f"{LEGEND}\n\n{markdown(HEADER, times)}\n\n{markdown(COSTS, costs)}{remark}"
+    remark = [f"Not here: {', '.join(lacking)}."] if lacking else []
+    tables = [LEGEND, markdown(HEADER, times), markdown(COSTS, costs)] if times else []
+    return "\n\n".join([*tables, *remark])
 
 
 def named(pair: Pair) -> tuple[str, str, str]:
@@ -75,15 +77,14 @@ def warm(pair: Pair) -> None:
 
 def compared(pair: Pair, train: Any, test: Any) -> tuple[Times, Row]:
     """Times of the fits, and the cells of a row."""
-    fits = for_a_while(
-        {whose: partial(learner, train) for whose, learner in pair.learners().items()}, PATIENCE, TURNS
-    )
-    answer: dict[str, Callable[[], Any]] = {
+    learn = {whose: partial(learner, train) for whose, learner in pair.learners().items()}
+    fits = for_a_while(learn, PATIENCE, TURNS)
+    say: dict[str, Callable[[], Any]] = {
         "ours": partial(answers_of_ours, pair.ours(train), test),
         "theirs": partial(answers_of_theirs, pair.theirs(train), test),
     }
-    asked = for_a_while(answer, PATIENCE, TURNS)
-    scores = " / ".join(f"{score(said(), test):.3f}" for said in answer.values())
+    asked = for_a_while(say, PATIENCE, TURNS)
+    scores = " / ".join(f"{score(said(), test):.3f}" for said in say.values())
     return fits, (
         median_ms(fits["ours"]),
         ratio_of_turns(fits["theirs"], fits["ours"]),

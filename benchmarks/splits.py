@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.rows import Made
 from benchmarks.timing import for_a_while, markdown, median_ms
+from mlcli.core.bases import Model
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.tables import Table
@@ -31,8 +32,8 @@ PATIENCE = 2.0
 TURNS = 5
 HEADER = ("method", "peer", "protocol", "rows", "ours", "theirs", "ratio", "in how many fits", "how")
 LEGEND = f"""Processor time of one thread, the whole of the runner included (splits, steps, answers kept). Of
-leave-one-out the peer does {SAMPLED} splits spread over the rows, and their mean stands for all (marked ≈). The fits
-in which ours is done are fits of our own to all rows."""
+leave-one-out the peer does {SAMPLED} splits spread over the rows, and their mean stands for all (marked ≈). The
+fits in which ours is done are fits of our own to all rows."""
 
 Row = tuple[object, ...]
 
@@ -75,7 +76,7 @@ def rows_of(method: Method, size: Made) -> Iterator[Row]:
     one_fit = seconds_of(partial(run, [cell(method, dataset, ProtocolSpec("whole"))], jobs=1))
     folds = "stratified-k-fold" if method.kind == "classification" else "k-fold"
     protocols = [ProtocolSpec(folds, {"folds": 10})]
-    if hasattr(MODELS.load(method.name), "held_out"):
+    if MODELS.load(method.name).held_out is not Model.held_out:  # type: ignore[attr-defined]
         protocols.append(ProtocolSpec("leave-one-out"))
     for protocol in protocols:
         yield compared(method, size, data, cell(method, dataset, protocol), one_fit)

@@ -2,13 +2,10 @@
 
 from benchmarks.pair import Pair
 
+OURS = {"min_leaf": 5}
+THEIRS = {"min_samples_leaf": 5}
+
 PAIRS = (
     Pair("decision-tree", "classification", "sklearn.tree:DecisionTreeClassifier"),
-    Pair(
-        "decision-tree",
-        "regression",
-        "sklearn.tree:DecisionTreeRegressor",
-        {"min_leaf": 5},
-        {"min_samples_leaf": 5},
-    ),
+    Pair("decision-tree", "regression", "sklearn.tree:DecisionTreeRegressor", OURS, THEIRS),
 )
