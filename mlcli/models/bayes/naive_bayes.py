@@ -49,6 +49,7 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.models.bayes._gaussians import ADDED, Gaussians, gaussians_of
 from mlcli.models.bayes._posterior import impossible, posterior
+from mlcli.models.bayes._priors import given_priors, wrong_sum
 from mlcli.models.bayes._smoothing import SMOOTHINGS, counts_by_class, log_likelihood
 
 SAID_OF = {
@@ -92,8 +93,7 @@ class NaiveBayes(Classifier):
         if self.priors is None:
             return []
         found = ["priors that are given are not smoothed: leave out smooth_prior"] if self.smooth_prior else []
-        total = sum(self.priors)
-        return found if abs(total - 1) < 1e-9 else [*found, f"priors add up to {total:g}, not to 1"]
+        return [*found, *wrong_sum(self.priors)]
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Count classes and levels, and take the mean and variance of numbers in each class."""
@@ -124,12 +124,7 @@ class NaiveBayes(Classifier):
     def _priors(self, data: LabelledRows) -> Array:
         if self.priors is None:
             return self._counted_priors(data.class_totals)
-        if len(self.priors) != len(data.classes):
-            raise FitError(
-                f"naive-bayes: {len(self.priors)} priors were given for {len(data.classes)} classes",
-                hint=f"give one for each of {', '.join(data.classes)}, in this order",
-            )
-        return np.array(self.priors)
+        return given_priors(self.id, self.priors, data.classes)
 
     def _counted_priors(self, totals: Array) -> Array:
         priors = totals / totals.sum()

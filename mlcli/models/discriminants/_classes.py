@@ -1,0 +1,71 @@
+"""Weight, mean and scatter of every class: all that normal distributions need to know of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.moments import is_constant
+from mlcli.core.sums import Sums
+from mlcli.core.tables import Array, Codes, Flags
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSums:
+    """Of the K classes: ``weight`` (K), ``mean`` (K × p, from some centre), ``scatter`` about it (K × p × p)."""
+
+    weight: Array
+    mean: Array
+    scatter: Array
+    varies: Flags
+    """Which columns vary within some class."""
+
+    @classmethod
+    def of(cls, sums: Sequence[Sums], centre: Array) -> ClassSums:
+        """The sums of the rows of each class, whose columns are told from ``centre``."""
+        constant = [is_constant(one.low + centre, one.high + centre) for one in sums]
+        return cls(
+            np.array([one.weight for one in sums]),
+            np.array([one.mean for one in sums]),
+            np.array([one.scatter for one in sums]),
+            ~np.all(constant, axis=0),
+        )
+
+    @property
+    def present(self) -> Flags:
+        """The classes that have rows."""
+        return self.weight > 0
+
+    @property
+    def centre(self) -> Array:
+        """The mean of all rows."""
+        middle: Array = self.weight @ self.mean / self.weight.sum()
+        return middle
+
+    @property
+    def shared(self) -> Array:
+        """The scatter about the means of the classes."""
+        within: Array = self.scatter.sum(axis=0)
+        return within
+
+    def freedom(self, ddof: int) -> float:
+        """What the shared scatter is divided by."""
+        return float(self.weight.sum()) - ddof * int(self.present.sum())
+
+
+def rows_by_class(columns: Array, y: Codes, weight: Array | None, classes: int) -> list[Sums]:
+    """The sums of the rows of each class."""
+    found = []
+    for k in range(classes):
+        rows = np.flatnonzero(y == k)
+        found.append(Sums.of(columns[rows], None if weight is None else weight[rows]))
+    return found
+
+
+def refuse_without_freedom(method: str, sums: ClassSums, ddof: int) -> None:
+    """Refuse rows whose covariance would be divided by nothing."""
+    if sums.freedom(ddof) <= 0 and sums.varies.any():
+        raise FitError(f"{method}: the rows weigh too little for covariances with ddof {ddof}", hint="set ddof 0")
