@@ -20,7 +20,7 @@ SAME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    """``transform`` is p × r; ``variances`` are those of all directions of columns of variance 1, r of them kept."""
+    """``transform`` is p × r; ``variances`` are of all directions of columns of variance 1, r of them kept."""
 
     transform: Array
     variances: Array
