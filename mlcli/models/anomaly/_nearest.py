@@ -11,8 +11,8 @@ import numpy as np
 from mlcli.core.tables import Array, Rows
 from mlcli.models.neighbours._distances import DISTANCES
 from mlcli.models.neighbours._points import Points
-from mlcli.models.neighbours._screens import screen_by_squares
-from mlcli.models.neighbours._search import BLOCK_BYTES, GROUPS, SAME, candidates, limit_of
+from mlcli.models.neighbours._screens import SAME, screen_by_squares
+from mlcli.models.neighbours._search import BLOCK_BYTES, GROUPS, candidates
 
 COMPILED_FROM = 25_000_000
 """From how many pairs of rows on loading the compiled selection (0.3 s) pays within ten splits."""
@@ -98,7 +98,7 @@ def compiled(asked: Array, stored: Array, k: int, within: bool) -> Iterator[Neig
         values, lengths = screen(_points(block))
         minima = _minima(values, groups)
         bound = np.partition(minima, count - 1, axis=1)[:, count - 1].astype(float)
-        limit = _not_below(limit_of(bound, lengths, screen.rounding))
+        limit = _not_below(screen.limit(bound, lengths))
         own = np.arange(start, start + len(block)) if within else np.full(len(block), NO_ROW)
         kth, ends = np.empty(len(block)), np.empty(len(block), np.intp)
         while True:

@@ -14,7 +14,8 @@ from mlcli.core.explanation import Explanation, Section
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.models.anomaly._crowd import Crowd, crowd_of
 from mlcli.models.anomaly._nearest import Neighbours, route_for
-from mlcli.models.neighbours._search import SAME, Pairs
+from mlcli.models.neighbours._screens import SAME
+from mlcli.models.neighbours._search import Pairs
 
 KEPT_PAIRS = 4
 """Up to how many times the wanted neighbours are kept; where more rows tie, they are searched anew."""

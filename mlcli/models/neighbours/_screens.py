@@ -25,7 +25,17 @@ class Screen(Protocol):
     def __call__(self, asked: Points) -> tuple[np.ndarray[Any, Any], Array]:
         """The values, and the lengths of the asked points."""
 
+    def limit(
+        self, bound: Array, lengths: Array, stretch: Array | float = 1.0, beside: Array | float = 0.0
+    ) -> Array:
+        """What no pair exceeds that is as near as one of value ``bound``.
 
+        A pair at distance d counts as near up to (d + ``beside``) ``stretch`` + ``beside``.
+        """
+
+
+SAME = 1e-12
+"""Distances closer than this, relatively, are the same: what differs is rounding."""
 TILE = 12_000
 """Pairs measured at once: what an allocator hands out again without asking the system for fresh pages."""
 
@@ -50,6 +60,12 @@ class ExactScreen:
                 values[rows, columns] = self.between(down, self.stored.take(columns))
         return values, np.zeros(len(asked))
 
+    def limit(
+        self, bound: Array, lengths: Array, stretch: Array | float = 1.0, beside: Array | float = 0.0
+    ) -> Array:
+        """The distance itself, as far as it is stretched."""
+        return np.asarray((stretch * (bound + beside) + beside) * (1 + 4 * SAME))
+
 
 @dataclass(frozen=True)
 class ProductScreen:
@@ -73,6 +89,16 @@ class ProductScreen:
         moved = (asked.numbers.T - self.centre) / self.scale
         beside = np.column_stack([-2 * moved, np.ones(len(moved))]).astype(np.float32)
         return beside @ self.stored.T, np.sqrt((moved**2).sum(axis=1))
+
+    def limit(
+        self, bound: Array, lengths: Array, stretch: Array | float = 1.0, beside: Array | float = 0.0
+    ) -> Array:
+        """A stored point is no longer than the asked one plus their distance."""
+        apart = np.sqrt(np.maximum(bound + lengths**2, 0.0))
+        reach = stretch * (apart + beside / self.scale) + beside / self.scale
+        tiny = float(np.finfo(np.float32).tiny)
+        rounded = SAME * np.abs(bound) + (self.rounding + SAME) * (2 * lengths + reach) ** 2 + tiny
+        return np.asarray(bound + (reach - apart) * (reach + apart) + rounded)
 
 
 def screen_by_squares(stored: Points) -> ProductScreen:

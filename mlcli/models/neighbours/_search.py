@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,6 @@ PAIRS_AT_ONCE = 200_000
 """How many pairs are measured and counted at once (a block with more ties than that is taken whole)."""
 GROUPS = 16
 """Into how many groups per wanted neighbour the stored points are dealt; see ``_near``."""
-SAME = 1e-12
-"""Distances closer than this, relatively, are the same: what differs is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,44 +40,67 @@ class Pairs:
         return Pairs(self.asked[which], self.stored[which], self.distance[which])
 
 
+def of_each(extreme: np.ufunc, pairs: Pairs) -> Array:
+    """The extreme distance of each asked point, for each of its pairs."""
+    begins = pairs.begins
+    found: Array = extreme.reduceat(pairs.distance, begins)
+    return np.repeat(found, np.diff(np.r_[begins, len(pairs.asked)]))
+
+
 def candidates(distance: Distance, asked: Points, stored: Points, count: int) -> Iterator[Pairs]:
     """For consecutive asked points: all stored points as near as the ``count`` nearest, and perhaps a few more."""
-    screen = distance.screen(stored)
-    for places in _batches(screen, asked, len(stored), count):
-        here, there = np.concatenate([a for a, _ in places]), np.concatenate([b for _, b in places])
-        apart = distance.between(asked.take(here), stored.take(there))
-        order = np.lexsort((there, apart, here))
-        yield Pairs(here[order], there[order], apart[order])
+    for here, there in gathered(_near_places(distance.screen(stored), asked, len(stored), count)):
+        yield in_order(here, there, distance.between(asked.take(here), stored.take(there)))
 
 
-def _batches(screen: Screen, asked: Points, n: int, count: int) -> Iterator[list[tuple[Rows, Rows]]]:
-    """Places of pairs that may be near, gathered block by block until there are enough to measure."""
-    rows = max(1, BLOCK_BYTES // (8 * n))
+def in_order(asked: Rows, stored: Rows, distance: Array) -> Pairs:
+    """Measured pairs, sorted."""
+    order = np.lexsort((stored, distance, asked))
+    return Pairs(asked[order], stored[order], distance[order])
+
+
+def gathered(blocks: Iterable[tuple[Rows, Rows]]) -> Iterator[tuple[Rows, Rows]]:
+    """Places of pairs, gathered block by block until there are enough to measure."""
     batch: list[tuple[Rows, Rows]] = []
-    for start in range(0, len(asked), rows):
-        here, there = _near(screen, asked.take(slice(start, start + rows)), count)
-        batch.append((here + start, there))
-        if sum(len(part) for part, _ in batch) >= PAIRS_AT_ONCE:
-            yield batch
+    for block in blocks:
+        batch.append(block)
+        if sum(len(here) for here, _ in batch) >= PAIRS_AT_ONCE:
+            yield _joined(batch)
             batch = []
     if batch:
-        yield batch
+        yield _joined(batch)
 
 
-def _near(screen: Screen, asked: Points, count: int) -> tuple[Rows, Rows]:
+def _joined(batch: list[tuple[Rows, Rows]]) -> tuple[Rows, Rows]:
+    return np.concatenate([here for here, _ in batch]), np.concatenate([there for _, there in batch])
+
+
+def rows_at_once(n: int) -> int:
+    """How many rows are screened against n others at once."""
+    return max(1, BLOCK_BYTES // (8 * n))
+
+
+def _near_places(screen: Screen, asked: Points, n: int, count: int) -> Iterator[tuple[Rows, Rows]]:
+    """Places of pairs that may be near, block by block."""
+    size = rows_at_once(n)
+    for start in range(0, len(asked), size):
+        values, lengths = screen(asked.take(slice(start, start + size)))
+        here, there = near(values, count, partial(screen.limit, lengths=lengths))
+        yield here + start, there
+
+
+def near(values: np.ndarray[Any, Any], count: int, limit_of: Callable[[Array], Array]) -> tuple[Rows, Rows]:
     """Where one block's values may belong to the ``count`` smallest of their row.
 
     Stored points are dealt into groups; the count-th smallest of the groups' minima bounds the count-th smallest
     value, and only groups whose minimum is below that limit are looked into.
     """
-    values, lengths = screen(asked)
     n = values.shape[1]
     deep = max(1, n // (GROUPS * count))
     groups = n // deep
     body = values[:, : groups * deep].reshape(len(values), deep, groups)
     minima = np.hstack([body.min(axis=1), values[:, groups * deep :]])
-    bound = np.partition(minima, count - 1, axis=1)[:, count - 1].astype(float)
-    limit = limit_of(bound, lengths, screen.rounding)
+    limit = limit_of(np.partition(minima, count - 1, axis=1)[:, count - 1].astype(float))
     row, group = np.nonzero(_within(minima, limit[:, None]))
     column = _members(group, groups, deep, n)
     found = values[row[:, None], np.minimum(column, n - 1)]
@@ -93,14 +115,6 @@ def _members(group: Rows, groups: int, deep: int, n: int) -> Rows:
     column[rest] = n
     column[rest, 0] = group[rest] + groups * (deep - 1)
     return column
-
-
-def limit_of(bound: Array, lengths: Array, rounding: float) -> Array:
-    """What no wanted pair exceeds; its stored point is no longer than the asked one plus their distance."""
-    tiny = float(np.finfo(np.float32).tiny)
-    longest = 2 * lengths + np.sqrt(np.maximum(bound + lengths**2, 0.0))
-    limit: Array = bound + SAME * np.abs(bound) + (rounding + SAME) * longest**2 + (tiny if rounding else 0.0)
-    return limit
 
 
 def _within(values: np.ndarray[Any, Any], limit: Array) -> Flags:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from mlcli.core.tables import Array, Flags, Rows
-from mlcli.models.neighbours._search import SAME, Pairs
+from mlcli.models.neighbours._screens import SAME
+from mlcli.models.neighbours._search import Pairs, of_each
 
 WHOLE = 1 - 1e-9
 """Summed weights reach a whole number when they come this close."""
@@ -26,7 +27,7 @@ def seated(pairs: Pairs, weights: Array, k: int, outputs: Array, tied: str) -> t
 
     Rows closer than the k-th sit first; those as far as the k-th are tied for the seats that are left.
     """
-    kth = _kth_distance(pairs, weights, k)
+    kth = kth_distance(pairs, weights, k)
     pairs, kth = pairs.keep(near := pairs.distance <= kth * (1 + SAME)), kth[near]
     at_the_edge = pairs.distance >= kth * (1 - SAME)
     order = TIES[tied](pairs, at_the_edge, outputs, weights)
@@ -38,7 +39,7 @@ def seated(pairs: Pairs, weights: Array, k: int, outputs: Array, tied: str) -> t
     return pairs.keep(seats > 0), seats[seats > 0]
 
 
-def _kth_distance(pairs: Pairs, weights: Array, k: int) -> Array:
+def kth_distance(pairs: Pairs, weights: Array, k: int) -> Array:
     """For each pair the distance at which the rows of its asked point fill k seats, or that of the last row."""
     short = _running(pairs, weights[pairs.stored]) < k * WHOLE
     begins = pairs.begins
@@ -91,22 +92,21 @@ def _inverse(pairs: Pairs) -> Array:
 
 def _inverse_linear(pairs: Pairs) -> Array:
     """(D_k − D_j) / (D_k − D_1): the farthest counts 0; all count 1 when all are equally far."""
-    farthest = _of_each(np.maximum, pairs)
-    spread = farthest - _of_each(np.minimum, pairs)
+    farthest = of_each(np.maximum, pairs)
+    spread = farthest - of_each(np.minimum, pairs)
     same = spread <= SAME * farthest
     return np.where(same, 1.0, (farthest - pairs.distance) / np.where(same, 1.0, spread))
 
 
 def nearer_wins(pairs: Pairs) -> Array:
     """A billionth more for the nearest rows: decides between equal votes and nothing else."""
-    return np.where(pairs.distance <= _of_each(np.minimum, pairs) * (1 + SAME), 1 + 1e-9, 1.0)
-
-
-def _of_each(extreme: np.ufunc, pairs: Pairs) -> Array:
-    """The extreme distance of each asked point, for each of its pairs."""
-    begins = pairs.begins
-    found: Array = extreme.reduceat(pairs.distance, begins)
-    return np.repeat(found, np.diff(np.r_[begins, len(pairs.asked)]))
+    return np.where(pairs.distance <= of_each(np.minimum, pairs) * (1 + SAME), 1 + 1e-9, 1.0)
 
 
 VOTES: dict[str, Vote] = {"uniform": _uniform, "inverse": _inverse, "inverse-linear": _inverse_linear}
+
+
+def mean_outputs(voters: Pairs, votes: Array, outputs: Array) -> Array:
+    """The mean output of the voters of each asked point."""
+    heard = [np.add.reduceat(votes * column[voters.stored], voters.begins) for column in outputs.T]
+    return np.column_stack(heard) / np.add.reduceat(votes, voters.begins)[:, None]

@@ -18,7 +18,9 @@ Assumes:
 
 Cost:
     Nothing to fit; n·p per row asked. Euclidean and cosine pairs are screened by blocks of a matrix product and
-    the few that may be near are measured exactly, so that screening changes no answer.
+    the few that may be near are measured exactly, so that screening changes no answer. All splits of a protocol
+    cost about one search among all rows (euclidean and manhattan, with standardise, impute and one-hot in front),
+    and cells that differ in k only share it.
 
 Choices:
     Rows as near as the k-th all vote unless ``tied_distance`` says otherwise: only then, and with ``majority``,
@@ -37,17 +39,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier, Regressor, first_of_the_largest
+from mlcli.core.bases import Accepts, Classifier, Regressor, Step, first_of_the_largest
 from mlcli.core.containers import SupervisedRows
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
+from mlcli.core.held_out import HeldOut, Round, totals_outside
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.models.neighbours._certainty import tie_in_doubt, votes_in_doubt
 from mlcli.models.neighbours._distances import DISTANCES, Distance
+from mlcli.models.neighbours._held_out import Searched, rows_to_find, searched
 from mlcli.models.neighbours._points import Points, spans_of
-from mlcli.models.neighbours._search import Pairs, candidates
-from mlcli.models.neighbours._votes import TIES, VOTES, WHOLE, nearer_wins, seated, seats_needed
+from mlcli.models.neighbours._search import Pairs, candidates, of_each
+from mlcli.models.neighbours._votes import (
+    TIES,
+    VOTES,
+    WHOLE,
+    kth_distance,
+    mean_outputs,
+    nearer_wins,
+    seated,
+    seats_needed,
+)
 
 
 @register("knn", reference="Cover & Hart 1967, Nearest neighbor pattern classification")
@@ -114,17 +128,47 @@ class NearestNeighbours(Classifier, Regressor):
         asked = self._distance.points(table, self.spans_)
         stored = Points(self.numbers_, self.codes_)
         for pairs in candidates(self._distance, asked, stored, seats_needed(self.weights_, self.k)):
-            voters, seats = seated(pairs, self.weights_, self.k, self.outputs_, self.tied_distance)
-            edge = nearer_wins(voters) if self.tied_vote == "nearest" else 1.0
-            yield voters, seats * VOTES[self.weights](voters) * edge
+            yield self._voting(pairs, self.weights_, self.outputs_)
+
+    def _voting(self, pairs: Pairs, weights: Array, outputs: Array) -> tuple[Pairs, Array]:
+        voters, seats = seated(pairs, weights, self.k, outputs, self.tied_distance)
+        edge = nearer_wins(voters) if self.tied_vote == "nearest" else 1.0
+        return voters, seats * VOTES[self.weights](voters) * edge
 
     def _mean_of_neighbours(self, table: Table) -> Array:
         means = [np.empty((0, self.outputs_.shape[1]))]
-        for pairs, votes in self.neighbours(table):
-            begins, of_column = pairs.begins, self.outputs_.T
-            heard = [np.add.reduceat(votes * outputs[pairs.stored], begins) for outputs in of_column]
-            means.append(np.column_stack(heard) / np.add.reduceat(votes, begins)[:, None])
+        means += (mean_outputs(pairs, votes, self.outputs_) for pairs, votes in self.neighbours(table))
         return np.concatenate(means)
+
+    def held_out(self, data: SupervisedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
+        """One search for the neighbours of all rows outside their parts, in the scales that steps learn there."""
+        if self.tied_distance == "random":
+            return None
+        search = searched(data, round_, steps, self.distance)
+        count = None if search is None else rows_to_find(search, data.weights, self.k)
+        if search is None or count is None or self._too_few(data, round_):
+            return None
+        answers, doubtful = np.zeros((len(data), data.outputs.shape[1])), search.space.scales.refused.copy()
+        for pairs in search.pairs(count):
+            rows = search.order.asked[pairs.asked[pairs.begins]]
+            voters, votes = self._voting(pairs, data.weights, data.outputs)
+            answers[rows] = mean_outputs(voters, votes, data.outputs)
+            if not search.space.scales.exact:
+                doubt = self._in_doubt(search, pairs, voters, data.weights, answers[rows])
+                doubtful[round_.part[rows[doubt]]] = True
+        return HeldOut(answers, doubtful, "one search")
+
+    def _too_few(self, data: SupervisedRows, round_: Round) -> bool:
+        """Whether some part has fewer rows outside it than vote, which a fit warns of."""
+        return bool((totals_outside(data.weights[:, None], round_) < self.k * WHOLE).any())
+
+    def _in_doubt(self, search: Searched, pairs: Pairs, voters: Pairs, weights: Array, means: Array) -> Flags:
+        """For each asked row whether distances that round differently could change its answer."""
+        rounding = search.rounding(pairs)
+        doubt = tie_in_doubt(pairs, kth_distance(pairs, weights, self.k), rounding)
+        if self.tied_vote == "nearest":
+            doubt |= tie_in_doubt(pairs, of_each(np.minimum, pairs), rounding)
+        return doubt | votes_in_doubt(voters, self.weights, search.rounding(voters), means)
 
     def explain(self) -> Explanation:
         """What is stored, and who votes."""
