@@ -9,7 +9,7 @@ from mlcli.core.expansion import Recipe, expanded
 from mlcli.core.schema import Column
 from mlcli.core.sums import Sums
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.models.linear._left_out import _downdated
+from mlcli.models.linear._left_out import downdated
 from mlcli.prepare.impute import Impute
 from mlcli.prepare.one_hot import OneHot
 from mlcli.prepare.standardise import Standardise
@@ -49,14 +49,14 @@ def ridge_without(row: int, X: Array, colour: Codes, weight: Array, y: Array, l2
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_downdated_sums_answer_as_a_fit_to_the_other_rows(seed: int) -> None:
+def testdowndated_sums_answer_as_a_fit_to_the_other_rows(seed: int) -> None:
     X, colour, weight, y = drawn(seed)
     parts = [(Column(f"x{j}", missing=True), cells) for j, cells in enumerate(X.T)]
     table = Table.of([*parts, (Column("colour", "nominal", ("a", "b", "c"), missing=True), colour)], ROWS)
     expansion = expanded(table, (Impute(), Standardise(), OneHot()))
     assert expansion is not None
     columns = np.column_stack([expansion.columns, y])
-    held = _downdated(Recipe.of(expansion), columns, weight, Sums.of(columns, weight), 2.5)
+    held = downdated(Recipe.of(expansion), columns, weight, Sums.of(columns, weight), 2.5)
     twin = [ridge_without(row, X, colour, weight, y, 2.5) for row in range(ROWS)]
     assert not held.refused.any()
     np.testing.assert_allclose(held.answers, twin, rtol=1e-11, atol=1e-11)

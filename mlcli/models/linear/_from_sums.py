@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core.bases import Step
 from mlcli.core.containers import ValuedRows
-from mlcli.core.expansion import NONE, Expansion, Recipe, of_expansion, prepared
+from mlcli.core.expansion import NONE, Expansion, Recipe, expanded, of_expansion, prepared
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.sums import Sums, outside
 from mlcli.core.tables import Array
@@ -32,13 +34,35 @@ class Plane:
         return values
 
 
-def by_parts(expansion: Expansion, recipe: Recipe, data: ValuedRows, round_: Round, l2: float) -> HeldOut | None:
-    """The answer to every part by the plane nearest to rows outside it; None where that takes too much room."""
-    if round_.parts * (expansion.columns.shape[1] + 1) ** 2 > LARGEST_SUMS:
-        return None
-    columns, with_target = expansion.columns, np.column_stack([expansion.columns, data.y])
-    answers, refused = np.zeros(len(data)), np.ones(round_.parts, bool)
-    for part, sums in enumerate(outside(with_target, data.weight, round_)):
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """The columns that never change, the target last, and the sums of the rows that each part is answered from.
+
+    Where every row is a part there is one sum, of all rows.
+    """
+
+    expansion: Expansion
+    columns: Array
+    sums: list[Sums]
+
+    @classmethod
+    def of(cls, data: ValuedRows, round_: Round, steps: Sequence[Step]) -> Basis | None:
+        """The basis of a round; None where steps do not follow from sums, or these take too much room."""
+        expansion = expanded(data.table, steps)
+        parts = 1 if round_.one_by_one else round_.parts
+        if expansion is None or parts * (expansion.columns.shape[1] + 1) ** 2 > LARGEST_SUMS:
+            return None
+        columns = np.column_stack([expansion.columns, data.y])
+        if round_.one_by_one:
+            return cls(expansion, columns, [Sums.of(columns, data.weight)])
+        return cls(expansion, columns, outside(columns, data.weight, round_))
+
+
+def by_parts(basis: Basis, recipe: Recipe, round_: Round, l2: float) -> HeldOut:
+    """The answer to every part by the plane nearest to the rows outside it."""
+    columns = basis.columns[:, :-1]
+    answers, refused = np.zeros(len(columns)), np.ones(round_.parts, bool)
+    for part, sums in enumerate(basis.sums):
         plane = plane_from(recipe, sums, l2)
         if plane is not None:
             rows = round_.rows_of[part]

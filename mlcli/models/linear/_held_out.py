@@ -8,23 +8,29 @@ import numpy as np
 
 from mlcli.core.bases import Step
 from mlcli.core.containers import ValuedRows
-from mlcli.core.expansion import NONE, Recipe, expanded
-from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.expansion import NONE, Recipe
+from mlcli.core.held_out import HeldOut, Remembered, Round
 from mlcli.core.tables import Array, Flags
-from mlcli.models.linear._from_sums import by_parts
+from mlcli.models.linear._from_sums import Basis, by_parts
 from mlcli.models.linear._left_out import one_by_one
+
+_BASES: Remembered[Basis | None] = Remembered()
 
 
 def held_out(data: ValuedRows, round_: Round, steps: Sequence[Step], l2: float) -> HeldOut | None:
-    """Least squares with an intercept for every part of a round; None where steps do not follow from sums."""
-    expansion = expanded(data.table, steps)
-    if expansion is None:
+    """Least squares with an intercept for every part of a round; None where steps do not follow from sums.
+
+    The sums are made once for all values of ``l2``.
+    """
+    wanted = (round_.part.tobytes(), round_.parts, repr(steps))
+    basis = _BASES.of(data, wanted, lambda: Basis.of(data, round_, steps))
+    if basis is None:
         return None
-    recipe = Recipe.of(expansion)
-    recipe = recipe if l2 else _without_first_levels(recipe, expansion.columns)
+    recipe = Recipe.of(basis.expansion)
+    recipe = recipe if l2 else _without_first_levels(recipe, basis.expansion.columns)
     if round_.one_by_one:
-        return one_by_one(expansion, recipe, data, l2)
-    return by_parts(expansion, recipe, data, round_, l2)
+        return one_by_one(basis, recipe, data.weights, l2)
+    return by_parts(basis, recipe, round_, l2)
 
 
 def _without_first_levels(recipe: Recipe, columns: Array) -> Recipe:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.containers import ValuedRows
-from mlcli.core.expansion import NONE, UNSCALED, Expansion, Recipe, prepared
+from mlcli.core.expansion import NONE, UNSCALED, Recipe, prepared
 from mlcli.core.held_out import HeldOut
 from mlcli.core.sums import Sums
 from mlcli.core.tables import Array
-from mlcli.models.linear._from_sums import inverse_of
+from mlcli.models.linear._from_sums import Basis, inverse_of
 
 CLOSEST = 1e-4
 """A row whose leverage is nearer to 1 than this decides the plane alone where it lies: it is fitted without."""
@@ -19,18 +18,17 @@ LEAST_PIVOT = 1e-5
 """What must be left of the variance of a column, as a share, when the columns before it are known."""
 
 
-def one_by_one(expansion: Expansion, recipe: Recipe, data: ValuedRows, l2: float) -> HeldOut | None:
+def one_by_one(basis: Basis, recipe: Recipe, weights: Array, l2: float) -> HeldOut | None:
     """The answer to every row by the plane nearest to all others."""
-    columns = np.column_stack([expansion.columns, data.y])
-    sums = Sums.of(columns, data.weight)
+    (sums,) = basis.sums
     found = prepared(recipe, sums)
     if found is None or (l2 == 0 and (found.constant & (recipe.whole != NONE)).any()):
         return None
     recipe = recipe.without(found.constant)
     # Least squares does not depend on units, so leaving a row out changes the plane through its leverage only.
     learns_from_others = recipe.has_gap.any() or (l2 > 0 and (recipe.ddof != UNSCALED).any())
-    way = _downdated if learns_from_others else _by_leverage
-    return way(recipe, columns, data.weights, sums, l2)
+    way = downdated if learns_from_others else _by_leverage
+    return way(recipe, basis.columns, weights, sums, l2)
 
 
 def _by_leverage(recipe: Recipe, columns: Array, weights: Array, sums: Sums, l2: float) -> HeldOut | None:
@@ -51,7 +49,7 @@ def _by_leverage(recipe: Recipe, columns: Array, weights: Array, sums: Sums, l2:
     return HeldOut(answers, refused, "leverages")
 
 
-def _downdated(recipe: Recipe, columns: Array, weights: Array, sums: Sums, l2: float) -> HeldOut:
+def downdated(recipe: Recipe, columns: Array, weights: Array, sums: Sums, l2: float) -> HeldOut:
     from mlcli.kernels.left_out import planes_without_each
 
     answers, refused = np.zeros(len(columns)), np.zeros(len(columns), bool)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from mlcli.core.bases import Step
 from mlcli.core.containers import SupervisedRows
-from mlcli.core.held_out import Round
+from mlcli.core.held_out import Remembered, Round
 from mlcli.core.tables import Array
 from mlcli.models.neighbours._distances import DISTANCES
 from mlcli.models.neighbours._outside import Order, candidates_outside
@@ -61,7 +59,7 @@ class Searched:
         return self.space.rounding(self.order.asked)
 
 
-_REMEMBERED: WeakKeyDictionary[Any, tuple[tuple[object, ...], Searched | None]] = WeakKeyDictionary()
+_SEARCHES: Remembered[Searched | None] = Remembered()
 
 
 def searched(data: SupervisedRows, round_: Round, steps: Sequence[Step], distance: str) -> Searched | None:
@@ -70,11 +68,7 @@ def searched(data: SupervisedRows, round_: Round, steps: Sequence[Step], distanc
     It is remembered with the rows, until another round, or other steps, are asked for.
     """
     wanted = (round_.part.tobytes(), round_.parts, distance, repr(steps))
-    known = _REMEMBERED.get(data)
-    if known is None or known[0] != wanted:
-        known = wanted, _prepared(data, round_, steps, distance)
-        _REMEMBERED[data] = known
-    return known[1]
+    return _SEARCHES.of(data, wanted, lambda: _prepared(data, round_, steps, distance))
 
 
 def _prepared(data: SupervisedRows, round_: Round, steps: Sequence[Step], distance: str) -> Searched | None:
