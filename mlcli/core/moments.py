@@ -54,9 +54,11 @@ def _middle(numbers: Array, weights: Array) -> tuple[Array, Array, Flags]:
 
 def extent(numbers: Array, weights: Array) -> tuple[Array, Array]:
     """The smallest and the largest number of each column; both 0 where there is none."""
+    if numbers.size and (weights > 0).all():
+        low, high = _over_rows(np.minimum, numbers), _over_rows(np.maximum, numbers)
+        if not np.isnan(low).any():
+            return low, high
     counted = _counted(numbers, weights)
-    if counted.size and counted.all():
-        return _over_rows(np.minimum, numbers), _over_rows(np.maximum, numbers)
     low = np.min(np.where(counted, numbers, np.inf), axis=0, initial=np.inf)
     high = np.max(np.where(counted, numbers, -np.inf), axis=0, initial=-np.inf)
     empty = ~counted.any(axis=0)

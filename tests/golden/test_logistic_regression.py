@@ -14,8 +14,11 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array
-from mlcli.models.linear._forms import softmax
-from mlcli.models.linear._losses import LogisticLoss, SoftmaxLoss
+from mlcli.models.linear._conjugate import Conjugate
+from mlcli.models.linear._forms import FORMS, contrasts, softmax
+from mlcli.models.linear._losses import CrossEntropy
+from mlcli.models.linear._objective import Objective
+from mlcli.models.linear._standard import Standard
 from mlcli.models.linear.logistic_regression import LogisticRegression
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import in_numbers, numeric, standardised, weighted, with_numbers
@@ -192,21 +195,41 @@ def test_softmax_of_one_two_three() -> None:
 )
 def test_the_loss_of_one_row(score: float, positive: bool, loss: float) -> None:
     # worked-examples.md, section 8: log(1 + exp(−y s)), equal to the one-line error of S1; decision 28.
-    y = np.array([float(positive)])
-    binary = LogisticLoss(y, np.ones(1)).at(np.array([[score]]))
-    several = SoftmaxLoss(y.astype(np.int32), 2, np.ones(1)).at(np.array([[0.0], [score]]))
-    assert binary.value == pytest.approx(loss, abs=1e-6)
-    assert several.value == pytest.approx(loss, abs=1e-6)
+    entropy = CrossEntropy(np.array([[float(positive)]]), np.ones(1))
+    assert entropy.at(np.array([[score]]), slice(0, 1))[0] == pytest.approx(loss, abs=1e-6)
 
 
 def test_slopes_and_curvatures_are_those_of_small_differences() -> None:
     rng = np.random.default_rng(7)
-    y, weights = np.array([0, 2, 1, 2], np.int32), np.array([1.0, 0.5, 2.0, 1.0])
-    for loss, outputs in ((SoftmaxLoss(y, 3, weights), 3), (LogisticLoss((y == 2) * 1.0, weights), 1)):
-        scores, way = rng.normal(size=(outputs, 4)), rng.normal(size=(outputs, 4))
-        behind, here, ahead = (loss.at(scores + step * way) for step in (-1e-5, 0.0, 1e-5))
+    data = labelled(numeric(rng.normal(size=(40, 3))), list("abca" * 10))
+    for form, classes in (("softmax", 3), ("one-against-rest", 2)):
+        part = FORMS[form].parts(np.minimum(data.y, classes - 1), classes)[-1]
+        loss = CrossEntropy(part.outcomes, rng.uniform(0.1, 0.2, 40))
+        objective = Objective(Standard.of(data, True), loss, part.mixing, part.bound, np.array([0.1, 0.2, 0.3, 0]))
+        w, way = (rng.normal(size=(len(part.mixing), 4)) for _ in range(2))
+        behind, here, ahead = (objective.at(w + step * way) for step in (-1e-5, 0.0, 1e-5))
+        bent = (objective.curvature(here) @ way.ravel()).reshape(way.shape)
         assert (ahead.value - behind.value) / 2e-5 == pytest.approx(np.vdot(here.slope, way), abs=1e-8)
-        assert (ahead.slope - behind.slope) / 2e-5 == pytest.approx(here.curved(way), abs=1e-8)
+        assert (ahead.slope - behind.slope) / 2e-5 == pytest.approx(bent, abs=1e-8)
+        assert Conjugate(objective, here)._bent(way.astype(np.float32)) == pytest.approx(bent, abs=1e-5)
+
+
+def test_contrasts_are_orthonormal_and_add_up_to_nothing() -> None:
+    basis = contrasts(5)
+    assert basis.T @ basis == pytest.approx(np.eye(4), abs=1e-15)
+    assert basis.sum(axis=0) == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize(("rows", "columns", "classes"), [(20_000, 5, 3), (20_000, 5, 2), (300, 130, 3)])
+def test_long_and_wide_tables_are_solved_as_closely(rows: int, columns: int, classes: int) -> None:
+    rng = np.random.default_rng(3)
+    X = 5 + rng.normal(size=(rows, columns))
+    noisy = X @ rng.normal(size=(columns, classes)) + 2 * rng.gumbel(size=(rows, classes))
+    data = labelled(numeric(X), ["abc"[k] for k in noisy.argmax(axis=1)])
+    model = fitted(LogisticRegression(), data)
+    expected = oracle(1.0).fit(X, data.y)
+    assert model.predict_proba(data.table) == pytest.approx(expected.predict_proba(X), abs=1e-6)
+    assert max(model.steepness_) <= model.tolerance
 
 
 @pytest.mark.parametrize("solver", ["newton", "gradient-descent"])

@@ -1,4 +1,4 @@
-"""Forms of a linear classifier: which losses its scores are fitted with, and how scores become probabilities."""
+"""Forms of a linear classifier: what is minimised over its coefficients, and how scores become probabilities."""
 
 from __future__ import annotations
 
@@ -8,15 +8,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.tables import Array, Codes
-from mlcli.models.linear._losses import LogisticLoss, Loss, SoftmaxLoss
+
+
+@dataclass(frozen=True)
+class Part:
+    """Coefficients that are minimised on their own: those of all classes, or of one against the rest."""
+
+    outcomes: Array
+    """1 where a row (column) is of the class of an output (line), for all classes but the first."""
+    spread: Array
+    """From coefficients to those of the outputs that are learned: orthonormal, so that the penalty is the same."""
+    mixing: Array
+    """From coefficients to those of scores less the score of the first class."""
+    bound: float
+    """The curvature in the coefficients of one row of weight 1 is never larger (Böhning 1992)."""
 
 
 @dataclass(frozen=True)
 class Form:
     """One way to tell classes apart by linear scores."""
 
-    losses: Callable[[Codes, int, Array], Sequence[Loss]]
-    """What is minimised, each on its own, for the codes of the rows, the number of classes, and weights."""
+    parts: Callable[[Codes, int], Sequence[Part]]
+    """What is minimised, each on its own, for the codes of the rows and the number of classes."""
     probabilities: Callable[[Array], Array]
     """Probabilities (n × classes) from scores (n × outputs)."""
     outputs: Callable[[Sequence[str]], Sequence[str]]
@@ -32,27 +45,42 @@ def softmax(scores: Array) -> Array:
     return shares
 
 
-def _binary_losses(y: Codes, classes: int, weights: Array) -> Sequence[Loss]:
-    return [LogisticLoss((y == 1).astype(np.float64), weights)]
+def _one_score(positive: Array) -> Part:
+    return Part(np.asarray(positive, np.float64)[None, :], np.eye(1), np.eye(1), 0.25)
 
 
-def _one_against_rest_losses(y: Codes, classes: int, weights: Array) -> Sequence[Loss]:
-    return [LogisticLoss((y == k).astype(np.float64), weights) for k in range(classes)]
+def _binary(y: Codes, classes: int) -> Sequence[Part]:
+    return [_one_score(y == 1)]
 
 
-def _softmax_losses(y: Codes, classes: int, weights: Array) -> Sequence[Loss]:
-    return [SoftmaxLoss(y, classes, weights)]
+def _one_against_rest(y: Codes, classes: int) -> Sequence[Part]:
+    return [_one_score(y == k) for k in range(classes)]
+
+
+def _all_classes(y: Codes, classes: int) -> Sequence[Part]:
+    """The best scores add up to 0, so they have one coordinate less than there are classes."""
+    spread = contrasts(classes)
+    outcomes = np.array([y == k for k in range(1, classes)], np.float64).reshape(classes - 1, len(y))
+    return [Part(outcomes, spread, spread[1:] - spread[0], 0.5)]
+
+
+def contrasts(classes: int) -> Array:
+    """An orthonormal basis (classes × classes − 1) of what adds up to 0 (Helmert 1876)."""
+    basis = np.zeros((classes, classes - 1))
+    for k in range(1, classes):
+        basis[:k, k - 1], basis[k, k - 1] = -1 / np.sqrt(k * (k + 1)), k / np.sqrt(k * (k + 1))
+    return basis
 
 
 BINARY = Form(
-    losses=_binary_losses,
+    parts=_binary,
     probabilities=lambda scores: softmax(np.column_stack([np.zeros(len(scores)), scores])),
     outputs=lambda names: [f"{names[1]} against {names[0]}"],
     log_odds=True,
 )
-SOFTMAX = Form(losses=_softmax_losses, probabilities=softmax, outputs=list, log_odds=False)
+SOFTMAX = Form(parts=_all_classes, probabilities=softmax, outputs=list, log_odds=False)
 ONE_AGAINST_REST = Form(
-    losses=_one_against_rest_losses,
+    parts=_one_against_rest,
     probabilities=lambda scores: softmax(-np.logaddexp(0, -scores)),
     outputs=lambda names: [f"{name} against the rest" for name in names],
     log_odds=True,

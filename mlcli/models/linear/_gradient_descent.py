@@ -9,25 +9,24 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.models.linear._minimum import Minimum, steepness
+from mlcli.models.linear._minimum import Minimum
 from mlcli.models.linear._objective import Objective
 
 
 def gradient_descent(objective: Objective, start: Array, tolerance: float, max_iterations: int) -> Minimum:
     """Step until no entry of the gradient is above ``tolerance``."""
-    step = _safe_steps(objective.bound)
-    w = ahead = start
+    step = _safe_steps(objective.curvature_bound())
+    w = start
     momentum, here = 1.0, objective.at(start)
     for iteration in range(max_iterations):
-        if steepness(here) <= tolerance:
-            return Minimum(ahead, here, iteration, converged=True)
-        before, w = w, ahead - step * here.slope
+        if here.steepness <= tolerance:
+            return Minimum(here, iteration, converged=True)
+        before, w = w, here.w - step * here.slope
         if np.vdot(here.slope, w - before) > 0:
             momentum = 1.0
         momentum, last = (1 + np.sqrt(1 + 4 * momentum**2)) / 2, momentum
-        ahead = w + (last - 1) / momentum * (w - before)
-        here = objective.at(ahead)
-    return Minimum(ahead, here, max_iterations, converged=steepness(here) <= tolerance)
+        here = objective.at(w + (last - 1) / momentum * (w - before))
+    return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
 
 
 def _safe_steps(bound: Array) -> Array:

@@ -5,30 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from mlcli.core.tables import Array
-from mlcli.models.linear._losses import Expansion
+from mlcli.models.linear._objective import Here
 
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
     """The coefficients a solver stopped at, and the objective there."""
 
-    w: Array
-    at: Expansion
+    at: Here
     iterations: int
     converged: bool
 
     @property
     def steepness(self) -> float:
         """The largest entry of the gradient, by size."""
-        return steepness(self.at)
-
-
-def steepness(at: Expansion) -> float:
-    """The largest entry of a gradient, by size."""
-    return float(np.abs(at.slope).max(initial=0.0))
+        return self.at.steepness
 
 
 def complaint(minima: Sequence[Minimum], tolerance: float) -> str:

@@ -1,76 +1,127 @@
-"""An objective: a loss of linear scores, plus a penalty on the coefficients; solvers see nothing else."""
+"""An objective: cross-entropy of linear scores, plus a penalty on the coefficients; solvers see nothing else."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.models.linear._design import Design
-from mlcli.models.linear._losses import Expansion, Loss
-from mlcli.models.linear._penalties import L2
+from mlcli.models.linear._losses import CrossEntropy
+from mlcli.models.linear._standard import Standard, times_columns, times_rows
 
-DAMPING = 1e-12
-"""Added to the bound, as a share of its diagonal: it must have an inverse where columns are collinear."""
+FEW = 20
+"""So many rows for each coefficient say about where the minimum is."""
 
 
 @dataclass(frozen=True, eq=False)
-class LinearMap:
-    """From coefficients to scores: X has the columns of a design in unit variance, then one of ones, or none."""
+class Here:
+    """The objective near some coefficients."""
 
-    design: Design
-    ones: int
-
-    def scores(self, w: Array) -> Array:
-        """Scores (outputs × rows) of coefficients (outputs × columns of X)."""
-        width = len(self.design.scale)
-        product: Array = (w[:, :width] / self.design.scale) @ self.design.columns.T
-        product += w[:, width:].sum(axis=1, keepdims=True)
-        return product
-
-    def gathered(self, slope: Array) -> Array:
-        """The slope in the coefficients that goes with a slope in the scores: its product with X."""
-        columns = slope @ self.design.columns / self.design.scale
-        return np.concatenate([columns, np.repeat(slope.sum(axis=1, keepdims=True), self.ones, axis=1)], axis=1)
+    w: Array
+    value: float
+    slope: Array
+    shares: Array
+    """Of the classes but the first (lines), for each row."""
 
     @cached_property
-    def gram(self) -> Array:
-        """The mean of xᵀx over rows; centred columns have nothing in common with ones."""
-        scale, total = self.design.scale, self.design.total
-        product = np.eye(len(scale) + self.ones)
-        product[: len(scale), : len(scale)] = self.design.gram / np.outer(scale, scale) / total
-        return product
+    def steepness(self) -> float:
+        """The largest entry of the slope, by size."""
+        return float(np.abs(self.slope).max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """What is minimised over the coefficients of a linear map."""
+    """What is minimised over coefficients: loss of ``mixing`` @ w in the columns, plus ½ Σ strength·w²."""
 
-    X: LinearMap
-    loss: Loss
-    penalty: L2
-
-    def at(self, w: Array) -> Expansion:
-        """The objective near some coefficients."""
-        loss = self.loss.at(self.X.scores(w))
-
-        def curved(change: Array) -> Array:
-            return self.X.gathered(loss.curved(self.X.scores(change))) + self.penalty.curved(change)
-
-        slope = self.X.gathered(loss.slope) + self.penalty.curved(w)
-        return Expansion(loss.value + self.penalty.value(w), slope, curved)
+    X: Standard
+    loss: CrossEntropy
+    mixing: Array
+    """The score of each class but the first, less that of the first, from the coefficients (outputs × outputs)."""
+    bound: float
+    """The curvature in the outputs of one row of weight 1 is never larger."""
+    strength: Array
+    """The penalty of each column, 0 for the ones."""
 
     @cached_property
-    def bound(self) -> Array:
+    def start(self) -> Array:
+        """The best coefficients that look at no column."""
+        w = np.zeros((len(self.mixing), self.X.shape[1]))
+        w[:, -1] = np.linalg.solve(self.mixing, self.loss.start) if self.X.intercept else 0.0
+        return w
+
+    def at(self, w: Array) -> Here:
+        """The objective near some coefficients, in one pass over the rows."""
+        slopes, level = self.X.of_columns(self.mixing @ w)
+        width = len(self.X.scale)
+        gathered = np.zeros((len(w), width + 1))
+        shares = np.empty((len(w), self.X.shape[0]))
+        penalised = self.strength * w
+        value = float(np.vdot(penalised, w)) / 2
+        for rows, block in self.X.blocks():
+            scores = times_columns(slopes, block)
+            scores += level[:, None]
+            cost, slope, shares[:, rows] = self.loss.at(scores, rows)
+            value += cost
+            gathered[:, :width] += times_rows(slope, block)
+            gathered[:, width] += slope.sum(axis=1)
+        return Here(w, value, self.mixing.T @ self.X.slopes(gathered) + penalised, shares)
+
+    def thinned(self, stride: int) -> Objective | None:
+        """The same for every so many-th row; None where those are too few to tell much."""
+        rows = slice(None, None, stride)
+        loss = CrossEntropy(self.loss.outcomes[:, rows], self.loss.weights[rows] / self.loss.weights[rows].sum())
+        columns, counts = self.X.columns[rows], loss.outcomes.sum(axis=1)
+        few = len(columns) < FEW * max(len(self.mixing), 1) * self.X.shape[1]
+        if few or not counts.all() or counts.sum() == len(columns):
+            return None
+        return replace(self, X=replace(self.X, columns=np.ascontiguousarray(columns)), loss=loss)
+
+    def curvature(self, here: Here) -> Array:
+        """The second derivative (all coefficients squared), in one pass over the rows."""
+        outputs, width = len(here.w), len(self.X.scale)
+        curved = np.zeros((outputs, width + 1, outputs, width + 1))
+        for rows, block in self.X.blocks():
+            shares, weights = here.shares[:, rows], self.loss.weights[rows]
+            for j in range(outputs):
+                root = np.sqrt(weights * shares[j] * (1 - shares[j]))
+                _add_squares(curved[j, :, j], block * root[:, None], root)
+                for k in range(j):
+                    _add_products(curved[j, :, k], block, -weights * shares[j] * shares[k])
+        for j in range(outputs):
+            for k in range(j):
+                curved[k, :, j] = curved[j, :, k]
+        return self._in_units(curved)
+
+    def curvature_bound(self) -> Array:
         """A matrix that the curvature never exceeds, the same for every output (Böhning 1992)."""
-        return self.loss.bound * self.X.gram + np.diag(self.penalty.strength)
+        gram = np.zeros((len(self.X.scale) + 1,) * 2)
+        root = np.sqrt(self.loss.weights)
+        for rows, block in self.X.blocks():
+            _add_squares(gram, block * root[rows, None], root[rows])
+        return np.asarray(self.bound * (self.X.units.T @ gram @ self.X.units) + np.diag(self.strength))
 
-    @cached_property
-    def bound_inverse(self) -> Array:
-        """The inverse of the bound: what makes all directions about equally steep."""
-        sizes = np.sqrt(np.outer(self.bound.diagonal(), self.bound.diagonal()))
-        # A large penalty beside a free intercept would cost all digits without taking the sizes out.
-        alike = self.bound / sizes + DAMPING * np.eye(len(sizes))
-        return np.asarray(np.linalg.inv(alike) / sizes, np.float64)
+    def _in_units(self, curved: Array) -> Array:
+        units, mixing = self.X.units, self.mixing
+        inner = np.matmul(np.matmul(units.T, curved.transpose(0, 2, 1, 3)), units)
+        mixed = np.einsum("ja,jkpq,kb->apbq", mixing, inner, mixing)
+        size = mixed.shape[0] * mixed.shape[1]
+        return np.asarray(mixed.reshape(size, size) + np.diag(np.tile(self.strength, len(mixing))))
+
+
+def _add_squares(whole: Array, rooted: Array, root: Array) -> None:
+    whole[:-1, :-1] += rooted.T @ rooted
+    edge = root @ rooted
+    whole[-1, :-1] += edge
+    whole[:-1, -1] += edge
+    whole[-1, -1] += root @ root
+
+
+def _add_products(whole: Array, block: Array, weights: Array) -> None:
+    bent = block * weights[:, None]
+    whole[:-1, :-1] += bent.T @ block
+    edge = bent.sum(axis=0)
+    whole[-1, :-1] += edge
+    whole[:-1, -1] += edge
+    whole[-1, -1] += weights.sum()

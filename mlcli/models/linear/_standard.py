@@ -1,0 +1,153 @@
+"""Columns in standard units, without a copy of them: what solvers see of a table.
+
+Long tables are gone through in blocks that stay in the processor's cache, as they are: centring and scaling are
+done to coefficients and slopes, which are few. Where columns lie far from 0 beside their spread that would cost
+digits; such tables, short ones, and what needs columns left out are centred first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.containers import SupervisedRows
+from mlcli.core.tables import Array
+from mlcli.models.linear._design import Design
+
+Real = TypeVar("Real", np.float32, np.float64)
+
+BLOCK = 2**17
+"""How many numbers a block has."""
+LONG = 2**16
+"""From so many numbers on, a copy is worth avoiding."""
+EVERY = 8
+"""Units are taken from every so many-th row: they set no more than the pace of solvers."""
+FEW_LINES = 4
+FAR = 1e4
+"""A square of the mean beyond so many variances costs too many digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Standard:
+    """(columns − middle) / scale, then a column of ones."""
+
+    columns: Array
+    middle: Array
+    scale: Array
+    intercept: bool
+    """Whether the coefficient of the ones is free; else it is 0."""
+    total: float
+    """The summed weight of the rows."""
+    design: Design | None = None
+    """What the columns were made by, if they are not those of the table."""
+
+    @classmethod
+    def of(cls, data: SupervisedRows, intercept: bool) -> Self:
+        """The columns of training rows; without an intercept the origin is the middle."""
+        return cls._as_they_are(data, intercept) or cls._designed(data, intercept)
+
+    @classmethod
+    def _designed(cls, data: SupervisedRows, intercept: bool) -> Self:
+        design = Design.of(data, intercept)
+        middle = np.zeros(design.columns.shape[1])
+        return cls(design.columns, middle, design.scale, intercept, design.total, design)
+
+    @classmethod
+    def _as_they_are(cls, data: SupervisedRows, intercept: bool) -> Self | None:
+        numbers, total = data.table.numbers, float(data.weights.sum())
+        if numbers.size < LONG or len(numbers) < numbers.shape[1]:
+            return None
+        few = numbers[::EVERY]
+        share = data.weights[::EVERY] / data.weights[::EVERY].sum()
+        mean, square = share @ few, np.einsum("i,ij,ij->j", share, few, few)
+        variance = square - mean**2
+        if not (variance * FAR > square).all():
+            return None
+        return cls(numbers, mean * intercept, np.sqrt(variance if intercept else square), intercept, total)
+
+    @property
+    def centre(self) -> Array:
+        """The middle of each column of the table."""
+        return self.middle if self.design is None else self.design.centre
+
+    def of_table(self, w: Array) -> Array:
+        """Coefficients of standard columns as those of all columns of the table."""
+        slopes = w[:, : len(self.scale)] / self.scale
+        return slopes if self.design is None else self.design.coefficients(slopes)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and columns with that of ones."""
+        return len(self.columns), len(self.scale) + 1
+
+    def of_columns(self, w: Array) -> tuple[Array, Array]:
+        """Coefficients of standard columns (outputs × columns) as slopes of ``columns`` and levels at their 0."""
+        slopes = w[:, :-1] / self.scale
+        return slopes, w[:, -1] - slopes @ self.middle
+
+    def scores(self, w: Array) -> Array:
+        """Scores (outputs × rows) of coefficients."""
+        slopes, level = self.of_columns(w)
+        product: Array = slopes @ self.columns.T + level[:, None]
+        return product
+
+    @cached_property
+    def units(self) -> Array:
+        """The matrix that makes standard columns and ones of ``columns`` and ones."""
+        made = np.diag(np.append(1 / self.scale, float(self.intercept)))
+        made[-1, :-1] = -self.middle / self.scale
+        return made
+
+    def slopes(self, gathered: Array) -> Array:
+        """Slopes (outputs × columns and ones) in the coefficients of standard columns."""
+        level = gathered[:, -1:]
+        slopes = np.empty_like(gathered)
+        np.subtract(gathered[:, :-1], level * self.middle, out=slopes[:, :-1])
+        slopes[:, :-1] /= self.scale
+        slopes[:, -1:] = level * self.intercept
+        return slopes
+
+    @cached_property
+    def single(self) -> NDArray[np.float32]:
+        """The standard columns in single precision: a copy of half the size."""
+        made = np.empty(self.columns.shape, np.float32)
+        for rows, block in self.blocks():
+            made[rows] = (block - self.middle) / self.scale
+        return made
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """The rows, a few at a time."""
+        return blocks(self.columns)
+
+
+def times_columns(lines: NDArray[Real], block: NDArray[Real]) -> NDArray[Real]:
+    """Lines (outputs × columns) times rows of columns; a few lines are faster one by one."""
+    if len(lines) > FEW_LINES:
+        return np.asarray(lines @ block.T)
+    product = np.empty((len(lines), len(block)), lines.dtype)
+    for line, target in zip(lines, product, strict=True):
+        np.dot(block, line, out=target)
+    return product
+
+
+def times_rows(lines: NDArray[Real], block: NDArray[Real]) -> NDArray[Real]:
+    """Lines (outputs × rows) times rows of columns; a few lines are faster one by one."""
+    if len(lines) > FEW_LINES:
+        return np.asarray(lines @ block)
+    product = np.empty((len(lines), block.shape[1]), lines.dtype)
+    for line, target in zip(lines, product, strict=True):
+        np.dot(line, block, out=target)
+    return product
+
+
+def blocks(columns: Array) -> Iterator[tuple[slice, Array]]:
+    """The rows, so many at a time that they stay in the cache."""
+    size = max(256, BLOCK // max(columns.shape[1], 1))
+    for first in range(0, len(columns), size):
+        rows = slice(first, first + size)
+        yield rows, columns[rows]
