@@ -21,7 +21,7 @@ PATIENCE = 1.0
 TURNS = 15
 HEADER = ("method", "peer", "kind", "rows", "our fit", "fit: ratio", "our predict", "predict: ratio", "scores")
 COSTS = ("method", "peer", "kind", "growth with n", "with columns", "memory of a fit", "first call", "compiling")
-LEGEND = """Ratios above 1 mean that mlcli is faster: medians of the turns, with their middle half. In pairs our value
+LEGEND = """Ratios above 1 mean that mlcli is faster: medians of the turns, with their middle half. In pairs ours
 stands first. Scores are accuracy or R² on rows not seen. Growth is the exponent of time from 2,000 × 20 to
 20,000 × 20, and to 2,000 × 500. Memory is the resident peak above what was there before a fit to 20,000 × 20.
 The first call is what it costs more than the next, imports included, in a process of its own; compiling is the

@@ -12,9 +12,11 @@ def main() -> None:
     # Imports make many objects and free few: collecting at the usual 700 costs a tenth of the start-up.
     # pandas alone makes more than 100,000 of them.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    from mlcli.core.compiling import compiling
     from mlcli.core.threads import pin_blas_from_the_start
 
     pin_blas_from_the_start()
+    compiling.on_long = _say_why_it_takes_long
     from mlcli.cli._app import app
 
     try:
@@ -22,3 +24,9 @@ def main() -> None:
     finally:
         # The interpreter's last collections would walk every object of pandas: another tenth of a short command.
         gc.freeze()
+
+
+def _say_why_it_takes_long() -> None:
+    from mlcli.cli._console import say
+
+    say("compiling for this machine, once after an install; later commands find it done")

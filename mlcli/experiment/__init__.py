@@ -28,6 +28,7 @@ Running: from cells to answers
     at_once         all splits of a cell together, where the method has a shortcut
     hearing         what is warned of meanwhile
     parcel          what a worker sends back
+    pace            how long work may take, from what is done
     pool            worker processes through joblib
     supervise       child processes with a budget, or under suspicion
     protocols/      the ways to split, one file each

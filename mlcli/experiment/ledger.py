@@ -73,9 +73,14 @@ class Ledger:
             raise RuntimeError(f"cells were left without an end: {', '.join(lost)}")
         return [course.result(cell) for cell, course in zip(self._cells, self._course_of, strict=True)]
 
-    def waiting(self, which: Callable[[Course], bool]) -> Iterator[tuple[Course, int, Block]]:
-        """The blocks that are missing, each made when it is asked for and only if it is still of use."""
-        for course in self.courses:
+    def waiting(
+        self, which: Callable[[Course], bool], courses: Sequence[Course] | None = None
+    ) -> Iterator[tuple[Course, int, Block]]:
+        """The blocks that are missing, each made when it is asked for and only if it is still of use.
+
+        ``courses`` are cells in the order in which they are wanted; None: all, as they were asked for.
+        """
+        for course in self.courses if courses is None else courses:
             for piece in course.blocks() if which(course) else []:
                 if course.wants(piece.first) and course.made is not None:
                     yield course, piece.first, course.made.block(*piece)

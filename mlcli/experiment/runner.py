@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from itertools import islice
+from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from mlcli.core.compiling import compiling
 from mlcli.core.kinds import kind_named
 from mlcli.experiment.cells import Cell, CellResult
 from mlcli.experiment.course import Course
 from mlcli.experiment.engine import judge
 from mlcli.experiment.ledger import Ledger, OnProgress, Progress
+from mlcli.experiment.pace import longest_first, seconds_left
+from mlcli.experiment.pool import Pool
 from mlcli.experiment.preparation import Block
 
 if TYPE_CHECKING:
@@ -23,7 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["PATIENCE", "Progress", "run"]
 
 PATIENCE = 1.0
-"""Seconds of work in this process before others are started: small batches are done by then."""
+"""Seconds of work for which this process is enough: small batches never pay for a pool."""
+EARLY = 0.25
+"""The share of patience after which it is asked how much work is left."""
+Place = tuple[int, int, bool]
+"""A block that is handed out: its cell, its first split, and whether it is to be answered at once."""
 
 
 def run(
@@ -43,9 +52,12 @@ def run(
     """
     ledger = Ledger(cells, store, on_progress, fresh=fresh, retry=retry)
     workers = workers_for(jobs)
-    _run_here(ledger, patience if workers > 1 else float("inf"))
-    if any(ledger.waiting(_is_ordinary)):
-        _run_in_pool(ledger, workers)
+    if workers == 1:
+        _run_here(ledger, None, patience)
+    else:
+        with Pool(workers) as pool:
+            _run_here(ledger, pool, patience)
+            _run_in_pool(ledger, pool)
     if any(ledger.waiting(lambda course: not _is_ordinary(course))):
         _run_supervised(ledger, _is_suspect, 1)
         _run_supervised(ledger, _has_budget, workers)
@@ -71,31 +83,49 @@ def _is_ordinary(course: Course) -> bool:
     return not (_is_suspect(course) or _has_budget(course))
 
 
-def _run_here(ledger: Ledger, patience: float) -> None:
-    """Judge block after block in this process while patience lasts."""
-    started, current = perf_counter(), None
+def _run_here(ledger: Ledger, pool: Pool | None, patience: float) -> None:
+    """Judge block after block in this process, to the end or until the workers of a pool are here."""
+    started, current, tried = perf_counter(), None, set[str]()
     try:
-        while any(ledger.waiting(_is_ordinary)):  # again, for those that could not be answered at once
-            for course, first, block in ledger.waiting(_is_ordinary):
-                if perf_counter() - started >= patience:
-                    return
-                if course is not current:
-                    ledger.risk(course)
-                    current = course
-                ledger.receive(course, first, judge(block))
+        for course, first, block in _in_turn(ledger):
+            to_compile = compiling.seconds > 0 and course.cell.model.use not in tried
+            if pool and not to_compile and _takes_over(pool, ledger, perf_counter() - started, patience):
+                return
+            if course is not current:
+                ledger.risk(course)
+                current = course
+            ledger.receive(course, first, judge(block))
+            tried.add(course.cell.model.use)
     finally:
         if current is not None:
             ledger.risk(None)
 
 
-def _run_in_pool(ledger: Ledger, workers: int) -> None:
-    """Hand out what is left; when a worker dies, whatever was under way is suspect and the others go on."""
-    from mlcli.experiment.pool import WorkerDiedError, pooled
+def _in_turn(ledger: Ledger) -> Iterator[tuple[Course, int, Block]]:
+    """A block of each method, so that kernels are compiled and times are known; then cell after cell."""
+    for course in {course.cell.model.use: course for course in reversed(ledger.courses)}.values():
+        yield from islice(ledger.waiting(_is_ordinary, [course]), 1)
+    while any(ledger.waiting(_is_ordinary)):  # again, for those that could not be answered at once
+        yield from ledger.waiting(_is_ordinary)
 
-    under_way: dict[tuple[int, int], Course] = {}
+
+def _takes_over(pool: Pool, ledger: Ledger, elapsed: float, patience: float) -> bool:
+    """Whether workers are here; they are called once it is foreseen that what is left will outlast patience."""
+    if not pool.called and elapsed >= EARLY * patience:
+        unknown = 0.0 if elapsed < patience else inf
+        if seconds_left(ledger.courses, unknown) > patience:
+            pool.call()
+    return pool.ready or patience == 0
+
+
+def _run_in_pool(ledger: Ledger, pool: Pool) -> None:
+    """Hand out what is left; when a worker dies, whatever was under way is suspect and the others go on."""
+    from mlcli.experiment.pool import WorkerDiedError
+
+    under_way: dict[Place, Course] = {}
     while any(ledger.waiting(_is_ordinary)):
         try:
-            with closing(pooled(_handed_out(ledger, under_way), workers)) as parcels:
+            with closing(pool.judged(_handed_out(ledger, under_way))) as parcels:
                 for place, parcel in parcels:
                     _receive(ledger, under_way.pop(place), parcel)
         except WorkerDiedError:
@@ -104,14 +134,19 @@ def _run_in_pool(ledger: Ledger, workers: int) -> None:
             under_way.clear()
 
 
-def _handed_out(
-    ledger: Ledger, under_way: dict[tuple[int, int], Course]
-) -> Iterator[tuple[tuple[int, int], Block]]:
-    """Blocks as workers become free, each with its place (cell, first split), which is noted as under way."""
+def _handed_out(ledger: Ledger, under_way: dict[Place, Course]) -> Iterator[tuple[Place, Block]]:
+    """Blocks as workers become free, longest first, each with its place, which is noted as under way."""
     number_of = {course: number for number, course in enumerate(ledger.courses)}
-    for course, first, block in ledger.waiting(_is_ordinary):
-        under_way[number_of[course], first] = course
-        yield (number_of[course], first), block
+    given: set[Place] = set()
+    before = -1
+    while len(given) > before:  # again, for those that could not be answered at once
+        before = len(given)
+        for course, first, block in ledger.waiting(_is_ordinary, longest_first(ledger.courses)):
+            place = number_of[course], first, block.at_once
+            if place not in given:
+                given.add(place)
+                under_way[place] = course
+                yield place, block
 
 
 def _run_supervised(ledger: Ledger, which: Callable[[Course], bool], workers: int) -> None:

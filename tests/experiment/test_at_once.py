@@ -43,6 +43,21 @@ def test_a_split_that_the_shortcut_refuses_is_fitted() -> None:
     assert 0 < sum(result.routes().values()) < len(result.splits) == len(result.cell.dataset)
 
 
+def test_a_cell_that_no_shortcut_answers_is_fitted_in_the_pool_too(tmp_path: Path) -> None:
+    path = tmp_path / "copies.csv"
+    rows = [f"{k},{2 * k},{k % 7}" for k in range(40)]
+    path.write_text("\n".join(["a,twice,y", *rows]))
+    models = (ModelSpec("linear-regression"), ModelSpec("decision-tree"))
+    asked = plan(
+        Experiment(data=(DataSpec(str(path), target="y", task="regression"),), models=models, protocol=FOLDS)
+    )
+    here, there = run(asked, jobs=1), run(asked, jobs=2, patience=0.0)
+    for one, two in zip(here, there, strict=True):
+        assert one.status == two.status == "done"
+        assert all(same(a, b) for a, b in zip(arrays(one), arrays(two), strict=True))
+    assert not any(result.routes() for result in there if result.cell.label == "linear-regression")
+
+
 def test_the_route_follows_from_content_alone() -> None:
     here, there = run(cells(FOLDS), jobs=1), run(cells(FOLDS), jobs=2, patience=0.0)
     with_budget = run(cells(FOLDS, budget=60.0), jobs=2)

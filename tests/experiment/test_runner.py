@@ -13,6 +13,7 @@ import pytest
 from mlcli.core.errors import ModelFileError
 from mlcli.experiment.cells import Cell, ModelSpec, ProtocolSpec
 from mlcli.experiment.ledger import Progress
+from mlcli.experiment.pool import Pool
 from mlcli.experiment.runner import run, workers_for
 from mlcli.experiment.store import Store
 from tests.experiment import toy
@@ -60,6 +61,19 @@ def test_other_processes_and_another_order_give_the_same_answers_to_the_bit(plug
         again = run(batch(), store=store, jobs=1)
     assert toy.digest(again) == alone
     assert [result.stored for result in again] == [True] * 6 + [False]
+
+
+def test_workers_that_are_not_needed_after_all_leave_in_silence(capfd: pytest.CaptureFixture[str]) -> None:
+    with Pool(2) as pool:
+        pool.call()
+        assert not pool.ready
+    assert not pool.called
+    assert capfd.readouterr().err == ""
+
+
+def test_workers_that_come_early_find_the_rest_of_the_work(plugin: Path) -> None:
+    cells = [toy.troubled("slow", "always", seed=seed) for seed in (1, 2, 3, 4)]
+    assert toy.digest(run(cells, jobs=2, patience=0.2)) == toy.digest(run(cells, jobs=1))
 
 
 def test_big_rows_reach_other_processes_unchanged(plugin: Path) -> None:

@@ -1,0 +1,44 @@
+"""Compiling is noticed: whoever waits for it is told once, and nobody is told of what is quick."""
+
+from __future__ import annotations
+
+import pytest
+
+from mlcli.core import compiling as module
+from mlcli.core.compiling import Compiling
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    times: list[float] = []
+    monkeypatch.setattr(module, "perf_counter", lambda: times.pop(0) if len(times) > 1 else times[0])
+    return times
+
+
+def test_a_kernel_within_a_kernel_is_counted_once_and_told_once(clock: list[float]) -> None:
+    told: list[str] = []
+    compiling = Compiling()
+    compiling.on_long = lambda: told.append("long")
+    clock[:] = [0.0]
+    compiling.begin()
+    clock[:] = [0.5]
+    compiling.begin()
+    assert told == []
+    clock[:] = [1.5]
+    compiling.end()
+    clock[:] = [2.0]
+    compiling.end()
+    assert (told, compiling.seconds) == (["long"], 2.0)
+
+
+def test_what_is_quick_is_not_told(clock: list[float]) -> None:
+    told: list[str] = []
+    compiling = Compiling()
+    compiling.on_long = lambda: told.append("long")
+    for start in (0.0, 5.0):
+        clock[:] = [start]
+        compiling.begin()
+        clock[:] = [start + 0.4]
+        compiling.end()
+    assert told == []
+    assert compiling.seconds == pytest.approx(0.8)

@@ -1,0 +1,48 @@
+"""Guesses of how long work takes: from a cell's own splits, or from its method's by size; they only order work."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from mlcli.experiment.cells import Cell, ProtocolSpec, SplitResult
+from mlcli.experiment.course import Course
+from mlcli.experiment.engine import Outcome
+from mlcli.experiment.pace import longest_first, seconds_left, seconds_per_split
+from mlcli.experiment.preparation import Preparation
+from tests.experiment import toy
+
+
+def course(cell: Cell, *seconds: float) -> Course:
+    """A cell, some splits of which have taken so long."""
+    made = Course(cell, Preparation().ready(cell))
+    blank = SplitResult(0, "", 0, {}, 0.0, 0.0)
+    splits = (replace(blank, index=index, fit_seconds=one) for index, one in enumerate(seconds))
+    made.add(Outcome(tuple(splits)))
+    return made
+
+
+def test_a_cell_is_guessed_by_its_own_splits_and_else_by_its_method_and_its_size() -> None:
+    own = course(toy.cell("naive-bayes", toy.dataset(40)), 1.0, 3.0)
+    larger = course(toy.cell("naive-bayes", toy.dataset(80)))
+    unknown = course(toy.cell("decision-tree"))
+    assert dict(seconds_per_split([own, larger, unknown])) == {own: 2.0, larger: 4.0, unknown: math.inf}
+
+
+def test_what_is_left_counts_the_splits_that_are_waiting() -> None:
+    begun, done = course(toy.cell("naive-bayes"), 1.0, 1.0), course(toy.cell("knn"), *[9.0] * 5)
+    unknown = course(toy.cell("decision-tree"))
+    assert seconds_left([begun, done], 0.0) == pytest.approx(3.0)
+    assert seconds_left([begun, done, unknown], 0.0) == pytest.approx(3.0)
+    assert seconds_left([begun, done, unknown], math.inf) == math.inf
+
+
+def test_shortcuts_come_first_then_the_unknown_then_the_longest_block() -> None:
+    at_once = Course(shortcut := toy.cell("zero-r"), Preparation().ready(shortcut))
+    quick = course(toy.cell("naive-bayes"), 1.0)
+    many = course(toy.cell("knn", protocol=ProtocolSpec("repeated-holdout", {"repeats": 70})), 0.9)
+    unknown = course(toy.cell("decision-tree"))
+    assert many.blocks()[1].splits == 2
+    assert longest_first([quick, many, unknown, at_once]) == [at_once, unknown, many, quick]
