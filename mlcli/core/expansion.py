@@ -140,6 +140,19 @@ class Recipe:
         return Recipe(**arrays, sources=self.sources)
 
 
+def without_first_levels(recipe: Recipe, columns: Array) -> Recipe:
+    """The indicators of all levels add up to 1, so some methods answer the same without the first of each.
+
+    A level that no row has, nor a gap that it could fill, is no column at all.
+    """
+    occurs: Flags = np.asarray(columns.any(axis=0), bool)
+    absent = (recipe.whole != NONE) & ~occurs[recipe.main] & ~recipe.has_gap
+    recipe = recipe.without(absent)
+    whole = recipe.whole.tolist()
+    first = [source != NONE and source not in whole[:place] for place, source in enumerate(whole)]
+    return recipe.without(np.array(first, bool))
+
+
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """The model's columns over some training rows: filled, and what a unit of each is."""

@@ -104,10 +104,24 @@ def fill(
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS_IN_ANY_ORDER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def solve(matrix: Array, right: Array, least_pivot: float) -> bool:
     """Solve a symmetric system, its lower half given and its diagonal 1, in place; False if nearly singular."""
-    size = len(right)
+    if not factorise(matrix, least_pivot):
+        return False
+    forward(matrix, right)
+    for j in range(len(right) - 1, -1, -1):
+        value = right[j]
+        for k in range(j + 1, len(right)):
+            value -= matrix[k, j] * right[k]
+        right[j] = value / matrix[j, j]
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS_IN_ANY_ORDER)
+def factorise(matrix: Array, least_pivot: float) -> bool:
+    """The Cholesky factor of a matrix of unit diagonal, in place of its lower half; False if nearly singular."""
+    size = len(matrix)
     for j in range(size):
         pivot = matrix[j, j]
         for k in range(j):
@@ -121,14 +135,14 @@ def solve(matrix: Array, right: Array, least_pivot: float) -> bool:
             for k in range(j):
                 value -= matrix[i, k] * matrix[j, k]
             matrix[i, j] = value / root
-    for j in range(size):
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS_IN_ANY_ORDER)
+def forward(factor: Array, right: Array) -> None:
+    """Solve a lower triangular system in place."""
+    for j in range(len(right)):
         value = right[j]
         for k in range(j):
-            value -= matrix[j, k] * right[k]
-        right[j] = value / matrix[j, j]
-    for j in range(size - 1, -1, -1):
-        value = right[j]
-        for k in range(j + 1, size):
-            value -= matrix[k, j] * right[k]
-        right[j] = value / matrix[j, j]
-    return True
+            value -= factor[j, k] * right[k]
+        right[j] = value / factor[j, j]

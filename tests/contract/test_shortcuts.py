@@ -32,6 +32,10 @@ DIGITS = 1e-9
 WITH_SHORTCUT = [name for name in MODELS.names() if has_shortcut(MODELS.load(name))]
 
 
+WARNS_OF_LEVELS = {"qda": "a class without a level has no spread there"}
+"""Methods that warn of any table with a rare level, so that the plain loop must say it."""
+
+
 def plain(rng: np.random.Generator) -> Array:
     """Three columns of one scale."""
     return rng.normal(size=(ROWS, 3))
@@ -168,7 +172,8 @@ def test_a_shortcut_takes_what_steps_learn_anew_from_the_rows_outside_a_part(
 ) -> None:
     rng = np.random.default_rng(6)
     filled = any(isinstance(step, Impute) for step in steps)
-    data = rows_of(kind, table_of(plain(rng), rng, gaps=filled, levels=filled), rng, weighted=False)
+    levels = filled and name not in WARNS_OF_LEVELS
+    data = rows_of(kind, table_of(plain(rng), rng, gaps=filled, levels=levels), rng, weighted=False)
     for part in rounds().values():
         held = assert_equal_or_refused(MODELS.load(name)(), steps, data, part)
         assert held is not None, "a plain table is not refused"

@@ -24,6 +24,10 @@ class Bells:
     borrowed: Flags
     """The classes with too few rows for a covariance: they have the shared one."""
 
+    def least_of(self, sums: ClassSums) -> float:
+        """The smallest variance of any class that has rows."""
+        return float(self.least[sums.present].min(initial=1.0))
+
     def log_densities(self, inside: Array) -> Array:
         """The log density (n × K) of each class at whitened rows, but for a constant."""
         found = np.empty((len(inside), len(self.means)))

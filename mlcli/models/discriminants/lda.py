@@ -31,15 +31,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier
+from mlcli.core.bases import Accepts, Classifier, Step
 from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
+from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.models.bayes._posterior import posterior
 from mlcli.models.bayes._priors import given_priors, wrong_sum
+from mlcli.models.discriminants._answering import Linear, held_out
 from mlcli.models.discriminants._classes import ClassSums, refuse_without_freedom, rows_by_class
 from mlcli.models.discriminants._explaining import NARROW, prior_section, rows_of
 from mlcli.models.discriminants._middle import middle
@@ -85,7 +87,7 @@ class LinearDiscriminants(Classifier):
         refuse_without_freedom(self.id, sums, self.ddof)
         whitening = whitening_of(sums, self.ddof, columns, data.y, data.weight)
         for doubt in doubts(sums, self.ddof, whitening):
-            warnings.warn(f"{self.id}: {doubt}", MlcliWarning, stacklevel=2)
+            warnings.warn(doubt, MlcliWarning, stacklevel=2)
         self.means_, self.directions_ = sums.mean, whitening.transform.shape[1]
         log_priors = np.where(sums.present, logarithm(self.priors_), -np.inf)
         self.coefficients_, self.levels_ = coefficients_and_levels(whitening.transform, sums, log_priors)
@@ -94,6 +96,10 @@ class LinearDiscriminants(Classifier):
         if self.priors is not None:
             return given_priors(self.id, self.priors, data.classes)
         return np.asarray(data.class_totals / data.class_totals.sum())
+
+    def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
+        """The posteriors by the rows outside each part, from sums of their classes."""
+        return held_out(data, round_, steps, Linear(self.ddof, self.priors))
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""

@@ -34,15 +34,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier
+from mlcli.core.bases import Accepts, Classifier, Step
 from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
+from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.models.bayes._posterior import posterior
 from mlcli.models.bayes._priors import given_priors, wrong_sum
+from mlcli.models.discriminants._answering import Quadratic, held_out
 from mlcli.models.discriminants._bells import Bells, bells_of, refuse_singular
 from mlcli.models.discriminants._classes import ClassSums, refuse_without_freedom, rows_by_class
 from mlcli.models.discriminants._explaining import NARROW, prior_section, rows_of
@@ -50,7 +52,7 @@ from mlcli.models.discriminants._middle import middle
 from mlcli.models.discriminants._scores import logarithm
 from mlcli.models.discriminants._whitening import doubts, whitening_of
 
-NAMED = 5
+NAMED = 3
 """Of more classes than this, a warning names the first ones only."""
 
 
@@ -100,7 +102,7 @@ class QuadraticDiscriminants(Classifier):
         bells = bells_of(sums, whitening.transform, self.ddof, self.shrinkage, self.floor)
         refuse_singular(self.id, bells, self.floor, data.classes)
         for doubt in (*doubts(sums, self.ddof, whitening), *floored(bells, self.floor, data.classes)):
-            warnings.warn(f"{self.id}: {doubt}", MlcliWarning, stacklevel=2)
+            warnings.warn(doubt, MlcliWarning, stacklevel=2)
         self.transform_, self.means_, self.whiteners_ = whitening.transform, sums.mean, bells.whiteners
         self.levels_ = np.where(sums.present, logarithm(self.priors_), -np.inf) - bells.log_spreads
         free = np.where(sums.weight > self.ddof, sums.weight - self.ddof, np.inf)
@@ -110,6 +112,10 @@ class QuadraticDiscriminants(Classifier):
         if self.priors is not None:
             return given_priors(self.id, self.priors, data.classes)
         return np.asarray(data.class_totals / data.class_totals.sum())
+
+    def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
+        """The posteriors by the rows outside each part, from sums of their classes."""
+        return held_out(data, round_, steps, Quadratic(self.ddof, self.priors, self.shrinkage, self.floor))
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from mlcli.core.bases import Step
 from mlcli.core.containers import ValuedRows
-from mlcli.core.expansion import NONE, Recipe
+from mlcli.core.expansion import Recipe, without_first_levels
 from mlcli.core.held_out import HeldOut, Remembered, Round
-from mlcli.core.tables import Array, Flags
 from mlcli.models.linear._from_sums import Basis, by_parts
 from mlcli.models.linear._left_out import one_by_one
 
@@ -27,20 +24,7 @@ def held_out(data: ValuedRows, round_: Round, steps: Sequence[Step], l2: float) 
     if basis is None:
         return None
     recipe = Recipe.of(basis.expansion)
-    recipe = recipe if l2 else _without_first_levels(recipe, basis.expansion.columns)
+    recipe = recipe if l2 else without_first_levels(recipe, basis.expansion.columns)
     if round_.one_by_one:
         return one_by_one(basis, recipe, data.weights, l2)
     return by_parts(basis, recipe, round_, l2)
-
-
-def _without_first_levels(recipe: Recipe, columns: Array) -> Recipe:
-    """The indicators of all levels add up to 1, so least squares answers the same without the first of each.
-
-    A level that no row has, nor a gap that it could fill, is no column at all.
-    """
-    occurs: Flags = np.asarray(columns.any(axis=0), bool)
-    absent = (recipe.whole != NONE) & ~occurs[recipe.main] & ~recipe.has_gap
-    recipe = recipe.without(absent)
-    whole = recipe.whole.tolist()
-    first = [source != NONE and source not in whole[:place] for place, source in enumerate(whole)]
-    return recipe.without(np.array(first, bool))
