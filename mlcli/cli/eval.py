@@ -37,7 +37,7 @@ ProtocolName = Annotated[
         "--protocol",
         metavar="NAME",
         autocompletion=protocol_names,
-        help="How rows are split. [default: stratified-k-fold, or k-fold]",
+        help="How rows are split: an id, or '{use: good-only, repeats: 3}'. [default: by the task]",
     ),
 ]
 Folds = Annotated[int | None, typer.Option("--folds", metavar="N", help="Parts, each judged once. [default: 10]")]
@@ -98,7 +98,7 @@ def eval_command(
 
 
 def _protocol(name: str | None, **given: float | None) -> Any:
-    from mlcli.experiment.cells import ProtocolSpec
+    from mlcli.experiment.model_text import protocol_from_text
 
     params = {option: value for option, value in given.items() if value is not None}
-    return ProtocolSpec(name or "", params) if name or params else None
+    return protocol_from_text(name or "", params) if name or params else None

@@ -24,6 +24,8 @@ DECIMALS = 12
 class Accepts:
     """What a configured method can take as it is; steps are inserted for the rest."""
 
+    numbers: bool = True
+    """Columns of numbers; what cannot use them leaves them out or refuses them by name."""
     nominal: bool = False
     """Coded columns (nominal, ordinal, boolean), not only numbers."""
     missing: bool = False

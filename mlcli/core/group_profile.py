@@ -22,6 +22,8 @@ MEANS, LEVELS = (
 )
 PROFILES = (MEANS, LEVELS)
 """The titles of what is said of groups."""
+SHOWN = 12
+"""How many groups are shown side by side, the largest first: nobody reads a line of two hundred."""
 READING = (
     "between: the share of a column's variance that lies between the groups; 1 tells them apart, 0 not at all"
 )
@@ -40,13 +42,10 @@ def profile_of(table: Table, group: Codes, groups: int, weights: Array) -> dict[
 
 def described(columns: Sequence[Column], profile: Profile) -> Explanation:
     """A table of means, and one of the most frequent levels; the columns that differ most between groups first."""
-    sizes = [float(size) for size in profile["sizes"]]
-    header = (
-        "column",
-        *(f"group {place} ({_rows(size)})" for place, size in enumerate(sizes[:-1])),
-        "all rows",
-        "between",
-    )
+    sizes = [float(size) for size in profile["sizes"]][:-1]
+    shown = (f"group {place} ({_rows(size)})" for place, size in enumerate(sizes[:SHOWN]))
+    header = ("column", *shown, "all rows", "between")
+    note = "; ".join([READING, *([only_largest(len(sizes))] if len(sizes) > SHOWN else [])])
     order = sorted(range(len(columns)), key=lambda place: -float(np.round(profile["between"][place], 9)))
     numbers = tuple(_numbers(columns[at], profile, at) for at in order if not columns[at].coded)
     levels = tuple(_levels(columns[at], profile, at) for at in order if columns[at].coded)
@@ -54,7 +53,12 @@ def described(columns: Sequence[Column], profile: Profile) -> Explanation:
         (MEANS, numbers),
         (LEVELS, levels),
     )
-    return tuple(Section(title, header, rows, note=READING) for title, rows in found if rows)
+    return tuple(Section(title, header, rows, note=note) for title, rows in found if rows)
+
+
+def only_largest(groups: int) -> str:
+    """What is said where not all groups are shown."""
+    return f"the {SHOWN} largest of {groups} groups are shown"
 
 
 def _indicators(column: Column, cells: NDArray[Any]) -> Array:
@@ -106,7 +110,7 @@ def _share(total: float, between: float) -> float:
 
 
 def _numbers(column: Column, profile: Profile, place: int) -> tuple[Any, ...]:
-    means = (float(mean) for mean in profile["means"][place][:, 0])
+    means = (float(mean) for mean in _shown(profile["means"][place])[:, 0])
     return (
         column.name,
         *(mean if np.isfinite(mean) else None for mean in means),
@@ -114,8 +118,13 @@ def _numbers(column: Column, profile: Profile, place: int) -> tuple[Any, ...]:
     )
 
 
+def _shown(of_groups: Array) -> Array:
+    """Of the largest groups, and of all rows."""
+    return of_groups if len(of_groups) <= SHOWN + 1 else np.vstack([of_groups[:SHOWN], of_groups[-1:]])
+
+
 def _levels(column: Column, profile: Profile, place: int) -> tuple[Any, ...]:
-    shown = (_most_frequent(column, shares) for shares in profile["means"][place])
+    shown = (_most_frequent(column, shares) for shares in _shown(profile["means"][place]))
     return (column.name, *shown, float(profile["between"][place]))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlcli.core.errors import Problem, UsageError
-from mlcli.core.names import did_you_mean
+from mlcli.core.names import did_you_mean, nearest
 
 Number = int | float
 TYPE_WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false", dict: "a mapping"}
@@ -51,7 +51,8 @@ class Parameter:
             return f"takes {self.words()}, was given {value!r}"
         if self.choices is not None and value not in self.choices:
             given = f"is one of {', '.join(map(str, self.choices))}; was given {value!r}"
-            return f"{given} ({did_you_mean(value, self.choices)})" if isinstance(value, str) else given
+            close = nearest(value, self.choices) if isinstance(value, str) else None
+            return f"{given} (did you mean '{close}'?)" if close else given
         if isinstance(value, int | float) and not isinstance(value, bool):
             return self._problem_with_number(value)
         return None

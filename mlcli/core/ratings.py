@@ -93,7 +93,7 @@ class Recommender(Model):
     @property
     def accepts(self) -> Accepts:
         """Users and items as they are."""
-        return Accepts(nominal=True, missing=True, weights=True)
+        return Accepts(numbers=False, nominal=True, missing=True, weights=True)
 
     @staticmethod
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:

@@ -175,7 +175,7 @@ class Associator(Model):
     @property
     def accepts(self) -> Accepts:
         """Levels as they are; an empty cell is no item."""
-        return Accepts(nominal=True, missing=True, weights=True)
+        return Accepts(numbers=False, nominal=True, missing=True, weights=True)
 
     @staticmethod
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:

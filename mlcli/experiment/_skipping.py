@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from mlcli.core.kinds import Kind, kind_named, kinds_of
 from mlcli.core.params import build
-from mlcli.core.registry import MODELS
+from mlcli.core.registry import MODELS, PROTOCOLS
 from mlcli.experiment._grounds import Ground
-from mlcli.experiment.cells import WHOLE, ModelSpec, ProtocolSpec
+from mlcli.experiment.cells import ModelSpec, ProtocolSpec
+
+FITTED = "; whole, and {use: bootstrap-whole, asked: drawn}, ask about those"
 
 
 def why_skipped(ground: Ground, model: ModelSpec, protocol: ProtocolSpec) -> str:
@@ -15,8 +17,9 @@ def why_skipped(ground: Ground, model: ModelSpec, protocol: ProtocolSpec) -> str
     if ground.kind not in kinds:
         does = " and ".join(kind.name for kind in kinds)
         return f"{model.label or model.use} does {does}; {ground.name} is {ground.kind.name}"
-    if getattr(MODELS.load(model.use), "transductive", False) and protocol.use != WHOLE:
-        return f"{model.use} can only place the rows that it was fitted on, and {protocol.use} asks about others"
+    splitter = build(PROTOCOLS.load(protocol.use), protocol.params)
+    if getattr(MODELS.load(model.use), "transductive", False) and not splitter.asks_only_learned_rows():
+        return f"{model.use} can only place the rows that it was fitted on, and {protocol.use} asks about others{FITTED}"
     weight = ground.dataset.schema.the("weight")
     if weight is not None and not build(MODELS.load(model.use), model.params).accepts.weights:
         return f"{model.use} takes every row alike; {ground.name} has row weights in '{weight.name}'"

@@ -1,16 +1,17 @@
-"""Models as they are typed in a shell: an id, a YAML flow mapping or a saved file; parameters by ``-p k=3``."""
+"""Models and protocols as they are typed in a shell: ids or YAML flow mappings; parameters by ``-p k=3``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from mlcli.core.errors import Problem, UsageError, raise_all
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import Parameter, build, parameters, problems_with
 from mlcli.core.registry import MODELS
-from mlcli.experiment.cells import ModelSpec
-from mlcli.experiment.entries import models_of
+from mlcli.experiment.cells import ModelSpec, ProtocolSpec
+from mlcli.experiment.entries import models_of, protocol_of
 from mlcli.experiment.written import Written
 
 
@@ -21,7 +22,7 @@ def models_from_text(texts: Sequence[str], params: Sequence[str] = ()) -> tuple[
     parameter that is set already: nothing is overruled in silence.
     """
     found: list[Problem] = []
-    models = models_of([_written(text) for text in texts], found)
+    models = models_of([_written(text, "-m") for text in texts], found)
     values = _values(params, found)
     raise_all(UsageError, found)
     found += _strangers(values, models)
@@ -30,12 +31,27 @@ def models_from_text(texts: Sequence[str], params: Sequence[str] = ()) -> tuple[
     return changed
 
 
-def _written(text: str) -> Written:
+def protocol_from_text(text: str, params: Mapping[str, Any]) -> ProtocolSpec:
+    """The protocol of a ``--protocol`` option, an id or a mapping, with what other options say of it."""
+    if not text.lstrip().startswith("{"):
+        return ProtocolSpec(text, dict(params))
+    found: list[Problem] = []
+    spec = protocol_of(_written(text, "--protocol"), found)
+    raise_all(UsageError, found)
+    assert spec is not None
+    twice = sorted(params.keys() & spec.params.keys())
+    if twice:
+        what = f"--protocol and --{twice[0].replace('_', '-')} both set '{twice[0]}'"
+        raise UsageError(what, hint="leave one of them out")
+    return replace(spec, params=spec.params | params, where="")
+
+
+def _written(text: str, option: str) -> Written:
     if not text.lstrip().startswith("{"):
         return Written(text)
     from mlcli.core.strict_yaml import parse
 
-    document = parse(text, "-m", UsageError)
+    document = parse(text, option, UsageError)
     return Written(document.value, document)
 
 

@@ -13,6 +13,7 @@ from mlcli.core.registry import Entry
 from mlcli.report.document import Block, Cell, Content, Document, Grid, Heading, Sentence, grid, notes
 
 TAKEN = {
+    "numbers": "numbers",
     "nominal": "nominal columns",
     "missing": "empty cells",
     "weights": "row weights",
@@ -96,7 +97,7 @@ def page_of(entry: Entry) -> Document:
 
 def _accepts(accepts: Any) -> str:
     """What the method takes with its default parameters, and what it would rather have."""
-    taken = ["numbers", *(word for name, word in TAKEN.items() if getattr(accepts, name))]
+    taken = [word for name, word in TAKEN.items() if getattr(accepts, name)]
     wish = "; learns better from numbers of one scale" if accepts.prefers_scaled else ""
     return ", ".join(taken) + wish
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.explanation import Explanation, Section
-from mlcli.core.group_profile import LEVELS, MEANS, READING
+from mlcli.core.group_profile import LEVELS, MEANS, READING, SHOWN, only_largest
 from mlcli.core.tables import Array
 from mlcli.core.unsupervised_answers import ClusterAnswers
 from mlcli.metrics.scores.clusters import contingency
@@ -50,6 +50,9 @@ def _readings(drawn: Sequence[Scored], curves: Sequence[Curve]) -> Iterator[str]
         yield "label \\ group: the label, which no fit has seen, and how its rows fall into groups"
     if any(_profile_of(one) for one in drawn):
         yield READING
+    most = max((_first(one).clusters for one in drawn), default=0)
+    if most > SHOWN:
+        yield only_largest(most)
     if curves:
         yield f"of the models of a curve, the best by {drawn[0].metrics[0].name} is shown"
 
@@ -91,7 +94,7 @@ def _labelled(one: Scored) -> bool:
 
 
 def _matrix(answers: ClusterAnswers) -> Iterator[Block]:
-    present = np.unique(answers.cluster).tolist()
+    present = np.unique(answers.cluster).tolist()[:SHOWN]
     sizes = np.bincount(answers.cluster, weights=answers.weights, minlength=answers.clusters)
     labelled = bool((answers.truth >= 0).any())
     rows: list[list[Content]] = []

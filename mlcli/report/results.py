@@ -106,7 +106,8 @@ def _width_of(cell: ExperimentCell) -> str:
 def subject_of(cell: ExperimentCell) -> str:
     """A dataset with what is done with it."""
     target = cell.dataset.schema.the("target")
-    about = f" of {target.name}" if target and kind_named(cell.kind).about_target else ""
+    kind = kind_named(cell.kind)
+    about = f" of {target.name}" if target and kind.about_target and target.kind in kind.target_kinds else ""
     return f"{cell.dataset.name}: {cell.kind}{about}"
 
 

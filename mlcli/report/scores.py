@@ -16,10 +16,11 @@ UNIT_DECIMALS = 3
 MOST_UNLIKE = 1e-5
 """A score this much smaller than the largest would look like 0 beside it."""
 NO_SPREAD = "!"
-LEGEND_OF_BEST = f"{BEST} is the best of its column; "
-LEGEND = "± reaches to the farther end of the 95 % interval"
-LEGEND_OF_NO_SPREAD = f"; {NO_SPREAD} means that no spread was seen: a width of 0 is not certainty"
-LEGEND_OF_SEEN = "; SEEN counts rows that a saved model has learned from"
+LEGEND_OF_BEST = f"{BEST} is the best of its column"
+INTERVAL = "±"
+LEGEND_OF_INTERVAL = f"{INTERVAL} reaches to the farther end of the 95 % interval"
+LEGEND_OF_NO_SPREAD = f"{NO_SPREAD} means that no spread was seen: a width of 0 is not certainty"
+LEGEND_OF_SEEN = "SEEN counts rows that a saved model has learned from"
 
 
 def table_of_models(
@@ -31,7 +32,8 @@ def table_of_models(
         table = _scores(done, names, metrics)
         yield table
         seen = any(one.result.cell.learned_rows for one in done)
-        yield notes(_legend(table) + LEGEND_OF_SEEN * seen, *_intervals(done, names, metrics))
+        legend = [*_legend(table), *[LEGEND_OF_SEEN] * seen]
+        yield notes(*["; ".join(legend)] * bool(legend), *_intervals(done, names, metrics))
     others = [one for one in scored if not one.done]
     if others:
         yield grid(["model", "status", "why"], [_undone(one, names[one]) for one in others])
@@ -95,16 +97,19 @@ def _score(summary: Summary, decimals: int | None, best: str | None) -> Cell:
     if summary.mean is None:
         return Cell("undefined", "weak")
     mean, reach = fixed(summary.mean, decimals), reach_of(summary)
-    text = mean + ("" if reach is None else f" ±{fixed(reach, decimals)}{NO_SPREAD * (reach == 0)}")
+    text = mean + ("" if reach is None else f" {INTERVAL}{fixed(reach, decimals)}{NO_SPREAD * (reach == 0)}")
     return Cell(BEST + text, "best") if mean == best else Cell(text)
 
 
-def _legend(table: Grid) -> str:
+def _legend(table: Grid) -> list[str]:
     """What the signs in a table mean, of those that stand there."""
     texts = [cell.text for row in table.rows for cell in row[table.keys :]]
-    best = any(text.startswith(BEST) for text in texts)
-    no_spread = any(text.endswith(NO_SPREAD) for text in texts)
-    return LEGEND_OF_BEST * best + LEGEND + LEGEND_OF_NO_SPREAD * no_spread
+    signs = {
+        LEGEND_OF_BEST: any(text.startswith(BEST) for text in texts),
+        LEGEND_OF_INTERVAL: any(INTERVAL in text for text in texts),
+        LEGEND_OF_NO_SPREAD: any(text.endswith(NO_SPREAD) for text in texts),
+    }
+    return [meaning for meaning, stands_there in signs.items() if stands_there]
 
 
 def decimals_of(metric: Metric, summaries: Sequence[Summary]) -> int | None:

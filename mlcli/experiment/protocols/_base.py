@@ -46,6 +46,10 @@ class Protocol:
         """Every split, in a fixed order; made on demand, since leave-one-out has as many as there are rows."""
         raise TypeError(f"{type(self).__name__} does not say how it splits")
 
+    def asks_only_learned_rows(self) -> bool:
+        """Whether every row that is judged has been learned from."""
+        return False
+
     def conflicts(self) -> list[str]:
         """Parameters that are legal one by one but not together."""
         return []

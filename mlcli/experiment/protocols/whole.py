@@ -25,6 +25,10 @@ from mlcli.experiment.protocols._base import Protocol, Split
 class Whole(Protocol):
     """One split that holds nothing out."""
 
+    def asks_only_learned_rows(self) -> bool:
+        """All of them."""
+        return True
+
     def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """The one split."""
         rows = np.arange(strata.rows)

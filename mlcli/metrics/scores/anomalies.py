@@ -5,14 +5,17 @@ Labels that no fit has seen judge; rows whose label is not known do not count.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from mlcli.core.anomaly import ANOMALY, ScoreAnswers
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.core.unlabelled import UNKNOWN
-from mlcli.metrics.base import Score, Undefined
+from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import ratio
-from mlcli.metrics.declaring import score
+from mlcli.metrics.declaring import OF_THE_FIRST, guarded, rows_judged, score
 from mlcli.metrics.scores.auc import area_under
 
 SAME = 64 * float(np.finfo(np.float64).eps)
@@ -92,9 +95,24 @@ def precision_at_n(answers: ScoreAnswers) -> Score:
     return float(precision_at_n_under(answers, answers.weights[None, :])[0])
 
 
-def _precision_under(answers: ScoreAnswers, weightings: Array) -> Array:
-    flagged, hits, _ = _counts(answers, weightings)
+def at_the_top(answers: ScoreAnswers, weightings: Array, first: int) -> tuple[Array, Array, Array]:
+    """As ``_counts``, where the so many rows that score highest are flagged; ties at the edge count by share."""
+    flagged, hits = _from_the_top(answers, weightings)
+    wanted = np.minimum(first, flagged[:, -1])
+    found = [np.interp(n, *steps) for n, *steps in zip(wanted, _from_0(flagged), _from_0(hits), strict=True)]
+    return wanted, np.array(found), hits[:, -1]
+
+
+def _from_0(sums: Array) -> Array:
+    return np.pad(sums, ((0, 0), (1, 0)))
+
+
+def _precision_of(flagged: Array, hits: Array, anomalies: Array) -> Array:
     return ratio(hits, flagged)
+
+
+def _precision_under(answers: ScoreAnswers, weightings: Array) -> Array:
+    return _precision_of(*_counts(answers, weightings))
 
 
 @score(
@@ -112,9 +130,12 @@ def precision(answers: ScoreAnswers) -> Score:
     return Undefined("no row is flagged") if np.isnan(value) else value
 
 
-def _recall_under(answers: ScoreAnswers, weightings: Array) -> Array:
-    _, hits, anomalies = _counts(answers, weightings)
+def _recall_of(flagged: Array, hits: Array, anomalies: Array) -> Array:
     return ratio(hits, anomalies)
+
+
+def _recall_under(answers: ScoreAnswers, weightings: Array) -> Array:
+    return _recall_of(*_counts(answers, weightings))
 
 
 @score(
@@ -131,9 +152,12 @@ def recall(answers: ScoreAnswers) -> Score:
     return float(_recall_under(answers, answers.weights[None, :])[0])
 
 
-def _f1_under(answers: ScoreAnswers, weightings: Array) -> Array:
-    flagged, hits, anomalies = _counts(answers, weightings)
+def _f1_of(flagged: Array, hits: Array, anomalies: Array) -> Array:
     return ratio(2 * hits, flagged + anomalies)
+
+
+def _f1_under(answers: ScoreAnswers, weightings: Array) -> Array:
+    return _f1_of(*_counts(answers, weightings))
 
 
 @score(
@@ -142,6 +166,39 @@ def _f1_under(answers: ScoreAnswers, weightings: Array) -> Array:
 def f1(answers: ScoreAnswers) -> Score:
     """Harmonic mean of precision and recall of the rows flagged."""
     return float(_f1_under(answers, answers.weights[None, :])[0])
+
+
+def of_the_first(name: str, of: Callable[[Array, Array, Array], Array], summary: str, first: int) -> Metric:
+    """The metric of the rows that score highest, so many of them, whatever the threshold."""
+
+    def under(answers: ScoreAnswers, weightings: Array) -> Array:
+        return of(*at_the_top(answers, weightings, first))
+
+    def at_once(answers: ScoreAnswers) -> Score:
+        return float(under(answers, answers.weights[None, :])[0])
+
+    metric = Metric(
+        name=f"{name}@{first}",
+        summary=summary.format(first),
+        answers=ScoreAnswers,
+        compute=at_once,
+        better="high",
+        low=0.0,
+        high=1.0,
+        under=under,
+    )
+    return guarded(metric, rows_judged, both_labels)
+
+
+PRECISION = "Of the {} rows that score highest, the share of anomalies."
+RECALL = "Of the anomalies, the share that is among the {} rows that score highest."
+F1 = "Harmonic mean of precision and recall of the {} rows that score highest."
+for _name, _of, _summary in (
+    ("precision", _precision_of, PRECISION),
+    ("recall", _recall_of, RECALL),
+    ("f1", _f1_of, F1),
+):
+    OF_THE_FIRST[ScoreAnswers, _name] = partial(of_the_first, _name, _of, _summary)
 
 
 def _anomalies(answers: ScoreAnswers) -> float:

@@ -23,7 +23,13 @@ def labels_known(answers: ClusterAnswers) -> Undefined | None:
     return None if (answers.truth >= 0).any() else Undefined("the rows have no labels")
 
 
-@score("silhouette", ClusterAnswers, better="high", low=-1.0, high=1.0, needs=(more_than_one,))
+def sampled(answers: ClusterAnswers) -> tuple[str, ...]:
+    """The mark of silhouettes of which only some were computed."""
+    known = int((~np.isnan(answers.silhouette)).sum())
+    return (f"of {known:,} of {len(answers):,} rows, each beside all of them",) if 0 < known < len(answers) else ()
+
+
+@score("silhouette", ClusterAnswers, better="high", low=-1.0, high=1.0, needs=(more_than_one,), marks=sampled)
 def silhouette(answers: ClusterAnswers) -> Score:
     """How much nearer rows are to their own group than to the next: mean of (b - a) / max(a, b).
 

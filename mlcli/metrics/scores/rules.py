@@ -16,6 +16,7 @@ from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import score
 
 NO_RULE = Undefined("no rule was found", "a lower min_support or min_confidence would find some")
+NEVER_WRONG = Undefined("no rule is ever wrong")
 SILENT = "rules that apply to none of the judged rows, or expect what none has, are left out of the mean"
 
 
@@ -42,6 +43,15 @@ def _confidences(answers: RuleAnswers, weightings: Array) -> Array:
 def _lifts(answers: RuleAnswers, weightings: Array) -> Array:
     s, a, b = judged_shares(answers, weightings)
     return ratio(s, a * b)
+
+
+def mean_conviction(answers: RuleAnswers, weightings: Array) -> Array:
+    """Under each weighting the mean of 1 - b over the mean of 1 - confidence, of the rules that apply."""
+    s, a, b = judged_shares(answers, weightings)
+    wrong = 1.0 - ratio(s, a)
+    applies = ~np.isnan(wrong)
+    by_chance, found = (np.where(applies, part, 0.0).sum(axis=1) for part in (1.0 - b, wrong))
+    return ratio(by_chance, found)
 
 
 def _errors(answers: RuleAnswers, weightings: Array) -> Array:
@@ -71,7 +81,10 @@ def _at_once(under: Callable[[RuleAnswers, Array], Array], answers: RuleAnswers)
     if not answers.when:
         return NO_RULE
     value = float(under(answers, answers.weights[None, :])[0])
-    return Undefined("no rule applies to a judged row") if np.isnan(value) else value
+    if not np.isnan(value):
+        return value
+    applies = bool(judged_shares(answers, answers.weights[None, :])[1].any())
+    return NEVER_WRONG if applies else Undefined("no rule applies to a judged row")
 
 
 mean_lift, mean_confidence = mean_over(_lifts), mean_over(_confidences)
@@ -88,6 +101,12 @@ def lift(answers: RuleAnswers) -> Score:
 def confidence(answers: RuleAnswers) -> Score:
     """Mean over the rules of s / a: how often a rule holds where it applies."""
     return _at_once(mean_confidence, answers)
+
+
+@score("conviction", RuleAnswers, better="high", low=0.0, under=mean_conviction, marks=_left_out)
+def conviction(answers: RuleAnswers) -> Score:
+    """Mean over the rules of 1 - b, over that of 1 - s / a: times as often wrong if chance alone decided."""
+    return _at_once(mean_conviction, answers)
 
 
 @score("support", RuleAnswers, better="high", low=0.0, high=1.0, under=mean_support)

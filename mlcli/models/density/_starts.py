@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.errors import FitError
-from mlcli.core.tables import Array, Flags, Table
+from mlcli.core.tables import Array, Flags
 from mlcli.models.clusters._nearest import nearest, squared_lengths
 from mlcli.models.clusters._starts import STARTS as STARTS_OF_CENTRES
 from mlcli.models.clusters._starts import Cloud, cloud_of
@@ -33,7 +33,7 @@ class Ground:
         return np.asarray(group[:, None] == np.arange(count))
 
 
-def ground_of(table: Table, mean: Array, deviation: Array, weights: Array) -> Ground:
-    """The rows of a table of numbers."""
-    Z = (table.numbers - mean) / deviation
+def ground_of(X: Array, mean: Array, deviation: Array, weights: Array) -> Ground:
+    """Rows of numbers, in the units of their columns."""
+    Z = (X - mean) / deviation
     return Ground(Z, cloud_of(Z, weights))

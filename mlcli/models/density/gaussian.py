@@ -14,8 +14,8 @@ Cost:
 
 Choices:
     Σ divides by N unless `ddof` is 1 (the notes do both). No direction has a variance below `floor` times the
-    variance of the columns, so that columns that follow from each other leave a finite density. A constant column
-    is refused.
+    variance of the columns, so that columns that follow from each other leave a finite density. A column
+    with one value in all training rows is left out, with a warning.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.unlabelled import UnlabelledRows
 from mlcli.core.unsupervised import DensityEstimator
 from mlcli.models.density._components import component_tables, refuse_misshapen
 from mlcli.models.density._forms import FORMS
 from mlcli.models.density._mixture import Mixture
-from mlcli.models.density._rows import SET_BY_FLOOR, spread_of
+from mlcli.models.density._rows import SET_BY_FLOOR, described_part, refuse_strange_columns, spread_of
 
 
 @register("gaussian", reference="Bishop 2006, Pattern Recognition and Machine Learning, section 2.3")
@@ -48,6 +48,7 @@ class Gaussian(DensityEstimator):
     ddof: int = param(0, "what is taken off N in the covariance", ge=0, le=1)
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
+    varies_: Rows = learned()
     mean_: Array = learned()
     covariance_: Array = learned()
 
@@ -59,12 +60,12 @@ class Gaussian(DensityEstimator):
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance."""
         data = data.counted()
-        self.mean_, deviations = spread_of(data)
+        self.varies_, self.mean_, deviations = spread_of(data)
         freedom = data.weights.sum() - self.ddof
         if freedom <= 0:
             raise FitError(f"a covariance with ddof {self.ddof} needs more rows")
         form = FORMS[self.covariance]
-        scatter = form.scatter(data.table.numbers - self.mean_, data.weights) / freedom
+        scatter = form.scatter(described_part(data.table, self.varies_) - self.mean_, data.weights) / freedom
         floor = self.floor * deviations**2
         self.covariance_ = form.likeliest(scatter, floor)
         if floor.all() and form.lies_on(floor, self.covariance_):
@@ -72,7 +73,7 @@ class Gaussian(DensityEstimator):
 
     def log_density(self, table: Table) -> Array:
         """The logarithm of the bell at each row."""
-        return self._as_mixture().log_density(table.numbers)
+        return self._as_mixture().log_density(described_part(table, self.varies_))
 
     def free_parameters(self) -> int:
         """The mean, and what the covariance has."""
@@ -81,11 +82,12 @@ class Gaussian(DensityEstimator):
 
     def explain(self) -> Explanation:
         """The mean and the spread."""
-        return component_tables(self._as_mixture(), self.columns_)
+        return component_tables(self._as_mixture(), [self.columns_[place] for place in self.varies_])
 
     def check_learned(self) -> None:
         """A mean, and a covariance that fits it."""
-        refuse_misshapen(self._as_mixture(), len(self.columns_))
+        refuse_strange_columns(self.varies_, len(self.columns_))
+        refuse_misshapen(self._as_mixture(), len(self.varies_))
 
     def _as_mixture(self) -> Mixture:
         return Mixture(FORMS[self.covariance], np.ones(1), self.mean_[None], self.covariance_[None])

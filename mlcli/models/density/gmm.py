@@ -25,7 +25,7 @@ Choices:
     likeliest, not an addition to the covariances as elsewhere, so the log-likelihood never falls; components that
     are wider than the floor are those of plain EM. A climb that ends on the floor (say, on rows whose cells were
     rounded to the same value) counts only where all do, however likely it looks. Components are numbered from the
-    largest share down.
+    largest share down. A column with one value in all training rows is left out, with a warning.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.core.unlabelled import UnlabelledRows
 from mlcli.core.unsupervised import Clusterer, DensityEstimator
 from mlcli.models.density._climbing import STOPS, Climb, Until, climbed
 from mlcli.models.density._components import component_tables, refuse_misshapen
 from mlcli.models.density._forms import FORMS
 from mlcli.models.density._mixture import Mixture, from_groups
-from mlcli.models.density._rows import SET_BY_FLOOR, spread_of
+from mlcli.models.density._rows import SET_BY_FLOOR, described_part, refuse_strange_columns, spread_of
 from mlcli.models.density._starts import STARTS, ground_of
 
 SHARE_DECIMALS = 9
@@ -75,6 +75,7 @@ class GaussianMixture(DensityEstimator, Clusterer):
     max_iterations: int = param(500, "most rounds of one climb", ge=1)
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
+    varies_: Rows = learned()
     shares_: Array = learned()
     means_: Array = learned()
     covariances_: Array = learned()
@@ -88,10 +89,10 @@ class GaussianMixture(DensityEstimator, Clusterer):
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Climb from every start, and keep the best mixture."""
         data = data.counted()
-        X, weights = data.table.numbers, data.weights
-        mean, deviation = spread_of(data)
+        self.varies_, mean, deviation = spread_of(data)
+        X, weights = described_part(data.table, self.varies_), data.weights
         floor, form = self.floor * deviation**2, FORMS[self.covariance]
-        ground = ground_of(data.table, mean, deviation, weights)
+        ground = ground_of(X, mean, deviation, weights)
         until = Until(self.stop, self.tolerance, self.max_iterations, deviation)
         starts = (
             from_groups(X, weights, ground.groups(self.components, self.start, rng), form, floor)
@@ -105,7 +106,7 @@ class GaussianMixture(DensityEstimator, Clusterer):
 
     def log_density(self, table: Table) -> Array:
         """The logarithm of the mixture at each row."""
-        return self.mixture().log_density(table.numbers)
+        return self.mixture().log_density(described_part(table, self.varies_))
 
     def free_parameters(self) -> int:
         """Shares but for one, means and covariances."""
@@ -114,7 +115,7 @@ class GaussianMixture(DensityEstimator, Clusterer):
 
     def cluster_of(self, table: Table) -> Codes:
         """The most responsible component."""
-        return np.asarray(self.mixture().log_joint(table.numbers).argmax(axis=0), np.int32)
+        return np.asarray(self.mixture().log_joint(described_part(table, self.varies_)).argmax(axis=0), np.int32)
 
     def groups(self) -> int:
         """One for each component."""
@@ -128,11 +129,13 @@ class GaussianMixture(DensityEstimator, Clusterer):
         """The components, and how they were found."""
         starts = f"the best of {self.restarts} starts" if self.restarts > 1 else "one start"
         said = f"{starts} ({self.start}), {self.rounds_} rounds; {self.free_parameters()} numbers were fitted"
-        return (*component_tables(self.mixture(), self.columns_), Section("Climb", lines=(said,)))
+        columns = [self.columns_[place] for place in self.varies_]
+        return (*component_tables(self.mixture(), columns), Section("Climb", lines=(said,)))
 
     def check_learned(self) -> None:
         """A mixture that fits the columns."""
-        refuse_misshapen(self.mixture(), len(self.columns_))
+        refuse_strange_columns(self.varies_, len(self.columns_))
+        refuse_misshapen(self.mixture(), len(self.varies_))
 
     def _keep(self, climb: Climb) -> None:
         if not climb.settled:

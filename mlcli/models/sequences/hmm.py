@@ -69,7 +69,7 @@ class HiddenMarkovModel(Tagger):
     @property
     def accepts(self) -> Accepts:
         """Levels and empty cells; transitions have no weights."""
-        return Accepts(nominal=True, missing=True)
+        return Accepts(numbers=False, nominal=True, missing=True)
 
     def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
         """Count transitions and emissions."""

@@ -44,7 +44,7 @@ class MostFrequentTag(Tagger):
     @property
     def accepts(self) -> Accepts:
         """Levels, empty cells and weights."""
-        return Accepts(nominal=True, missing=True, weights=True)
+        return Accepts(numbers=False, nominal=True, missing=True, weights=True)
 
     def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
         """Count tags by level; the last row of the counts is that of all levels together."""
