@@ -11,8 +11,9 @@ import typer
 
 from mlcli.cli._console import say, show, show_json
 from mlcli.cli._progress import Progress
-from mlcli.core.errors import ExitCode, UsageError
-from mlcli.core.kinds import kind_named
+from mlcli.core.errors import ExitCode, Problem, UsageError
+from mlcli.core.kinds import kind_named, kinds_of
+from mlcli.core.registry import MODELS
 from mlcli.experiment.cells import Cell, CellResult, Experiment
 from mlcli.experiment.plan import plan
 from mlcli.experiment.runner import run
@@ -61,9 +62,17 @@ def _refuse_idle(cells: Sequence[Cell]) -> None:
     """A command that asks only for what cannot be done is a mistake, not a result with exit code 0."""
     asked = [cell for cell in cells if cell.model.use not in kind_named(cell.kind).baselines]
     if asked and all(cell.skipped for cell in asked):
-        raise UsageError(
-            *dict.fromkeys(cell.skipped for cell in asked), hint="mlcli models lists what each can do"
-        )
+        reasons = [*dict.fromkeys(cell.skipped for cell in asked)]
+        raise UsageError(*reasons[:-1], Problem(reasons[-1], hint=_other_tasks(asked)))
+
+
+def _other_tasks(asked: Sequence[Cell]) -> str:
+    """The kinds of task that the models can do, where none of them can do the one at hand."""
+    able = [kinds_of(MODELS.load(cell.model.use)) for cell in asked if cell.model.saved is None]
+    others = list(dict.fromkeys(kind.name for kinds in able for kind in kinds))
+    if not others or asked[0].kind in others:
+        return "mlcli models lists what each can do"
+    return f"what they can do is stated: {' or '.join(f'--task {name}' for name in others)}"
 
 
 def leave_by(found: Sequence[Scored]) -> None:

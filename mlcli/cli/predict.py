@@ -11,11 +11,14 @@ import typer
 
 from mlcli.cli._console import page_for, say
 from mlcli.core.names import listed
+from mlcli.report.numbers import counted
 
 if TYPE_CHECKING:
     from mlcli.data.read_like import NewRows, Unseen
 
 ROW = "row"
+MOST_TOLD = 8
+"""Columns with unusual numbers of which each has a line of its own."""
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
 Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV file; - reads standard input.")]
 Output = Annotated[
@@ -88,11 +91,14 @@ def _unlike_training(rows: NewRows) -> Iterator[str]:
         were, they = ("was", "it counts") if len(unseen) == 1 else ("were", "they count")
         cells = sum(one.count for one in unseen)
         yield f"column '{column}': {values} {were} not there in training; {they} as missing (cells: {cells})"
-    for outside in rows.outside:
+    for outside in rows.outside[:MOST_TOLD]:
         yield (
             f"column '{outside.column}': cells outside the training range of {outside.low:g} to {outside.high:g}, "
             f"reaching from {outside.lowest:g} to {outside.highest:g} (cells: {outside.count})"
         )
+    more = [outside.column for outside in rows.outside[MOST_TOLD:]]
+    if more:
+        yield f"cells outside the training range in {counted(len(more), 'more column')}: {listed(more)}"
 
 
 def _not_there(rows: NewRows, optional: Set[str]) -> Iterator[str]:

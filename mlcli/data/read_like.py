@@ -109,7 +109,10 @@ def read_like(
     records, unseen = _widened(records, columns, said, long_form)
     lacks = _may_lack(columns, records.header, optional)
     needed = [column.name for column in (*columns, *(beside or {}).values()) if column.name not in lacks]
-    raise_all(DataError, lacking(needed, records.header, records.name))
+    absent = lacking(needed, records.header, records.name)
+    if long_form and not set(records.header).intersection(needed):
+        absent = (replace(problem, hint=_hint_of_form(long_form)) for problem in absent)
+    raise_all(DataError, absent)
     cells: dict[str, NDArray[Any]] = {}
     problems: list[Problem] = []
     for column in columns:
@@ -136,6 +139,13 @@ def read_like(
         outside=_outside(cells, ranges or {}),
         lacking=lacks,
     )
+
+
+def _hint_of_form(long_form: Mapping[str, str]) -> str:
+    """How a file says that each of its rows is one thing of a unit."""
+    unit, thing = long_form
+    roles = ", ".join(f"{role}: [COLUMN]" for role in long_form)
+    return f"if each row is one {thing} of a {unit}, say so in a sidecar beside the file: roles: {{{roles}}}"
 
 
 def _may_lack(columns: Sequence[Column], header: Sequence[str], optional: Collection[str]) -> tuple[str, ...]:

@@ -96,12 +96,20 @@ def opened_to_read(path: Path) -> Database:
     """A store that is only read, which needs no permission to write."""
     _refuse_folder(path)
     if not path.exists():
-        raise StoreError("there is no store", where=str(path), hint="a run makes one: mlcli run EXPERIMENT")
+        raise StoreError("there is no store", where=str(path), hint=_where_stores_are(path))
     with said_in_words(path):
         try:
             return _read_only(path, "mode=ro")
         except sqlite3.OperationalError:
             return _read_only(path, "immutable=1")
+
+
+def _where_stores_are(path: Path) -> str:
+    """The stores beside experiments in a folder below, if any: that is where a run puts one."""
+    near = sorted(str(found) for found in path.parent.parent.glob(f"*/{path.parent.name}/{path.name}"))
+    if near:
+        return f"a run keeps one beside its experiment: --store {near[0]}"
+    return "a run makes one, beside its experiment: mlcli run EXPERIMENT"
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from mlcli.core.registry import MODELS, PROTOCOLS
 from mlcli.experiment._grounds import Ground
 from mlcli.experiment.cells import ModelSpec, ProtocolSpec
 
-FITTED = "; whole, and {use: bootstrap-whole, asked: drawn}, ask about those"
+FITTED = "whole, and {use: bootstrap-whole, asked: drawn}, ask about those"
 
 
 def why_skipped(ground: Ground, model: ModelSpec, protocol: ProtocolSpec) -> str:
@@ -19,7 +19,8 @@ def why_skipped(ground: Ground, model: ModelSpec, protocol: ProtocolSpec) -> str
         return f"{model.label or model.use} does {does}; {ground.name} is {ground.kind.name}"
     splitter = build(PROTOCOLS.load(protocol.use), protocol.params)
     if getattr(MODELS.load(model.use), "transductive", False) and not splitter.asks_only_learned_rows():
-        return f"{model.use} can only place the rows that it was fitted on, and {protocol.use} asks about others{FITTED}"
+        why = f"{model.use} can only place the rows that it was fitted on, and {protocol.use} asks about others"
+        return f"{why}; {FITTED}"
     weight = ground.dataset.schema.the("weight")
     if weight is not None and not build(MODELS.load(model.use), model.params).accepts.weights:
         return f"{model.use} takes every row alike; {ground.name} has row weights in '{weight.name}'"

@@ -79,10 +79,11 @@ def value_columns(pipeline: Any, asked: Asked) -> Columns:
 
 
 def rating_columns(pipeline: Any, asked: Asked) -> Columns:
-    """The rating of each row; of rows without items, the list of what each user is recommended, best first."""
+    """The user, the item and the rating of each row; without items, what each user is recommended, best first."""
     user, item = asked.table.columns
     if item.name not in asked.lacking:
-        return value_columns(pipeline, asked)
+        pair = {column.name: list(asked.beside[role]) for role, column in (("user", user), ("item", item))}
+        return pair | value_columns(pipeline, asked)
     asked.refuse_probabilities("lists have no probabilities")
     names = np.array([*item.levels, ""])  # the code of nothing is -1
     lists = enumerate(names[pipeline.top_items(asked.table)].T.tolist(), 1)

@@ -119,3 +119,13 @@ def test_a_long_file_without_roles_is_told_how_to_give_them(long: Path) -> None:
     shown = typed("eval", "bare.csv", "--task", "association").stdout
     assert "no training row has more than one item, so nothing stands together" in shown
     assert "no training row" not in typed("eval", "till.csv", "--task", "association").stdout
+
+
+def test_slips_without_a_sidecar_are_told_how_to_say_what_they_are(folder: Path) -> None:
+    typed("train", "till.csv", "-m", "fp-growth", "-o", "rules.mlcli")
+    Path("bare.csv").write_text("slip,thing\n1,bread\n1,milk\n")
+    asked = typed("predict", "rules.mlcli", "bare.csv")
+    assert asked.exit_code == 4
+    assert "if each row is one item of a group, say so in a sidecar beside the file" in asked.stderr
+    Path("bare.yaml").write_text("roles: {group: [slip], item: [thing]}\n")
+    assert typed("predict", "rules.mlcli", "bare.csv").stdout.splitlines()[1].startswith("1,1,butter,bread")

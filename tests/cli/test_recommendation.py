@@ -112,5 +112,5 @@ def test_a_pair_that_is_rated_twice_is_told(folder: Path) -> None:
 
 def test_no_rows_have_no_answers(folder: Path) -> None:
     typed("train", "films.csv", "-m", "user-item-bias", "-o", "m.mlcli")
-    assert typed("predict", "m.mlcli", "-", given="viewer,film\n").stdout == "row,prediction\n"
+    assert typed("predict", "m.mlcli", "-", given="viewer,film\n").stdout == "row,viewer,film,prediction\n"
     assert typed("predict", "m.mlcli", "-", given="viewer\n").stdout.startswith("row,viewer,film 1,film 2")

@@ -111,7 +111,7 @@ def test_a_list_is_in_the_order_of_the_ratings_that_it_predicts(subject: Subject
     listed = top[top >= 0]
     others = [item for item in np.unique(train.items) if item not in listed]
     others = [item for item in others if item not in train.items[train.users == user]]
-    predicted = said(model, ratings([user] * 20, list(range(20)), [3.0] * 20)).predicted
+    predicted = model.predict_values(ratings([user] * 20, list(range(20)), [3.0] * 20).table)
     assert (np.diff(predicted[listed]) <= 1e-12).all()
     assert not others or predicted[others].max() <= predicted[listed].min() + 1e-12
 

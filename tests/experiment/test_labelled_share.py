@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.containers import Strata
-from mlcli.core.errors import UsageError
+from mlcli.core.errors import MlcliWarning, UsageError
 from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
 from mlcli.data.load import load
@@ -57,9 +57,18 @@ def test_what_is_known_for_a_small_share_is_known_for_a_larger_one_and_judged_by
 
 
 @pytest.mark.filterwarnings("ignore::mlcli.core.errors.MlcliWarning")
+def test_shares_that_label_the_same_rows_are_told() -> None:
+    few, rng = np.repeat([0, 1], [15, 15]).astype(np.int32), np.random.default_rng(1)
+    with pytest.warns(MlcliWarning, match="so few rows that 1 % and 2 % label the same ones") as told:
+        LabelledShare(shares=(0.01, 0.02, 0.5)).splits(Strata(30, few), rng)
+    assert len(told) == 1
+
+
 def test_groups_are_not_cut_between_learning_and_judging() -> None:
     groups = (np.arange(len(CLASSES)) // 3).astype(np.int32)
-    for split in splits(groups=groups):
+    with pytest.warns(MlcliWarning, match="some folds have none to judge"):
+        cut = splits(groups=groups)
+    for split in cut:
         assert not set(groups[split.test]) & set(groups[np.concatenate([split.train, split.hidden])])
 
 

@@ -1,4 +1,4 @@
-"""Models as they are typed in a shell."""
+"""Models and protocols as they are typed in a shell."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mlcli.core.errors import UsageError
-from mlcli.experiment.cells import ModelSpec, StepSpec
-from mlcli.experiment.model_text import models_from_text
+from mlcli.experiment.cells import ModelSpec, ProtocolSpec, StepSpec
+from mlcli.experiment.model_text import models_from_text, protocol_from_text
 
 
 def refusal(*texts: str, params: tuple[str, ...] = ()) -> str:
@@ -119,3 +119,13 @@ def test_neither_pydantic_nor_yaml_is_loaded_for_an_id() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_a_protocol_is_an_id_or_a_mapping_and_other_options_add_to_it() -> None:
+    assert protocol_from_text("k-fold", {"folds": 3}) == ProtocolSpec("k-fold", {"folds": 3})
+    written = protocol_from_text("{use: good-only, train_share: 0.7}", {"repeats": 2})
+    assert written == ProtocolSpec("good-only", {"train_share": 0.7, "repeats": 2})
+    with pytest.raises(UsageError, match="--protocol and --folds both set 'folds'"):
+        protocol_from_text("{use: k-fold, folds: 3}", {"folds": 4})
+    with pytest.raises(UsageError, match="there is no protocol 'fold'"):
+        protocol_from_text("{use: fold}", {})

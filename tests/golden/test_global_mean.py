@@ -22,7 +22,7 @@ def test_its_lists_hold_what_most_have_rated_and_the_user_has_not() -> None:
     # By hand: item 2 has three ratings, item 0 two, item 1 and item 3 one each, item 4 none.
     train = ratings([0, 1, 2, 0, 1, 2, 0], [2, 2, 2, 0, 0, 1, 3], [1, 5, 3, 3, 3, 3, 3], known=4)
     asked_for = ratings([0, 1, 2, 3], [0, 0, 0, 0], [3, 3, 3, 3], known=4)
-    top = asked(fitted(GlobalMean(), train), asked_for).top
+    top = fitted(GlobalMean(), train).top_items(asked_for.table)
     assert [[item for item in row if item >= 0] for row in top.tolist()] == [[1], [1, 3], [0, 3], [2, 0, 1, 3]]
 
 

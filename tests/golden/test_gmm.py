@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,21 @@ def test_a_component_on_one_row_stays_finite_and_is_warned_of() -> None:
         answers = answered(GaussianMixture(components=2), unlabelled(X, "density"))
     assert np.isfinite(answers.log_density).all()
     assert answers.fit_log_likelihood < 20
+
+
+@pytest.mark.parametrize("method", [GaussianMixture(components=2), Gaussian()])
+def test_a_column_of_one_value_is_left_out_and_said(method: Any) -> None:
+    X = numbers_of("faithful")
+    wide = unlabelled(np.insert(X, 1, 7.0, axis=1), "density")
+    with pytest.warns(MlcliWarning, match="one value in all training rows are left out of the density: x1"):
+        model = fitted(replace(method), wide)
+    alone = fitted(replace(method), unlabelled(X, "density"))
+    assert model.fit_log_likelihood_ == pytest.approx(alone.fit_log_likelihood_, rel=1e-12)
+    assert model.free_parameters() == alone.free_parameters()
+    assert [row[0] for row in model.explain()[1].rows] == [row[0] for row in alone.explain()[1].rows]
+    model.varies_ = np.array([0, 3])
+    with pytest.raises(ValueError, match="columns that are not there"):
+        model.check_learned()
 
 
 def test_more_components_than_different_rows_are_refused() -> None:

@@ -41,7 +41,7 @@ def test_one_user_and_one_item_by_hand() -> None:
     data = ratings([0, 1], [0, 0], [1.0, 5.0])
     model = fitted(UserItemBias(l2=1.0), data)
     assert model.user_bias_ == pytest.approx([-1.0, 1.0, 0.0], abs=1e-12)
-    assert asked(model, data).predicted == pytest.approx([2.0, 4.0], abs=1e-12)
+    assert model.predict_values(data.table) == pytest.approx([2.0, 4.0], abs=1e-12)
 
 
 def test_who_is_not_known_is_answered_by_what_is() -> None:

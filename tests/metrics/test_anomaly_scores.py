@@ -102,11 +102,29 @@ def test_rows_that_tie_at_n_count_for_the_share_that_fits() -> None:
     assert value("precision-at-n", answers.take(order)) == pytest.approx((1 + 1 / 3) / 2)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_scores_of_the_first_rows_are_those_of_flagging_them(seed: int) -> None:
+    answers = some(seed)
+    held = answers.truth >= 0
+    order = np.flatnonzero(held)[np.argsort(-answers.score[held] + 1e-6 * np.arange(held.sum()))]
+    apart = replace(answers.take(order), score=-np.arange(len(order), dtype=float), weight=None)  # without ties
+    for first in (1, 3, len(order) + 5):
+        flagged = replace(apart, threshold=np.full(len(order), -float(first) + 1))
+        for name in ("precision", "recall", "f1"):
+            assert value(f"{name}@{first}", apart) == pytest.approx(value(name, flagged)), name
+
+
+def test_rows_that_tie_for_the_last_of_the_first_places_count_by_share() -> None:
+    # One row above, then three tie for the other place; one of the three is an anomaly.
+    assert value("precision@2", answers_of([9, 5, 5, 5, 1], [1, 1, 0, 0, 0])) == pytest.approx((1 + 1 / 3) / 2)
+    assert value("precision@1", answers_of([5, 5], [1, 0])) == pytest.approx(1 / 2)
+
+
 def test_weights_count_as_repeats() -> None:
     plain = answers_of([4, 3, 2, 1], [1, 0, 1, 0], 2.0, np.array([1.0, 2, 3, 1]))
     times = np.repeat(np.arange(4), [1, 2, 3, 1])
     repeated = replace(plain.take(times), weight=None)
-    for name in NAMES:
+    for name in (*NAMES, "recall@3"):
         assert value(name, plain) == pytest.approx(value(name, repeated)), name
 
 

@@ -56,7 +56,19 @@ def test_a_rule_that_never_applies_is_marked() -> None:
     assert marks(said([[1]] * 3, [[1], [0], [1]], (0.5,))) == ()
 
 
-@pytest.mark.parametrize("name", ["support", "confidence", "lift", "support-error", "rules"])
+def test_conviction_is_how_much_oftener_chance_would_be_wrong_than_the_rules_are() -> None:
+    # Brin, Motwani & Ullman 1997: P(a) P(not b) / P(a and not b). Rule 1: (1 - 1/2) / (1 - 3/4) = 2; rule 2 never
+    # applies. Two rules of which one is never wrong: ((1 - 1/2) + (1 - 2/3)) / (0 + (1 - 3/4)).
+    assert score("conviction", by_hand()) == pytest.approx(2.0)
+    two = said([[1, 1]] * 3 + [[0, 1]] + [[0, 0]] * 2, [[1, 1]] * 3 + [[0, 0], [0, 1], [0, 0]], (0.5, 0.5))
+    assert score("conviction", two) == pytest.approx((1 / 2 + 1 / 3) / (1 / 4))
+    assert score("conviction", said([[1], [0]], [[1], [0]], (0.5,))) == Undefined("no rule is ever wrong")
+    assert score("conviction", said([[0], [0]], [[1], [0]], (0.5,))) == Undefined(
+        "no rule applies to a judged row"
+    )
+
+
+@pytest.mark.parametrize("name", ["support", "confidence", "conviction", "lift", "support-error", "rules"])
 def test_a_whole_weight_counts_as_that_many_rows(name: str) -> None:
     times = np.array([1, 0, 3, 1, 2, 1])
     weighted = replace(by_hand(), weight=times.astype(float))
@@ -66,7 +78,7 @@ def test_a_whole_weight_counts_as_that_many_rows(name: str) -> None:
 def test_without_rules_only_their_number_is_defined() -> None:
     none = said(np.empty((3, 0)), np.empty((3, 0)), ())
     assert score("rules", none) == 0.0
-    for name in ("support", "confidence", "lift", "support-error"):
+    for name in ("support", "confidence", "conviction", "lift", "support-error"):
         assert isinstance(score(name, none), Undefined)
 
 

@@ -126,3 +126,25 @@ def test_the_verdict_claims_no_test_that_was_not_made() -> None:
     ]
     text = shown(*samples, metrics=("stability",))
     assert text.rstrip().endswith("Best by stability: k-means with 1.000; not tested against it: gmm.")
+
+
+def test_of_very_many_groups_the_largest_are_shown() -> None:
+    X = np.arange(80.0)[:, None]
+    group = np.minimum(np.arange(80) // 3, 19)
+    text = shown(cell("k-means", answers(X, group), clusters=20))
+    assert text.splitlines().count("the 12 largest of 20 groups are shown") == 1
+    header = next(line for line in text.splitlines() if line.startswith("group "))
+    assert header.split() == ["group", *map(str, range(12)), "all"]
+
+
+def test_silhouettes_of_some_of_the_rows_are_said_to_be_that() -> None:
+    X = np.arange(6_000.0)[:, None]
+    text = shown(cell("k-means", answers(X, np.arange(6_000) // 3_000)))
+    assert "silhouette: of 5,000 of 6,000 rows, each beside all of them" in text
+    assert "each beside" not in shown(cell("k-means", parts(4)))
+
+
+def test_an_interval_is_explained_where_one_stands_only() -> None:
+    samples = cell("k-means", parts(4), parts(3), protocol="bootstrap-whole")
+    assert "95 % interval" not in shown(samples, metrics=("stability",))
+    assert "± reaches to the farther end of the 95 % interval" in shown(samples, metrics=("silhouette",))

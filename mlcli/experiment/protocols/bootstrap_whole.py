@@ -5,7 +5,7 @@ Computed:
     model that learns from it places all rows. `stability` compares what the samples make of the same rows; other
     scores are averaged. About 63 % of the rows are in a sample, so scores are not of unseen rows. With
     `asked: drawn` a model is asked about the rows of its own sample only, each once, and `stability` compares two
-    samples by the rows that both have, about 40 % of all; so methods without a rule for new rows can be judged, too.
+    samples by the rows that both have, about 40 % of all: a method without a rule for new rows can be judged, too.
     For kinds that learn without labels only.
 
 Cost:

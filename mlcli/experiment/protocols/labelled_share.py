@@ -12,6 +12,7 @@ Cost:
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,6 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core.containers import Strata
+from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows
@@ -49,6 +51,7 @@ class LabelledShare(StratifiedFolds):
         assert strata.strata is not None
         folds = super().splits(strata, rng)
         kept = [_first_to_be_labelled(strata.strata[fold.train], rng) for fold in folds]
+        _warn_of_equal_shares(kept, sorted(self.shares))
         return list(_hidden(folds, kept, self.shares))
 
 
@@ -58,6 +61,16 @@ def _hidden(folds: Sequence[Split], kept: Sequence[Array], shares: Sequence[floa
             known = least <= share
             label = f"{100 * share:.6g} % labelled, {fold.label}"
             yield Split(train=fold.train[known], test=fold.test, label=label, hidden=fold.train[~known])
+
+
+def _warn_of_equal_shares(kept: Sequence[Array], shares: Sequence[float]) -> None:
+    """Say so where a larger share labels no row more than a smaller one, in any fold."""
+    labelled = [tuple(int((least <= share).sum()) for least in kept) for share in shares]
+    groups = [[share for share, rows in zip(shares, labelled, strict=True) if rows == same] for same in labelled]
+    for alike in dict.fromkeys(tuple(group) for group in groups if len(group) > 1):
+        named = " and ".join(f"{100 * share:.6g} %" for share in alike)
+        text = f"there are so few rows that {named} label the same ones, at least one of each class"
+        warnings.warn(text, MlcliWarning, stacklevel=3)
 
 
 def _first_to_be_labelled(y: Codes, rng: np.random.Generator) -> Array:
