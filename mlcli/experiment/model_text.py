@@ -43,7 +43,7 @@ def protocol_from_text(text: str, params: Mapping[str, Any]) -> ProtocolSpec:
     if twice:
         what = f"--protocol and --{twice[0].replace('_', '-')} both set '{twice[0]}'"
         raise UsageError(what, hint="leave one of them out")
-    return replace(spec, params=spec.params | params, where="")
+    return replace(spec, params={**spec.params, **params}, where="")
 
 
 def _written(text: str, option: str) -> Written:

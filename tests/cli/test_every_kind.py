@@ -72,7 +72,8 @@ def test_it_is_learned_saved_and_asked(kind: str, data: str, method: str, folder
 def test_it_is_listed_and_described(kind: str, data: str, method: str) -> None:
     for name in (method, *BY_NAME[kind].baselines, *BY_NAME[kind].panel):
         page = typed("models", name)
-        assert page.exit_code == 0 and kind in page.stdout, name
+        assert page.exit_code == 0, name
+        assert kind in page.stdout, name
         assert f"\n{name} " in typed("models").stdout, name
     assert typed("data", data).stdout.startswith(f"{data}\n")
     assert document(typed("data", data, "--json"))["name"] == data
