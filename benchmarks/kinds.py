@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage as scipy_linkage
-from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.cluster import AgglomerativeClustering, KMeans, kmeans_plusplus
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
@@ -22,6 +23,7 @@ from mlcli.core.params import build
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
+from mlcli.models.clusters._starts import STARTS, cloud_of
 
 ROWS, COLUMNS = 10_000, 20
 REPEATS = 7
@@ -119,23 +121,34 @@ def neighbours() -> Iterator[Row]:
     yield side_by_side("lof", few, tied, same, "20 neighbours, own rows of 0 and 1, most of them equal to others")
 
 
-def dealt(X: Array, clusters: int, random_state: Any) -> Array:
-    """The means of random groups, as a start for scikit-learn."""
-    group = random_state.randint(0, clusters, len(X))
-    return np.array([X[group == c].mean(axis=0) for c in range(clusters)])
-
-
 def means() -> Iterator[Row]:
-    """K-means to its end from each kind of start, with the stopping rule that both have by default."""
+    """K-means to its end from the same first centres, with the stopping rule that both have by default."""
     clouds = {"clear groups": groups(count=8), "one cloud": groups(count=1)}
-    peers = {"k-means-plus-plus": "k-means++", "random-points": "random", "random-assignment": dealt}
-    for (cloud, X), clusters in product(clouds.items(), (COMPONENTS, 8)):
-        data = rows_for("clustering", X)
-        for start, peer in peers.items():
-            oracle = KMeans(clusters, init=peer, n_init=RESTARTS, algorithm="lloyd", random_state=0)
-            mine = partial(ours, "k-means", {"clusters": clusters, "start": start, "restarts": RESTARTS}, data)
-            what = f"{clusters} clusters, {RESTARTS} restarts, {cloud}, Lloyd"
-            yield side_by_side(f"k-means ({start})", X, mine, partial(oracle.fit, X), what)
+    for (cloud, X), clusters, start in product(clouds.items(), (COMPONENTS, 8), STARTS):
+        origin, rng = X.mean(axis=0), np.random.default_rng(0)
+        around = cloud_of(X - origin, np.ones(len(X)))
+        centres = [STARTS[start](around, clusters, rng) for _ in range(RESTARTS)]
+        mine = partial(settled, centres, clusters, rows_for("clustering", X))
+        theirs = partial(settled_by_peer, centres, clusters, X)
+        what = f"{clusters} clusters, {RESTARTS} restarts from the same centres, {cloud}, Lloyd"
+        yield side_by_side(f"k-means ({start})", X, mine, theirs, what)
+    mine = partial(STARTS["k-means-plus-plus"], around, clusters, rng)
+    peer = partial(kmeans_plusplus, X, clusters, random_state=0)
+    yield side_by_side("k-means-plus-plus", X, mine, peer, f"the first {clusters} centres alone")
+
+
+def settled(centres: Sequence[Array], clusters: int, data: Any) -> Any:
+    """Our k-means from given centres, one set for each restart."""
+    given = iter(centres)
+    with mock.patch.dict(STARTS, {"random-points": lambda *_: next(given)}):
+        return ours("k-means", {"clusters": clusters, "start": "random-points", "restarts": len(centres)}, data)
+
+
+def settled_by_peer(centres: Sequence[Array], clusters: int, X: Array) -> Any:
+    """The same by scikit-learn, which centres rows before it asks for a start, and moves what it is given."""
+    given = iter(centres)
+    oracle = KMeans(clusters, init=lambda *_, **__: next(given).copy(), n_init=len(centres), algorithm="lloyd")
+    return oracle.fit(X)
 
 
 def mergers() -> Iterator[Row]:
