@@ -1,0 +1,93 @@
+"""The guides tell the truth: their commands run as they stand, and print what the guides show.
+
+A block of text is part of what some command above it has printed; a line of three dots stands for lines left out.
+Line breaks and the width of columns do not count.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import WIDE, typed
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*sorted((ROOT / "docs" / "kinds").glob("*.md")), ROOT / "README.md"]
+BLOCK = re.compile(r"^```(sh|text|python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TOUR = "# guesses target and task"
+"""What begins with it is a list of what there is, with files that nobody has."""
+LEFT_OUT = re.compile(r"^(?:\.\.\.|\[\.\.\. .* \.\.\.\])$", re.MULTILINE)
+SHELL = 'mlcli() { "$PYTHON" -m mlcli "$@"; }\nset -o pipefail\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place with what the guides name: the shipped data and experiments."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "datasets").symlink_to(ROOT / "datasets")
+    shutil.copytree(ROOT / "experiments", tmp_path / "experiments", ignore=shutil.ignore_patterns(".mlcli"))
+    return tmp_path
+
+
+def printed_by(line: str) -> str:
+    """Everything that a line prints: in this process where it is a command of ours alone, which is faster."""
+    if line.startswith("mlcli ") and not set(line) & set("|>"):
+        result = typed(*shlex.split(line)[1:], columns=400)
+        assert result.exit_code == 0, result.output
+        return result.output
+    return in_process("bash", given=SHELL + line)
+
+
+def in_process(*words: str, given: str) -> str:
+    """What another program prints."""
+    env = os.environ | WIDE | {"PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, input=given, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{given}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def runs_and_shows(page: Path) -> Iterator[tuple[str, str]]:
+    """The blocks of a page in order: ``sh`` and ``python`` to be run, ``text`` to have been printed."""
+    for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if kind == "console":
+            command, _, shown = block.partition("\n")
+            yield "sh", command.removeprefix("$ ")
+            yield "text", shown
+        elif TOUR not in block:
+            yield kind, block
+
+
+def in_words(text: str) -> str:
+    """The text without what only lays it out."""
+    return re.sub("─+", "─", " ".join(text.split()))
+
+
+def is_part_of(shown: str, printed: str) -> bool:
+    """Whether all pieces of what is shown stand in what was printed, one after the other."""
+    rest = in_words(printed)
+    for piece in filter(None, map(in_words, LEFT_OUT.split(shown))):
+        _, found, rest = rest.partition(piece)
+        if not found:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_a_page_shows_is_what_its_commands_print(page: Path, folder: Path) -> None:
+    printed: list[str] = []
+    for kind, block in runs_and_shows(page):
+        if kind == "sh":
+            printed += map(printed_by, block.splitlines())
+        elif kind == "python":
+            in_process(sys.executable, "-", given=block)
+        else:
+            assert any(is_part_of(block, one) for one in printed), f"no command has printed this:\n{block}"
+    assert printed
