@@ -15,7 +15,10 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment._faults import Faults
 from mlcli.experiment.cells import UNDEMANDING, DataSpec, ProtocolSpec
 
-NO_LABELS = "there are no labels to judge by: rows are described, and the protocol is {} unless another is named"
+NO_LABELS = (
+    "there are no labels to judge by, unless --target COLUMN names some: rows are described, "
+    "and the protocol is {} where none is named"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +64,10 @@ def ground_of(spec: DataSpec, dataset: Dataset) -> Ground:
     if kind is None:
         hint = "say which column to predict: --target in the shell, 'target' in the experiment file or the sidecar"
         raise DataError(f"{dataset.name}: what is to be predicted is not known", hint=hint)
-    strata = kind.container.from_table(dataset.table, dataset.schema).strata()
+    try:
+        strata = kind.container.from_table(dataset.table, dataset.schema).strata()
+    except DataError as error:
+        raise DataError(*(_in(dataset, problem) for problem in error.problems)) from None
     if kind.protocol_without_labels and strata.strata is None:
         dataset = replace(dataset, notes=(*dataset.notes, NO_LABELS.format(kind.protocol_without_labels)))
     return Ground(spec, dataset, kind, strata)
@@ -122,6 +128,10 @@ def _told_apart(ground: Ground, grounds: Sequence[Ground]) -> Ground:
     target = ground.dataset.schema.the("target")
     mark = target.name if one_file and target else ground.spec.reference
     return replace(ground, dataset=replace(ground.dataset, name=f"{ground.name} ({mark})"))
+
+
+def _in(dataset: Dataset, problem: Problem) -> Problem:
+    return replace(problem, where=", ".join(filter(None, (dataset.name, problem.where))))
 
 
 def _of(ground: Ground, problem: Problem) -> Problem:

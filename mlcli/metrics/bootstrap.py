@@ -57,7 +57,7 @@ def resamples_for(rows: int) -> int:
 def drawn_from(answers: Answers) -> str:
     """What is drawn, in words."""
     if answers.units is None:
-        return f"{len(answers)} rows"
+        return "1 row" if len(answers) == 1 else f"{len(answers)} rows"
     return f"{len(np.unique(answers.units))} units of rows that hang together"
 
 

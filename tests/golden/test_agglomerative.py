@@ -117,8 +117,16 @@ def test_equal_rows_merge_at_height_zero() -> None:
             assert np.sort(route(X, linkage)[1])[:2].tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_rows_that_are_all_equal_have_a_tree_without_height(linkage: str) -> None:
+    model = fitted(Agglomerative(linkage=linkage, clusters=2), rows([[1.0, 2.0]] * 5))
+    assert model.heights_.tolist() == [0.0] * 4
+    picture = next(section.lines for section in model.explain() if "Dendrogram" in section.title)
+    assert sum("row" in line for line in picture) >= 5
+
+
 def test_more_groups_than_rows_are_said() -> None:
-    with pytest.warns(MlcliWarning, match="only 2 rows"):
+    with pytest.warns(MlcliWarning, match=r"fewer rows \(2\) than groups were asked for \(3\)"):
         assert answered(Agglomerative(clusters=3), rows([1, 5])).cluster.tolist() == [0, 1]
 
 

@@ -147,7 +147,7 @@ def test_a_group_without_rows_restarts_at_the_farthest_row(route: int, monkeypat
 
 
 def test_fewer_different_rows_than_clusters_are_said() -> None:
-    with pytest.warns(MlcliWarning, match="only 2 rows differ"):
+    with pytest.warns(MlcliWarning, match=r"fewer rows differ \(2\) than groups were asked for \(3\)"):
         answers = answered(KMeans(clusters=3), rows([1, 1, 1, 5, 5]))
     assert answers.cluster.tolist() == [0, 0, 0, 1, 1]
 

@@ -81,10 +81,7 @@ def _at_once(under: Callable[[RuleAnswers, Array], Array], answers: RuleAnswers)
     if not answers.when:
         return NO_RULE
     value = float(under(answers, answers.weights[None, :])[0])
-    if not np.isnan(value):
-        return value
-    applies = bool(judged_shares(answers, answers.weights[None, :])[1].any())
-    return NEVER_WRONG if applies else Undefined("no rule applies to a judged row")
+    return Undefined("no rule applies to a judged row") if np.isnan(value) else value
 
 
 mean_lift, mean_confidence = mean_over(_lifts), mean_over(_confidences)
@@ -106,7 +103,9 @@ def confidence(answers: RuleAnswers) -> Score:
 @score("conviction", RuleAnswers, better="high", low=0.0, under=mean_conviction, marks=_left_out)
 def conviction(answers: RuleAnswers) -> Score:
     """Mean over the rules of 1 - b, over that of 1 - s / a: times as often wrong if chance alone decided."""
-    return _at_once(mean_conviction, answers)
+    found = _at_once(mean_conviction, answers)
+    sure = isinstance(found, Undefined) and not isinstance(confidence(answers), Undefined)
+    return NEVER_WRONG if sure else found
 
 
 @score("support", RuleAnswers, better="high", low=0.0, high=1.0, under=mean_support)

@@ -34,7 +34,8 @@ def dendrogram(merges: Merges, group: Codes) -> tuple[str, ...]:
     leaves = _leaves(merges, first)
     names = _names(merges, leaves, group)
     canvas = [[" "] * (WIDTH + len(leaves)) for _ in range(2 * len(leaves) - 1)]
-    unit = WIDTH / max(float(merges.heights.max()), np.finfo(float).tiny)
+    highest = float(merges.heights.max())
+    unit = WIDTH / highest if highest > 0 else 0.0
     column = dict.fromkeys(leaves, 0)
     line = {leaf: 2 * place for place, leaf in enumerate(leaves)}
     for made in range(first, 2 * rows - 1):

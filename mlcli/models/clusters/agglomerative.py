@@ -76,7 +76,7 @@ class Agglomerative(Clusterer):
         if X.shape[1] == 0:
             raise FitError("agglomerative needs at least one column")
         if self.height is None and len(X) < self.clusters:
-            text = f"only {len(X)} rows, so there are no {self.clusters} groups"
+            text = f"there are fewer rows ({len(X)}) than groups were asked for ({self.clusters})"
             warnings.warn(text, MlcliWarning, stacklevel=2)
         merges = merges_of(X - X.mean(axis=0), self.linkage)
         self.merged_, self.heights_, self.sizes_ = merges.groups, merges.heights, merges.sizes

@@ -96,7 +96,7 @@ class KMeans(Clusterer):
             text = f"the centres still moved after {steps}; more max_iterations may help"
             warnings.warn(text, MlcliWarning, stacklevel=3)
         if len(best.centres) < self.clusters:
-            text = f"only {len(best.centres)} rows differ, so there are no {self.clusters} groups"
+            text = f"fewer rows differ ({len(best.centres)}) than groups were asked for ({self.clusters})"
             warnings.warn(text, MlcliWarning, stacklevel=3)
 
     @staticmethod
