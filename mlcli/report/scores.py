@@ -13,6 +13,8 @@ from mlcli.report.scored import Scored
 
 BEST = "*"
 UNIT_DECIMALS = 3
+MOST_DIGITS = 6
+"""Of the largest score; a column whose others are small shows fewer of theirs."""
 MOST_UNLIKE = 1e-5
 """A score this much smaller than the largest would look like 0 beside it."""
 NO_SPREAD = "!"
@@ -127,7 +129,10 @@ def decimals_of(metric: Metric, summaries: Sequence[Summary]) -> int | None:
     unlike = metric.better != "zero" and smallest < MOST_UNLIKE * largest
     if largest >= LARGE or unlike:
         return None
-    return decimals_for(max(abs(summary.mean or 0.0), reach_of(summary) or 0.0) for summary in summaries)
+    decimals = decimals_for(max(abs(summary.mean or 0.0), reach_of(summary) or 0.0) for summary in summaries)
+    if largest < 1:
+        return decimals
+    return min(decimals, max(0, MOST_DIGITS - 1 - math.floor(math.log10(largest))))
 
 
 def reach_of(summary: Summary) -> float | None:

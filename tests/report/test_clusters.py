@@ -12,9 +12,12 @@ from mlcli.core.group_profile import MEANS
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.unsupervised_answers import ClusterAnswers
 from mlcli.experiment.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, SplitResult
+from mlcli.metrics.base import Summary
+from mlcli.metrics.registry import metric_named
 from mlcli.report.page import Page
 from mlcli.report.results import results_of
 from mlcli.report.scored import Scored, scored
+from mlcli.report.scores import decimals_of
 from mlcli.report.text import text_of
 from tests.golden.test_clusters import answers
 
@@ -148,3 +151,9 @@ def test_an_interval_is_explained_where_one_stands_only() -> None:
     samples = cell("k-means", parts(4), parts(3), protocol="bootstrap-whole")
     assert "95 % interval" not in shown(samples, metrics=("stability",))
     assert "± reaches to the farther end of the 95 % interval" in shown(samples, metrics=("silhouette",))
+
+
+def test_a_large_score_has_no_more_than_six_digits_beside_small_ones() -> None:
+    bcss = metric_named("bcss", ClusterAnswers)
+    assert decimals_of(bcss, [Summary("bcss", mean) for mean in (0.0, 7.188, 22666.731)]) == 1
+    assert decimals_of(bcss, [Summary("bcss", mean) for mean in (0.0, 7.188, 66.731)]) == 3
