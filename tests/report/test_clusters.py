@@ -155,5 +155,5 @@ def test_an_interval_is_explained_where_one_stands_only() -> None:
 
 def test_a_large_score_has_no_more_than_six_digits_beside_small_ones() -> None:
     bcss = metric_named("bcss", ClusterAnswers)
-    assert decimals_of(bcss, [Summary("bcss", mean) for mean in (0.0, 7.188, 22666.731)]) == 1
-    assert decimals_of(bcss, [Summary("bcss", mean) for mean in (0.0, 7.188, 66.731)]) == 3
+    assert decimals_of(bcss, [Summary("bcss", mean) for mean in (1.0, 7.188, 22666.731)]) == 1
+    assert decimals_of(bcss, [Summary("bcss", mean) for mean in (1.0, 7.188, 66.731)]) == 3
