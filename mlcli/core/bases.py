@@ -152,11 +152,11 @@ class Classifier(Model):
 
     def decide_among(self, probabilities: Array, class_totals: Array) -> Codes:
         """The same for rows that different training rows answer: their class totals (n or 1 × K)."""
-        largest = class_totals.max(axis=1, keepdims=True)
-        order = np.argsort(-np.round(class_totals / largest, DECIMALS), axis=1, kind="stable")
-        ordered = np.take_along_axis(probabilities, np.broadcast_to(order, probabilities.shape), axis=1)
-        first = first_of_the_largest(ordered)
-        return np.asarray(order[np.arange(len(first)) % len(order), first], np.int32)
+        order = _most_first(class_totals)
+        if len(order) == 1:
+            return np.asarray(order[0][first_of_the_largest(probabilities[:, order[0]])], np.int32)
+        first = first_of_the_largest(np.take_along_axis(probabilities, order, axis=1))
+        return np.asarray(np.take_along_axis(order, first[:, None], axis=1)[:, 0], np.int32)
 
     @staticmethod
     def told(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:
@@ -255,9 +255,19 @@ class Step:
 
 def first_of_the_largest(shares: Array) -> Rows:
     """The first column of each row that is as large as the largest, but for rounding."""
-    largest = shares.max(axis=1, keepdims=True, initial=0.0)
-    first: Rows = np.argmax(shares >= largest * (1 - 10.0**-DECIMALS), axis=1)
+    columns = np.ascontiguousarray(shares.T)
+    bound = columns.max(axis=0, initial=0.0) * (1 - 10.0**-DECIMALS)
+    first: Rows = np.zeros(len(shares), np.intp)
+    for place in range(len(columns) - 1, -1, -1):
+        first[columns[place] >= bound] = place
     return first
+
+
+def _most_first(class_totals: Array) -> Rows:
+    """The classes (last axis) from most training rows to fewest; of equals, the first."""
+    largest = class_totals.max(axis=-1, keepdims=True)
+    order: Rows = np.argsort(-np.round(class_totals / largest, DECIMALS), axis=-1, kind="stable")
+    return order
 
 
 def refuse_not_finite(model: Any, values: Array) -> None:

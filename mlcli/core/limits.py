@@ -17,6 +17,8 @@ from mlcli.core.tables import Array, Table
 
 NUMBERS = (1e-100, 1e100)
 WEIGHTS = (1e-30, 1e30)
+LOOKED_AT = 8
+"""One of so many rows mostly has a number that is large enough in each column."""
 
 
 def refuse_unlearnable(data: Any) -> None:
@@ -31,9 +33,22 @@ def refuse_unlearnable(data: Any) -> None:
 
 def refuse_extremes(table: Table, weights: Array) -> None:
     """Refuse a table with a column whose largest number, by size, is beyond the limits; rows of weight 0 may."""
+    if _plainly_moderate(table.numbers, weights):
+        return
     low, high = extent(table.numbers, weights)
     for column, size in zip(table.number_columns, np.maximum(np.abs(low), np.abs(high)).tolist(), strict=True):
         _refuse(f"column '{column.name}'", size, NUMBERS)
+
+
+def _plainly_moderate(numbers: Array, weights: Array) -> bool:
+    """Whether a glance tells that no column is beyond the limits: all squares together, and a few rows."""
+    least, most = NUMBERS
+    flat = numbers.reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.dot(flat, flat) <= most**2:
+            return False
+    some = numbers[np.flatnonzero(weights[:LOOKED_AT] > 0)]
+    return bool((np.abs(some).max(axis=0, initial=0.0) >= least).all())
 
 
 def refuse_extreme_target(name: str, y: Array, weights: Array) -> None:

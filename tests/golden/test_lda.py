@@ -14,7 +14,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from mlcli.core.errors import FitError, MlcliWarning, UsageError
 from mlcli.core.params import build
 from mlcli.models.discriminants.lda import LinearDiscriminants
-from tests.golden.asking import asked, fitted
+from tests.golden.asking import answered, asked, fitted
 from tests.golden.discriminants import PRIORS, bayes, probabilities, rows
 
 
@@ -85,7 +85,9 @@ def test_priors_are_checked() -> None:
         fitted(LinearDiscriminants(priors=(0.5, 0.5)), rows(X, y))
 
 
-def test_rows_that_weigh_too_little_are_refused() -> None:
+def test_rows_that_weigh_too_little_for_ddof_do_without_and_say_so() -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(FitError, match="weigh too little"):
-        fitted(LinearDiscriminants(), rows(X, y, weight=np.full(len(y), 0.01)))
+    light = rows(X, y, weight=np.full(len(y), 0.01))
+    with pytest.warns(MlcliWarning, match="the rows weigh too little for covariances with ddof 1"):
+        said = answered(LinearDiscriminants(), light).probabilities
+    assert said == pytest.approx(probabilities(LinearDiscriminants(ddof=0), X, y), abs=1e-9)

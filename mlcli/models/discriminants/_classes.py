@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.errors import FitError
+from mlcli.core.errors import MlcliWarning
 from mlcli.core.moments import is_constant
 from mlcli.core.sums import Sums
 from mlcli.core.tables import Array, Codes, Flags
@@ -65,7 +66,10 @@ def rows_by_class(columns: Array, y: Codes, weight: Array | None, classes: int) 
     return found
 
 
-def refuse_without_freedom(method: str, sums: ClassSums, ddof: int) -> None:
-    """Refuse rows whose covariance would be divided by nothing."""
-    if sums.freedom(ddof) <= 0 and sums.varies.any():
-        raise FitError(f"{method}: the rows weigh too little for covariances with ddof {ddof}", hint="set ddof 0")
+def possible_ddof(sums: ClassSums, ddof: int) -> int:
+    """``ddof``, or 0 with a warning where rows weigh so little that nothing would be left to divide by."""
+    if sums.freedom(ddof) > 0 or not sums.varies.any():
+        return ddof
+    text = f"the rows weigh too little for covariances with ddof {ddof}: ddof 0 is taken"
+    warnings.warn(text, MlcliWarning, stacklevel=2)
+    return 0

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.bases import Accepts, Classifier, Step
+from mlcli.core.blocks import row_blocks
 from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
@@ -42,7 +43,7 @@ from mlcli.core.tables import Array, Table
 from mlcli.models.bayes._posterior import posterior
 from mlcli.models.bayes._priors import given_priors, wrong_sum
 from mlcli.models.discriminants._answering import Linear, held_out
-from mlcli.models.discriminants._classes import ClassSums, refuse_without_freedom, rows_by_class
+from mlcli.models.discriminants._classes import ClassSums, possible_ddof, rows_by_class
 from mlcli.models.discriminants._explaining import NARROW, prior_section, rows_of
 from mlcli.models.discriminants._middle import middle
 from mlcli.models.discriminants._scores import coefficients_and_levels, logarithm
@@ -84,9 +85,9 @@ class LinearDiscriminants(Classifier):
         self.centre_ = middle(data.table.numbers)
         columns = data.table.numbers - self.centre_
         sums = ClassSums.of(rows_by_class(columns, data.y, data.weight, len(data.classes)), self.centre_)
-        refuse_without_freedom(self.id, sums, self.ddof)
-        whitening = whitening_of(sums, self.ddof, columns, data.y, data.weight)
-        for doubt in doubts(sums, self.ddof, whitening):
+        ddof = possible_ddof(sums, self.ddof)
+        whitening = whitening_of(sums, ddof, columns, data.y, data.weight)
+        for doubt in doubts(sums, ddof, whitening):
             warnings.warn(doubt, MlcliWarning, stacklevel=2)
         self.means_, self.directions_ = sums.mean, whitening.transform.shape[1]
         log_priors = np.where(sums.present, logarithm(self.priors_), -np.inf)
@@ -103,7 +104,10 @@ class LinearDiscriminants(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""
-        return posterior((table.numbers - self.centre_) @ self.coefficients_.T + self.levels_)
+        scores = np.empty((len(self.levels_), len(table)))
+        for rows in row_blocks(*table.numbers.shape):
+            scores[:, rows] = self.coefficients_ @ (table.numbers[rows] - self.centre_).T
+        return posterior((scores + self.levels_[:, None]).T)
 
     def check_learned(self) -> None:
         """A mean and coefficients for each class, one per column."""

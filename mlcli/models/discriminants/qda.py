@@ -35,6 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.bases import Accepts, Classifier, Step
+from mlcli.core.blocks import row_blocks
 from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
@@ -46,7 +47,7 @@ from mlcli.models.bayes._posterior import posterior
 from mlcli.models.bayes._priors import given_priors, wrong_sum
 from mlcli.models.discriminants._answering import Quadratic, held_out
 from mlcli.models.discriminants._bells import Bells, bells_of, refuse_singular
-from mlcli.models.discriminants._classes import ClassSums, refuse_without_freedom, rows_by_class
+from mlcli.models.discriminants._classes import ClassSums, possible_ddof, rows_by_class
 from mlcli.models.discriminants._explaining import NARROW, prior_section, rows_of
 from mlcli.models.discriminants._middle import middle
 from mlcli.models.discriminants._scores import logarithm
@@ -97,15 +98,15 @@ class QuadraticDiscriminants(Classifier):
         self.centre_ = middle(data.table.numbers)
         columns = data.table.numbers - self.centre_
         sums = ClassSums.of(rows_by_class(columns, data.y, data.weight, len(data.classes)), self.centre_)
-        refuse_without_freedom(self.id, sums, self.ddof)
-        whitening = whitening_of(sums, self.ddof, columns, data.y, data.weight)
-        bells = bells_of(sums, whitening.transform, self.ddof, self.shrinkage, self.floor)
+        ddof = possible_ddof(sums, self.ddof)
+        whitening = whitening_of(sums, ddof, columns, data.y, data.weight)
+        bells = bells_of(sums, whitening.transform, ddof, self.shrinkage, self.floor)
         refuse_singular(self.id, bells, self.floor, data.classes)
-        for doubt in (*doubts(sums, self.ddof, whitening), *floored(bells, self.floor, data.classes)):
+        for doubt in (*doubts(sums, ddof, whitening), *floored(bells, self.floor, data.classes)):
             warnings.warn(doubt, MlcliWarning, stacklevel=2)
         self.transform_, self.means_, self.whiteners_ = whitening.transform, sums.mean, bells.whiteners
         self.levels_ = np.where(sums.present, logarithm(self.priors_), -np.inf) - bells.log_spreads
-        free = np.where(sums.weight > self.ddof, sums.weight - self.ddof, np.inf)
+        free = np.where(sums.weight > ddof, sums.weight - ddof, np.inf)
         self.deviations_ = np.sqrt(np.einsum("kjj->kj", sums.scatter) / free[:, None])
 
     def _priors(self, data: LabelledRows) -> Array:
@@ -119,8 +120,11 @@ class QuadraticDiscriminants(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""
-        inside = (table.numbers - self.centre_) @ self.transform_
-        return posterior(self._bells().log_densities(inside))
+        bells, scores = self._bells(), np.empty((len(self.levels_), len(table)))
+        for rows in row_blocks(*table.numbers.shape):
+            inside = (table.numbers[rows] - self.centre_) @ self.transform_
+            scores[:, rows] = bells.log_densities(inside).T
+        return posterior(scores.T)
 
     def _bells(self) -> Bells:
         nothing = np.zeros(len(self.levels_))

@@ -52,7 +52,7 @@ class Inverse:
 
 def inverse(curvature: Array) -> Array:
     """The inverse; a large penalty beside a free intercept would cost all digits without taking the sizes out."""
-    root = np.sqrt(curvature.diagonal())
+    root = np.sqrt(np.maximum(curvature.diagonal(), 0.0))
     root = np.where(root > 0, root, 1.0)
     sizes = np.outer(root, root)
     return np.asarray(np.linalg.inv(curvature / sizes + DAMPING * np.eye(len(root))) / sizes)
