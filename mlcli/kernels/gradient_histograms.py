@@ -1,0 +1,77 @@
+"""Compiled histograms of gradients: what the rows of a node add up to in every bin of every column.
+
+Sums are whole numbers (fixed point), so that they are the same in any order of rows, and a sibling is exactly its
+parent less the other child. Every bin holds two: the gradient, and in one word the weight (high bits) and the
+hessian (low bits) of its rows. Columns lie in blocks of four beside each other, to read a row once per block.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from mlcli.core.tables import Array, Codes, Rows
+
+Bytes = NDArray[np.uint8]
+Whole = NDArray[np.int64]
+
+BLOCK = 4
+"""How many columns lie beside each other."""
+BINS = 256
+"""How many bins a column may have, that of its missing cells included."""
+PER_COLUMN = 2 * BINS
+"""How many sums a column has."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fix_points(gradient: Array, hessian: Array, weight: Array, scales: Array, shift: int, fixed: Whole) -> None:
+    """Fill ``fixed`` (rows × 2) with the nearest whole numbers of units; the weight stands ``shift`` bits up."""
+    for i in range(len(gradient)):
+        fixed[i, 0] = np.int64(math.floor(gradient[i] * scales[0] + 0.5))
+        heavy = np.int64(math.floor(weight[i] * scales[2] + 0.5))
+        fixed[i, 1] = (heavy << shift) + np.int64(math.floor(hessian[i] * scales[1] + 0.5))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_rows(blocks: Bytes, rows: Codes, fixed: Whole, beside: Whole, sums: Whole) -> None:
+    """Add some rows to the sums of one node; ``beside`` is room for their gradients in the order of ``rows``."""
+    for i in range(len(rows)):
+        beside[i, 0] = fixed[rows[i], 0]
+        beside[i, 1] = fixed[rows[i], 1]
+    for b in range(len(blocks)):
+        block, start = blocks[b], b * BLOCK * PER_COLUMN
+        for i in range(len(rows)):
+            row, first, second = rows[i], beside[i, 0], beside[i, 1]
+            for j in range(BLOCK):
+                at = start + j * PER_COLUMN + 2 * np.intp(block[row, j])
+                sums[at] += first
+                sums[at + 1] += second
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def clear(sums: Whole, bins: Rows) -> None:
+    """Set to 0 what the columns, each with so many bins, may hold."""
+    for column in range(len(bins)):
+        start = column * PER_COLUMN
+        sums[start : start + 2 * bins[column]] = 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def subtract(sums: Whole, child: Whole, bins: Rows) -> None:
+    """Take one child from the sums of its parent, which leaves the other."""
+    for column in range(len(bins)):
+        start = column * PER_COLUMN
+        for at in range(start, start + 2 * bins[column]):
+            sums[at] -= child[at]
+
+
+def in_blocks(columns: Bytes) -> Bytes:
+    """Binned columns (F × n) as blocks (⌈F/4⌉ × n × 4); columns of zeros fill up the last one."""
+    width, rows = columns.shape
+    count = -(-width // BLOCK)
+    padded = np.zeros((count * BLOCK, rows), np.uint8)
+    padded[:width] = columns
+    return np.ascontiguousarray(padded.reshape(count, BLOCK, rows).transpose(0, 2, 1))

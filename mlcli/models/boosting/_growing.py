@@ -1,0 +1,211 @@
+"""Growing trees one after another on gradients of the same rows; the room that this takes is used again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.models.boosting._trees import LEAF, Trees
+from mlcli.models.trees._binning import Bins
+
+GROWTH = {"leaf-wise": 0, "depth-wise": 1}
+"""Which leaf is split next: the one that gains most, or that one among the least deep."""
+BOTTOMLESS = 2**31
+NEARLY = 1 - 1e-9
+"""Summed weights reach a limit when they come this close."""
+WORD = 62
+"""How many bits a sum may take."""
+WEIGHT_BITS = 30
+"""How many of them weights take at most."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far a tree grows, and how much a leaf is pulled towards 0."""
+
+    max_leaves: int
+    max_depth: int | None
+    min_leaf: int
+    l2: float
+    growth: str
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """One tree, and the training rows that its leaves hold."""
+
+    tree: Trees
+    leaves: Rows
+    rows: Codes
+    spans: Rows
+    """Per leaf where its rows begin and end in ``rows``."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks anything."""
+        return len(self.leaves) > 1
+
+    def refitted(self, score_of: Callable[[Codes], float]) -> Grown:
+        """The same tree, whose leaves answer with a function of their rows."""
+        score = self.tree.score.copy()
+        score[self.leaves] = [score_of(self.rows[begin:end]) for begin, end in self.spans]
+        return replace(self, tree=replace(self.tree, score=score))
+
+    def shrunk(self, share: float) -> Grown:
+        """The same tree, whose leaves say less."""
+        return replace(self, tree=replace(self.tree, score=self.tree.score * share))
+
+    def add_to(self, scores: Array) -> None:
+        """Add what the tree says of the training rows."""
+        order = np.argsort(self.spans[:, 0])
+        lengths = (self.spans[:, 1] - self.spans[:, 0])[order]
+        scores[self.rows] += np.repeat(self.tree.score[self.leaves[order]], lengths)
+
+
+@dataclass(frozen=True, eq=False)
+class Room:
+    """Arrays that growing fills anew for each tree."""
+
+    fixed: NDArray[np.int64]
+    pool: NDArray[np.int64]
+    """Leaves × sums in all bins of all columns."""
+    spare: Codes
+    beside: NDArray[np.int64]
+    asked: Rows
+    left: Codes
+    sets: NDArray[np.uint8]
+    scores: Array
+    gains: Array
+    totals: NDArray[np.int64]
+    spans: Rows
+
+    @staticmethod
+    def of(rows: int, sums: int, leaves: int) -> Room:
+        """Room for trees on so many rows, with so many sums per node, of so many leaves."""
+        nodes = 2 * leaves - 1
+        return Room(
+            fixed=np.empty((rows, 2), np.int64),
+            pool=np.empty((leaves, sums), np.int64),
+            spare=np.empty(rows, np.int32),
+            beside=np.empty((rows, 2), np.int64),
+            asked=np.zeros((nodes, 5), np.intp),
+            left=np.empty(nodes, np.int32),
+            sets=np.zeros((nodes, 32), np.uint8),
+            scores=np.empty(nodes),
+            gains=np.empty(nodes),
+            totals=np.empty((nodes, 2), np.int64),
+            spans=np.empty((nodes, 2), np.intp),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns as the kernel walks them."""
+
+    blocks: Bins
+    bins: Bins
+    known: Rows
+    kinds: Rows
+    directions: Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Grower:
+    """Training rows in bins, and what stays the same while trees grow on them."""
+
+    bins: Bins
+    """F × n."""
+    known: Rows
+    nominal: Flags
+    directions: Rows
+    """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
+    weights: Array
+    limits: Limits
+
+    def grow(self, gradient: Array, hessian: Array, chosen: Rows | None) -> Grown:
+        """One tree, that asks for some of the columns or, by None, for any."""
+        from mlcli.kernels.gradient_trees import grow
+
+        room, columns = self._room, self._all if chosen is None else self._of(chosen)
+        units = self._fix_points(gradient, hessian)
+        whole = np.array([self._least, self._shift, int(self.directions.any())])
+        depth = self.limits.max_depth or BOTTOMLESS
+        limits = np.array([self.limits.max_leaves, depth, GROWTH[self.limits.growth]])
+        rows = np.arange(self.bins.shape[1], dtype=np.int32)
+        nodes = grow(
+            columns.blocks, columns.bins, columns.known, columns.kinds, columns.directions,
+            room.fixed, units, whole, limits, room.pool, rows, room.spare, room.beside,
+            room.asked, room.left, room.sets, room.scores, room.gains, room.totals, room.spans,
+        )  # fmt: skip
+        return self._grown(rows, nodes, chosen)
+
+    def _grown(self, rows: Codes, nodes: int, chosen: Rows | None) -> Grown:
+        room, left = self._room, self._room.left[:nodes].copy()
+        asks = left != LEAF
+        column = np.where(asks, room.asked[:nodes, 0], 0)
+        tree = Trees(
+            roots=np.zeros(1, np.int32),
+            column=(column if chosen is None else chosen[column]).astype(np.int32),
+            left=left,
+            sets=np.where(asks[:, None], room.sets[:nodes], np.uint8(0)),
+            score=np.where(asks, 0.0, room.scores[:nodes]),
+            gain=np.where(asks, room.gains[:nodes] / -2, 0.0),
+            weight=np.ldexp((room.totals[:nodes, 1] >> self._shift).astype(np.float64), -self._weight_places),
+        )
+        leaves = np.flatnonzero(~asks)
+        return Grown(tree, leaves, rows, room.spans[leaves])
+
+    def _fix_points(self, gradient: Array, hessian: Array) -> Array:
+        """Gradients and hessians as whole numbers of units, the finest whose sums fit; the units, and l2."""
+        from mlcli.kernels.gradient_histograms import fix_points
+
+        places = WORD - 1 - bits_of(np.abs(gradient).sum()), self._shift - 1 - bits_of(hessian.sum())
+        scales = 2.0 ** np.array([*places, self._weight_places])
+        fix_points(gradient, hessian, self.weights, scales, self._shift, self._room.fixed)
+        return np.array([1 / scales[0], 1 / scales[1], self.limits.l2])
+
+    @cached_property
+    def _weight_places(self) -> int:
+        """How many binary places of weights are kept: none of whole ones."""
+        spare = WEIGHT_BITS - bits_of(self.weights.sum())
+        return min(spare, 0) if (self.weights == np.rint(self.weights)).all() else spare
+
+    @cached_property
+    def _shift(self) -> int:
+        """How many bits are left for hessians beside the weights."""
+        return WORD - 1 - bits_of(self.weights.sum() * 2.0**self._weight_places + len(self.weights))
+
+    @cached_property
+    def _least(self) -> int:
+        """The least weight of a leaf, in the places that are kept."""
+        return math.ceil(self.limits.min_leaf * NEARLY * 2.0**self._weight_places)
+
+    @cached_property
+    def _room(self) -> Room:
+        from mlcli.kernels.gradient_histograms import BLOCK, PER_COLUMN
+
+        sums = self._all.blocks.shape[0] * BLOCK * PER_COLUMN
+        return Room.of(self.bins.shape[1], sums, self.limits.max_leaves)
+
+    @cached_property
+    def _all(self) -> Columns:
+        return self._of(np.arange(len(self.bins)))
+
+    def _of(self, chosen: Rows) -> Columns:
+        from mlcli.kernels.gradient_histograms import in_blocks
+
+        bins = self.bins[chosen]
+        kinds = self.nominal[chosen].astype(np.intp)
+        return Columns(in_blocks(bins), bins, self.known[chosen], kinds, self.directions[chosen])
+
+
+def bits_of(total: Any) -> int:
+    """How many bits hold any whole number up to a total; below 0 for fractions."""
+    return math.frexp(float(total))[1]

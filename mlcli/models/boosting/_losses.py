@@ -1,0 +1,214 @@
+"""Losses of boosted scores: what they cost, with gradient and hessian per row, and the best score of some rows.
+
+Scores are outputs × rows: one output for a number or for the log-odds of the second of two classes, else one per
+class. All that is said of rows is weighted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from mlcli.core.tables import Array, Codes
+
+HALVINGS = 80
+"""How often an interval is halved to find a minimum: to the last bit."""
+
+
+class Slopes(NamedTuple):
+    """The mean cost of a row, and per output and row its first and second derivative."""
+
+    cost: float
+    gradient: Array
+    hessian: Array
+
+
+class Loss(Protocol):
+    """What a model minimises: Σ w·L(y, F)."""
+
+    @property
+    def start(self) -> Array:
+        """For every output the score that costs least of those that are the same for all rows."""
+
+    def at(self, scores: Array) -> Slopes:
+        """The loss near some scores."""
+
+
+@dataclass(frozen=True, eq=False)
+class ValueLoss:
+    """A loss of what the score of a number falls short of, r = y − F."""
+
+    y: Array
+    weights: Array
+
+    @property
+    def start(self) -> Array:
+        """The best value for all rows."""
+        return np.array([self.best_of(self.y, self.weights)])
+
+    def at(self, scores: Array) -> Slopes:
+        """The largest curvature, 1, stands for all."""
+        short = self.y - scores[0]
+        cost = self.weights @ self.costs(short) / self.weights.sum()
+        return Slopes(float(cost), -(self.weights * self.pull(short))[None, :], self.weights[None, :])
+
+    def best(self, scores: Array, output: int, rows: Codes) -> float:
+        """The best value for what some rows fall short of."""
+        return self.best_of(self.y[rows] - scores[output, rows], self.weights[rows])
+
+    def costs(self, short: Array) -> Array:
+        """What each r costs."""
+        raise NotImplementedError
+
+    def pull(self, short: Array) -> Array:
+        """The derivative of the cost of each r."""
+        raise NotImplementedError
+
+    def best_of(self, values: Array, weights: Array) -> float:
+        """The value with the least summed cost of the differences to it."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredLoss(ValueLoss):
+    """½ r²."""
+
+    def costs(self, short: Array) -> Array:
+        """½ r²."""
+        return short * short / 2
+
+    def pull(self, short: Array) -> Array:
+        """The difference r itself."""
+        return short
+
+    def best_of(self, values: Array, weights: Array) -> float:
+        """The mean."""
+        return float(weights @ values / weights.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class AbsoluteLoss(ValueLoss):
+    """|r|, without any curvature: leaves answer with the median."""
+
+    def costs(self, short: Array) -> Array:
+        """The size of r."""
+        return np.abs(short)
+
+    def pull(self, short: Array) -> Array:
+        """The sign of r."""
+        return np.sign(short)
+
+    def best_of(self, values: Array, weights: Array) -> float:
+        """The median."""
+        return weighted_quantile(values, weights, 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class HuberLoss(ValueLoss):
+    """½ r² up to |r| = δ, and straight on from there: δ·(|r| − ½ δ)."""
+
+    delta: float
+
+    def costs(self, short: Array) -> Array:
+        """Squared near 0, straight far out."""
+        size = np.abs(short)
+        near = np.minimum(size, self.delta)
+        return near * (size - near / 2)
+
+    def pull(self, short: Array) -> Array:
+        """The difference r, as far as δ."""
+        return np.clip(short, -self.delta, self.delta)
+
+    def best_of(self, values: Array, weights: Array) -> float:
+        """Where as much pulls up as down."""
+        low, high = float(values.min()), float(values.max())
+        for _ in range(HALVINGS):
+            middle = low / 2 + high / 2
+            low, high = (middle, high) if weights @ self.pull(values - middle) > 0 else (low, middle)
+        return low / 2 + high / 2
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticLoss:
+    """log(1 + e^F) − y·F, where F is the log-odds of the second class and y says whether it is that class."""
+
+    outcome: Array
+    weights: Array
+
+    @property
+    def start(self) -> Array:
+        """The log-odds of all rows."""
+        positive = self.weights @ self.outcome
+        return np.array([np.log(positive / (self.weights.sum() - positive))])
+
+    def at(self, scores: Array) -> Slopes:
+        """Written with e^−|F|, which cannot overflow."""
+        F = scores[0]
+        small = np.exp(-np.abs(F))
+        above = 1 + small
+        probability = np.where(F >= 0, 1.0, small) / above
+        costs = np.maximum(F, 0) - self.outcome * F + np.log(above)
+        return Slopes(
+            float(self.weights @ costs / self.weights.sum()),
+            (self.weights * (probability - self.outcome))[None, :],
+            (self.weights * (small / (above * above)))[None, :],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxLoss:
+    """log Σ_k e^F_k − F_y: every class has a score; hessians are those of one score while the others stay."""
+
+    y: Codes
+    classes: int
+    weights: Array
+
+    @property
+    def start(self) -> Array:
+        """The logarithms of the class shares, about 0."""
+        logs = np.log(np.bincount(self.y, weights=self.weights, minlength=self.classes))
+        return np.asarray(logs - logs.mean(), np.float64)
+
+    def at(self, scores: Array) -> Slopes:
+        """Written relative to the largest score, which cannot overflow."""
+        rows, highest = np.arange(len(self.y)), scores.max(axis=0)
+        powers = np.exp(scores - highest)
+        sums = powers.sum(axis=0)
+        costs = highest - scores[self.y, rows] + np.log(sums)
+        shares = powers / sums
+        hessian = self.weights * (shares * (1 - shares))
+        shares[self.y, rows] -= 1
+        return Slopes(float(self.weights @ costs / self.weights.sum()), self.weights * shares, hessian)
+
+
+def weighted_quantile(values: Array, weights: Array, share: float) -> float:
+    """The value below which a share of the weight lies; where that is between two values, their middle."""
+    order = np.argsort(values)
+    reached = np.cumsum(weights[order])
+    wanted, last = share * reached[-1], len(values) - 1
+    low = np.searchsorted(reached, wanted * (1 - 1e-12))
+    high = np.searchsorted(reached, wanted * (1 + 1e-12), side="right")
+    return float(values[order[min(low, last)]] / 2 + values[order[min(high, last)]] / 2)
+
+
+def usual_delta(y: Array, weights: Array) -> float:
+    """Nine tenths of the values are no farther from the median (Friedman 2001); 1 where that is no distance."""
+    far = np.abs(y - weighted_quantile(y, weights, 0.5))
+    return weighted_quantile(far, weights, 0.9) or float(far.max()) or 1.0
+
+
+LOSSES_OF_VALUES: dict[str, Callable[[Array, Array, float | None], Loss]] = {
+    "squared": lambda y, weights, delta: SquaredLoss(y, weights),
+    "absolute": lambda y, weights, delta: AbsoluteLoss(y, weights),
+    "huber": lambda y, weights, delta: HuberLoss(y, weights, delta or usual_delta(y, weights)),
+}
+
+
+def loss_of_classes(y: Codes, present: Codes, weights: Array) -> Loss:
+    """Cross-entropy over the classes that are present: of log-odds for two, else of softmax."""
+    if len(present) == 2:
+        return LogisticLoss((y == present[1]).astype(np.float64), weights)
+    return SoftmaxLoss(np.searchsorted(present, y).astype(np.int32), len(present), weights)
