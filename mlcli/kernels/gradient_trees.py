@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.kernels.gradient_histograms import BINS, PER_COLUMN, Bytes, Whole, add_rows, clear, subtract
+from mlcli.kernels.gradient_histograms import BINS, BLOCK, PER_COLUMN, Bytes, Whole, add_rows, clear, subtract
 from mlcli.kernels.gradient_splits import NOMINAL, best_split, by_score, hessian_of, score_of
 
 LEAF = -1
@@ -84,12 +84,13 @@ def next_to_split(gains: Array, depths: Rows, growth: int) -> int:
 @njit(cache=True, nogil=True, error_model="numpy")
 def search(
     node: int, sums: Whole, known: Rows, kinds: Rows, directions: Rows, units: Array, whole: Whole,
-    total: Whole, bounds: Array, bins: Rows, along: Whole, found: Array, gains: Array, asked: Rows,
+    total: Whole, span: Rows, bounds: Array, along: Whole, found: Array, gains: Array, asked: Rows,
 ) -> None:  # fmt: skip
     """Note the best split of a node."""
     gains[node], asked[node, COLUMN], asked[node, CUT], asked[node, MISSING_LEFT] = best_split(
-        sums, known, kinds, total[node], units, whole, directions, bounds[node], bins, along, found
-    )
+        sums, known, kinds, total[node], units, whole, span[node, 1] - span[node, 0], directions, bounds[node],
+        along, found,
+    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -118,13 +119,21 @@ def sum_up(
     node: int, first: int, fresh: int, blocks: Bytes, rows: Codes, fixed: Whole, beside: Whole, bins: Rows,
     span: Rows, pool: Whole, asked: Rows,
 ) -> None:  # fmt: skip
-    """The smaller child is summed up in a fresh slot of the pool; what its parent has besides is the other's."""
+    """The smaller child is summed up in a fresh slot of the pool; what its parent has besides is the other's.
+
+    A child with few rows is sooner summed up than found by subtraction.
+    """
     left_is_smaller = span[first, 1] - span[first, 0] <= span[first + 1, 1] - span[first + 1, 0]
     smaller, larger = (first, first + 1) if left_is_smaller else (first + 1, first)
     asked[smaller, SLOT], asked[larger, SLOT] = fresh, asked[node, SLOT]
     clear(pool[fresh], bins)
     add_rows(blocks, rows[span[smaller, 0] : span[smaller, 1]], fixed, beside, pool[fresh])
-    subtract(pool[asked[node, SLOT]], pool[fresh], bins)
+    others = rows[span[larger, 0] : span[larger, 1]]
+    if len(others) * len(bins) < bins.sum():
+        clear(pool[asked[node, SLOT]], bins)
+        add_rows(blocks, others, fixed, beside, pool[asked[node, SLOT]])
+    else:
+        subtract(pool[asked[node, SLOT]], pool[fresh], bins)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -146,8 +155,9 @@ def grow(
     grouped by leaf; ``span`` says where. ``gains`` of a node that asks are negative: what it gained, less than 0.
     """
     bounds = np.empty((len(left), 2))
-    bins, along, found = np.arange(BINS), np.empty((2, BINS), np.int64), np.empty(BINS)
-    goes_left, all_bins = np.zeros(BINS, np.intp), known + 1
+    along, found = np.empty((2, BINS), np.int64), np.empty(BINS)
+    goes_left, all_bins = np.zeros(BINS, np.intp), np.ones(BLOCK * len(blocks), np.intp)
+    all_bins[: len(known)] += known
     total[0, 0], total[0, 1] = fixed[:, 0].sum(), fixed[:, 1].sum()
     span[0, 0], span[0, 1], bounds[0, 0], bounds[0, 1] = 0, len(rows), -np.inf, np.inf
     scores[0] = score_of(total[0, 0] * units[0], hessian_of(total[0, 1], units, whole) + units[2], -np.inf, np.inf)
@@ -155,7 +165,7 @@ def grow(
     if may_split(total[0], 0, whole, limits):
         clear(pool[0], all_bins)
         add_rows(blocks, rows, fixed, beside, pool[0])
-        search(0, pool[0], known, kinds, directions, units, whole, total, bounds, bins, along, found, gains, asked)
+        search(0, pool[0], known, kinds, directions, units, whole, total, span, bounds, along, found, gains, asked)
     nodes = 1
     for leaves in range(2, limits[0] + 1):
         node = next_to_split(gains[:nodes], asked[:, DEPTH], limits[2])
@@ -183,7 +193,7 @@ def grow(
         for child in range(first, nodes):
             if may_split(total[child], deeper, whole, limits):
                 search(
-                    child, pool[asked[child, SLOT]], known, kinds, directions, units, whole, total, bounds, bins,
+                    child, pool[asked[child, SLOT]], known, kinds, directions, units, whole, total, span, bounds,
                     along, found, gains, asked,
                 )  # fmt: skip
     return nodes
