@@ -89,7 +89,7 @@ def test_values_are_those_of_lightgbm(loss: str, theirs: str) -> None:
         objective=theirs, alpha=0.9, n_estimators=ROUNDS, reg_lambda=1.0, min_data_in_bin=1, verbose=-1,
         boost_from_average=False, num_threads=1,
     ).fit(X, y - start)  # fmt: skip
-    assert model.predict_values(numeric(X)) == pytest.approx(start + other.predict(X), abs=1e-6)
+    assert model.predict_values(numeric(X)) == pytest.approx(start + np.asarray(other.predict(X)), abs=1e-6)
 
 
 def test_missing_cells_go_where_scikit_learn_sends_them() -> None:
