@@ -26,14 +26,10 @@ def explained(trees: Trees, columns: Sequence[Column], training: Array, aside: A
 
 
 def _rounds(trees: Trees, training: Array, aside: Array, outputs: int) -> Section:
-    kept, made = len(trees.roots) // max(outputs, 1), len(training) - 1
-    lines = [
-        f"{kept} rounds are kept"
-        + (f" of {made}: then the loss of the rows held aside was smallest" if len(aside) else "")
-    ]
-    if len(trees.roots):
-        lines.append(f"{len(trees.roots)} trees with {trees.leaves / len(trees.roots):.1f} leaves on average")
-    return Section("Rounds", lines=tuple(lines))
+    kept, made = len(trees.roots) // outputs, len(training) - 1
+    why = "after that, the loss of the rows held aside was not smaller" if kept < made else ""
+    rows = ((kept, made, len(trees.roots), trees.leaves / max(len(trees.roots), 1)),)
+    return Section("Rounds", header=("kept", "made", "trees", "leaves of a tree"), rows=rows, note=why)
 
 
 def _curve(training: Array, aside: Array) -> Section:
