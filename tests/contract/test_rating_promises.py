@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from mlcli.core.errors import FitError
-from mlcli.core.learning import ask
+from mlcli.core.learning import ask, learn
 from mlcli.core.ratings import TOP
 from mlcli.core.schema import Column
 from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table
+from mlcli.models.recommendation.global_mean import GlobalMean
 from mlcli.prepare.impute import Impute
 from tests.contract.exceptions import owing
 from tests.contract.subjects import EVERYONE, Subject
@@ -203,3 +204,20 @@ def test_a_row_without_user_or_item_cannot_be_learned_from() -> None:
     with pytest.raises(FitError, match="lacks its user or its item"):
         Subject("global-mean", "recommendation").fitted(rows)
     assert Column("user", "nominal", ("user0",)) == rows.table.columns[0]
+
+
+@dataclass(kw_only=True, eq=False)
+class Silent(GlobalMean):
+    """Has no rating for the second user."""
+
+    def rate(self, users: Any, items: Any) -> Any:
+        """The mean, but for the second user."""
+        return np.where(users == 1, np.nan, super().rate(users, items))
+
+
+def test_an_infinite_or_missing_rating_is_refused() -> None:
+    model = Silent()
+    data = ratings([0, 1, 2], [0, 0, 1], [1.0, 2.0, 3.0])
+    learn(model, data, np.random.default_rng(0))
+    with pytest.raises(FitError, match="not a number for 1 of 3 rows"):
+        ask(model, data)

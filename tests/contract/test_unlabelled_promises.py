@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from mlcli.core.kinds import kind_named
 from mlcli.core.learning import ask
 from mlcli.core.schema import Column
 from mlcli.core.state import packed, unpacked
+from mlcli.core.tables import Array, Table
+from mlcli.core.unsupervised import DensityEstimator, Projector
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named
 from tests.contract.exceptions import owing
@@ -173,3 +175,37 @@ def test_it_learns_the_toy_without_a_numerical_warning(subject: Subject) -> None
         warnings.simplefilter("error", RuntimeWarning)
         answers = subject.answers(*parts(subject))
     assert len(answers) > 0
+
+
+@dataclass(kw_only=True, eq=False)
+class Foggy(DensityEstimator):
+    """Has no number for the density of its second row."""
+
+    id = "foggy"
+    said: float
+
+    def log_density(self, table: Table) -> Array:
+        """Zero, but for the second."""
+        return np.where(np.arange(len(table)) == 1, self.said, 0.0)
+
+
+@dataclass(kw_only=True, eq=False)
+class Blind(Projector):
+    """Cannot show its second row."""
+
+    id = "blind"
+    said: float
+
+    def reconstruct(self, table: Table) -> Array:
+        """Every row as it is, but for the second."""
+        back = table.numbers.copy()
+        back[1] = self.said
+        return back
+
+
+@pytest.mark.parametrize("said", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(("cls", "kind"), [(Foggy, "density"), (Blind, "projection")])
+def test_an_infinite_or_missing_answer_is_refused(cls: Any, kind: str, said: float) -> None:
+    rows = next(subject for subject in UNLABELLED if subject.kind == kind).rows()
+    with pytest.raises(FitError, match="not a number for 1 of 150 rows"):
+        ask(cls(said=said), rows)
