@@ -31,13 +31,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier
+from mlcli.core.bases import Accepts, Classifier, Step
 from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
+from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
+from mlcli.models.linear._classes_held_out import held_out
 from mlcli.models.linear._design import check_shapes, scores, terms
 from mlcli.models.linear._forms import FORMS, FORMS_OF_FEW, Form, Part
 from mlcli.models.linear._gradient_descent import gradient_descent
@@ -52,6 +54,8 @@ ADVICE = {
     "newton": "a larger max_iterations or l2 would help",
     "gradient-descent": "the solver newton, or a larger max_iterations or l2, would help",
 }
+SURE_TOLERANCE, SURE_STEPS = 1e-8, 100
+"""What determines the minimum to nine digits."""
 LARGEST_EXPONENT = 709.0
 SEPARATED = (
     "the columns separate some classes perfectly, so without a penalty ever larger coefficients fit ever better; "
@@ -109,6 +113,11 @@ class LogisticRegression(Classifier):
         self._learn(X, np.concatenate(learned))
         self.iterations_ = tuple(minimum.iterations for minimum in minima)
         self.steepness_ = tuple(minimum.steepness for minimum in minima)
+
+    def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
+        """Each part by Newton steps from the minimum for all rows; None where ends could differ in nine digits."""
+        sure = self.solver == "newton" and self.tolerance <= SURE_TOLERANCE and self.max_iterations >= SURE_STEPS
+        return held_out(data, round_, steps, self.multiclass, self.l2) if sure and self.intercept else None
 
     def _objective(self, X: Standard, part: Part, shares: Array) -> Objective:
         """Mean loss and penalty per row, in columns of unit variance; the intercept is free."""
