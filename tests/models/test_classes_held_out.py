@@ -1,4 +1,4 @@
-"""The shortcut of logistic regression against a fit to each split: what it answers, and what it leaves to the loop."""
+"""The shortcut of logistic regression: what it answers as a fit to each split does, and what it leaves to it."""
 
 from __future__ import annotations
 
@@ -23,19 +23,22 @@ def test_every_fold_is_answered_in_both_forms(dataset: str, multiclass: str) -> 
     data = weighted(in_numbers(dataset))
     model = LogisticRegression(multiclass=multiclass)
     held = assert_equal_or_refused(model, (Standardise(),), data, dealt(len(data), 4))
-    assert held is not None and not held.refused.any()
+    assert held is not None
+    assert not held.refused.any()
 
 
 def test_folds_far_from_the_minimum_for_all_rows_are_still_answered() -> None:
     data = in_numbers("wine")
     held = assert_equal_or_refused(LogisticRegression(l2=1e-3), (Standardise(),), data, dealt(len(data), 2))
-    assert held is not None and not held.refused.any()
+    assert held is not None
+    assert not held.refused.any()
 
 
 def test_a_fold_that_holds_all_of_a_class_is_left_to_the_loop() -> None:
     data = in_numbers("iris")
     held = assert_equal_or_refused(LogisticRegression(), (), data, data.y)
-    assert held is not None and held.refused.all()
+    assert held is not None
+    assert held.refused.all()
 
 
 @pytest.mark.parametrize(
