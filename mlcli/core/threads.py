@@ -1,4 +1,8 @@
-"""One BLAS thread wherever a cell runs: parallelism belongs to the runner, and equal sums need equal threads."""
+"""How many threads work: one for BLAS wherever a cell runs, and for a fit as many as nobody else uses.
+
+Parallelism belongs to the runner: while it works in one process, a fit may use the cores that other processes
+would get; in a worker beside others it has one. Results do not depend on either number.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,28 @@ from contextlib import contextmanager
 
 BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _pinned_from_the_start = False
+_threads_of_a_fit = 1
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads_of_a_fit() -> int:
+    """How many threads a fit may start: 1 unless somebody has said that the cores are free."""
+    return _threads_of_a_fit
+
+
+@contextmanager
+def cores_for_a_fit(count: int) -> Iterator[None]:
+    """Let fits in the body use ``count`` threads, since no other process works meanwhile."""
+    global _threads_of_a_fit
+    before, _threads_of_a_fit = _threads_of_a_fit, count
+    try:
+        yield
+    finally:
+        _threads_of_a_fit = before
 
 
 def pin_blas_from_the_start() -> None:

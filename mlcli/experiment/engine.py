@@ -14,7 +14,7 @@ from mlcli.core.explanation import Explanation, Section
 from mlcli.core.kinds import kind_named
 from mlcli.core.learning import judged
 from mlcli.core.pipeline import Pipeline
-from mlcli.core.threads import one_blas_thread
+from mlcli.core.threads import cores, cores_for_a_fit, one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.cells import ModelSpec, SplitResult, StepSpec
 from mlcli.experiment.hearing import heard
@@ -82,7 +82,7 @@ def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, 
     data = kind_named(kind).container.from_table(dataset.table, dataset.schema)
     rows = data.to_learn_from()
     learner = Learner(dataset.content, model, steps, seed)
-    with one_blas_thread(), heard() as said:
+    with one_blas_thread(), cores_for_a_fit(cores()), heard() as said:
         started = perf_counter()
         pipeline = learner.learned(rows, "all")
         kind_named(kind).base.settle(pipeline, rows, data)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from mlcli.core.compiling import compiling
 from mlcli.core.kinds import kind_named
+from mlcli.core.threads import cores, cores_for_a_fit
 from mlcli.experiment.cells import Cell, CellResult
 from mlcli.experiment.course import Course
 from mlcli.experiment.engine import judge
@@ -56,7 +56,8 @@ def run(
         _run_here(ledger, None, patience)
     else:
         with Pool(workers) as pool:
-            _run_here(ledger, pool, patience)
+            with cores_for_a_fit(workers):
+                _run_here(ledger, pool, patience)
             _run_in_pool(ledger, pool)
     if any(ledger.waiting(lambda course: not _is_ordinary(course))):
         _run_supervised(ledger, _is_suspect, 1)
@@ -68,7 +69,7 @@ def workers_for(jobs: int | None) -> int:
     """How many processes may work at once."""
     if jobs is not None and jobs > 0:
         return jobs
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores()
 
 
 def _is_suspect(course: Course) -> bool:

@@ -1,0 +1,115 @@
+"""Compiled search for the best split of one node by one column, from a histogram or from few rows themselves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mlcli.core.tables import Array, Rows
+from mlcli.kernels.histograms import AMOUNT, WEIGHT, Columns, Here
+from mlcli.kernels.without_counting import compiled
+
+Split = tuple[float, int, int, int]
+"""Score, low, high, side: bins up to ``low`` go left, those from ``high`` on right, and missing cells left if
+``side`` is 1. Of a nominal column, ``low`` alone goes left. The score is what Σ S² / W becomes, or -inf."""
+
+
+class Whole(NamedTuple):
+    """A node before it is split: its sums, the weight last, and what a split of it must heed."""
+
+    totals: Array
+    least: float
+    """The least weight of a branch."""
+    tolerance: float
+    """How much two scores may differ by rounding alone."""
+
+
+@compiled
+def score_of(left: Array, lost: Array, side: int, whole: Whole) -> float:
+    """The score with these sums on the left, and if ``side`` is 1 the lost ones too; -inf if it may not be."""
+    totals, last = whole.totals, len(whole.totals) - 1
+    here = left[last] + side * lost[last]
+    there = totals[last] - here
+    if here <= 0.0 or there <= 0.0 or here < whole.least or there < whole.least:
+        return -np.inf
+    lefts, rights = 0.0, 0.0
+    for k in range(last):
+        one = left[k] + side * lost[k]
+        rest = totals[k] - one
+        lefts += one * one
+        rights += rest * rest
+    score: float = (lefts * there + rights * here) / (here * there)
+    return score
+
+
+@compiled
+def best_threshold(sums: Array, known: int, whole: Whole, left: Array) -> Split:
+    """The first threshold, but for rounding, that scores most; missing cells (bin ``known``) go to either side."""
+    last = len(left) - 1
+    lost = sums[known]
+    best, best_low, best_high, best_side = -np.inf, 0, 0, 0
+    for k in range(last + 1):
+        left[k] = 0.0
+    low = -1
+    for b in range(known + 1):
+        if sums[b, last] == 0.0:
+            continue
+        sides = 0 if low < 0 else 2 if lost[last] > 0.0 and b < known else 1
+        for side in range(sides):
+            score = score_of(left, lost, side, whole)
+            if score > best + whole.tolerance:
+                best, best_low, best_high, best_side = score, low, b, side
+        for k in range(last + 1):
+            left[k] += sums[b, k]
+        low = b
+    return best, best_low, best_high, best_side
+
+
+@compiled
+def best_level(sums: Array, known: int, whole: Whole) -> Split:
+    """The first level, but for rounding, that scores most when it is split from the rest."""
+    best, level = -np.inf, 0
+    for b in range(known + 1):
+        score = score_of(sums[b], sums[b], 0, whole)
+        if score > best + whole.tolerance:
+            best, level = score, b
+    return best, level, level, 0
+
+
+@compiled
+def sort_few(columns: Columns, feature: int, here: Here, order: Rows) -> None:
+    """Fill ``order`` with bin × 256 + place of fewer than 256 rows, ascending."""
+    for i in range(here.end - here.begin):
+        key = (np.int64(columns.bins[feature, here.rows[here.begin + i]]) << 8) | i
+        place = i
+        while place > 0 and order[place - 1] > key:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = key
+
+
+@compiled
+def best_threshold_of_few(here: Here, whole: Whole, order: Rows, left: Array) -> Split:
+    """The same from sorted rows, where no cell is missing."""
+    totals, last = whole.totals, len(whole.totals) - 1
+    best, best_low, best_high = -np.inf, 0, 0
+    lefts, rights, gathered = 0.0, 0.0, 0.0
+    for k in range(last):
+        left[k] = 0.0
+        rights += totals[k] * totals[k]
+    for place in range(here.end - here.begin - 1):
+        i = order[place] & 255
+        k, one = here.slots[i], here.parts[i, AMOUNT]
+        lefts += one * (2 * left[k] + one)
+        rights -= one * (2 * (totals[k] - left[k]) - one)
+        left[k] += one
+        gathered += here.parts[i, WEIGHT]
+        low, high = order[place] >> 8, order[place + 1] >> 8
+        rest = totals[last] - gathered
+        if low == high or gathered < whole.least or rest < whole.least or rest <= 0.0:
+            continue
+        score = (lefts * rest + rights * gathered) / (gathered * rest)
+        if score > best + whole.tolerance:
+            best, best_low, best_high = score, low, high
+    return best, best_low, best_high, 0

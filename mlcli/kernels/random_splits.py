@@ -1,0 +1,89 @@
+"""Compiled random splits (extra-trees): one threshold, or one level, drawn for a node and a column."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mlcli.core.tables import Array, Rows
+from mlcli.kernels.chance import random_below, random_share
+from mlcli.kernels.histogram_splits import Split, Whole, score_of
+from mlcli.kernels.histograms import AMOUNT, WEIGHT, Columns, Here, add_up
+from mlcli.kernels.without_counting import compiled
+
+
+@compiled
+def random_threshold(
+    columns: Columns, feature: int, here: Here, whole: Whole, sums: Array, state: Rows, wish: Array
+) -> Split:
+    """A threshold anywhere between the smallest and the largest value; missing cells go to the better side.
+
+    ``wish[0]`` becomes the number that was drawn. A single known value is split from the missing ones.
+    """
+    known = columns.known[feature]
+    first, last = ends_of(columns, feature, here)
+    if last < 0:
+        return -np.inf, 0, 0, 0
+    low, high = last, known
+    if first < last:
+        start, stop = columns.lowest[feature, first], columns.highest[feature, last]
+        wish[0] = start + random_share(state) * (stop - start)
+        low = bin_of(columns, feature, first, last, wish[0])
+        high = low + 1
+    sum_up(columns, feature, here, 0, low, sums[0])
+    sum_up(columns, feature, here, known, known, sums[1])
+    score, side = score_of(sums[0], sums[1], 0, whole), 0
+    if high < known and sums[1, sums.shape[1] - 1] > 0.0:
+        other = score_of(sums[0], sums[1], 1, whole)
+        score, side = (other, 1) if other > score + whole.tolerance else (score, 0)
+    return score, low, high, side
+
+
+@compiled
+def random_level(columns: Columns, feature: int, here: Here, whole: Whole, sums: Array, state: Rows) -> Split:
+    """One of the levels in a node, all alike, against the rest."""
+    add_up(columns, feature, here, sums)
+    last, present = sums.shape[1] - 1, 0
+    for b in range(columns.known[feature] + 1):
+        present += sums[b, last] > 0.0
+    wanted, level = random_below(state, present), -1
+    while wanted >= 0:
+        level += 1
+        wanted -= sums[level, last] > 0.0
+    return score_of(sums[level], sums[level], 0, whole), level, level, 0
+
+
+@compiled
+def ends_of(columns: Columns, feature: int, here: Here) -> tuple[int, int]:
+    """The first and the last bin that known values of a node lie in; the last is -1 if there are none."""
+    known = columns.known[feature]
+    first, last = int(known), -1
+    for i in range(here.begin, here.end):
+        b = int(columns.bins[feature, here.rows[i]])
+        first = min(first, b)
+        last = max(last, b if b < known else -1)
+    return first, last
+
+
+@compiled
+def bin_of(columns: Columns, feature: int, first: int, last: int, value: float) -> int:
+    """The last bin from ``first`` to the one before ``last`` that begins at or below a value."""
+    while last - first > 1:
+        middle = (first + last) // 2
+        if columns.lowest[feature, middle] <= value:
+            first = middle
+        else:
+            last = middle
+    return first
+
+
+@compiled
+def sum_up(columns: Columns, feature: int, here: Here, low: int, high: int, sums: Array) -> None:
+    """Fill ``sums`` (the weight last) with what the rows in the bins from ``low`` to ``high`` hold."""
+    last = len(sums) - 1
+    for k in range(last + 1):
+        sums[k] = 0.0
+    for i in range(here.end - here.begin):
+        b = columns.bins[feature, here.rows[here.begin + i]]
+        inside = low <= b <= high
+        sums[here.slots[i]] += inside * here.parts[i, AMOUNT]
+        sums[last] += inside * here.parts[i, WEIGHT]

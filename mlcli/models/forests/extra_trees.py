@@ -1,0 +1,39 @@
+"""Extra-trees: a forest on all rows whose cuts are drawn at random, the best of a few columns' cuts at each node.
+
+Formula:
+    As random-forest, but for each column drawn at a node one threshold is drawn, all numbers between the node's
+    smallest and largest alike, and the column whose cut gains most splits the node (gini, or squared error).
+
+Assumes:
+    What random-forest does. The cuts vary more, so single trees are worse and their mean is smoother; columns of
+    pure noise cost more than in a random forest.
+
+Cost:
+    trees × n log n × columns drawn, as random-forest; trees are larger, since their cuts are worse.
+
+Choices:
+    Rows are not drawn unless ``bootstrap`` is on (Geurts et al. 2006), and then there is an out-of-bag error. A
+    threshold that lies between two training values stays what it was drawn as; in a column with more distinct
+    values than ``bins`` one that lies in a bin moves half-way to the next. Of a nominal column one of the node's
+    levels, all alike, is split from the rest. Otherwise everything is settled as in random-forest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlcli.core.bases import Classifier, Regressor
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.models.forests._forest import Forest
+
+
+@register("extra-trees", reference="Geurts, Ernst & Wehenkel 2006")
+@dataclass(kw_only=True, eq=False)
+class ExtraTrees(Forest, Classifier, Regressor):
+    """A cut drawn for each column drawn, on all rows."""
+
+    bootstrap: bool = param(False, "whether a tree learns from as many rows drawn with replacement, or from all")
+
+    random_cuts: ClassVar[bool] = True

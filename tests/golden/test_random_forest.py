@@ -1,0 +1,205 @@
+"""random-forest beside decision-tree, scikit-learn's trees on the same bags, and the numbers of the notes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from mlcli.core.containers import LabelledRows, ValuedRows
+from mlcli.core.errors import UsageError
+from mlcli.core.params import build
+from mlcli.core.tables import Array, Table
+from mlcli.models.forests._bag import Bag, order_of_content
+from mlcli.models.forests._forest import SHARES
+from mlcli.models.forests.random_forest import RandomForest
+from mlcli.models.trees.decision_tree import DecisionTree
+from tests.contract.subjects import said_by
+from tests.contract.toys import EVERYTHING, rows_for
+from tests.golden.asking import answered, asked, fitted
+from tests.golden.shipped import in_numbers, numeric
+from tests.rows import labelled, table_of, valued
+
+ALONE: dict[str, Any] = {"trees": 1, "bootstrap": False, "features": "all"}
+"""One tree on all rows and columns."""
+
+
+# With all rows and all columns, one tree is decision-tree's (CART): the same questions in another order of nodes.
+
+
+def same_questions(data: Any, **limits: Any) -> tuple[Any, Any]:
+    """Both trees, after a look at whether they ask the same and answer alike."""
+    forest, tree = fitted(RandomForest(**ALONE, **limits), data), fitted(DecisionTree(**limits), data)
+    ours, exact = forest.nodes_, tree.nodes_
+    asked_for = [set(zip(*np.unique(some["feature"], return_counts=True), strict=True)) for some in (ours, exact)]
+    assert asked_for[0] == asked_for[1]
+    asking = ~np.isnan(exact["threshold"])
+    known = np.isin(ours["threshold"], exact["threshold"][asking])
+    assert known[ours["feature"] >= 0].sum() >= asking.sum()
+    assert said_by(asked(forest, data)) == pytest.approx(said_by(asked(tree, data)), abs=1e-12)
+    return forest, tree
+
+
+@pytest.mark.parametrize("name", ["iris", "weather_numeric", "cpu"])
+@pytest.mark.parametrize("limits", [{}, {"max_depth": 3}, {"min_leaf": 5}], ids=str)
+def test_one_tree_is_decision_tree_on_shipped_rows(name: str, limits: dict[str, Any]) -> None:
+    same_questions(in_numbers(name), **limits)
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression"])
+@pytest.mark.parametrize("limits", [{}, {"max_depth": 4}, {"min_leaf": 7}], ids=str)
+def test_one_tree_is_decision_tree_with_levels_gaps_and_weights(kind: str, limits: dict[str, Any]) -> None:
+    data = rows_for(kind, EVERYTHING, 200)
+    same_questions(replace(data, weight=np.random.default_rng(0).integers(1, 4, 200) * 1.0), **limits)
+
+
+def test_few_bins_are_runs_of_values() -> None:
+    """Ten values in pairs: no threshold lies inside a pair."""
+    data = valued(table_of({"x": np.arange(10.0).tolist()}), np.arange(10.0).tolist())
+    model = fitted(RandomForest(**ALONE, bins=5), data)
+    thresholds = model.nodes_["threshold"][model.nodes_["feature"] >= 0]
+    assert sorted(thresholds.tolist()) == [1.5, 3.5, 5.5, 7.5]
+
+
+def test_with_few_leaves_the_split_that_gains_most_comes_first() -> None:
+    """scikit-learn grows best first as well."""
+    data = numbers("regression")
+    ours = said_by(answered(RandomForest(**ALONE, max_leaves=6), data))
+    theirs = DecisionTreeRegressor(max_leaf_nodes=6).fit(data.table.numbers, data.y)
+    assert theirs.get_n_leaves() == 6
+    assert ours == pytest.approx(theirs.predict(data.table.numbers))
+
+
+# Every tree is scikit-learn's on the bag that it drew, so errors out of the bag and importances follow from those.
+
+
+def numbers(kind: str, n: int = 120) -> Any:
+    """Noisy rows whose numbers are the same in single precision, in which scikit-learn keeps them."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(n, 3)).astype(np.float32).astype(np.float64)
+    common: dict[str, Any] = {"table": numeric(X), "rows": np.arange(n), "target": "y"}
+    value = 2 * X[:, 0] + np.sin(2 * X[:, 1]) + rng.normal(0, 0.5, n)
+    if kind == "regression":
+        return ValuedRows(**common, y=value)
+    return LabelledRows(**common, y=np.digitize(value, [-1, 1]).astype(np.int32), classes=("a", "b", "c"))
+
+
+def peers(data: Any, trees: int, seed: int, **limits: Any) -> list[tuple[Any, Array]]:
+    """scikit-learn's tree for each bag, and the bag."""
+    made: Any = DecisionTreeRegressor if data.kind == "regression" else DecisionTreeClassifier
+    bags = [
+        Bag.of(data.weights).drawn(np.random.default_rng(each))
+        for each in np.random.default_rng(seed).integers(0, 2**62, trees)
+    ]
+    return [(made(**limits, random_state=0).fit(data.table.numbers, data.y, bag), bag) for bag in bags]
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression"])
+def test_error_curve_and_importances_are_those_of_scikit_learns_trees_on_the_same_bags(kind: str) -> None:
+    data = numbers(kind)
+    data = data.take(order_of_content(data))
+    model = fitted(RandomForest(trees=12, features="all", max_depth=3), data, seed=6)
+    X, votes = data.table.numbers, np.zeros((len(data), data.outputs.shape[1]))
+    curve: list[float] = []
+    theirs = peers(data, 12, 6, max_depth=3)
+    for tree, bag in theirs:
+        out = bag == 0
+        votes[out] += tree.predict_proba(X[out]) if kind == "classification" else tree.predict(X[out])[:, None]
+        curve.append(
+            loss(data, votes, np.array([other == 0 for _, other in theirs])[: len(curve) + 1].sum(axis=0))
+        )
+    assert model.curve_ == pytest.approx(curve)
+    assert model.gained_ == pytest.approx(np.mean([tree.feature_importances_ for tree, _ in theirs], axis=0))
+
+
+def loss(data: Any, votes: Array, voters: Array) -> float:
+    """Share of wrong classes (of equal votes the largest wins) or root mean squared error, where voted on."""
+    some = voters > 0
+    if data.kind == "classification":
+        by_size = np.argsort(-data.class_totals)
+        return float((by_size[votes[some][:, by_size].round(12).argmax(axis=1)] != data.y[some]).mean())
+    return float(np.sqrt(((votes[some, 0] / voters[some] - data.y[some]) ** 2).mean()))
+
+
+def test_a_column_is_worth_what_shuffling_it_costs() -> None:
+    """The class is the sign of x: a shuffled x is wrong about 2 p (1 − p) of the rows, noise about none."""
+    rng = np.random.default_rng(0)
+    x, noise = np.r_[rng.uniform(-2, -1, 300), rng.uniform(1, 2, 100)], rng.normal(size=400)
+    data = labelled(table_of({"noise": noise.tolist(), "x": x.tolist()}), list("a" * 300 + "b" * 100))
+    model = fitted(RandomForest(trees=40, features="all", shuffle=True), data)
+    assert model.shuffled_ == pytest.approx([0, 2 * 0.25 * 0.75], abs=0.02)
+    assert model.gained_ == pytest.approx([0, 1])
+    assert model.curve_[-1] == 0.0
+
+
+# worked-examples.md, section 5.
+
+
+def test_columns_drawn_are_the_floor_of_log2_f_plus_1() -> None:
+    assert [SHARES["log2"](count) for count in (4, 7, 30, 64, 100)] == [3, 3, 5, 7, 7]
+
+
+def test_share_of_rows_in_a_bag() -> None:
+    bags = [Bag.of(np.ones(1000)).drawn(np.random.default_rng(seed)) for seed in range(50)]
+    assert np.mean([(bag > 0).mean() for bag in bags]) == pytest.approx(0.632305, abs=0.005)
+    assert {bag.sum() for bag in bags} == {1000.0}
+
+
+def test_a_bag_draws_rows_as_often_as_they_weigh() -> None:
+    weights = np.array([0.5, 1.5, 4.0])
+    drawn = np.mean([Bag.of(weights).drawn(np.random.default_rng(seed)) for seed in range(3000)], axis=0)
+    assert drawn == pytest.approx(weights, abs=0.15)
+
+
+# As good as scikit-learn's forest, but for the noise of seeds.
+
+PEERS: dict[str, Any] = {"classification": RandomForestClassifier, "regression": RandomForestRegressor}
+
+
+@pytest.mark.parametrize("name", ["glass", "ionosphere", "diabetes_progression"])
+def test_error_out_of_the_bag_is_scikit_learns_within_the_noise_of_seeds(name: str) -> None:
+    data = in_numbers(name)
+    ours = [fitted(RandomForest(trees=40, features="sqrt"), data, seed).curve_[-1] for seed in range(5)]
+    theirs = [their_error(data, seed) for seed in range(5)]
+    noise = np.sqrt((np.var(ours, ddof=1) + np.var(theirs, ddof=1)) / 5)
+    assert abs(np.mean(ours) - np.mean(theirs)) < 4 * noise
+
+
+def their_error(data: Any, seed: int) -> float:
+    """scikit-learn's error out of the bag."""
+    peer = PEERS[data.kind](40, max_features="sqrt", oob_score=True, random_state=seed)
+    score = float(peer.fit(data.table.numbers, data.y).oob_score_)
+    return 1 - score if data.kind == "classification" else float(np.sqrt((1 - score) * np.var(data.y)))
+
+
+# What is said of it.
+
+
+def test_the_explanation_says_error_and_importances() -> None:
+    sections = fitted(RandomForest(trees=7, shuffle=True), in_numbers("iris")).explain()
+    assert [section.title for section in sections] == ["Forest", "Out-of-bag error", "What columns are worth"]
+    assert [row[0] for row in sections[1].rows] == [1, 2, 5, 7]
+    assert sum(float(row[1] or 0) for row in sections[2].rows) == pytest.approx(1.0)
+    assert len(sections[2].header) == 3
+
+
+def test_without_bags_there_is_no_error_out_of_them() -> None:
+    sections = fitted(RandomForest(trees=3, bootstrap=False), in_numbers("iris")).explain()
+    assert [section.title for section in sections] == ["Forest", "What columns are worth"]
+
+
+@pytest.mark.parametrize("wrong", [{"features": "half"}, {"shuffle": True, "bootstrap": False}], ids=str)
+def test_parameters_that_say_nothing_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        build(RandomForest, wrong)
+
+
+def test_a_missing_number_where_training_had_none_goes_with_most_rows() -> None:
+    data = labelled(table_of({"x": [1, 2, 3, 8, 9]}), list("aaabb"))
+    model = fitted(RandomForest(**ALONE), data)
+    empty = data.with_table(Table(data.table.columns, np.full((5, 1), np.nan), data.table.codes))
+    assert asked(model, empty).probabilities.tolist() == [[1.0, 0.0]] * 5

@@ -1,0 +1,88 @@
+"""Saved forests are checked before rows walk them, and come out alike on any number of threads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mlcli.core.threads import cores_for_a_fit, threads_of_a_fit
+from mlcli.models.forests.extra_trees import ExtraTrees
+from mlcli.models.forests.random_forest import RandomForest
+from tests.contract.toys import EVERYTHING, rows_for
+from tests.golden.asking import asked, fitted
+
+MODELS = [RandomForest(trees=5, shuffle=True), ExtraTrees(trees=5)]
+
+
+def grown() -> Any:
+    """Three trees on columns of both kinds."""
+    return fitted(RandomForest(trees=3), rows_for("classification", EVERYTHING, 60))
+
+
+BROKEN: dict[str, tuple[str, Any]] = {
+    "a child that is its parent": ("left", lambda a: np.arange(len(a), dtype=np.int32)),
+    "a child that is not there": ("left", lambda a: a + np.int32(1000)),
+    "a child in another tree": ("left", lambda a: np.where(a > 0, len(a) - 2, a).astype(np.int32)),
+    "leaves before the first value": ("left", lambda a: a - np.int32(1000)),
+    "a column that is not there": ("feature", lambda a: np.where(a >= 0, 5, a).astype(np.int32)),
+    "a negative column": ("feature", lambda a: np.where(a >= 0, -2, a).astype(np.int32)),
+    "numbers for indices": ("left", lambda a: a.astype(float)),
+    "too few thresholds": ("threshold", lambda a: a[1:]),
+    "no thresholds": ("threshold", lambda a: a * np.nan),
+    "values that are not numbers": ("value", lambda a: a * np.nan),
+    "values of fewer classes": ("value", lambda a: a[:, :1]),
+    "too few values": ("value", lambda a: a[:2]),
+    "trees without an end": ("first", lambda a: a[:-1]),
+    "trees without nodes": ("first", lambda a: np.r_[a[:1], a].astype(np.int32)),
+    "no trees": ("first", lambda a: a[:0]),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_forest_is_refused(what: str) -> None:
+    model = grown()
+    model.check_learned()
+    name, damage = BROKEN[what]
+    model.nodes_ = model.nodes_ | {name: damage(model.nodes_[name])}
+    with pytest.raises(ValueError, match="forest"):
+        model.check_learned()
+
+
+def test_other_arrays_than_those_of_trees_are_refused() -> None:
+    model = grown()
+    model.nodes_ = {"feature": model.nodes_["feature"]}
+    with pytest.raises(ValueError, match="trees do not have"):
+        model.check_learned()
+
+
+def test_importances_of_other_columns_are_refused() -> None:
+    model = grown()
+    model.gained_ = model.gained_[1:]
+    with pytest.raises(ValueError, match="other columns"):
+        model.check_learned()
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression"])
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_two_threads_grow_the_forest_of_one_to_the_bit(model: Any, kind: str) -> None:
+    data = rows_for(kind, EVERYTHING, 80)
+    alone = fitted(model.fresh(), data)
+    with cores_for_a_fit(2):
+        assert threads_of_a_fit() == 2
+        together = fitted(model.fresh(), data)
+    assert threads_of_a_fit() == 1
+    for name, array in alone.nodes_.items():
+        assert np.array_equal(array, together.nodes_[name], equal_nan=array.dtype.kind == "f")
+    for name in ("gained_", "shuffled_", "curve_"):
+        assert np.array_equal(getattr(alone, name), getattr(together, name))
+
+
+def test_a_model_that_learns_again_forgets_what_it_knew() -> None:
+    data = rows_for("regression", EVERYTHING, 40)
+    model = fitted(RandomForest(trees=3), data)
+    before = asked(model, data).predicted
+    again = fitted(model, replace(data, y=data.y + 100.0))
+    assert asked(again, data).predicted == pytest.approx(before + 100.0)
