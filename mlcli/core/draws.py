@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from mlcli.core.tables import Array, Table
 
 Words = NDArray[np.uint64]
+HALF = np.uint64(1 << 21)
+"""Half of the last of the 30 bits of a number that count."""
 
 
 def draws(table: Table, seed: int) -> Array:
@@ -15,9 +17,15 @@ def draws(table: Table, seed: int) -> Array:
     # All empty cells count as one value, and so do the two zeros.
     numbers = np.where(np.isnan(table.numbers), np.nan, table.numbers + 0.0)
     mixed = np.full(len(table), seed, np.uint64)
-    for cells in (*numbers.T, *table.codes.astype(np.int64).T):
-        mixed = _scrambled(mixed ^ np.ascontiguousarray(cells).view(np.uint64))
+    for cells in (*map(_rounded, numbers.T), *table.codes.T.astype(np.uint64)):
+        mixed = _scrambled(mixed ^ cells)
     return np.asarray((mixed >> np.uint64(11)) * 2.0**-53)
+
+
+def _rounded(cells: Array) -> Words:
+    """The bits of numbers to nine digits: what another computer rounds otherwise is drawn alike."""
+    bits = np.ascontiguousarray(cells).view(np.uint64)
+    return (bits + HALF) & ~(2 * HALF - np.uint64(1))
 
 
 def _scrambled(words: Words) -> Words:

@@ -1,7 +1,7 @@
 """The guides tell the truth: their commands run as they stand, and print what the guides show.
 
 A block of text is part of what some command above it has printed; a line of three dots stands for lines left out.
-Line breaks and the width of columns do not count.
+Line breaks and the width of columns do not count, nor what computers round differently.
 """
 
 from __future__ import annotations
@@ -66,8 +66,9 @@ def runs_and_shows(page: Path) -> Iterator[tuple[str, str]]:
 
 
 def in_words(text: str) -> str:
-    """The text without what only lays it out."""
-    return re.sub("─+", "─", " ".join(text.split()))
+    """The text without what only lays it out, and without the last digits of numbers that are written in full."""
+    laid_out = re.sub("─+", "─", " ".join(text.split()))
+    return re.sub(r"\d+\.\d{9,}", lambda number: f"{float(number[0]):.6g}", laid_out)
 
 
 def is_part_of(shown: str, printed: str) -> bool:
