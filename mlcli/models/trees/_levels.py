@@ -99,7 +99,7 @@ def level_of(
         targets=targets,
         node=node,
         orders=orders,
-        starts=np.r_[0, np.cumsum(counts)],
+        starts=np.append(0, np.cumsum(counts)),
         amount=amount,
         sums=targets.sums(node[rows], len(known.weight), rows, amount[rows]),
         weight=known.weight,
@@ -110,10 +110,6 @@ def level_of(
 def descend(orders: Rows, node: Rows) -> Rows:
     """The orders of the next level: rows that are in an open node, grouped by it, otherwise as they were."""
     kept = int((node >= 0).sum())
-    below = np.empty((len(orders), kept), np.intp)
     small = np.uint16 if kept < 2**16 else np.intp  # numpy sorts 16 bits by radix, in one pass
-    for j, order in enumerate(orders):
-        here = node[order]
-        inside = here >= 0
-        below[j] = order[inside][np.argsort(here[inside].astype(small), kind="stable")]
-    return below
+    inside = orders[node[orders] >= 0].reshape(len(orders), kept)
+    return np.take_along_axis(inside, np.argsort(node[inside].astype(small), axis=1, kind="stable"), axis=1)

@@ -42,8 +42,7 @@ def route_for(cells: int) -> Route:
 
 
 def _ordered_by_numpy(level: Level, criterion: Criterion, least: float) -> list[Cuts]:
-    features = np.flatnonzero(level.data.ordered)
-    return [between_values(level, int(feature), criterion, least) for feature in features]
+    return between_values(level, np.flatnonzero(level.data.ordered), criterion, least)
 
 
 NUMPY_ROUTE = Route(_ordered_by_numpy, descend)
