@@ -70,15 +70,22 @@ class Expansion:
 
 def expanded(table: Table, steps: Sequence[Step]) -> Expansion | None:
     """A table taken through steps; None where some step does not follow from sums, or levels are left."""
-    expansion: Expansion | None = _started(table)
-    for step in steps:
-        expansion = None if expansion is None else step.in_sums(expansion)
+    expansion = taken_through(table, steps)
     if expansion is None or not all(isinstance(one, Number) for one in expansion.made):
         return None
     return None if any(one.gap != NONE and not one.filled for one in expansion.made) else expansion
 
 
-def _started(table: Table) -> Expansion:
+def taken_through(table: Table, steps: Sequence[Step]) -> Expansion | None:
+    """The same, with the levels and gaps that steps leave; None where some step does not follow from sums."""
+    expansion: Expansion | None = started(table)
+    for step in steps:
+        expansion = None if expansion is None else step.in_sums(expansion)
+    return expansion
+
+
+def started(table: Table) -> Expansion:
+    """A table before any step."""
     blocks: list[Array] = []
     made: list[Made] = []
     sources: list[tuple[int, ...]] = []

@@ -1,4 +1,4 @@
-"""From counts (levels × classes) to shares: four ways to treat a level that a class never had in training."""
+"""From counts (levels × ... × classes) to shares: four ways to treat a level that a class never had."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from mlcli.core.tables import Array, Codes
 def as_counted(counts: Array, strength: float = 0.0) -> Array:
     """Relative frequencies; a class without a count has those of all classes together, which tell nothing."""
     totals = counts.sum(axis=0)
-    overall = counts.sum(axis=1, keepdims=True)
-    unknown = overall / overall.sum() if overall.any() else np.full_like(overall, 1 / len(counts))
+    overall = counts.sum(axis=-1, keepdims=True)
+    everything = overall.sum(axis=0)
+    unknown = np.where(everything > 0, overall / np.where(everything > 0, everything, 1.0), 1 / len(counts))
     return np.asarray(np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), unknown))
 
 

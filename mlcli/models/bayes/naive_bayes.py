@@ -39,15 +39,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier
+from mlcli.core.bases import Accepts, Classifier, Step
 from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.explanation import Explanation, Section
+from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.models.bayes._gaussians import ADDED, Gaussians, gaussians_of
+from mlcli.models.bayes._held_out import Method, held_out
 from mlcli.models.bayes._posterior import impossible, posterior
 from mlcli.models.bayes._priors import given_priors, wrong_sum
 from mlcli.models.bayes._smoothing import SMOOTHINGS, counts_by_class, log_likelihood
@@ -98,7 +100,8 @@ class NaiveBayes(Classifier):
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Count classes and levels, and take the mean and variance of numbers in each class."""
         self._refuse_large_epsilon(data)
-        self.priors_ = self._priors(data)
+        self._refuse_other_priors(data)
+        self.priors_ = self._priors_of(data.class_totals)
         columns = zip(data.table.code_columns, data.table.codes.T, strict=True)
         self.likelihoods_ = tuple(
             self._smoothed(counts_by_class(codes, data.y, data.weights, len(column.levels), len(data.classes)))
@@ -106,6 +109,13 @@ class NaiveBayes(Classifier):
         )
         gaussians = gaussians_of(data, self.ddof, self.zero_variance)
         self.means_, self.variances_, self.kept_ = gaussians.means, gaussians.variances, gaussians.kept
+
+    def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
+        """The posteriors by the rows outside each part, from spreads and counts of their classes."""
+        self._refuse_large_epsilon(data)
+        self._refuse_other_priors(data)
+        method = Method(self._priors_of, self._smoothed, self.zero_variance == "add", self.ddof)
+        return held_out(data, round_, steps, method)
 
     def _smoothed(self, counts: Array) -> Array:
         if len(counts) == 0:
@@ -121,10 +131,12 @@ class NaiveBayes(Classifier):
                 hint="a level that was never seen would count as much as one seen once; lower epsilon",
             )
 
-    def _priors(self, data: LabelledRows) -> Array:
-        if self.priors is None:
-            return self._counted_priors(data.class_totals)
-        return given_priors(self.id, self.priors, data.classes)
+    def _refuse_other_priors(self, data: LabelledRows) -> None:
+        if self.priors is not None:
+            given_priors(self.id, self.priors, data.classes)
+
+    def _priors_of(self, totals: Array) -> Array:
+        return self._counted_priors(totals) if self.priors is None else np.array(self.priors)
 
     def _counted_priors(self, totals: Array) -> Array:
         priors = totals / totals.sum()
