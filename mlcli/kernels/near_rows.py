@@ -1,6 +1,7 @@
 """Compiled selection of the nearest stored rows, once a screen has said which of them may be near.
 
-The twin that says the same in NumPy is in ``tests/kernels/test_near_rows.py``.
+Stored row j is in group j mod G. The smallest values of the groups bound the nearest ones, so that few groups need
+to be looked into. The twins that say the same in NumPy are in ``tests/kernels/test_near_rows.py``.
 """
 
 from __future__ import annotations
@@ -15,57 +16,153 @@ from mlcli.core.tables import Array, Rows
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def apart(one: Array, i: int, other: Array, j: int) -> float:
-    """The euclidean distance of row i of one block and row j of another."""
-    total = 0.0
-    for p in range(one.shape[1]):
-        step = one[i, p] - other[j, p]
-        total += step * step
-    return math.sqrt(total)
+def bounds(values: Any, begin: Rows, end: Rows, minima: Any, bound: Array, best: Any) -> None:
+    """Fill ``minima`` with the smallest value of each group, and ``bound`` with the k-th smallest of them.
+
+    Row i must not see the stored rows from ``begin[i]`` to ``end[i]``; k is the length of ``best``.
+    """
+    n, groups = values.shape[1], minima.shape[1]
+    for i in range(len(values)):
+        row, lowest = values[i], minima[i]
+        row[begin[i] : end[i]] = np.inf
+        lowest[:] = row[:groups]
+        for start in range(groups, n - groups + 1, groups):
+            lower(lowest, row[start : start + groups])
+        rest = n % groups
+        lower(lowest[:rest], row[n - rest :])
+        bound[i] = kth_smallest(lowest, best)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def nearest(
-    values: Any, minima: Any, limit: Any, asked: Array, stored: Array, own: Rows, k: int, same: float,
-    kth: Array, ends: Rows, places: Rows, distances: Array,
-) -> int:  # fmt: skip
-    """Fill ``kth`` with the k-th smallest distance of each asked row, and list all rows that are as near.
+def lower(lowest: Any, values: Any) -> None:
+    """Lower each number to that beside it, if that is less."""
+    for g in range(len(lowest)):
+        value, known = values[g], lowest[g]
+        lowest[g] = value if value < known else known
 
-    Stored row j is in group j mod G of the G groups that have a smallest value in ``minima``; only groups and
-    values up to ``limit`` are looked into. A row is never its own neighbour: ``own`` is its place among the stored
-    rows, or -1. Neighbours of row i end at ``ends[i]`` in ``places`` and ``distances``, in the order of the stored
-    rows of a group; distances that differ by less than ``same`` of themselves are as near. Returns how many there
-    are; those beyond the length of ``places`` are only counted.
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def kth_smallest(values: Any, best: Any) -> float:
+    """The k-th smallest value, infinite if there are fewer; ``best`` is room for the k smallest."""
+    best[:] = np.inf
+    for value in values:
+        if value < best[-1]:
+            put_among(best, value)
+    return float(best[-1])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def put_among(best: Any, value: float) -> None:
+    """Put a value among the smallest, which are sorted."""
+    place = len(best) - 1
+    while place > 0 and best[place - 1] > value:
+        best[place] = best[place - 1]
+        place -= 1
+    best[place] = value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def places_within(
+    values: Any, minima: Any, limit: Any, begin: Rows, end: Rows, ends: Rows, places: Rows
+) -> int:  # fmt: skip
+    """List the stored rows of each row whose value is at most its limit, those of row i up to ``ends[i]``.
+
+    Returns how many there are; those beyond the length of ``places`` are only counted.
     """
     n, groups = values.shape[1], minima.shape[1]
-    near, far = np.empty(n, np.intp), np.empty(n)
-    best = np.empty(k)
     listed = 0
     for i in range(len(values)):
-        found, full = 0, 0
         for g in range(groups):
             if minima[i, g] > limit[i]:
                 continue
             for j in range(g, n, groups):
-                if values[i, j] > limit[i] or j == own[i]:
+                if values[i, j] > limit[i] or begin[i] <= j < end[i]:
                     continue
-                distance = apart(asked, i, stored, j)
-                near[found], far[found] = j, distance
-                found += 1
-                if full < k:
-                    full += 1
-                elif distance >= best[k - 1]:
-                    continue
-                place = full - 1
-                while place > 0 and best[place - 1] > distance:
-                    best[place] = best[place - 1]
-                    place -= 1
-                best[place] = distance
-        kth[i] = best[k - 1]
-        for f in range(found):
-            if far[f] <= kth[i] * (1.0 + same):
                 if listed < len(places):
-                    places[listed], distances[listed] = near[f], far[f]
+                    places[listed] = j
                 listed += 1
         ends[i] = listed
     return listed
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def measured(
+    asked: Array, stored: Array, asked_gaps: Array, stored_gaps: Array, unit: Array, fill: Array, part: Rows,
+    k: int, same: float, beside: Array, ends: Rows, places: Rows, distances: Array, kth: Array,
+) -> int:  # fmt: skip
+    """Keep of the listed rows, in place, those as near as the k-th, the nearest first; returns how many are left.
+
+    Row i is seen by ``part[i]``, which adds ``fill`` where a cell was empty and divides by ``unit``. Distances
+    that differ by less than ``same`` of themselves, or by ``beside``, are as near.
+    """
+    best = np.empty(k)
+    begin, kept = 0, 0
+    for i in range(len(asked)):
+        end = ends[i]
+        best[:] = np.inf
+        for place in range(begin, end):
+            t = places[place]
+            if len(fill):
+                total = filled_squares(asked, i, stored, t, asked_gaps, stored_gaps, unit, fill, part[i])
+            else:
+                total = squares(asked, i, stored, t, unit, part[i])
+            distance = math.sqrt(total)
+            distances[place] = distance
+            if distance < best[k - 1]:
+                put_among(best, distance)
+        kth[i] = best[k - 1]
+        limit = kth[i] * (1.0 + same) + beside[i]
+        first = kept
+        for place in range(begin, end):
+            if distances[place] <= limit:
+                places[kept], distances[kept] = places[place], distances[place]
+                kept += 1
+        put_in_order(places, distances, first, kept)
+        begin, ends[i] = end, kept
+    return kept
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def squares(asked: Array, i: int, stored: Array, t: int, unit: Array, part: int) -> float:
+    """The squared distance of two rows, in units."""
+    total = 0.0
+    for j in range(asked.shape[1]):
+        step = (asked[i, j] - stored[t, j]) / unit[part, j]
+        total += step * step
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def filled_squares(
+    asked: Array,
+    i: int,
+    stored: Array,
+    t: int,
+    gaps: Array,
+    stored_gaps: Array,
+    unit: Array,
+    fill: Array,
+    part: int,
+) -> float:
+    """The squared distance of two rows whose gaps are filled, in units."""
+    total = 0.0
+    for j in range(asked.shape[1]):
+        filled = fill[part, j] * (gaps[i, j] - stored_gaps[t, j])
+        step = (asked[i, j] - stored[t, j] + filled) / unit[part, j]
+        total += step * step
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def put_in_order(places: Rows, distances: Array, begin: int, end: int) -> None:
+    """Sort a stretch by distance, then place (Shell 1959, with the gaps of Ciura)."""
+    for gap in (1968, 875, 389, 173, 77, 34, 15, 4, 1):
+        for i in range(begin + gap, end):
+            place, distance = places[i], distances[i]
+            j = i
+            while j >= begin + gap and (
+                distances[j - gap] > distance or (distances[j - gap] == distance and places[j - gap] > place)
+            ):
+                places[j], distances[j] = places[j - gap], distances[j - gap]
+                j -= gap
+            places[j], distances[j] = place, distance

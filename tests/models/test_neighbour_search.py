@@ -9,7 +9,7 @@ from mlcli.core.tables import Array
 from mlcli.models.neighbours import _search
 from mlcli.models.neighbours._distances import DISTANCES, Distance, manhattan
 from mlcli.models.neighbours._points import Points
-from mlcli.models.neighbours._screens import TILE, ExactScreen
+from mlcli.models.neighbours._screens import SAME, TILE, ExactScreen
 from mlcli.models.neighbours._search import candidates
 from tests.golden.shipped import numeric
 
@@ -40,6 +40,31 @@ def test_every_row_as_near_as_the_kth_is_found(scale: str, name: str, rows: int,
         assert np.array_equal(np.lexsort((pairs.stored, pairs.distance, pairs.asked)), np.arange(len(pairs.asked)))
     near = every <= kth[:, None]
     assert np.array_equal(found[near], every[near])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("tree", [False, True])
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_compiled_search_finds_every_row_as_near_as_the_kth(
+    scale: str, tree: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(7)
+    monkeypatch.setattr("mlcli.models.neighbours._compiled.LEAF", 4)
+    monkeypatch.setattr("mlcli.models.neighbours._compiled.TREE_PAYS", 0 if tree else np.inf)
+    for rows, count in ((3, 3), (61, 1), (60, 7)):
+        stored, asked = (as_points(SCALES[scale](rng.normal(size=(n, 3))), "euclidean") for n in (rows, 13))
+        every = DISTANCES["euclidean"].between(asked.down(), stored)
+        plain = list(candidates(DISTANCES["euclidean"], asked, stored, count))
+        with monkeypatch.context() as patched:
+            patched.setattr("mlcli.models.neighbours._search.pays", lambda pairs: True)
+            found = list(candidates(DISTANCES["euclidean"], asked, stored, count))
+        for pairs in (*plain, *found):
+            assert np.array_equal(every[pairs.asked, pairs.stored], pairs.distance)
+            order = np.lexsort((pairs.stored, pairs.distance, pairs.asked))
+            assert np.array_equal(np.arange(len(order)), order)
+        wanted = every <= np.sort(every, axis=1)[:, count - 1 : count] * (1 + SAME)
+        assert sum(len(pairs.asked) for pairs in found) == wanted.sum()
+        assert all(wanted[pairs.asked, pairs.stored].all() for pairs in found)
 
 
 def test_few_pairs_are_measured_that_are_not_wanted() -> None:

@@ -90,6 +90,29 @@ def test_cells_that_differ_in_k_share_one_search(monkeypatch: pytest.MonkeyPatch
         np.testing.assert_array_equal(alone.answers, answers)
 
 
+@pytest.mark.parametrize("tree", [False, True])
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("numbers", NUMBERS)
+def test_the_compiled_search_finds_the_same_to_the_bit(
+    numbers: str, gaps: bool, tree: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(12)
+    data = rows_of("regression", table_of(NUMBERS[numbers](rng), rng, gaps=gaps, levels=gaps), rng, True)
+    steps: tuple[Step, ...] = (Impute(), OneHot(), Standardise()) if gaps else (Standardise(),)
+    pipeline = Pipeline(steps=steps, model=NearestNeighbours(weights="inverse"))
+    for part in rounds().values():
+        round_ = Round(part, int(part.max()) + 1)
+        plain = pipeline.held_out(data.take(slice(None)), round_)
+        with monkeypatch.context() as patched:
+            patched.setattr("mlcli.models.neighbours._outside.pays", lambda pairs: True)
+            patched.setattr("mlcli.models.neighbours._compiled.TREE_PAYS", 0 if tree else np.inf)
+            compiled = pipeline.held_out(data.take(slice(None)), round_)
+        assert plain is not None
+        assert compiled is not None
+        np.testing.assert_array_equal(compiled.refused, plain.refused)
+        np.testing.assert_array_equal(compiled.answers, plain.answers)
+
+
 def test_too_few_rows_and_chance_are_left_to_the_loop() -> None:
     rng = np.random.default_rng(11)
     data = rows_of("regression", table_of(NUMBERS["spread"](rng), rng, gaps=False, levels=False), rng, False)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from mlcli.core.tables import Array, Rows
+from mlcli.models.neighbours._compiled import Question, Ruler, nearest, pays
 from mlcli.models.neighbours._distances import DISTANCES
 from mlcli.models.neighbours._points import Points
-from mlcli.models.neighbours._screens import SAME, screen_by_squares
-from mlcli.models.neighbours._search import BLOCK_BYTES, GROUPS, candidates
-
-COMPILED_FROM = 25_000_000
-"""From how many pairs of rows on loading the compiled selection (0.3 s) pays within ten splits."""
-NO_ROW = -1
+from mlcli.models.neighbours._screens import SAME
+from mlcli.models.neighbours._search import candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +65,7 @@ Route = Callable[[Array, Array, int, bool], Iterator[Neighbours]]
 
 def route_for(pairs: int) -> Route:
     """The faster route for so many pairs of rows."""
-    return compiled if pairs >= COMPILED_FROM else by_numpy
+    return compiled if pays(pairs) else by_numpy
 
 
 def by_numpy(asked: Array, stored: Array, k: int, within: bool) -> Iterator[Neighbours]:
@@ -85,45 +82,15 @@ def by_numpy(asked: Array, stored: Array, k: int, within: bool) -> Iterator[Neig
 
 
 def compiled(asked: Array, stored: Array, k: int, within: bool) -> Iterator[Neighbours]:
-    """The same screen, and the selection in compiled loops; Numba is imported here and nowhere else."""
-    from mlcli.kernels.near_rows import nearest
-
-    n, count = len(stored), k + within
-    screen = screen_by_squares(_points(stored))
-    groups = n // max(1, n // (GROUPS * count))
-    size = max(1, BLOCK_BYTES // (8 * n))
-    room = 2 * k * size
-    for start in range(0, len(asked), size):
-        block = asked[start : start + size]
-        values, lengths = screen(_points(block))
-        minima = _minima(values, groups)
-        bound = np.partition(minima, count - 1, axis=1)[:, count - 1].astype(float)
-        limit = _not_below(screen.limit(bound, lengths))
-        own = np.arange(start, start + len(block)) if within else np.full(len(block), NO_ROW)
-        kth, ends = np.empty(len(block)), np.empty(len(block), np.intp)
-        while True:
-            places, distances = np.empty(room, np.intp), np.empty(room)
-            listed = nearest(values, minima, limit, block, stored, own, k, SAME, kth, ends, places, distances)
-            if listed <= room:
-                break
-            room = listed
-        yield Neighbours(start, kth, ends, places[:listed].copy(), distances[:listed].copy())
+    """The compiled search, by a screen or a tree."""
+    asked, stored = np.ascontiguousarray(asked), np.ascontiguousarray(stored)
+    question = Question.plain(asked, stored, k)
+    if within:
+        own = np.arange(len(asked))
+        question = replace(question, begin=own, end=own + 1)
+    for found in nearest(question, Ruler.plain(asked, stored)):
+        yield Neighbours(found.start, found.kth, found.ends, found.places, found.distances)
 
 
 def _points(rows: Array) -> Points:
     return Points(np.ascontiguousarray(rows.T), np.empty((0, len(rows)), np.int32))
-
-
-def _minima(values: Array, groups: int) -> Array:
-    """The smallest value of each group: stored row j is in group j mod ``groups``."""
-    deep = values.shape[1] // groups
-    minima = values[:, : groups * deep].reshape(len(values), deep, groups).min(axis=1)
-    rest = values[:, groups * deep :]
-    minima[:, : rest.shape[1]] = np.minimum(minima[:, : rest.shape[1]], rest)
-    return np.asarray(minima)
-
-
-def _not_below(limit: Array) -> Array:
-    """The limit in the precision of the screen, rounded up; one that is no number holds nothing back."""
-    single = np.nextafter(limit.astype(np.float32), np.float32(np.inf))
-    return np.where(np.isnan(limit), np.float32(np.inf), single)

@@ -101,6 +101,8 @@ class Distance:
     accepts: Accepts
     quick_screen: Callable[[Points], Screen] | None = None
     """A cheaper look at all pairs that misses no neighbour, where there is one."""
+    compiled: bool = False
+    """Whether there is a compiled search."""
 
     def screen(self, stored: Points) -> Screen:
         """What finds the points that may be near."""
@@ -111,7 +113,7 @@ NUMBERS = Accepts(weights=True, prefers_scaled=True)
 ANYTHING = Accepts(nominal=True, missing=True, weights=True)
 
 DISTANCES = {
-    "euclidean": Distance(euclidean, as_they_are, NUMBERS, screen_by_squares),
+    "euclidean": Distance(euclidean, as_they_are, NUMBERS, screen_by_squares, compiled=True),
     "manhattan": Distance(manhattan, as_they_are, NUMBERS),
     "cosine": Distance(cosine, on_unit_sphere, NUMBERS, screen_by_angle),
     "hamming": Distance(hamming, as_they_are, ANYTHING),

@@ -10,7 +10,8 @@ import numpy as np
 
 from mlcli.core.held_out import Round
 from mlcli.core.tables import Array, Rows
-from mlcli.models.neighbours._search import Pairs, gathered, in_order, near, rows_at_once
+from mlcli.models.neighbours._compiled import Question, Ruler, nearest, pays
+from mlcli.models.neighbours._search import Pairs, gathered, in_order, near, pairs_of, rows_at_once
 from mlcli.models.neighbours._spaces import Space
 
 
@@ -44,11 +45,31 @@ def candidates_outside(space: Space, order: Order, count: int) -> Iterator[Pairs
 
     There may be a few more pairs.
     """
+    if space.distance.compiled and pays(len(order.asked) * len(order.stored)):
+        yield from map(pairs_of, nearest(_question(space, order, count), _ruler(space, order), order.stored))
+        return
     for here, there in gathered(_near_places(space, order, count)):
         asked, stored = order.asked[here], order.stored[there]
         outside = space.part[asked] != space.part[stored]
         here, asked, stored = here[outside], asked[outside], stored[outside]
         yield in_order(here, stored, space.between(asked, stored))
+
+
+def _question(space: Space, order: Order, count: int) -> Question:
+    lines, part = np.ascontiguousarray(space.points.numbers.T), space.part[order.asked]
+    beside = space.beside[part] + space.rounding(order.asked)
+    asked, stored = lines[order.asked], lines[order.stored]
+    return Question(asked, stored, count, order.begin[part], order.end[part], space.stretch[part], beside)
+
+
+def _ruler(space: Space, order: Order) -> Ruler:
+    scales, part = space.scales, space.part[order.asked].astype(np.intp)
+    lines, none = np.ascontiguousarray(scales.columns.T), np.empty((0, 0))
+    filled = scales.gaps.any()
+    gaps = np.ascontiguousarray(scales.gaps.T) if filled else none
+    asked_gaps = gaps[order.asked] if filled else none
+    fill, beside = scales.fill if filled else none, 4 * space.rounding(order.asked)
+    return Ruler(lines[order.asked], lines, asked_gaps, gaps, scales.unit, fill, part, beside)
 
 
 def _near_places(space: Space, order: Order, count: int) -> Iterator[tuple[Rows, Rows]]:

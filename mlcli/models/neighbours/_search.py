@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.tables import Array, Flags, Rows
+from mlcli.models.neighbours._compiled import Near, Question, Ruler, nearest, pays
 from mlcli.models.neighbours._distances import Distance
 from mlcli.models.neighbours._points import Points
 from mlcli.models.neighbours._screens import Screen
@@ -49,8 +50,18 @@ def of_each(extreme: np.ufunc, pairs: Pairs) -> Array:
 
 def candidates(distance: Distance, asked: Points, stored: Points, count: int) -> Iterator[Pairs]:
     """For consecutive asked points: all stored points as near as the ``count`` nearest, and perhaps a few more."""
+    if distance.compiled and pays(len(asked) * len(stored)):
+        lines, others = np.ascontiguousarray(asked.numbers.T), np.ascontiguousarray(stored.numbers.T)
+        yield from map(pairs_of, nearest(Question.plain(lines, others, count), Ruler.plain(lines, others)))
+        return
     for here, there in gathered(_near_places(distance.screen(stored), asked, len(stored), count)):
         yield in_order(here, there, distance.between(asked.take(here), stored.take(there)))
+
+
+def pairs_of(found: Near) -> Pairs:
+    """What a compiled search has found for a block of rows asked."""
+    asked = np.repeat(np.arange(found.start, found.start + len(found.ends)), np.diff(found.ends, prepend=0))
+    return Pairs(asked, found.places, found.distances)
 
 
 def in_order(asked: Rows, stored: Rows, distance: Array) -> Pairs:
@@ -62,11 +73,13 @@ def in_order(asked: Rows, stored: Rows, distance: Array) -> Pairs:
 def gathered(blocks: Iterable[tuple[Rows, Rows]]) -> Iterator[tuple[Rows, Rows]]:
     """Places of pairs, gathered block by block until there are enough to measure."""
     batch: list[tuple[Rows, Rows]] = []
+    pairs = 0
     for block in blocks:
         batch.append(block)
-        if sum(len(here) for here, _ in batch) >= PAIRS_AT_ONCE:
+        pairs += len(block[0])
+        if pairs >= PAIRS_AT_ONCE:
             yield _joined(batch)
-            batch = []
+            batch, pairs = [], 0
     if batch:
         yield _joined(batch)
 

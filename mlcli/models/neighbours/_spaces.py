@@ -12,6 +12,8 @@ from mlcli.models.neighbours._distances import Distance
 from mlcli.models.neighbours._points import Points
 from mlcli.models.neighbours._scales import Scales
 
+ANY_DISTANCE = 1e15
+"""So much stretched, the nearest row is as far as any."""
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 
@@ -41,9 +43,9 @@ class Space:
         """For each part, how many times farther a pair may be apart than another, beside where most see them."""
         relative = self.usual / self.scales.unit
         nearest, farthest = relative.min(axis=1, initial=np.inf), relative.max(axis=1, initial=0.0)
-        everywhere: Array = np.full(len(relative), np.inf)
-        np.divide(farthest, nearest, out=everywhere, where=nearest > 0)
-        return everywhere
+        everything: Array = np.full(len(relative), ANY_DISTANCE)
+        np.divide(farthest, nearest, out=everything, where=nearest > farthest / ANY_DISTANCE)
+        return everything
 
     @cached_property
     def beside(self) -> Array:
@@ -53,16 +55,12 @@ class Space:
 
     def between(self, here: Rows, there: Rows) -> Array:
         """The distances of pairs of rows, as the part of the first sees them."""
-        return self.distance.between(self._seen(here, here), self._seen(there, here))
-
-    def _seen(self, rows: Rows, by: Rows) -> Points:
-        scales = self.scales
-        cells, part = scales.columns[:, rows], self.part[by]
-        if scales.exact:
-            return _points(cells)
-        if scales.fill.any():
-            cells += scales.fill.T[:, part] * scales.gaps[:, rows]
-        return _points(cells / scales.unit.T[:, part])
+        scales, part = self.scales, self.part[here]
+        steps = scales.columns[:, here] - scales.columns[:, there]
+        if scales.gaps.any():
+            steps += scales.fill.T[:, part] * (scales.gaps[:, here] - scales.gaps[:, there])
+        steps /= scales.unit.T[:, part]
+        return self.distance.between(_points(steps), _points(np.zeros_like(steps)))
 
     def rounding(self, rows: Rows) -> Array:
         """How wrong a distance from each row may be, beside what the distance itself adds."""

@@ -17,8 +17,9 @@ Assumes:
     on one scale; irrelevant columns hurt as much as relevant ones help.
 
 Cost:
-    Nothing to fit; n·p per row asked. Euclidean and cosine pairs are screened by blocks of a matrix product and
-    the few that may be near are measured exactly, so that screening changes no answer. All splits of a protocol
+    Nothing to fit; n·p per row asked, or about 2^p·log n by a k-d tree, which is taken for euclidean distances
+    where few columns meet many rows. Euclidean and cosine pairs are screened by blocks of a matrix product and the
+    few that may be near are measured exactly, so that screening changes no answer. All splits of a protocol
     cost about one search among all rows (euclidean and manhattan, with standardise, impute and one-hot in front),
     and cells that differ in k only share it.
 
