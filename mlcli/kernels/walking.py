@@ -14,25 +14,41 @@ TOGETHER = 512
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def leaf_of(row: Bytes, root: int, column: Codes, left: Codes, sets: Bytes) -> int:
-    """The leaf of one row; children are numbered from the root of their tree."""
-    node = root
-    while left[node] != LEAF:
-        code = np.intp(row[column[node]])
-        goes_right = 1 - ((np.intp(sets[node, code >> 3]) >> (code & 7)) & 1)
-        node = root + left[node] + goes_right
-    return node
+def prepare(roots: Codes, left: Codes, right: Codes, questions: Codes) -> None:
+    """Fill the node that is right of each, itself for a leaf, and how many questions a tree asks at most."""
+    depth = np.zeros(len(left), np.int32)
+    for tree in range(len(roots)):
+        root, end = roots[tree], roots[tree + 1] if tree + 1 < len(roots) else len(left)
+        questions[tree] = 0
+        for node in range(root, end):
+            right[node] = node
+            if left[node] != LEAF:
+                right[node] = root + left[node] + 1
+                depth[right[node]] = depth[right[node] - 1] = depth[node] + 1
+            questions[tree] = max(questions[tree], depth[node])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_trees(
     bins: Bytes, roots: Codes, column: Codes, left: Codes, sets: Bytes, score: Array, scores: Array
 ) -> None:
-    """Add to ``scores`` (outputs × rows) what each tree says of each row of bins (n × F); outputs take turns."""
-    outputs = len(scores)
+    """Add to ``scores`` (outputs × rows) what each tree says of each row of bins (n × F); outputs take turns.
+
+    Rows walk in step, as often as the longest way takes: no set of a leaf has a bin in it, so who has arrived
+    stays there, and nothing has to be guessed ahead.
+    """
+    right, questions = np.empty(len(left), np.int32), np.empty(len(roots), np.int32)
+    prepare(roots, left, right, questions)
+    at = np.empty(TOGETHER, np.int32)
     for begin in range(0, len(bins), TOGETHER):
-        end = min(begin + TOGETHER, len(bins))
+        some = bins[begin : begin + TOGETHER]
         for tree in range(len(roots)):
-            sums = scores[tree % outputs]
-            for row in range(begin, end):
-                sums[row] += score[leaf_of(bins[row], roots[tree], column, left, sets)]
+            at[:] = roots[tree]
+            for _ in range(questions[tree]):
+                for row in range(len(some)):
+                    node = at[row]
+                    code = np.intp(some[row, column[node]])
+                    at[row] = right[node] - ((np.intp(sets[node, code >> 3]) >> (code & 7)) & 1)
+            sums = scores[tree % len(scores)]
+            for row in range(len(some)):
+                sums[begin + row] += score[at[row]]

@@ -25,7 +25,7 @@ class Trees:
     left: Codes
     """The first child, numbered from the root of its tree; or LEAF."""
     sets: NDArray[np.uint8]
-    """Nodes × 32: a bit for each bin, the lowest first."""
+    """Nodes × 32: a bit for each bin, the lowest first; none of a leaf."""
     score: Array
     """What a leaf adds to the score of its rows."""
     gain: Array
@@ -91,6 +91,7 @@ class Trees:
         yield "have roots out of order", not begun or bool((ends <= self.roots).any())
         yield "have numbers that are not finite", not np.isfinite([self.score, self.gain, self.weight]).all()
         asks = np.flatnonzero(self.left != LEAF)
+        yield "have leaves that ask", bool(self.sets[self.left == LEAF].any())
         column = self.column[asks]
         yield "ask for a column that is not there", bool(((column < 0) | (column >= columns)).any())
         tree = np.searchsorted(self.roots, asks, side="right") - 1
