@@ -16,6 +16,12 @@ from mlcli.core.tables import Array, Codes
 
 HALVINGS = 80
 """How often an interval is halved to find a minimum: to the last bit."""
+NEWTONS = 10
+"""How many of Newton's steps may come before that."""
+
+
+TINY = 1e-150
+"""A hessian as small as none."""
 
 
 class Slopes(NamedTuple):
@@ -36,6 +42,9 @@ class Loss(Protocol):
     def at(self, scores: Array) -> Slopes:
         """The loss near some scores."""
 
+    def step(self, slopes: Slopes, scores: Array, output: int, rows: Codes) -> float:
+        """How far one output of the rows of a leaf should go, given the slopes near their scores."""
+
 
 @dataclass(frozen=True, eq=False)
 class ValueLoss:
@@ -55,8 +64,8 @@ class ValueLoss:
         cost = self.weights @ self.costs(short) / self.weights.sum()
         return Slopes(float(cost), -(self.weights * self.pull(short))[None, :], self.weights[None, :])
 
-    def best(self, scores: Array, output: int, rows: Codes) -> float:
-        """The best value for what some rows fall short of."""
+    def step(self, slopes: Slopes, scores: Array, output: int, rows: Codes) -> float:
+        """As far as costs least."""
         return self.best_of(self.y[rows] - scores[output, rows], self.weights[rows])
 
     def costs(self, short: Array) -> Array:
@@ -123,7 +132,19 @@ class HuberLoss(ValueLoss):
         return np.clip(short, -self.delta, self.delta)
 
     def best_of(self, values: Array, weights: Array) -> float:
-        """Where as much pulls up as down."""
+        """Where as much pulls up as down, by Newton's steps from the median."""
+        found = weighted_quantile(values, weights, 0.5)
+        for _ in range(NEWTONS):
+            short = values - found
+            curvature = weights @ (np.abs(short) <= self.delta)
+            change = weights @ self.pull(short) / curvature if curvature > 0 else np.inf
+            if abs(change) <= np.spacing(abs(found)):
+                return found
+            found += float(change)
+        return self._halved(values, weights)
+
+    def _halved(self, values: Array, weights: Array) -> float:
+        """The same by halving an interval, where those steps lead nowhere."""
         low, high = float(values.min()), float(values.max())
         for _ in range(HALVINGS):
             middle = low / 2 + high / 2
@@ -131,8 +152,20 @@ class HuberLoss(ValueLoss):
         return low / 2 + high / 2
 
 
+class ClassLoss:
+    """The part that losses of classes share: one step of Newton's, as a leaf of one class has no best step."""
+
+    shrinkage = 1.0
+    """Friedman's factor for outputs that are not independent."""
+
+    def step(self, slopes: Slopes, scores: Array, output: int, rows: Codes) -> float:
+        """−G / H; nowhere if all is as good as certain."""
+        hessian = float(slopes.hessian[output, rows].sum())
+        return -self.shrinkage * float(slopes.gradient[output, rows].sum()) / hessian if hessian > TINY else 0.0
+
+
 @dataclass(frozen=True, eq=False)
-class LogisticLoss:
+class LogisticLoss(ClassLoss):
     """log(1 + e^F) − y·F, where F is the log-odds of the second class and y says whether it is that class."""
 
     outcome: Array
@@ -159,12 +192,17 @@ class LogisticLoss:
 
 
 @dataclass(frozen=True, eq=False)
-class SoftmaxLoss:
+class SoftmaxLoss(ClassLoss):
     """log Σ_k e^F_k − F_y: every class has a score; hessians are those of one score while the others stay."""
 
     y: Codes
     classes: int
     weights: Array
+
+    @property
+    def shrinkage(self) -> float:  # type: ignore[override]
+        """(K − 1) / K."""
+        return (self.classes - 1) / self.classes
 
     @property
     def start(self) -> Array:

@@ -68,5 +68,5 @@ class NewtonBoosting(Boosted, Classifier, Regressor):
         """A tree whose leaves are steps of Newton's method; without curvature, medians."""
         grown = grower.grow(slopes.gradient[output], slopes.hessian[output], chosen)
         if isinstance(loss, AbsoluteLoss):
-            return grown.refitted(lambda rows: loss.best(scores, output, rows))
+            return grown.refitted(lambda rows: loss.step(slopes, scores, output, rows))
         return grown
