@@ -232,6 +232,19 @@ def test_long_and_wide_tables_are_solved_as_closely(rows: int, columns: int, cla
     assert max(model.steepness_) <= model.tolerance
 
 
+@pytest.mark.parametrize(("l2", "noise"), [(1e-6, 1e-6), (1e-4, 0.0)])
+def test_wide_tables_of_nearly_dependent_columns_are_solved_as_closely(l2: float, noise: float) -> None:
+    rng = np.random.default_rng(0)
+    few = rng.normal(size=(400, 5))
+    X = few @ rng.normal(size=(5, 260)) + noise * rng.normal(size=(400, 260))
+    data = labelled(numeric(X), list(np.where(few[:, 0] + rng.logistic(size=400) > 0, "yes", "no")))
+    expected = sklearn.linear_model.LogisticRegression(
+        C=1 / l2, tol=1e-12, max_iter=1000, solver="newton-cholesky"
+    )
+    said = fitted(LogisticRegression(l2=l2), data).predict_proba(data.table)
+    assert said == pytest.approx(expected.fit(X, data.y).predict_proba(X), abs=1e-6)
+
+
 @pytest.mark.parametrize("solver", ["newton", "gradient-descent"])
 def test_an_enormous_penalty_leaves_the_class_shares_and_no_complaint(solver: str) -> None:
     """The limit of the formula: with w = 0 the intercepts are the logarithms of the class shares."""

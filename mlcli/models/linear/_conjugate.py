@@ -22,6 +22,8 @@ Single = NDArray[np.float32]
 ROUGHEST = 0.3
 """Far from the minimum, the quadratic is minimised only until its slope has fallen to this share."""
 MOST_PRODUCTS = 300
+NEAR = 3e-4
+"""With so small a gradient, a single curvature leads to the end."""
 LARGEST = 4000
 """A curvature of more coefficients is never formed."""
 
@@ -56,10 +58,13 @@ class Conjugate:
         return step.astype(np.float64)
 
     def after(self, before: Here, there: Here) -> Conjugate | Inverse:
-        """The quadratic there; its curvature is formed after all where products lead nowhere."""
-        if self.exhausted and there.w.size <= LARGEST:
+        """The quadratic there; near the minimum, or where products lead nowhere, its curvature is formed."""
+        if there.w.size > LARGEST or not (self.exhausted or there.steepness <= NEAR):
+            return Conjugate(self.objective, there)
+        try:
+            return Inverse.roughly(self.objective, there)
+        except np.linalg.LinAlgError:
             return Inverse.at(self.objective, there)
-        return Conjugate(self.objective, there)
 
     def _bent(self, change: Single) -> Single:
         """The change of the slope that goes with a change of the coefficients."""

@@ -40,9 +40,10 @@ class Form:
 
 def softmax(scores: Array) -> Array:
     """e^z_k / Σ_j e^z_j for each row, relative to its largest score."""
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares: Array = powers / powers.sum(axis=1, keepdims=True)
-    return shares
+    shares = scores.T - scores.max(axis=1)
+    np.exp(shares, out=shares)
+    shares /= shares.sum(axis=0)
+    return np.asarray(shares.T)
 
 
 def _one_score(positive: Array) -> Part:

@@ -13,8 +13,9 @@ from mlcli.core.held_out import Round
 from mlcli.core.tables import Array, Rows
 from mlcli.models.linear._forms import Part
 from mlcli.models.linear._frame import Frame, Units
+from mlcli.models.linear._inverse import WIDE
 from mlcli.models.linear._losses import CrossEntropy
-from mlcli.models.linear._newton import WIDE, descended, newton
+from mlcli.models.linear._newton import descended, newton
 from mlcli.models.linear._objective import Here, Objective
 from mlcli.models.linear._standard import Standard
 

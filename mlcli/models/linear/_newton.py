@@ -12,7 +12,7 @@ import numpy as np
 
 from mlcli.core.tables import Array
 from mlcli.models.linear._conjugate import Conjugate
-from mlcli.models.linear._inverse import Inverse
+from mlcli.models.linear._inverse import WIDE, Inverse
 from mlcli.models.linear._minimum import Minimum
 from mlcli.models.linear._objective import Here, Objective
 
@@ -28,8 +28,6 @@ EVERY = 8
 ENOUGH_FOR_FEW = (1e-3, 20)
 """The gradient that is small enough there, and how many steps at most."""
 MOST_EXPLAINED = 0.9
-WIDE = 250
-"""From so many coefficients on, the curvature is not formed, but where it is too uneven to do without."""
 
 
 class Curvature(Protocol):

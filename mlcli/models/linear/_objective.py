@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -85,10 +86,10 @@ class Objective:
         for rows, block in self.X.blocks():
             shares, weights = here.shares[:, rows], self.loss.weights[rows]
             for j in range(outputs):
-                root = np.sqrt(weights * shares[j] * (1 - shares[j]))
+                root = np.sqrt(weights * shares[j] * (1 - shares[j])).astype(block.dtype)
                 _add_squares(curved[j, :, j], block * root[:, None], root)
                 for k in range(j):
-                    _add_products(curved[j, :, k], block, -weights * shares[j] * shares[k])
+                    _add_products(curved[j, :, k], block, (-weights * shares[j] * shares[k]).astype(block.dtype))
         for j in range(outputs):
             for k in range(j):
                 curved[k, :, j] = curved[j, :, k]
@@ -96,18 +97,31 @@ class Objective:
 
     def curvature_bound(self) -> Array:
         """A matrix that the curvature never exceeds, the same for every output (Böhning 1992)."""
-        gram = np.zeros((len(self.X.scale) + 1,) * 2)
+        size = len(self.X.scale) + 1
+        gram = np.zeros((size, size))
         root = np.sqrt(self.loss.weights)
         for rows, block in self.X.blocks():
             _add_squares(gram, block * root[rows, None], root[rows])
-        return np.asarray(self.bound * (self.X.units.T @ gram @ self.X.units) + np.diag(self.strength))
+        inside = self.X.both_ways(gram.reshape(1, size, 1, size)).reshape(size, size)
+        return np.asarray(self.bound * inside + np.diag(self.strength))
+
+    def in_single(self) -> Objective:
+        """The same in single precision, and in standard columns that are made once."""
+        X, width = self.X, len(self.X.scale)
+        return replace(
+            self, X=replace(X, columns=cast(Array, X.single), middle=np.zeros(width), scale=np.ones(width))
+        )
 
     def _in_units(self, curved: Array) -> Array:
-        units, mixing = self.X.units, self.mixing
-        inner = np.matmul(np.matmul(units.T, curved.transpose(0, 2, 1, 3)), units)
-        mixed = np.einsum("ja,jkpq,kb->apbq", mixing, inner, mixing)
-        size = mixed.shape[0] * mixed.shape[1]
-        return np.asarray(mixed.reshape(size, size) + np.diag(np.tile(self.strength, len(mixing))))
+        """The curvature (outputs × columns and ones, squared) in the coefficients of standard columns."""
+        outputs, size = len(curved), len(curved) * curved.shape[1]
+        curved = self.X.both_ways(curved)
+        if outputs > 1:
+            curved = np.einsum("ja,jpkq->apkq", self.mixing, curved)
+            curved = np.einsum("apkq,kb->apbq", curved, self.mixing)
+        made = curved.reshape(size, size)
+        made[np.arange(size), np.arange(size)] += np.tile(self.strength, outputs)
+        return made
 
 
 def _add_squares(whole: Array, rooted: Array, root: Array) -> None:

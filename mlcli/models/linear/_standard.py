@@ -96,13 +96,6 @@ class Standard:
         product: Array = slopes @ self.columns.T + level[:, None]
         return product
 
-    @cached_property
-    def units(self) -> Array:
-        """The matrix that makes standard columns and ones of ``columns`` and ones."""
-        made = np.diag(np.append(1 / self.scale, float(self.intercept)))
-        made[-1, :-1] = -self.middle / self.scale
-        return made
-
     def slopes(self, gathered: Array) -> Array:
         """Slopes (outputs × columns and ones) in the coefficients of standard columns."""
         level = gathered[:, -1:]
@@ -111,6 +104,16 @@ class Standard:
         slopes[:, :-1] /= self.scale
         slopes[:, -1:] = level * self.intercept
         return slopes
+
+    def both_ways(self, curved: Array) -> Array:
+        """What ``slopes`` is, along both axes of a curvature (outputs × columns and ones, squared), in place."""
+        curved[..., :-1] -= curved[..., -1:] * self.middle
+        curved[..., :-1] /= self.scale
+        curved[:, :-1] -= curved[:, -1:] * self.middle[:, None, None]
+        curved[:, :-1] /= self.scale[:, None, None]
+        if not self.intercept:
+            curved[..., -1] = curved[:, -1] = 0.0
+        return curved
 
     @cached_property
     def single(self) -> NDArray[np.float32]:
