@@ -86,6 +86,8 @@ def taken_through(table: Table, steps: Sequence[Step]) -> Expansion | None:
 
 def started(table: Table) -> Expansion:
     """A table before any step."""
+    if not table.code_columns and not np.isnan(table.numbers).any():
+        return Expansion(table.numbers, tuple(Number(one, place) for place, one in enumerate(table.columns)), ())
     blocks: list[Array] = []
     made: list[Made] = []
     sources: list[tuple[int, ...]] = []

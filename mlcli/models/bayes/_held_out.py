@@ -15,6 +15,7 @@ from mlcli.core.moments import Spread
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.models.bayes._columns import Levels, SeenColumns
 from mlcli.models.bayes._gaussians import FRACTION
+from mlcli.models.bayes._near_densities import log_density
 from mlcli.models.bayes._posterior import posterior
 from mlcli.models.bayes._taught import Taught, by_parts, one_by_one
 
@@ -93,22 +94,19 @@ def _of_numbers(seen: SeenColumns, taught: Taught, method: Method) -> tuple[Arra
     )
     variance = _over(overall.squares, overall.weight)
     added = FRACTION * (variance / unit).max(axis=1, keepdims=True) * unit if method.adds else np.zeros_like(unit)
-    cells = np.where(np.isnan(cells) & seen.filled, fill, cells)
-    bells = []
+    if seen.gaps:
+        cells = np.where(np.isnan(cells) & seen.filled, fill, cells)
+    means, spreads_out = [], []
     for k, spread in enumerate(taught.numbers):
         own = _filled(spread, taught.classes[:, k], fill, seen.filled)
         there = own.weight > 0
-        spread_out = np.where(there, _over(own.squares, own.weight - method.ddof), variance) + added
-        mean = np.where(there, own.mean, overall.mean)
-        far = (np.abs(mean) > FARTHEST * np.sqrt(spread_out)) & (own.squares > 0)
+        means.append(np.where(there, own.mean, overall.mean))
+        spreads_out.append(np.where(there, _over(own.squares, own.weight - method.ddof), variance))
+        far = (np.abs(means[k]) > FARTHEST * np.sqrt(spreads_out[k] + added)) & (own.squares > 0)
         wrong |= np.broadcast_to(far.any(axis=1), len(cells))
-        bells.append((mean, spread_out))
-    kept = np.all([spread_out > 0 for _, spread_out in bells], axis=0) & ~flat
-    told = kept & ~np.isnan(cells)
-    for k, (mean, spread_out) in enumerate(bells):
-        spread_out = np.where(kept, spread_out, 1.0)
-        terms = (cells - mean) ** 2 / spread_out + np.log(2 * np.pi * spread_out)
-        found[:, k] = -0.5 * np.where(told, terms, 0.0).sum(axis=1)
+    kept = np.all([one + added > 0 for one in spreads_out], axis=0) & ~flat
+    for k, (mean, own_variance) in enumerate(zip(means, spreads_out, strict=True)):
+        found[:, k] = log_density(cells, mean, own_variance, added, kept)
     return found, wrong
 
 
@@ -118,7 +116,7 @@ def _fills(seen: SeenColumns, taught: Taught) -> Array:
     counts = taught.counts.sum(axis=1)
     for source in np.unique(seen.fills[seen.filled & (seen.fills != NONE)]):
         most = np.array(seen.sources[source])[_most(counts[:, list(seen.sources[source])])]
-        fill = np.where(seen.fills == source, seen.main == most[:, None], fill)
+        fill = np.where(seen.fills == source, seen.place == most[:, None], fill)
     return np.asarray(fill, np.float64)
 
 

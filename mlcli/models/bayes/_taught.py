@@ -35,7 +35,7 @@ class Taught:
     """Of the numbers that are there, for each class (b or 1 × m)."""
     overall: Spread
     counts: Array
-    """Weight of each indicator in each class (b or 1 × K × P)."""
+    """Weight of each indicator in each class (b or 1 × K × L)."""
     unknown: Flags
     """The rows asked (b or 1) of which only a fit can tell."""
 
@@ -66,32 +66,35 @@ def one_by_one(seen: SeenColumns, data: LabelledRows) -> Iterator[Taught]:
     overall = Spread(*(one[None] for one in _fields(found.together())))
     counts = _counted(seen, data, data.y.astype(np.intp), K)
     always = any(map(_rounded, (*of_class, overall)))
-    for block in row_blocks(len(data), max(1, seen.numbers.shape[1])):
-        rows = np.arange(len(data))[block]
-        numbers, weights, y = seen.numbers[block], data.weights[block], data.y[block]
+    for k, rows in _of_one_class(seen, data):
+        numbers, weights = seen.numbers[rows], data.weights[rows]
         left = np.repeat(counts[None], len(rows), axis=0)
-        left[np.arange(len(rows)), y, :-1] -= weights[:, None] * seen.columns[block]
-        left[np.arange(len(rows)), y, -1] -= weights
+        left[:, k, :-1] -= weights[:, None] * seen.levels[rows]
+        left[:, k, -1] -= weights
         left[left <= ALONE * counts] = 0.0
         unknown = np.full(len(rows), always)
-        without = []
-        for k, spread in enumerate(of_class):
-            own = np.where(y == k, weights, 0.0)
-            levels = left[:, k, seen.main]
-            without.append(_without(seen, spread, own, numbers, levels, unknown) if own.any() else spread)
-        levels = left.sum(axis=1)[:, seen.main]
-        everyone = _without(seen, overall, weights, numbers, levels, unknown)
-        yield Taught(rows, left[:, :, -1], tuple(without), everyone, left[:, :, :-1], unknown)
+        own = _without(seen, of_class[k], weights, numbers, left[:, k], unknown)
+        everyone = _without(seen, overall, weights, numbers, left.sum(axis=1), unknown)
+        without = (*of_class[:k], own, *of_class[k + 1 :])
+        yield Taught(rows, left[:, :, -1], without, everyone, left[:, :, :-1], unknown)
+
+
+def _of_one_class(seen: SeenColumns, data: LabelledRows) -> Iterator[tuple[int, Rows]]:
+    """The rows in blocks of one class each."""
+    for k in range(len(data.classes)):
+        rows = np.flatnonzero(data.y == k)
+        for block in row_blocks(len(rows), max(1, seen.numbers.shape[1])):
+            yield k, rows[block]
 
 
 def _without(
-    seen: SeenColumns, spread: Spread, weights: Array, numbers: Array, levels: Array, unknown: Flags
+    seen: SeenColumns, spread: Spread, weights: Array, numbers: Array, counts: Array, unknown: Flags
 ) -> Spread:
     """The spread without each row in turn (Welford 1962, backwards); ``unknown`` where too little is left.
 
-    Indicators have the spread that their counts, ``levels``, say.
+    Indicators have the spread that their counts say.
     """
-    gone = np.where(np.isnan(numbers), 0.0, weights[:, None])
+    gone = np.where(np.isnan(numbers), 0.0, weights[:, None]) if seen.gaps else weights[:, None]
     weight = spread.weight - gone
     none = weight <= ALONE * spread.weight
     weight = np.where(none, 0.0, weight)
@@ -100,6 +103,7 @@ def _without(
     mean = np.where(none, 0.0, spread.mean - gone / rest * away)
     squares = np.where(none, 0.0, spread.squares - gone / rest * spread.weight * away**2)
     if seen.indicates.any():
+        levels = counts[:, seen.place]
         share = np.where(none, 0.0, levels / rest)
         mean = np.where(seen.indicates, share, mean)
         squares = np.where(seen.indicates, levels * (1 - share), squares)
@@ -133,9 +137,5 @@ def _rounded(spread: Spread) -> bool:
 
 def _counted(seen: SeenColumns, data: LabelledRows, group: Rows, groups: int) -> Array:
     """The weight of each indicator, and of all rows, in each group."""
-    counted = np.zeros((groups, seen.columns.shape[1] + 1))
-    levels = sorted({level for one in (*seen.sources, *(c.indicators for c in seen.coded)) for level in one})
-    for level in levels:
-        counted[:, level] = np.bincount(group, data.weights * seen.columns[:, level], groups)
-    counted[:, -1] = np.bincount(group, data.weights, groups)
-    return counted
+    columns = (*seen.levels.T, np.ones(len(data)))
+    return np.column_stack([np.bincount(group, data.weights * one, groups) for one in columns])
