@@ -73,6 +73,8 @@ def log_joint(seen: SeenColumns, taught: Taught, method: Method) -> tuple[Array,
 
 
 def _by_distinct(priors: Callable[[Array], Array], classes: Array) -> Array:
+    if (classes == classes[:1]).all():
+        return np.repeat(priors(classes[0])[None], len(classes), axis=0)
     distinct, which = np.unique(classes, axis=0, return_inverse=True)
     return np.array([priors(totals) for totals in distinct])[which.reshape(-1)]
 
@@ -102,7 +104,7 @@ def _of_numbers(seen: SeenColumns, taught: Taught, method: Method) -> tuple[Arra
         there = own.weight > 0
         means.append(np.where(there, own.mean, overall.mean))
         spreads_out.append(np.where(there, _over(own.squares, own.weight - method.ddof), variance))
-        far = (np.abs(means[k]) > FARTHEST * np.sqrt(spreads_out[k] + added)) & (own.squares > 0)
+        far = (means[k] ** 2 > FARTHEST**2 * (spreads_out[k] + added)) & (own.squares > 0)
         wrong |= np.broadcast_to(far.any(axis=1), len(cells))
     kept = np.all([one + added > 0 for one in spreads_out], axis=0) & ~flat
     for k, (mean, own_variance) in enumerate(zip(means, spreads_out, strict=True)):
@@ -137,7 +139,10 @@ def _filled(spread: Spread, total: Array, fill: Array, filled: Flags) -> Spread:
 
 
 def _over(sums: Array, weight: Array) -> Array:
-    return np.asarray(np.where(weight > 0, sums / np.where(weight > 0, weight, 1.0), 0.0))
+    there = weight > 0
+    if there.all():
+        return np.asarray(sums / weight)
+    return np.asarray(np.where(there, sums / np.where(there, weight, 1.0), 0.0))
 
 
 def _of_levels(seen: SeenColumns, levels: Levels, taught: Taught, method: Method) -> Array:

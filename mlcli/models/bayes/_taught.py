@@ -99,16 +99,22 @@ def _without(
     none = weight <= ALONE * spread.weight
     weight = np.where(none, 0.0, weight)
     rest = np.where(none, 1.0, weight)
-    away = np.where(gone > 0, numbers - spread.mean, 0.0)
-    mean = np.where(none, 0.0, spread.mean - gone / rest * away)
-    squares = np.where(none, 0.0, spread.squares - gone / rest * spread.weight * away**2)
+    away = np.where(gone > 0, numbers - spread.mean, 0.0) if seen.gaps else numbers - spread.mean
+    step = gone / rest * away
+    mean = spread.mean - step
+    away *= step
+    away *= spread.weight
+    squares = spread.squares - away
+    if none.any():
+        mean, squares = np.where(none, 0.0, mean), np.where(none, 0.0, squares)
     if seen.indicates.any():
         levels = counts[:, seen.place]
         share = np.where(none, 0.0, levels / rest)
         mean = np.where(seen.indicates, share, mean)
         squares = np.where(seen.indicates, levels * (1 - share), squares)
-    lost = (squares <= LOST * spread.squares) & (spread.squares > 0) & (gone > 0) & ~none & ~seen.indicates
-    unknown |= lost.any(axis=1)
+    low = squares <= LOST * spread.squares
+    if low.any():
+        unknown |= (low & (spread.squares > 0) & (gone > 0) & ~none & ~seen.indicates).any(axis=1)
     return Spread(weight, mean, np.maximum(squares, 0.0))
 
 
@@ -122,7 +128,13 @@ def _outside(parts: list[Spread]) -> list[Spread]:
 
 
 def _merged(one: Spread, other: Spread) -> Spread:
-    return Spread(*(np.stack(both) for both in zip(_fields(one), _fields(other), strict=True))).together()
+    """The spread of these rows and those (Chan, Golub & LeVeque 1979)."""
+    weight = one.weight + other.weight
+    share = other.weight / np.where(weight > 0, weight, 1.0)
+    apart = other.mean - one.mean
+    return Spread(
+        weight, one.mean + share * apart, one.squares + other.squares + one.weight * share * apart * apart
+    )
 
 
 def _fields(spread: Spread) -> tuple[Array, Array, Array]:
