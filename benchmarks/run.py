@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results.md"
 SECTION = re.compile(r"^## (\w+)\n\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 FAMILIES = ("bayes", "linear", "logistic", "neighbours", "trees", "forests", "boosting")
-BENCHMARKS = ("startup", *FAMILIES, "kinds", "splits")
+BENCHMARKS = ("startup", *FAMILIES, "kinds", "splits", "shell", "utilisation")
 PACKAGES = ("numpy", "pandas", "numba", "scipy", "typer", "scikit-learn", "lightgbm", "xgboost-cpu", "xgboost")
 
 

@@ -151,6 +151,11 @@ class SplitResult:
     route: str = ""
     """The shortcut that answered, in a few words; empty where the model was fitted to the split."""
 
+    @property
+    def seconds(self) -> float:
+        """How long it took to learn and to answer."""
+        return self.fit_seconds + self.predict_seconds
+
 
 @dataclass(frozen=True, eq=False)
 class CellResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 
 from mlcli.experiment.cells import Cell, CellResult, SplitResult
 from mlcli.experiment.engine import Failure, Outcome
@@ -28,7 +29,9 @@ class Course:
     untouched: bool = True
     """Whether nothing of it has run now."""
     seconds: float = 0.0
-    """What its splits took so far; of those that were stored, a budget counts it."""
+    """What the stored splits took; a budget counts them."""
+    quickest: float = inf
+    """The seconds of its quickest split."""
     suspect: bool = False
     """Whether it may bring its process down."""
     shortcut_tried: bool = False
@@ -65,7 +68,7 @@ class Course:
         """Take what came of a block; the first failing split of the cell is the one that is named."""
         self.untouched, self.shortcut_tried = False, True
         self.found |= {split.index: split for split in outcome.results}
-        self.seconds += sum(split.fit_seconds + split.predict_seconds for split in outcome.results)
+        self.quickest = min([self.quickest, *(split.seconds for split in outcome.results)])
         failed = outcome.failure
         if failed and (self.failure is None or failed.index < self.failure.index):
             self.failure = failed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 from mlcli.core.errors import ModelFileError
@@ -96,7 +97,7 @@ class Ledger:
             return
         course.add(outcome)
         if self._store is not None and outcome.results:
-            seconds = sum(split.fit_seconds + split.predict_seconds for split in outcome.results)
+            seconds = sum(split.seconds for split in outcome.results)
             blob = encoded(outcome.results) if payload is None else payload
             self._store.put_block(course.id, first, len(outcome.results), blob, seconds)
         if course.status:
@@ -140,6 +141,7 @@ class Ledger:
         course.id = enter(course.key, course.cell, course.total)
         stored = store.cell(course.id, course.cell.kind)
         course.found = {split.index: split for split in stored.splits}
+        course.quickest = min((split.seconds for split in stored.splits), default=inf)
         course.stored, course.seconds = len(stored.splits), stored.seconds
         if stored.damaged:
             course.notes = (*course.notes, f"damaged blocks of the store that were run again: {stored.damaged}")

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf, isfinite
 
 from mlcli.experiment.course import Course
 
+ENOUGH = 2
+"""How many splits of a method tell how long others take."""
+
 
 def seconds_per_split(courses: Iterable[Course]) -> Mapping[Course, float]:
-    """A guess for each cell: from its own splits, or from those of its method by rows × columns, or infinite."""
+    """A guess for each cell: its own quickest split, or that of its method by rows × columns, or infinite.
+
+    The first split of a method may have loaded and compiled what it needs, so that one alone tells nothing.
+    """
     courses = list(courses)
-    seconds: dict[str, float] = defaultdict(float)
-    sizes: dict[str, float] = defaultdict(float)
+    known: Counter[str] = Counter()
+    rates: dict[str, float] = defaultdict(lambda: inf)
     for course in courses:
-        seconds[course.cell.model.use] += course.seconds
-        sizes[course.cell.model.use] += len(course.found) * _size(course)
-    rates = {method: seconds[method] / size if size else inf for method, size in sizes.items()}
-    return {course: _own(course) or rates[course.cell.model.use] * _size(course) for course in courses}
+        method = course.cell.model.use
+        known[method] += len(course.found)
+        rates[method] = min(rates[method], course.quickest / _size(course))
+    return {course: _guess(course, rates, known) for course in courses}
+
+
+def _guess(course: Course, rates: Mapping[str, float], known: Mapping[str, int]) -> float:
+    method = course.cell.model.use
+    if known[method] < ENOUGH:
+        return inf
+    return course.quickest if course.found else rates[method] * _size(course)
 
 
 def longest_first(courses: Sequence[Course]) -> list[Course]:
@@ -37,8 +50,12 @@ def seconds_left(courses: Sequence[Course], unknown: float) -> float:
     )
 
 
-def _own(course: Course) -> float:
-    return course.seconds / max(1, len(course.found))
+def largest_of_each_method(courses: Iterable[Course]) -> list[Course]:
+    """The cell of each method with the largest table: from small ones little can be told of large ones."""
+    chosen: dict[str, Course] = {}
+    for course in sorted(courses, key=_size, reverse=True):
+        chosen.setdefault(course.cell.model.use, course)
+    return list(chosen.values())
 
 
 def _size(course: Course) -> float:

@@ -16,7 +16,7 @@ from mlcli.experiment.cells import Cell, CellResult
 from mlcli.experiment.course import Course
 from mlcli.experiment.engine import judge
 from mlcli.experiment.ledger import Ledger, OnProgress, Progress
-from mlcli.experiment.pace import longest_first, seconds_left
+from mlcli.experiment.pace import ENOUGH, largest_of_each_method, longest_first, seconds_left
 from mlcli.experiment.pool import Pool
 from mlcli.experiment.preparation import Block
 
@@ -103,9 +103,9 @@ def _run_here(ledger: Ledger, pool: Pool | None, patience: float) -> None:
 
 
 def _in_turn(ledger: Ledger) -> Iterator[tuple[Course, int, Block]]:
-    """A block of each method, so that kernels are compiled and times are known; then cell after cell."""
-    for course in {course.cell.model.use: course for course in reversed(ledger.courses)}.values():
-        yield from islice(ledger.waiting(_is_ordinary, [course]), 1)
+    """Two blocks of each method, so that kernels are compiled and times are known; then cell after cell."""
+    for course in largest_of_each_method(ledger.courses):
+        yield from islice(ledger.waiting(_is_ordinary, [course]), ENOUGH)
     while any(ledger.waiting(_is_ordinary)):  # again, for those that could not be answered at once
         yield from ledger.waiting(_is_ordinary)
 

@@ -10,7 +10,7 @@ import pytest
 from mlcli.experiment.cells import Cell, ProtocolSpec, SplitResult
 from mlcli.experiment.course import Course
 from mlcli.experiment.engine import Outcome
-from mlcli.experiment.pace import longest_first, seconds_left, seconds_per_split
+from mlcli.experiment.pace import largest_of_each_method, longest_first, seconds_left, seconds_per_split
 from mlcli.experiment.preparation import Preparation
 from tests.experiment import toy
 
@@ -25,9 +25,9 @@ def course(cell: Cell, *seconds: float) -> Course:
 
 
 def test_a_cell_is_guessed_by_its_own_splits_and_else_by_its_method_and_its_size() -> None:
-    own = course(toy.cell("naive-bayes", toy.dataset(40)), 1.0, 3.0)
+    own = course(toy.cell("naive-bayes", toy.dataset(40)), 9.0, 2.0)
     larger = course(toy.cell("naive-bayes", toy.dataset(80)))
-    unknown = course(toy.cell("decision-tree"))
+    unknown = course(toy.cell("decision-tree"), 9.0)
     assert dict(seconds_per_split([own, larger, unknown])) == {own: 2.0, larger: 4.0, unknown: math.inf}
 
 
@@ -41,8 +41,14 @@ def test_what_is_left_counts_the_splits_that_are_waiting() -> None:
 
 def test_shortcuts_come_first_then_the_unknown_then_the_longest_block() -> None:
     at_once = Course(shortcut := toy.cell("zero-r"), Preparation().ready(shortcut))
-    quick = course(toy.cell("naive-bayes"), 1.0)
-    many = course(toy.cell("knn", protocol=ProtocolSpec("repeated-holdout", {"repeats": 70})), 0.9)
+    quick = course(toy.cell("naive-bayes"), 1.0, 1.0)
+    many = course(toy.cell("knn", protocol=ProtocolSpec("repeated-holdout", {"repeats": 70})), 0.9, 0.9)
     unknown = course(toy.cell("decision-tree"))
     assert many.blocks()[1].splits == 2
     assert longest_first([quick, many, unknown, at_once]) == [at_once, unknown, many, quick]
+
+
+def test_of_each_method_the_cell_with_the_largest_table_is_tried() -> None:
+    asked = (("knn", 20), ("knn", 60), ("naive-bayes", 40))
+    small, large, other = (course(toy.cell(model, toy.dataset(rows))) for model, rows in asked)
+    assert set(largest_of_each_method([large, small, other])) == {large, other}

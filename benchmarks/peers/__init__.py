@@ -1,0 +1,1 @@
+"""What peers are given to run."""
