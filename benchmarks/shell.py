@@ -36,8 +36,9 @@ LEARNERS = {
 """Our models, and what they are called in SKLL."""
 FIXED = {"RandomForestClassifier": {"n_estimators": 100}, "LogisticRegression": {"max_iter": 1000}}
 LEGEND = """Seconds of the whole command, in turns: the median with its range, and the processor time of all its
-processes. Warm: everything has run before. Cold: no compiled kernel and no bytecode of anything, the standard library
-included. mlcli also judges its baseline, writes intervals, tests and confusion matrices, and keeps every answer."""
+processes. Warm: everything has run before. Cold: no compiled kernel and no bytecode of anything, the standard
+library included. mlcli also judges its baseline, writes intervals, tests and confusion matrices, and keeps every
+answer in a store."""
 
 
 class Spent(NamedTuple):
