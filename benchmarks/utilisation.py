@@ -37,7 +37,7 @@ metrics: [accuracy]
 """
 LEGEND = """Start, reading, metrics and tables included, kernels compiled. Used: processor time of all processes ÷
 (wall seconds × processes). Not left idle: processor time ÷ (processor time + what the cores idled meanwhile), which
-other work on the machine disturbs less. Work added: processor time beyond that of one process."""
+disregards other work on the machine. Work added: processor time beyond that of one process."""
 
 
 def table() -> str:

@@ -24,18 +24,7 @@ HOME = Path(mlcli.__file__).parent
 CORE = "mlcli.core"
 COUNTED_BY_NUMBER = frozenset(
     (
-        *(
-            "answers",
-            "bases",
-            "compiling",
-            "containers",
-            "errors",
-            "explanation",
-            "held_out",
-            "kinds",
-            "learning",
-            "limits",
-        ),
+        *("answers", "bases", "containers", "errors", "explanation", "held_out", "kinds", "learning", "limits"),
         *(
             "moments",
             "names",
@@ -107,15 +96,15 @@ def _reached(entry: Entry) -> dict[str, str]:
         file = None if module in reached or not _counts(module, entry) else _file_of(module)
         if file is not None:
             package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-            reached[module], imports = _read(file, package)
+            reached[module], imports = _read(file.read_bytes(), package)
             waiting += imports
     return reached
 
 
 @cache
-def _read(file: Path, package: str) -> tuple[str, tuple[str, ...]]:
+def _read(source: bytes, package: str) -> tuple[str, tuple[str, ...]]:
     """What a module does, as text, and what it imports; many methods share modules."""
-    tree = ast.parse(file.read_bytes())
+    tree = ast.parse(source)
     imports = tuple(_imports(tree, package))  # before docstrings are cut out
     return _statements(tree), imports
 
