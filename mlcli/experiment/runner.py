@@ -31,6 +31,8 @@ PATIENCE = 1.0
 """Seconds of work for which this process is enough: small batches never pay for a pool."""
 EARLY = 0.25
 """The share of patience after which it is asked how much work is left."""
+WORTH_CALLING = 2.0
+"""How many times patience must be left for workers to be called: they take most of a second to come."""
 Place = tuple[int, int, bool]
 """A block that is handed out: its cell, its first split, and whether it is to be answered at once."""
 
@@ -90,7 +92,8 @@ def _run_here(ledger: Ledger, pool: Pool | None, patience: float) -> None:
     try:
         for course, first, block in _in_turn(ledger):
             to_compile = compiling.seconds > 0 and course.cell.model.use not in tried
-            if pool and not to_compile and _takes_over(pool, ledger, perf_counter() - started, patience):
+            elapsed = perf_counter() - started - compiling.seconds
+            if pool and not to_compile and _takes_over(pool, ledger, elapsed, patience):
                 return
             if course is not current:
                 ledger.risk(course)
@@ -114,7 +117,7 @@ def _takes_over(pool: Pool, ledger: Ledger, elapsed: float, patience: float) -> 
     """Whether workers are here; they are called once it is foreseen that what is left will outlast patience."""
     if not pool.called and elapsed >= EARLY * patience:
         unknown = 0.0 if elapsed < patience else inf
-        if seconds_left(ledger.courses, unknown) > patience:
+        if seconds_left(ledger.courses, unknown) > WORTH_CALLING * patience:
             pool.call()
     return pool.ready or patience == 0
 

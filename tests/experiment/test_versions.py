@@ -198,6 +198,7 @@ CONTRACT = {
     "registry",
     "schema",
     "tables",
+    "threads",
 }
 """What methods take from ``core`` that carries numbers about; the canaries above see how it is put together."""
 
