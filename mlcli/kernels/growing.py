@@ -9,6 +9,8 @@ import numpy as np
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.kernels.chance import random_below
 from mlcli.kernels.histogram_splits import (
+    FEW,
+    Keys,
     Split,
     Whole,
     best_level,
@@ -20,8 +22,6 @@ from mlcli.kernels.histograms import AMOUNT, WEIGHT, Columns, Here, add_up
 from mlcli.kernels.random_splits import random_level, random_threshold
 from mlcli.kernels.without_counting import compiled
 
-FEW = 40
-"""Up to how many rows sorting costs less than a histogram."""
 LEAF = -1
 FEATURE, LOW, HIGH, SIDE, LEFT, BEGIN, END, DEPTH = range(8)
 """What the columns of ``Grown.nodes`` hold."""
@@ -70,7 +70,8 @@ class Space(NamedTuple):
     totals: Array
     left: Array
     sums: Array
-    order: Rows
+    keys: Keys
+    order: Keys
     drawn: Rows
     state: Rows
     wish: Array
@@ -212,9 +213,9 @@ def split_by(columns: Columns, random_cuts: bool, feature: int, here: Here, whol
     if random_cuts:
         return random_level(columns, feature, here, whole, space.sums, space.state)
     if columns.ordered[feature] and count <= FEW:
-        sort_few(columns, feature, here, space.order)
-        last = space.order[count - 1] >> 8
-        if last == space.order[0] >> 8:
+        sort_few(columns, feature, here, space.keys, space.order)
+        last = space.order[count - 1] // FEW
+        if last == space.order[0] // FEW:
             return -np.inf, 0, 0, 0
         if last < known:
             return best_threshold_of_few(here, whole, space.order, space.left)

@@ -23,16 +23,14 @@ def random_threshold(
     first, last = ends_of(columns, feature, here)
     if last < 0:
         return -np.inf, 0, 0, 0
-    low, high = last, known
-    if first < last:
-        start, stop = columns.lowest[feature, first], columns.highest[feature, last]
-        wish[0] = start + random_share(state) * (stop - start)
-        low = bin_of(columns, feature, first, last, wish[0])
-        high = low + 1
-    sum_up(columns, feature, here, 0, low, sums[0])
-    sum_up(columns, feature, here, known, known, sums[1])
+    if first == last:
+        sum_up(columns, feature, here, known, np.inf, sums)
+        return score_of(sums[0], sums[1], 0, whole), last, known, 0
+    start, stop = columns.lowest[feature, first], columns.highest[feature, last]
+    wish[0] = start + random_share(state) * (stop - start)
+    low, high, missing = sum_up(columns, feature, here, last, wish[0], sums)
     score, side = score_of(sums[0], sums[1], 0, whole), 0
-    if high < known and sums[1, sums.shape[1] - 1] > 0.0:
+    if missing:
         other = score_of(sums[0], sums[1], 1, whole)
         score, side = (other, 1) if other > score + whole.tolerance else (score, 0)
     return score, low, high, side
@@ -65,25 +63,29 @@ def ends_of(columns: Columns, feature: int, here: Here) -> tuple[int, int]:
 
 
 @compiled
-def bin_of(columns: Columns, feature: int, first: int, last: int, value: float) -> int:
-    """The last bin from ``first`` to the one before ``last`` that begins at or below a value."""
-    while last - first > 1:
-        middle = (first + last) // 2
-        if columns.lowest[feature, middle] <= value:
-            first = middle
-        else:
-            last = middle
-    return first
+def sum_up(
+    columns: Columns, feature: int, here: Here, last: int, cut: float, sums: Array
+) -> tuple[int, int, bool]:
+    """Sum up the rows of a node on the left in ``sums[0]``, and those whose cell is missing in ``sums[1]``.
 
-
-@compiled
-def sum_up(columns: Columns, feature: int, here: Here, low: int, high: int, sums: Array) -> None:
-    """Fill ``sums`` (the weight last) with what the rows in the bins from ``low`` to ``high`` hold."""
-    last = len(sums) - 1
-    for k in range(last + 1):
-        sums[k] = 0.0
+    On the left are those in bins before ``last`` that begin at or below the cut. Also the bins beside the cut, and
+    whether a cell is missing.
+    """
+    slots, known = sums.shape[1] - 1, columns.known[feature]
+    for k in range(slots + 1):
+        sums[0, k] = 0.0
+        sums[1, k] = 0.0
+    low, high, missing = 0, last, False
     for i in range(here.end - here.begin):
-        b = columns.bins[feature, here.rows[here.begin + i]]
-        inside = low <= b <= high
-        sums[here.slots[i]] += inside * here.parts[i, AMOUNT]
-        sums[last] += inside * here.parts[i, WEIGHT]
+        b = int(columns.bins[feature, here.rows[here.begin + i]])
+        if b == known:
+            missing = True
+            sums[1, here.slots[i]] += here.parts[i, AMOUNT]
+            sums[1, slots] += here.parts[i, WEIGHT]
+        elif b < last and columns.lowest[feature, b] <= cut:
+            low = max(low, b)
+            sums[0, here.slots[i]] += here.parts[i, AMOUNT]
+            sums[0, slots] += here.parts[i, WEIGHT]
+        else:
+            high = min(high, b)
+    return low, high, missing

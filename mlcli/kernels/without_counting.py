@@ -16,5 +16,5 @@ def compiled(function: F) -> F:
     Numba counts references to arrays at every call, by atomic instructions that threads would wait for; a function
     that makes no array needs none. Tuples of arrays then cost nothing, so arguments can have names.
     """
-    options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+    options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
     return cast(F, njit(**options)(function))

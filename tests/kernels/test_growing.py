@@ -12,6 +12,7 @@ from mlcli.core.tables import Array
 from mlcli.kernels.chance import random_below, random_share
 from mlcli.kernels.growing import cut_between
 from mlcli.kernels.histogram_splits import (
+    FEW,
     Whole,
     best_level,
     best_threshold,
@@ -92,9 +93,9 @@ def test_the_threshold_is_the_first_of_the_best(slots: int, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_sorted_rows_and_a_histogram_give_the_same_threshold(slots: int, seed: int) -> None:
     node = Rows(seed, slots, missing=0.0)
-    order = np.empty(len(node.rows), np.int64)
-    sort_few(node.columns, 0, node.here, order)
-    assert (order >> 8).tolist() == sorted(node.bin)
+    order = np.empty(FEW, np.int16)
+    sort_few(node.columns, 0, node.here, np.empty((2, FEW), np.int16), order)
+    assert (order[: len(node.rows)] // FEW).tolist() == sorted(node.bin)
     found = best_threshold_of_few(node.here, node.whole, order, node.left)
     assert found == pytest.approx(first_of_the_best(node.scores()))
 

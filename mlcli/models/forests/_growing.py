@@ -142,7 +142,8 @@ class Workspace:
 
     def space(self, rows: Codes, state: int) -> Space:
         """What one tree is grown in, from its rows and the seed of its draws."""
-        from mlcli.kernels.growing import FEW, Space
+        from mlcli.kernels.growing import Space
+        from mlcli.kernels.histogram_splits import FEW
 
         return Space(
             rows=rows,
@@ -152,7 +153,8 @@ class Workspace:
             totals=self._totals[0],
             left=self._totals[1],
             sums=self._sums,
-            order=np.empty(FEW, np.intp),
+            keys=np.empty((2, FEW), np.int16),
+            order=np.empty(FEW, np.int16),
             drawn=np.arange(self._columns),
             state=np.array([state]),
             wish=np.array([np.nan]),
