@@ -4,7 +4,7 @@ from benchmarks.pair import Pair
 
 TREES = {"trees": 10}
 PEER = {"n_estimators": 10, "n_jobs": 1, "random_state": 0}
-THIRD = {**PEER, "max_features": 1 / 3, "min_samples_leaf": 5}
+THIRD = {**PEER, "max_features": 1 / 3}
 
 PAIRS = (
     Pair("random-forest", "classification", "sklearn.ensemble:RandomForestClassifier", TREES, PEER),

@@ -7,6 +7,13 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
+OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "forceinline": True,
+    "_nrt": False,
+}
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -14,7 +21,7 @@ def compiled(function: F) -> F:
     """Compile a function that makes no array.
 
     Numba counts references to arrays at every call, by atomic instructions that threads would wait for; a function
-    that makes no array needs none. Tuples of arrays then cost nothing, so arguments can have names.
+    that makes no array needs none. Without that, and inlined, tuples of arrays cost nothing, so that arguments can
+    have names.
     """
-    options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
-    return cast(F, njit(**options)(function))
+    return cast(F, njit(**OPTIONS)(function))

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mlcli.core.tables import Array, Flags
 from mlcli.core.threads import cores_for_a_fit, threads_of_a_fit
+from mlcli.models.forests._trees import Trees
 from mlcli.models.forests.extra_trees import ExtraTrees
 from mlcli.models.forests.random_forest import RandomForest
+from mlcli.models.trees._features import features, ordered
 from tests.contract.toys import EVERYTHING, rows_for
 from tests.golden.asking import asked, fitted
 
@@ -86,3 +89,24 @@ def test_a_model_that_learns_again_forgets_what_it_knew() -> None:
     before = asked(model, data).predicted
     again = fitted(model, replace(data, y=data.y + 100.0))
     assert asked(again, data).predicted == pytest.approx(before + 100.0)
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 5, 9])
+def test_rows_that_walk_together_come_to_the_leaves_that_they_come_to_alone(n: int) -> None:
+    """The plain twin asks one question after another."""
+    data = rows_for("regression", EVERYTHING, 60)
+    trees = fitted(RandomForest(trees=7), data)._trees
+    by_threshold = ordered(data.table.columns)
+    cells = features(data.table, np.full(len(by_threshold), np.nan))[:n]
+    expected = [np.mean([value_of(trees, root, row, by_threshold) for root in trees.first[:-1]]) for row in cells]
+    assert trees.answers(cells, by_threshold)[:, 0] == pytest.approx(expected)
+
+
+def value_of(trees: Trees, node: int, cells: Array, by_threshold: Flags) -> float:
+    """What the leaf that one row comes to says."""
+    while trees.feature[node] >= 0:
+        cell, threshold = cells[trees.feature[node]], trees.threshold[node]
+        left = cell <= threshold if by_threshold[trees.feature[node]] else cell == threshold
+        left = trees.missing_left[node] if np.isnan(cell) else left
+        node = trees.left[node] + (0 if left else 1)
+    return float(trees.value[trees.left[node], 0])

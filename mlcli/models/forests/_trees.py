@@ -85,6 +85,7 @@ class Trees:
         from mlcli.kernels.forest_walks import add_answers
 
         said = np.zeros((len(cells), self.value.shape[1]))
+        cells = cells if cells.shape[1] else np.zeros((len(cells), 1))  # leaves look at a cell too, in vain
         add_answers(self.wood(cells, ordered), self.first[:-1], cells, self.value, said)
         return said / len(self)
 
