@@ -169,7 +169,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
                 class_totals_={"array": "saved.prints", "order": "C"}
             ),
         ),
-        "broadcast",
+        "bounds|broadcast",
     ),
     "nesting without end": (
         lambda path: structure_changed(path, lambda parts: parts.update(ranges=NESTED)),

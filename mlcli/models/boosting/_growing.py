@@ -185,7 +185,8 @@ class Grower:
     @cached_property
     def _least(self) -> int:
         """The least weight of a leaf, in the places that are kept."""
-        return math.ceil(self.limits.min_leaf * NEARLY * 2.0**self._weight_places)
+        least = math.ceil(self.limits.min_leaf * NEARLY * 2.0**self._weight_places)
+        return min(least, 1 << WEIGHT_BITS)  # more than all rows together weigh
 
     @cached_property
     def _room(self) -> Room:
