@@ -70,6 +70,7 @@ class Space(NamedTuple):
     totals: Array
     left: Array
     sums: Array
+    present: Codes
     keys: Keys
     order: Keys
     drawn: Rows
@@ -221,7 +222,7 @@ def split_by(columns: Columns, random_cuts: bool, feature: int, here: Here, whol
             return best_threshold_of_few(here, whole, space.order, space.left)
     add_up(columns, feature, here, space.sums)
     if columns.ordered[feature]:
-        return best_threshold(space.sums, known, whole, space.left)
+        return best_threshold(space.sums, known, whole, space.left, space.present)
     return best_level(space.sums, known, whole)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Codes
 from mlcli.kernels.histograms import AMOUNT, WEIGHT, Columns, Here
 from mlcli.kernels.without_counting import compiled
 
@@ -49,26 +49,33 @@ def score_of(left: Array, lost: Array, side: int, whole: Whole) -> float:
 
 
 @compiled
-def best_threshold(sums: Array, known: int, whole: Whole, left: Array) -> Split:
+def best_threshold(sums: Array, known: int, whole: Whole, left: Array, present: Codes) -> Split:
     """The first threshold, but for rounding, that scores most; missing cells (bin ``known``) go to either side."""
     last = len(left) - 1
     lost = sums[known]
     best, best_low, best_high, best_side = -np.inf, 0, 0, 0
     for k in range(last + 1):
         left[k] = 0.0
-    low = -1
-    for b in range(known + 1):
-        if sums[b, last] == 0.0:
-            continue
-        sides = 0 if low < 0 else 2 if lost[last] > 0.0 and b < known else 1
-        for side in range(sides):
+    sides = 2 if lost[last] > 0.0 else 1
+    for place in range(present_bins(sums, known, present) - 1):
+        low, high = present[place], present[place + 1]
+        for k in range(last + 1):
+            left[k] += sums[low, k]
+        for side in range(sides if high < known else 1):
             score = score_of(left, lost, side, whole)
             if score > best + whole.tolerance:
-                best, best_low, best_high, best_side = score, low, b, side
-        for k in range(last + 1):
-            left[k] += sums[b, k]
-        low = b
+                best, best_low, best_high, best_side = score, low, high, side
     return best, best_low, best_high, best_side
+
+
+@compiled
+def present_bins(sums: Array, known: int, present: Codes) -> int:
+    """Fill ``present`` with the bins that hold rows, that of missing cells too; how many there are."""
+    last, count = sums.shape[1] - 1, 0
+    for b in range(known + 1):
+        present[count] = b
+        count += sums[b, last] > 0.0
+    return count
 
 
 @compiled

@@ -40,9 +40,7 @@ class Here(NamedTuple):
 def add_up(columns: Columns, feature: int, here: Here, sums: Array) -> None:
     """Fill ``sums`` (bins × slots, the weight last) with what the rows of a node hold."""
     last = sums.shape[1] - 1
-    for b in range(columns.known[feature] + 1):
-        for k in range(last + 1):
-            sums[b, k] = 0.0
+    sums[: columns.known[feature] + 1] = 0.0
     for i in range(here.end - here.begin):
         b = columns.bins[feature, here.rows[here.begin + i]]
         sums[b, here.slots[i]] += here.parts[i, AMOUNT]

@@ -85,7 +85,7 @@ def test_the_histogram_of_a_node_is_what_its_rows_sum_up_to(slots: int, seed: in
 def test_the_threshold_is_the_first_of_the_best(slots: int, seed: int) -> None:
     node = Rows(seed, slots)
     add_up(node.columns, 0, node.here, node.sums)
-    found = best_threshold(node.sums, node.known, node.whole, node.left)
+    found = best_threshold(node.sums, node.known, node.whole, node.left, np.empty(len(node.sums) + 1, np.int32))
     assert found == pytest.approx(first_of_the_best(node.scores()))
 
 

@@ -153,6 +153,7 @@ class Workspace:
             totals=self._totals[0],
             left=self._totals[1],
             sums=self._sums,
+            present=np.empty(len(self._sums) + 1, np.int32),
             keys=np.empty((2, FEW), np.int16),
             order=np.empty(FEW, np.int16),
             drawn=np.arange(self._columns),
