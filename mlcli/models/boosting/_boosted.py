@@ -122,7 +122,7 @@ class Boosted(Classifier, Regressor):
     def _held(self, aside: Any, coding: Coding) -> HeldAside | None:
         if aside is None or self.stop_after is None:
             return None
-        bins = np.ascontiguousarray(coding.bins(aside.table).T)
+        bins = np.ascontiguousarray(coding.bins(aside.table, np.ones(len(self.columns_), bool)).T)
         return HeldAside(bins, self._loss(aside), self.stop_after)
 
     @property

@@ -6,16 +6,16 @@ cells. A nominal column has a bin for each level; beyond 254 of them, the rarest
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Rows, Table
+from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.models.trees._binning import MOST_BINS, Bins, edges_of
-from mlcli.models.trees._features import features, level_counts, ordered
+from mlcli.models.trees._features import level_counts, ordered
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,34 +32,32 @@ class Coding:
     @staticmethod
     def of(table: Table, weights: Array, most: int) -> tuple[Coding, Bins]:
         """The coding of training rows, and their bins (F × n)."""
-        cells, levels = _cells(table), level_counts(table.columns)
+        levels, by_threshold = level_counts(table.columns), ordered(table.columns)
         thresholds = np.full((len(levels), MOST_BINS), np.inf)
-        known, level_bins = np.zeros(len(levels), np.intp), []
-        for j, count in enumerate(levels):
-            if count:
-                known[j], bins = _bins_of_levels(cells[:, j], int(count), weights)
-                level_bins.append(bins)
-            else:
-                edges = edges_of(cells[:, j], most)
+        known, level_bins = np.zeros(len(levels), np.intp), [np.empty(0, np.intp)]
+        for j, cells in enumerate(_columns(table)):
+            if by_threshold[j]:
+                edges = edges_of(cells, most)
                 known[j] = len(edges.lowest)
                 thresholds[j, : len(edges.thresholds)] = edges.thresholds
-        coding = Coding(thresholds, known, np.concatenate([np.empty(0, np.intp), *level_bins]))
-        return coding, coding._assigned(cells, levels)
+            else:
+                known[j], bins = _bins_of_levels(cells, int(levels[j]), weights)
+                level_bins.append(bins)
+        coding = Coding(thresholds, known, np.concatenate(level_bins))
+        return coding, coding.bins(table, np.ones(len(levels), bool))
 
-    def bins(self, table: Table) -> Bins:
-        """The bins (F × n) of other rows."""
-        return self._assigned(_cells(table), level_counts(table.columns))
-
-    def _assigned(self, cells: Array, levels: Rows) -> Bins:
+    def bins(self, table: Table, asked: Flags) -> Bins:
+        """The bins (F × n) of rows; those of columns that are not asked for are left 0."""
         from mlcli.kernels.binning import bins_of
 
-        bins = np.empty(cells.shape[::-1], np.uint8)
+        levels, by_threshold = level_counts(table.columns), ordered(table.columns)
         starts = np.cumsum(levels) - levels
-        for j, count in enumerate(levels):
-            if count:
-                bins[j] = self.level_bins[starts[j] + cells[:, j].astype(np.intp)]
-            else:
-                bins_of(np.ascontiguousarray(cells[:, j]), self.thresholds[j], int(self.known[j]), bins[j])
+        bins = np.zeros((len(levels), len(table)), np.uint8)
+        for j, cells in enumerate(_columns(table)):
+            if asked[j] and by_threshold[j]:
+                bins_of(cells, self.thresholds[j], int(self.known[j]), bins[j])
+            elif asked[j]:
+                bins[j] = self.level_bins[starts[j] + cells]
         return bins
 
     def arrays(self) -> dict[str, Any]:
@@ -92,17 +90,24 @@ class Coding:
             raise ValueError("the saved bins of levels are not there")
 
 
-def _cells(table: Table) -> Array:
-    """The cells (n × F), where empty ones are NaN or the level past the last."""
-    return features(table, np.full(len(table.columns), np.nan))
+def _columns(table: Table) -> Iterator[Any]:
+    """The cells of each column: numbers or ranks, NaN where empty; or codes, one past the last where empty."""
+    for column, given in table.parts():
+        cells: Any = given
+        if not column.coded:
+            yield np.ascontiguousarray(cells)
+        elif column.kind == "ordinal":
+            yield np.where(cells < 0, np.nan, cells)
+        else:
+            yield np.where(cells < 0, len(column.levels), cells)
 
 
-def _bins_of_levels(codes: Array, count: int, weights: Array) -> tuple[int, Rows]:
+def _bins_of_levels(codes: Codes, count: int, weights: Array) -> tuple[int, Rows]:
     """How many bins the levels of a nominal column take, and the bin of each; missing cells are the last level."""
     levels = count - 1
     if levels <= MOST_BINS:
         return levels, np.arange(count)
-    totals = np.bincount(codes.astype(np.intp), weights=weights, minlength=count)[:levels]
+    totals = np.bincount(codes, weights=weights, minlength=count)[:levels]
     bins = np.full(count, MOST_BINS - 1)
     bins[np.argsort(-totals, kind="stable")[: MOST_BINS - 1]] = np.arange(MOST_BINS - 1)
     bins[levels] = MOST_BINS

@@ -25,7 +25,9 @@ class Ensemble:
         """Outputs × rows."""
         scores = np.repeat(self.start[:, None], len(table), axis=1)
         if len(self.trees.roots) and len(table):
-            self.trees.add_to(scores, np.ascontiguousarray(self.coding.bins(table).T))
+            self.trees.add_to(
+                scores, np.ascontiguousarray(self.coding.bins(table, self.trees.asked(len(table.columns))).T)
+            )
         return scores
 
     def probabilities(self, table: Table, present: Codes, classes: int) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.tables import Array, Codes
+from mlcli.core.tables import Array, Codes, Flags
 from mlcli.models.trees._binning import Bins
 
 LEAF = -1
@@ -54,6 +54,10 @@ class Trees:
         """What the questions of each column gained."""
         asks = self.left != LEAF
         return np.bincount(self.column[asks], weights=self.gain[asks], minlength=columns).astype(np.float64)
+
+    def asked(self, columns: int) -> Flags:
+        """Which columns some question asks for."""
+        return np.isin(np.arange(columns), self.column[self.left != LEAF])
 
     @property
     def leaves(self) -> int:
