@@ -64,8 +64,9 @@ def subtract(sums: Whole, child: Whole, bins: Rows) -> None:
     """Take one child from the sums of its parent, which leaves the other."""
     for column in range(len(bins)):
         start = column * PER_COLUMN
-        for at in range(start, start + 2 * bins[column]):
-            sums[at] -= child[at]
+        own, other = sums[start : start + PER_COLUMN], child[start : start + PER_COLUMN]
+        for k in range(2 * bins[column]):
+            own[k] -= other[k]
 
 
 def in_blocks(columns: Bytes) -> Bytes:

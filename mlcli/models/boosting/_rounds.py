@@ -62,7 +62,7 @@ def boost(
     start = loss.start
     scores = np.repeat(start[:, None], grower.bins.shape[1], axis=1)
     validation = Validation(held, start)
-    rounds: list[Trees] = []
+    rounds: list[list[Trees]] = []
     slopes = loss.at(scores)
     training = [slopes.cost]
     while len(rounds) < plan.rounds and not validation.over:
@@ -75,12 +75,12 @@ def boost(
             break
         for output, one in enumerate(step):
             one.add_to(scores[output])
-        rounds.append(Trees.joined([one.tree for one in step]))
+        rounds.append([one.tree for one in step])
         validation.add(rounds[-1])
         slopes = loss.at(scores)
         training.append(slopes.cost)
     kept = rounds if held is None else rounds[: validation.best]
-    return Course(start, Trees.joined(kept), np.array(training), np.array(validation.costs))
+    return Course(start, Trees.joined([tree for step in kept for tree in step]), np.array(training), np.array(validation.costs))
 
 
 def _drawn(count: int | None, columns: int, rng: np.random.Generator) -> Rows | None:
@@ -96,10 +96,10 @@ class Validation:
         self.scores = np.repeat(start[:, None], 0 if held is None else len(held.bins), axis=1)
         self.costs = [] if held is None else [held.loss.at(self.scores).cost]
 
-    def add(self, trees: Trees) -> None:
+    def add(self, trees: list[Trees]) -> None:
         """What the trees of one round make of it."""
         if self.held is not None:
-            trees.add_to(self.scores, self.held.bins)
+            Trees.joined(trees).add_to(self.scores, self.held.bins)
             self.costs.append(self.held.loss.at(self.scores).cost)
 
     @property
