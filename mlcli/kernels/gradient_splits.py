@@ -91,10 +91,10 @@ def bounded_gains(
 @njit(cache=True, nogil=True, error_model="numpy")
 def first_best(gains: Array, cuts: int) -> int:
     """The first of the largest."""
-    best = 0
+    best, most = 0, gains[0]
     for k in range(1, cuts):
-        if gains[k] > gains[best]:
-            best = k
+        if gains[k] > most:
+            best, most = k, gains[k]
     return best
 
 

@@ -80,7 +80,12 @@ def boost(
         slopes = loss.at(scores)
         training.append(slopes.cost)
     kept = rounds if held is None else rounds[: validation.best]
-    return Course(start, Trees.joined([tree for step in kept for tree in step]), np.array(training), np.array(validation.costs))
+    return Course(
+        start,
+        Trees.joined([tree for step in kept for tree in step]),
+        np.array(training),
+        np.array(validation.costs),
+    )
 
 
 def _drawn(count: int | None, columns: int, rng: np.random.Generator) -> Rows | None:
