@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -98,13 +98,7 @@ class Leaving:
 
     def _bend(self, scores: Array, parts: Rows, rows: slice) -> None:
         """Put the slope of the loss in scores (outputs × parts × rows) in their place, 0 in a part's own rows."""
-        highest = scores.max(axis=0, initial=0.0) if np.max(scores, initial=0.0) > LARGEST_SCORE else 0.0
-        if np.ndim(highest):
-            scores -= highest
-        np.exp(scores, out=scores)
-        total = scores.sum(axis=0) if len(scores) > 1 else scores[0].copy()
-        total += np.exp(-highest)
-        scores /= total
+        (_become_share if len(scores) == 1 else _become_shares)(scores)
         scores -= self.whole.loss.outcomes[:, None, rows]
         if self._uneven:
             scores *= self.whole.loss.weights[rows]
@@ -139,11 +133,11 @@ class Leaving:
         each = (self.round_.rows_of[part] for part in parts)
         return np.array([bent[:, rows] @ X[rows] for rows in each])
 
-    def own_scores(self, parts: Rows, w: Array) -> list[Array]:
+    def own_scores(self, parts: Rows, w: Array) -> Sequence[Array] | Array:
         """The scores of the rows of some parts (rows × outputs), each by coefficients of its own."""
         columns = self.frame.spread(w, self.units.share[parts])
         if self.round_.one_by_one:
-            return list(np.einsum("bc,bjc->bj", self.frame.columns[parts], columns)[:, None, :])
+            return np.asarray(np.einsum("bc,bjc->bj", self.frame.columns[parts], columns)[:, None, :])
         return [self._own_columns[part] @ lines.T for part, lines in zip(parts.tolist(), columns, strict=True)]
 
     @cached_property
@@ -160,6 +154,26 @@ class Leaving:
         loss = self.whole.loss
         some = CrossEntropy(loss.outcomes[:, rows], loss.weights[rows])
         return replace(self.whole, X=replace(self.whole.X, columns=columns), loss=some)
+
+
+def _become_share(scores: Array) -> None:
+    """Put the share of the second class in the place of its only score."""
+    np.negative(scores, out=scores)
+    with np.errstate(over="ignore"):
+        np.exp(scores, out=scores)
+    scores += 1.0
+    np.reciprocal(scores, out=scores)
+
+
+def _become_shares(scores: Array) -> None:
+    """Put the shares of all classes but the first in the place of scores (first axis) relative to it."""
+    highest = scores.max(axis=0, initial=0.0) if np.max(scores, initial=0.0) > LARGEST_SCORE else 0.0
+    if np.ndim(highest):
+        scores -= highest
+    np.exp(scores, out=scores)
+    total = scores.sum(axis=0)
+    total += np.exp(-highest)
+    scores /= total
 
 
 def _objective(frame: Frame, columns: Array, strength: Array, part: Part) -> Objective:
