@@ -13,12 +13,17 @@ from mlcli.core.tables import Array, Table
 from mlcli.data.load import load
 
 
-def in_numbers(name: str) -> Any:
-    """The rows of a shipped dataset; each level of a coded column is a column of zeros and ones."""
+def as_they_are(name: str) -> Any:
+    """The rows of a shipped dataset."""
     dataset = load(name)
     kind = kind_of(dataset.schema)
     assert kind is not None
-    data = kind.container.from_table(dataset.table, dataset.schema)
+    return kind.container.from_table(dataset.table, dataset.schema)
+
+
+def in_numbers(name: str) -> Any:
+    """The rows of a shipped dataset; each level of a coded column is a column of zeros and ones."""
+    data = as_they_are(name)
     levels = [np.eye(len(column.levels))[cells] for column, cells in data.table.parts() if column.coded]
     return with_numbers(data, np.column_stack([data.table.numbers, *levels]))
 

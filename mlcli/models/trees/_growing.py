@@ -56,10 +56,11 @@ class Grower:
     limits: Limits
     route: Route
 
-    def grow(self) -> Tree:
-        """From the root, until no node is open."""
-        node, orders = np.zeros(len(self.targets.slot), np.intp), self.data.order
-        known = node_sums(self.targets, node, 1, np.arange(len(node)))
+    def grow(self, node: Rows | None = None) -> Tree:
+        """From the root, until no node is open; or several trees at once, ``node`` being the root of each row."""
+        node = np.zeros(len(self.targets.slot), np.intp) if node is None else node
+        orders = self.data.order
+        known = node_sums(self.targets, node, int(node.max()) + 1, np.arange(len(node)))
         root_spread = float(known.spread[0])
         record = Record()
         while len(known.weight):

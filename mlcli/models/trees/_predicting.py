@@ -10,11 +10,14 @@ from mlcli.core.tables import Array, Rows
 from mlcli.models.trees._structure import LEAF, STOPS, Tree
 
 
-def node_of(tree: Tree, cells: Array) -> Rows:
-    """The node that answers each row of cells (as ``features`` made them): a leaf, or where no branch fits."""
+def node_of(tree: Tree, cells: Array, root: Rows | None = None) -> Rows:
+    """The node that answers each row of cells (as ``features`` made them): a leaf, or where no branch fits.
+
+    Where several trees are one, each row has a ``root``.
+    """
     questions = Questions(tree, tree.feature.astype(np.intp), tree.left.astype(np.intp))
     following = questions.by_threshold if _only_known_numbers(tree, cells) else questions.of_any_kind
-    at = np.zeros(len(cells), np.intp)
+    at = np.zeros(len(cells), np.intp) if root is None else root.copy()
     walking, node = np.arange(len(cells)), at
     while len(walking):
         asked = questions.feature[node]

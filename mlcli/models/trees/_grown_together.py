@@ -1,0 +1,91 @@
+"""The trees of many splits grown together: a level of all of them costs few more steps than that of one.
+
+Each split has a root of its own, under which are its training rows. Questions are asked between the values of the
+rows of a node, so it does not matter to a tree what others hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.bases import Step
+from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Rows
+from mlcli.models.trees._features import features
+from mlcli.models.trees._growing import Grower
+from mlcli.models.trees._levels import Targets
+from mlcli.models.trees._predicting import node_of
+
+ROWS_TOGETHER = 2**15
+"""About how many training rows are under all roots."""
+
+GrowerOf = Callable[[Any, tuple[Column, ...], Array, Targets, int], Grower]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The rows that one split trains on, and those that it asks about, as steps leave them."""
+
+    train: Any
+    asked: Any
+    rows: Rows
+    """The numbers of those that it asks about."""
+
+
+def grown_together(grower_of: GrowerOf, data: Any, round_: Round, steps: Sequence[Step]) -> HeldOut | None:
+    """The answers of each part by a tree of the rows outside it; None where steps need more than rows."""
+    if any(type(step).in_sums is Step.in_sums for step in steps):
+        return None
+    answers, refused = np.zeros((len(data), data.outputs.shape[1])), np.ones(round_.parts, bool)
+    together = max(1, ROWS_TOGETHER // len(data))
+    for first in range(0, round_.parts, together):
+        parts = [part for part in range(first, min(first + together, round_.parts)) if _learns(data, round_, part)]
+        if parts:
+            splits = [_prepared(data, round_, part, steps) for part in parts]
+            _answer(grower_of, splits, len(data) * round_.parts // 10, answers)
+            refused[parts] = False
+    return HeldOut(answers, refused, "trees grown together")
+
+
+def _learns(data: Any, round_: Round, part: int) -> bool:
+    return bool((data.weights[round_.part != part] > 0).any())
+
+
+def _prepared(data: Any, round_: Round, part: int, steps: Sequence[Step]) -> Prepared:
+    train, asked = data.take(np.flatnonzero(round_.part != part)), data.take(round_.rows_of[part])
+    for step in steps:
+        own = step.fresh()
+        own.columns_ = train.table.columns
+        own.fit(train, np.random.default_rng(0))
+        train, asked = train.transformed(own.transform), asked.transformed(own.transform)
+    return Prepared(train.counted(), asked, round_.rows_of[part])
+
+
+def _answer(grower_of: GrowerOf, splits: Sequence[Prepared], work: int, answers: Array) -> None:
+    """Fill in the answers about the rows of some splits."""
+    some = splits[0].train
+    columns = some.table.columns
+    fills = np.full(len(columns), np.nan)
+    targets = Targets.of(
+        np.concatenate([split.train.outputs for split in splits]),
+        np.concatenate([split.train.weights for split in splits]),
+    )
+    cells = _joined(features(split.train.table, fills) for split in splits)
+    tree = grower_of(some, columns, cells, targets, work).grow(_numbered(split.train for split in splits))
+    asked = _joined(features(split.asked.table, fills) for split in splits)
+    node = node_of(tree, asked, _numbered(split.asked for split in splits))
+    answers[np.concatenate([split.rows for split in splits])] = tree.value[node]
+
+
+def _joined(blocks: Iterator[Array]) -> Array:
+    return np.concatenate(list(blocks))
+
+
+def _numbered(blocks: Iterator[Any]) -> Rows:
+    sizes = [len(block) for block in blocks]
+    return np.repeat(np.arange(len(sizes)), sizes)
