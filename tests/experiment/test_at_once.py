@@ -19,7 +19,8 @@ FOLDS = ProtocolSpec("k-fold", {"folds": 4, "repeats": 2})
 
 
 def cells(protocol: ProtocolSpec, *, shortcuts: bool = True, budget: float | None = None) -> list[Cell]:
-    models = (ModelSpec("linear-regression"), ModelSpec("ridge"), ModelSpec("decision-tree"))
+    filled = ModelSpec("decision-tree", {"missing": "most-frequent"}, label="filled tree")
+    models = (ModelSpec("linear-regression"), ModelSpec("ridge"), ModelSpec("decision-tree"), filled)
     asked = Experiment(
         data=(DataSpec("cpu"),), models=models, protocol=protocol, shortcuts=shortcuts, budget=budget
     )
@@ -79,8 +80,8 @@ def test_answers_at_once_are_kept_and_found_again(tmp_path: Path) -> None:
     assert not any(result.stored for result in plainly), "another way of computing is another key"
 
 
-def test_a_method_without_a_shortcut_is_fitted_to_each_split() -> None:
-    (tree,) = (one for one in run(cells(FOLDS), jobs=1) if one.cell.label == "decision-tree")
+def test_a_setting_without_a_shortcut_is_fitted_to_each_split() -> None:
+    (tree,) = (one for one in run(cells(FOLDS), jobs=1) if one.cell.label == "filled tree")
     assert tree.routes() == {}
     assert all(split.explanation for split in tree.splits)
 
