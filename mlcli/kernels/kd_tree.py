@@ -71,20 +71,20 @@ def halve(cells: Array, order: Rows, begin: int, end: int, middle: int) -> None:
 def places_near(
     cells: Array, order: Rows, first: Rows, last: Rows, low: Array, high: Array, widest: Rows, cut: Array,
     asked: Array, begin: Rows, end: Rows, stretch: Array, beside: Array, k: int, same: float,
-    ends: Rows, places: Rows,
+    ends: Rows, places: Rows, apart: Array,
 ) -> int:  # fmt: skip
     """List for rows asked the stored rows that are as near as the k-th, and perhaps more.
 
     ``cells`` are in the order of the tree. Row i must not see the stored rows from ``begin[i]`` to ``end[i]``. A
     row is as near as one at distance d up to (d + beside) · stretch + beside. Those of row i end at ``ends[i]``.
-    Returns how many rows were answered before ``places`` was full.
+    Returns how many rows were answered before ``places`` was full. ``apart`` is room for as many distances.
     """
     best, waiting, beyond = np.empty(k), np.empty(64, np.intp), np.empty(64)
     far = np.empty(most_rows(first, last))
     listed = 0
     for i in range(len(asked)):
         best[:] = np.inf
-        limit, size = np.inf, 1
+        limit, size, begins = np.inf, 1, listed
         waiting[0], beyond[0] = 0, 0.0
         while size:
             size -= 1
@@ -104,14 +104,26 @@ def places_near(
                     continue
                 if listed == len(places):
                     return i
-                places[listed] = order[place]
+                places[listed], apart[listed] = order[place], distance
                 listed += 1
                 if distance < best[k - 1]:
                     put_among(best, distance)
             reach = (math.sqrt(best[k - 1]) + beside[i]) * stretch[i] + beside[i]
             limit = reach * reach * (1.0 + same)
+        listed = within(places, apart, begins, listed, limit)
         ends[i] = listed
     return len(asked)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def within(places: Rows, apart: Array, begin: int, end: int, limit: float) -> int:
+    """Keep of a stretch what is not beyond the limit; where it ends then."""
+    kept = begin
+    for place in range(begin, end):
+        if not apart[place] > limit:
+            places[kept] = places[place]
+            kept += 1
+    return kept
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

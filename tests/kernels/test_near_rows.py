@@ -60,7 +60,8 @@ def test_rows_beyond_single_precision_are_measured_exactly() -> None:
 
 def test_blocks_follow_each_other_without_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     stored = CASES["spread"]
-    monkeypatch.setattr("mlcli.models.neighbours._compiled.BLOCK_BYTES", 4 * 83 * 20)
+    monkeypatch.setattr("mlcli.models.neighbours._compiled.FEWEST_ROWS", 20)
+    monkeypatch.setattr("mlcli.models.neighbours._compiled.BLOCK_BYTES", 0)
     found = list(compiled(stored, stored, 4, True))
     assert [block.start for block in found] == list(range(0, 83, 20))
     assert listed(found) == listed(list(by_numpy(stored, stored, 4, True)))

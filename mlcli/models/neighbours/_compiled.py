@@ -20,8 +20,10 @@ COMPILED_FROM = 25_000_000
 """From how many pairs of rows on loading compiled loops (0.3 s) pays within ten splits."""
 LOADED_FROM = 100_000
 """From how many pairs on they pay when they are loaded already."""
-BLOCK_BYTES = 4_000_000
+BLOCK_BYTES = 1_500_000
 """What the screened values of one block may take."""
+FEWEST_ROWS = 64
+"""How many rows are screened at once though they take more: a product of fewer is slow."""
 ROWS_OF_TREE = 4_096
 """How many rows ask a tree at once."""
 LEAF = 32
@@ -126,11 +128,11 @@ def by_screen(question: Question) -> Listed:
     n, count = len(question.stored), question.count
     screen = screen_by_squares(_points(question.stored))
     groups = min(n, max(2 * count, ceil((n * count) ** 0.5 / 16) * 16))
-    size = max(16, BLOCK_BYTES // (4 * n))
-    room = 4 * count * size
+    size = max(FEWEST_ROWS, BLOCK_BYTES // (4 * n))
+    block, room = np.empty((size, n), np.float32), 4 * count * size
     for start in range(0, len(question.asked), size):
         rows = slice(start, start + size)
-        values, lengths = screen(_points(question.asked[rows]))
+        values, lengths = screen.into(block, _points(question.asked[rows]))
         begin, end = question.begin[rows], question.end[rows]
         minima, bound = np.empty((len(values), groups), np.float32), np.empty(len(values))
         bounds(values, begin, end, minima, bound, np.empty(count, np.float32))
@@ -159,10 +161,11 @@ def by_tree(question: Question) -> Listed:
     room, start = 8 * question.count * ROWS_OF_TREE, 0
     while start < len(question.asked):
         rows = slice(start, start + ROWS_OF_TREE)
-        asked, ends, places = question.asked[rows], np.empty(ROWS_OF_TREE, np.intp), np.empty(room, np.intp)
+        asked, ends = question.asked[rows], np.empty(ROWS_OF_TREE, np.intp)
+        places, apart = np.empty(room, np.intp), np.empty(room)
         done = places_near(
             cells, order, first, last, low, high, widest, cut, asked, question.begin[rows], question.end[rows],
-            question.stretch[rows], question.beside[rows], question.count, 8 * SAME, ends, places,
+            question.stretch[rows], question.beside[rows], question.count, 8 * SAME, ends, places, apart,
         )  # fmt: skip
         if done:
             yield start, ends[:done], places[: ends[done - 1]].copy()

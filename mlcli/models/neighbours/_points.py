@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core.moments import extent
 from mlcli.core.tables import Array, Codes, Rows, Table
 
 
@@ -49,9 +50,7 @@ def on_unit_sphere(table: Table, spans: Array) -> Points:
 
 def spans_of(table: Table) -> Array:
     """The range of each number in training rows; 1 where it is constant or unknown."""
-    known = ~np.isnan(table.numbers)
-    highest = np.where(known, table.numbers, -np.inf).max(axis=0, initial=-np.inf)
-    lowest = np.where(known, table.numbers, np.inf).min(axis=0, initial=np.inf)
+    lowest, highest = extent(table.numbers, np.ones(len(table)))
     return np.where(highest > lowest, highest - lowest, 1.0)
 
 

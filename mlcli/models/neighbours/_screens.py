@@ -86,9 +86,14 @@ class ProductScreen:
 
     def __call__(self, asked: Points) -> tuple[np.ndarray[Any, Any], Array]:
         """One block of products."""
+        return self.into(np.empty((len(asked), len(self.stored)), np.float32), asked)
+
+    def into(self, room: np.ndarray[Any, Any], asked: Points) -> tuple[np.ndarray[Any, Any], Array]:
+        """One block of products, in ``room`` for at least as many: fresh pages cost as much as the product."""
         moved = (asked.numbers.T - self.centre) / self.scale
         beside = np.column_stack([-2 * moved, np.ones(len(moved))]).astype(np.float32)
-        return beside @ self.stored.T, np.sqrt((moved**2).sum(axis=1))
+        values = np.matmul(beside, self.stored.T, out=room[: len(beside)])
+        return values, np.sqrt((moved**2).sum(axis=1))
 
     def limit(
         self, bound: Array, lengths: Array, stretch: Array | float = 1.0, beside: Array | float = 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -31,10 +31,17 @@ class Pairs:
     stored: Rows
     distance: Array
 
-    @property
+    @cached_property
     def begins(self) -> Rows:
         """Where the pairs of each asked point begin."""
-        return np.flatnonzero(np.r_[True, self.asked[1:] != self.asked[:-1]])
+        first = np.ones(len(self.asked), bool)
+        np.not_equal(self.asked[1:], self.asked[:-1], out=first[1:])
+        return np.flatnonzero(first)
+
+    @cached_property
+    def counts(self) -> Rows:
+        """How many pairs each asked point has."""
+        return np.diff(self.begins, append=len(self.asked))
 
     def keep(self, which: Rows | Flags) -> Pairs:
         """Some of the pairs, in the order given."""
@@ -43,9 +50,8 @@ class Pairs:
 
 def of_each(extreme: np.ufunc, pairs: Pairs) -> Array:
     """The extreme distance of each asked point, for each of its pairs."""
-    begins = pairs.begins
-    found: Array = extreme.reduceat(pairs.distance, begins)
-    return np.repeat(found, np.diff(np.r_[begins, len(pairs.asked)]))
+    found: Array = extreme.reduceat(pairs.distance, pairs.begins)
+    return np.repeat(found, pairs.counts)
 
 
 def candidates(distance: Distance, asked: Points, stored: Points, count: int) -> Iterator[Pairs]:

@@ -43,17 +43,15 @@ def kth_distance(pairs: Pairs, weights: Array, k: int) -> Array:
     """For each pair the distance at which the rows of its asked point fill k seats, or that of the last row."""
     short = _running(pairs, weights[pairs.stored]) < k * WHOLE
     begins = pairs.begins
-    last = np.r_[begins[1:], len(pairs.asked)] - 1
-    kth = np.minimum(begins + np.add.reduceat(short.astype(np.intp), begins), last)
-    return np.repeat(pairs.distance[kth], last - begins + 1)
+    kth = begins + np.minimum(np.add.reduceat(short, begins, dtype=np.intp), pairs.counts - 1)
+    return np.repeat(pairs.distance[kth], pairs.counts)
 
 
 def _running(pairs: Pairs, count: Array) -> Array:
     """Sums of ``count`` so far, from the first pair of each asked point."""
-    begins = pairs.begins
     total = np.cumsum(count)
-    before = (total - count)[begins]
-    return total - np.repeat(before, np.diff(np.r_[begins, len(count)]))
+    before = (total - count)[pairs.begins]
+    return np.asarray(total - np.repeat(before, pairs.counts))
 
 
 def _all_vote(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> None:
