@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
@@ -53,6 +53,14 @@ class Answers:
     def take(self, rows: Rows | slice) -> Self:
         """Some of the answers, in the order given."""
         return replace(self, **{name: array[rows] for name, array in self.arrays().items()})
+
+    def parted(self, parts: Iterable[Rows | slice]) -> Iterator[Self]:
+        """Some of the answers for each part; for thousands of parts much faster than taking one by one."""
+        arrays = self.arrays()
+        names = [field.name for field in fields(self)]
+        plain = {name: getattr(self, name) for name in names if name not in arrays}
+        for rows in parts:
+            yield type(self)(**plain, **{name: array[rows] for name, array in arrays.items()})
 
     @classmethod
     def pooled(cls, parts: Sequence[Self]) -> Self:

@@ -14,6 +14,7 @@ from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.learning import told
 from mlcli.core.limits import all_moderate
 from mlcli.core.pipeline import Pipeline
+from mlcli.core.tables import Rows
 from mlcli.experiment.cells import SplitResult
 from mlcli.experiment.hearing import heard
 from mlcli.experiment.learner import Learner
@@ -66,15 +67,16 @@ def _held_out(pipeline: Pipeline, rows: Any, round_: Round) -> HeldOut | None:
 def _results(
     answers: Answers, held: HeldOut, round_: Round, labels: Sequence[str], first: int, seconds: float
 ) -> Iterator[SplitResult | None]:
-    learned = len(round_.part) - round_.sizes
-    for part, of_part in enumerate(_by_part(answers, round_)):
+    learned = (len(round_.part) - round_.sizes).tolist()
+    refused = held.refused.tolist()
+    for part, of_part in enumerate(answers.parted(_places(round_))):
         yield (
             None
-            if held.refused[part]
+            if refused[part]
             else SplitResult(
                 index=first + part,
                 label=labels[part],
-                train_rows=int(learned[part]),
+                train_rows=learned[part],
                 answers={"test": of_part},
                 fit_seconds=seconds,
                 predict_seconds=0.0,
@@ -83,6 +85,8 @@ def _results(
         )
 
 
-def _by_part(answers: Answers, round_: Round) -> Iterator[Answers]:
-    for rows in round_.rows_of:
-        yield answers.take(rows)
+def _places(round_: Round) -> Iterator[Rows | slice]:
+    """Where the rows of each part stand."""
+    if round_.one_by_one:
+        return (slice(row, row + 1) for row in range(round_.parts))
+    return iter(round_.rows_of)
