@@ -232,6 +232,19 @@ def test_long_and_wide_tables_are_solved_as_closely(rows: int, columns: int, cla
     assert max(model.steepness_) <= model.tolerance
 
 
+def test_one_huge_cell_of_a_long_table_is_no_obstacle() -> None:
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(20_000, 4))
+    X[3, 1] = 1e10
+    data = labelled(numeric(X), list(np.where(X[:, 0] + rng.logistic(size=20_000) > 0, "yes", "no")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = fitted(LogisticRegression(), data)
+    short = fitted(LogisticRegression(), data.take(np.r_[0:3, 4:20_000]))
+    assert model.coefficients_[0, [0, 2, 3]] == pytest.approx(short.coefficients_[0, [0, 2, 3]], abs=1e-2)
+    assert abs(model.coefficients_[0, 1]) < 1e-8
+
+
 @pytest.mark.parametrize(("l2", "noise"), [(1e-6, 1e-6), (1e-4, 0.0)])
 def test_wide_tables_of_nearly_dependent_columns_are_solved_as_closely(l2: float, noise: float) -> None:
     rng = np.random.default_rng(0)

@@ -22,6 +22,7 @@ from mlcli.models.linear._standard import Standard
 BLOCK = 2**17
 """How many scores are held at a time."""
 LEAST_ROWS = 256
+"""Fewer rows at a time would cost more calls than they save room."""
 TOGETHER = 64
 """So many parts are taken together at most."""
 LARGEST_SCORE = 500.0

@@ -1,7 +1,8 @@
 """Newton's method: each step goes to the minimum of the quadratic that fits the objective here.
 
-The inverse of the curvature is kept as long as the gradient falls fast; with many coefficients it is never formed.
-A step that would raise the objective is halved. Long tables start at the minimum for a few of their rows.
+The inverse of the curvature is kept as long as the gradient falls fast; with many coefficients it is formed near the
+minimum only. A step that would raise the objective is halved. Long tables start at the minimum for a few of their
+rows.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ EVERY = 8
 ENOUGH_FOR_FEW = (1e-3, 20)
 """The gradient that is small enough there, and how many steps at most."""
 MOST_EXPLAINED = 0.9
+"""The first step is lengthened ten times at most."""
 
 
 class Curvature(Protocol):

@@ -78,5 +78,9 @@ def _length(leaving: Leaving, parts: Rows, slopes: Array, ways: Array) -> Array:
     """How far scores move on each way: the farthest of the rows of the part, or the others on the whole."""
     others = np.sqrt(np.abs(np.einsum("bjc,bjc->b", slopes, ways)))
     moved = leaving.own_scores(parts, ways)
-    own = np.abs(moved).max(axis=(1, 2)) if isinstance(moved, np.ndarray) else [np.abs(one).max() for one in moved]
+    own = (
+        np.abs(moved).max(axis=(1, 2))
+        if isinstance(moved, np.ndarray)
+        else [np.abs(one).max(initial=0.0) for one in moved]
+    )
     return np.asarray(np.maximum(others, own))
