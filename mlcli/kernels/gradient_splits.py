@@ -53,7 +53,8 @@ def free_gains(along: Whole, cuts: int, total: Whole, units: Array, whole: Whole
         left, right = along[0, k] * unit, (all_gradient - along[0, k]) * unit
         here, there = low * scale, (all_hessian - low) * scale
         poor = (weight < least) | (all_weight - weight < least) | (here < LEAST_HESSIAN) | (there < LEAST_HESSIAN)
-        here, there = here + l2, there + l2
+        here = l2 + (here if here > LEAST_HESSIAN else LEAST_HESSIAN)
+        there = l2 + (there if there > LEAST_HESSIAN else LEAST_HESSIAN)
         gain = (left * left * there + right * right * here) / (here * there)
         gains[k] = NOTHING if poor else gain
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,10 @@ from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.prepare._insert import missing_steps
 from tests.contract.toys import EVERYTHING, SUPERVISED, UNSUPERVISED, rows_for
+
+INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+FEWER = {"rounds": 30}
+"""Where kernels are not compiled, a hundred rounds of boosting would take minutes in all."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,10 @@ class Subject:
 
     def model_alone(self) -> Any:
         """A fresh model with this configuration."""
-        return build(MODELS.load(self.model), dict(self.params))
+        cls = MODELS.load(self.model)
+        declared = {parameter.name for parameter in parameters(cls)}
+        fewer = {name: value for name, value in FEWER.items() if name in declared} if INTERPRETED else {}
+        return build(cls, fewer | dict(self.params))
 
     def accepts(self) -> Any:
         """What the rows of this subject may hold."""
