@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from mlcli.core.tables import Array
+
+SIDE_BY_SIDE = 64
 CELLS = 16_384
 LEAST_ROWS = 16
 
@@ -13,3 +18,16 @@ def row_blocks(rows: int, columns: int) -> Iterator[slice]:
     size = max(LEAST_ROWS, CELLS // max(1, columns))
     for start in range(0, rows, size):
         yield slice(start, start + size)
+
+
+def less_row(numbers: Array, row: Array) -> Array:
+    """Every row less one: with many of them side by side NumPy is several times as fast."""
+    whole, width = len(numbers) - len(numbers) % SIDE_BY_SIDE, SIDE_BY_SIDE * numbers.shape[1]
+    if not (whole and width and numbers.flags.c_contiguous):
+        return np.asarray(numbers - row)
+    left = np.empty_like(numbers)
+    np.subtract(
+        numbers[:whole].reshape(-1, width), np.tile(row, SIDE_BY_SIDE), out=left[:whole].reshape(-1, width)
+    )
+    np.subtract(numbers[whole:], row, out=left[whole:])
+    return left

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.blocks import row_blocks
+from mlcli.core.blocks import SIDE_BY_SIDE, row_blocks
 from mlcli.core.tables import Array, Codes, Flags, Rows
 
 ROUNDING = 4 * np.finfo(np.float64).eps
-SIDE_BY_SIDE = 64
 FAR = 100.0
 """A row farther than 10 deviations from the mean is a poor one to tell cells from; the mean then is taken."""
 MAY_BE_CONSTANT = 1e-9

@@ -8,6 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from mlcli.core.blocks import less_row
 from mlcli.core.held_out import Round
 from mlcli.core.tables import Array, Rows
 
@@ -33,7 +34,7 @@ class Sums:
         counted = columns if weights is None else columns[weights > 0]
         ones = np.ones(len(columns)) if weights is None else weights
         mean = ones @ columns / total
-        centred = columns - mean
+        centred = less_row(columns, mean)
         drift = ones @ centred / total
         centred -= drift
         if weights is not None:

@@ -12,7 +12,7 @@ from mlcli.models.linear.linear_regression import LinearRegression
 from mlcli.models.linear.ridge import Ridge
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import in_numbers, numeric, standardised, with_numbers
-from tests.rows import valued
+from tests.rows import table_of, valued
 
 
 @pytest.mark.parametrize("dataset", ["concrete", "cpu", "diabetes_progression"])
@@ -71,3 +71,17 @@ def test_an_offset_changes_only_the_intercept() -> None:
     moved = with_numbers(data, np.round(data.table.numbers * 256) / 256 + 1e6)
     near = with_numbers(data, np.round(data.table.numbers * 256) / 256)
     assert fitted(Ridge(), moved).coefficients_ == pytest.approx(fitted(Ridge(), near).coefficients_, rel=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("offset", [0.0, 1e7])
+def test_one_pass_over_many_rows_is_scikit_learns_answer(weighted: bool, offset: float) -> None:
+    rng = np.random.default_rng(0)
+    X, noise = offset + rng.normal(size=(200, 3)), rng.normal(size=200)
+    y = (X - offset) @ [1.0, -2.0, 0.5] + noise
+    weight = rng.integers(0, 3, 200).astype(float).tolist() if weighted else None
+    table = table_of({f"x{j}": column for j, column in enumerate(X.T.tolist())})
+    ours = fitted(Ridge(l2=2.0), valued(table, y.tolist(), weight))
+    theirs = sklearn.linear_model.Ridge(2.0).fit(X - offset, y, sample_weight=weight)
+    assert ours.coefficients_ == pytest.approx(theirs.coef_, abs=1e-8 if offset else 1e-12)
+    assert ours.predict_values(table) == pytest.approx(theirs.predict(X - offset), abs=1e-7 if offset else 1e-11)

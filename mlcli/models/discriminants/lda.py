@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.bases import Accepts, Classifier, Step
-from mlcli.core.blocks import row_blocks
+from mlcli.core.blocks import less_row, row_blocks
 from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
@@ -83,7 +83,7 @@ class LinearDiscriminants(Classifier):
         data = data.counted()
         self.priors_ = self._priors(data)
         self.centre_ = middle(data.table.numbers)
-        columns = data.table.numbers - self.centre_
+        columns = less_row(data.table.numbers, self.centre_)
         sums = ClassSums.of(rows_by_class(columns, data.y, data.weight, len(data.classes)), self.centre_)
         ddof = possible_ddof(sums, self.ddof)
         whitening = whitening_of(sums, ddof, columns, data.y, data.weight)

@@ -13,6 +13,7 @@ from typing import Self
 
 import numpy as np
 
+from mlcli.core.blocks import less_row
 from mlcli.core.containers import SupervisedRows
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags
@@ -90,7 +91,7 @@ def root_weighted(values: Array, weight: Array | None) -> Array:
 
 def scores(numbers: Array, centre: Array, coefficients: Array, level: Array | float) -> Array:
     """The linear answer for rows: its ``level`` at the centre, plus coefficients times the way from there."""
-    answer: Array = (numbers - centre) @ coefficients.T + level
+    answer: Array = less_row(numbers, centre) @ coefficients.T + level
     return answer
 
 
@@ -113,11 +114,11 @@ def _centred(numbers: Array, shares: Array, intercept: bool) -> tuple[Array, Arr
     if not intercept:
         return np.zeros(numbers.shape[1]), numbers
     centre = shares @ numbers
-    centred = numbers - centre
+    centred = less_row(numbers, centre)
     drift = shares @ centred
     if (np.abs(drift) > EPSILON * np.abs(centre)).any():
         centre = centre + drift
-        centred = numbers - centre
+        centred = less_row(numbers, centre)
     return centre, centred
 
 

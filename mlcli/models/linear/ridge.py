@@ -31,6 +31,7 @@ from mlcli.core.tables import Array, Table
 from mlcli.models.linear._design import check_shapes, scores, terms
 from mlcli.models.linear._held_out import held_out
 from mlcli.models.linear._least_squares import nearest_plane
+from mlcli.models.linear._one_pass import plane_in_one_pass
 
 
 @register("ridge", reference="Hoerl & Kennard 1970")
@@ -54,6 +55,10 @@ class Ridge(Regressor):
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Find the plane that is nearest after its slopes are paid for."""
+        simple = plane_in_one_pass(data, self.l2) if self.intercept and self.l2 else None
+        if simple is not None:
+            self.centre_, self.level_, self.coefficients_ = simple.centre, simple.level, simple.slopes
+            return
         plane = nearest_plane(data, self.l2, self.intercept)
         self.centre_, self.level_ = plane.design.centre, plane.level
         self.coefficients_ = plane.design.coefficients(plane.solution.slopes)
