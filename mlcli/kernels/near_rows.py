@@ -92,8 +92,8 @@ def measured(
 ) -> int:  # fmt: skip
     """Keep of the listed rows, in place, those as near as the k-th, the nearest first; returns how many are left.
 
-    Row i is seen by ``part[i]``, which adds ``fill`` where a cell was empty and divides by ``unit``. Distances
-    that differ by less than ``same`` of themselves, or by ``beside``, are as near.
+    Row i is seen by ``part[i]``, which adds ``fill`` where a cell was empty and divides by ``unit``, if there are
+    any. Distances that differ by less than ``same`` of themselves, or by ``beside``, are as near.
     """
     best = np.empty(k)
     begin, kept = 0, 0
@@ -104,8 +104,10 @@ def measured(
             t = places[place]
             if len(fill):
                 total = filled_squares(asked, i, stored, t, asked_gaps, stored_gaps, unit, fill, part[i])
-            else:
+            elif len(unit):
                 total = squares(asked, i, stored, t, unit, part[i])
+            else:
+                total = plain_squares(asked, i, stored, t)
             distance = math.sqrt(total)
             distances[place] = distance
             if distance < best[k - 1]:
@@ -120,6 +122,16 @@ def measured(
         put_in_order(places, distances, first, kept)
         begin, ends[i] = end, kept
     return kept
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def plain_squares(asked: Array, i: int, stored: Array, t: int) -> float:
+    """The squared distance of two rows."""
+    total = 0.0
+    for j in range(asked.shape[1]):
+        step = asked[i, j] - stored[t, j]
+        total += step * step
+    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

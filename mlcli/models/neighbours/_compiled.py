@@ -80,8 +80,7 @@ class Ruler:
     def plain(cls, asked: Array, stored: Array) -> Ruler:
         """The cells are what they are."""
         none, length = np.empty((0, 0)), len(asked)
-        unit = np.ones((1, stored.shape[1]))
-        return cls(asked, stored, none, none, unit, none, np.zeros(length, np.intp), np.zeros(length))
+        return cls(asked, stored, none, none, none, none, np.zeros(length, np.intp), np.zeros(length))
 
 
 @dataclass(frozen=True, eq=False)

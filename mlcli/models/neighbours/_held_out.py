@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -51,12 +50,8 @@ class Searched:
 
     def rounding(self, pairs: Pairs) -> Array:
         """How wrong each distance may be; equal rows are at distance 0, however they are scaled."""
-        sizes = self._sizes[pairs.asked] + ROUNDING * pairs.distance
+        sizes = self.space.rounding[self.order.asked[pairs.asked]] + ROUNDING * pairs.distance
         return np.where(pairs.distance == 0, 0.0, sizes) if not self.space.scales.gaps.any() else sizes
-
-    @cached_property
-    def _sizes(self) -> Array:
-        return self.space.rounding(self.order.asked)
 
 
 _SEARCHES: Remembered[Searched | None] = Remembered()

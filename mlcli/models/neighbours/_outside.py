@@ -46,7 +46,7 @@ def candidates_outside(space: Space, order: Order, count: int) -> Iterator[Pairs
     There may be a few more pairs.
     """
     if space.distance.compiled and pays(len(order.asked) * len(order.stored)):
-        yield from map(pairs_of, nearest(_question(space, order, count), _ruler(space, order), order.stored))
+        yield from pairs_of(nearest(_question(space, order, count), _ruler(space, order), order.stored))
         return
     for here, there in gathered(_near_places(space, order, count)):
         asked, stored = order.asked[here], order.stored[there]
@@ -57,7 +57,7 @@ def candidates_outside(space: Space, order: Order, count: int) -> Iterator[Pairs
 
 def _question(space: Space, order: Order, count: int) -> Question:
     lines, part = np.ascontiguousarray(space.points.numbers.T), space.part[order.asked]
-    beside = space.beside[part] + space.rounding(order.asked)
+    beside = space.beside[part] + space.rounding[order.asked]
     asked, stored = lines[order.asked], lines[order.stored]
     return Question(asked, stored, count, order.begin[part], order.end[part], space.stretch[part], beside)
 
@@ -68,7 +68,7 @@ def _ruler(space: Space, order: Order) -> Ruler:
     filled = scales.gaps.any()
     gaps = np.ascontiguousarray(scales.gaps.T) if filled else none
     asked_gaps = gaps[order.asked] if filled else none
-    fill, beside = scales.fill if filled else none, 4 * space.rounding(order.asked)
+    fill, beside = scales.fill if filled else none, 4 * space.rounding[order.asked]
     return Ruler(lines[order.asked], lines, asked_gaps, gaps, scales.unit, fill, part, beside)
 
 
@@ -80,7 +80,7 @@ def _near_places(space: Space, order: Order, count: int) -> Iterator[tuple[Rows,
         part = space.part[rows]
         values, lengths = screen(space.points.take(rows))
         _blank(values, order.begin[part], order.end[part])
-        beside = space.beside[part] + space.rounding(rows)
+        beside = space.beside[part] + space.rounding[rows]
         limit_of = partial(screen.limit, lengths=lengths, stretch=space.stretch[part], beside=beside)
         here, there = near(values, count, limit_of)
         yield here + start, there

@@ -58,16 +58,20 @@ def candidates(distance: Distance, asked: Points, stored: Points, count: int) ->
     """For consecutive asked points: all stored points as near as the ``count`` nearest, and perhaps a few more."""
     if distance.compiled and pays(len(asked) * len(stored)):
         lines, others = np.ascontiguousarray(asked.numbers.T), np.ascontiguousarray(stored.numbers.T)
-        yield from map(pairs_of, nearest(Question.plain(lines, others, count), Ruler.plain(lines, others)))
+        yield from pairs_of(nearest(Question.plain(lines, others, count), Ruler.plain(lines, others)))
         return
     for here, there in gathered(_near_places(distance.screen(stored), asked, len(stored), count)):
         yield in_order(here, there, distance.between(asked.take(here), stored.take(there)))
 
 
-def pairs_of(found: Near) -> Pairs:
-    """What a compiled search has found for a block of rows asked."""
+def pairs_of(blocks: Iterable[Near]) -> Iterator[Pairs]:
+    """What a compiled search has found, many rows asked at a time."""
+    return (Pairs(*several) for several in gathered(map(_listed, blocks)))
+
+
+def _listed(found: Near) -> tuple[Rows, Rows, Array]:
     asked = np.repeat(np.arange(found.start, found.start + len(found.ends)), np.diff(found.ends, prepend=0))
-    return Pairs(asked, found.places, found.distances)
+    return asked, found.places, found.distances
 
 
 def in_order(asked: Rows, stored: Rows, distance: Array) -> Pairs:
@@ -76,9 +80,9 @@ def in_order(asked: Rows, stored: Rows, distance: Array) -> Pairs:
     return Pairs(asked[order], stored[order], distance[order])
 
 
-def gathered(blocks: Iterable[tuple[Rows, Rows]]) -> Iterator[tuple[Rows, Rows]]:
-    """Places of pairs, gathered block by block until there are enough to measure."""
-    batch: list[tuple[Rows, Rows]] = []
+def gathered(blocks: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Arrays with an entry for each pair, gathered block by block until there are enough pairs."""
+    batch: list[tuple[Any, ...]] = []
     pairs = 0
     for block in blocks:
         batch.append(block)
@@ -90,8 +94,8 @@ def gathered(blocks: Iterable[tuple[Rows, Rows]]) -> Iterator[tuple[Rows, Rows]]
         yield _joined(batch)
 
 
-def _joined(batch: list[tuple[Rows, Rows]]) -> tuple[Rows, Rows]:
-    return np.concatenate([here for here, _ in batch]), np.concatenate([there for _, there in batch])
+def _joined(batch: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    return tuple(map(np.concatenate, zip(*batch, strict=True)))
 
 
 def rows_at_once(n: int) -> int:

@@ -62,13 +62,15 @@ class Space:
         steps /= scales.unit.T[:, part]
         return self.distance.between(_points(steps), _points(np.zeros_like(steps)))
 
-    def rounding(self, rows: Rows) -> Array:
+    @cached_property
+    def rounding(self) -> Array:
         """How wrong a distance from each row may be, beside what the distance itself adds."""
         if self.scales.exact:
-            return np.zeros(len(rows))
-        part = self.part[rows]
-        sizes = np.abs(self.scales.columns[:, rows].T / self.scales.unit[part])
-        return np.asarray(ROUNDING * (2 * sizes + self.scales.size[part]).sum(axis=1))
+            return np.zeros(len(self.part))
+        sizes = np.abs(self.scales.columns.T / self.scales.unit[self.part])
+        sizes *= 2
+        sizes += self.scales.size[self.part]
+        return np.asarray(ROUNDING * sizes.sum(axis=1))
 
 
 def _points(numbers: Array) -> Points:
