@@ -1,8 +1,8 @@
 """Newton's method: each step goes to the minimum of the quadratic that fits the objective here.
 
-The inverse of the curvature is kept as long as the gradient falls fast; with many coefficients it is formed near the
-minimum only. A step that would raise the objective is halved. Long tables start at the minimum for a few of their
-rows.
+The inverse of the curvature is kept as long as the gradient falls fast; with many coefficients it is formed near
+the minimum only. A step that would raise the objective is halved. Long tables start at the minimum for a few of
+their rows.
 """
 
 from __future__ import annotations
