@@ -32,6 +32,10 @@ SHARES: dict[str, Callable[[int], int]] = {
 """How many of so many columns a node draws; ⌊log2 F + 1⌋ is the number of binary digits of F."""
 
 
+MEASURES = {True: ("error", "error"), False: ("root mean squared error", "squared error")}
+"""What errors out of the bag are, and what shuffling adds to, of classes or of values."""
+
+
 @dataclass(kw_only=True, eq=False)
 class Forest(Classifier, Regressor):
     """Trees that differ by the rows they learn from and the columns they may ask for, and answer by their mean."""
@@ -131,11 +135,11 @@ class Forest(Classifier, Regressor):
 
     def explain(self) -> Explanation:
         """How large the forest is, how wrong out of the bag, and what columns are worth."""
-        measure = "error" if self.classes_ is not None else "root mean squared error"
+        measure, loss = MEASURES[self.classes_ is not None]
         sections = [_words.size(self._trees, self._drawn(len(self.columns_)))]
         if len(self.curve_):
             sections.append(_words.errors(self.curve_, measure))
-        return (*sections, _words.worth(self.columns_, self.gained_, self.shuffled_, measure))
+        return (*sections, _words.worth(self.columns_, self.gained_, self.shuffled_, loss))
 
     def check_learned(self) -> None:
         """The trees must be ones, over these columns."""

@@ -16,14 +16,9 @@ def size(trees: Trees, features: int) -> Section:
     """How many trees, and how large they are."""
     leaves = np.add.reduceat(trees.leaves.astype(np.int64), trees.first[:-1])
     depths = np.maximum.reduceat(trees.depths(), trees.first[:-1])
-    rows = (
-        ("trees", len(trees)),
-        ("columns drawn at each node", features),
-        ("leaves of a tree, on average", float(leaves.mean())),
-        ("depth of a tree, on average", float(depths.mean())),
-        ("depth of the deepest tree", int(depths.max())),
-    )
-    return Section("Forest", ("what", "value"), rows)
+    drawn = f"{len(trees)} trees; each node draws {features} column{'s' * (features != 1)}"
+    large = f"on average {leaves.mean():.4g} leaves and depth {depths.mean():.3g}; the deepest has {depths.max()}"
+    return Section("Forest", lines=(drawn, large))
 
 
 def errors(curve: Array, measure: str) -> Section:
@@ -31,16 +26,16 @@ def errors(curve: Array, measure: str) -> Section:
     count = len(curve)
     steps = [step for power in range(9) for step in (10**power, 2 * 10**power, 5 * 10**power) if step < count]
     shown = [(step, _number(curve[step - 1])) for step in (*steps, count)]
-    note = f"{measure} on rows that a tree did not learn from, by all such trees; no rows to learn from are lost"
+    note = "on training rows, each answered by those of the first trees that did not learn from it"
     return Section("Out-of-bag error", ("trees", measure), tuple(shown), note=note)
 
 
-def worth(columns: Sequence[Column], gained: Array, shuffled: Array, measure: str) -> Section:
+def worth(columns: Sequence[Column], gained: Array, shuffled: Array, loss: str) -> Section:
     """What columns are worth, those that gain most first."""
     header: tuple[str, ...] = ("column", "share of all gains")
     parts: list[Array] = [gained]
     if len(shuffled):
-        header, parts = (*header, f"{measure} when shuffled"), [gained, shuffled]
+        header, parts = (*header, f"{loss} added by shuffling"), [gained, shuffled]
     order = np.argsort(-gained, kind="stable")
     rows: list[tuple[Cell, ...]] = [(columns[j].name, *(float(part[j]) for part in parts)) for j in order]
     return Section("What columns are worth", header, tuple(rows))
