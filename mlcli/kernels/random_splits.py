@@ -10,6 +10,8 @@ from mlcli.kernels.histogram_splits import Split, Whole, score_of
 from mlcli.kernels.histograms import AMOUNT, WEIGHT, Columns, Here, add_up
 from mlcli.kernels.without_counting import compiled
 
+LEFT, MISSING, RIGHT = range(3)
+
 
 @compiled
 def random_threshold(
@@ -25,13 +27,13 @@ def random_threshold(
         return -np.inf, 0, 0, 0
     if first == last:
         sum_up(columns, feature, here, known, np.inf, sums)
-        return score_of(sums[0], sums[1], 0, whole), last, known, 0
+        return score_of(sums[LEFT], sums[MISSING], 0, whole), last, known, 0
     start, stop = columns.lowest[feature, first], columns.highest[feature, last]
     wish[0] = start + random_share(state) * (stop - start)
     low, high, missing = sum_up(columns, feature, here, last, wish[0], sums)
-    score, side = score_of(sums[0], sums[1], 0, whole), 0
+    score, side = score_of(sums[LEFT], sums[MISSING], 0, whole), 0
     if missing:
-        other = score_of(sums[0], sums[1], 1, whole)
+        other = score_of(sums[LEFT], sums[MISSING], 1, whole)
         score, side = (other, 1) if other > score + whole.tolerance else (score, 0)
     return score, low, high, side
 
@@ -66,26 +68,29 @@ def ends_of(columns: Columns, feature: int, here: Here) -> tuple[int, int]:
 def sum_up(
     columns: Columns, feature: int, here: Here, last: int, cut: float, sums: Array
 ) -> tuple[int, int, bool]:
-    """Sum up the rows of a node on the left in ``sums[0]``, and those whose cell is missing in ``sums[1]``.
+    """Sum up the rows of a node that go left, whose cell is missing, and the others, in the first three ``sums``.
 
     On the left are those in bins before ``last`` that begin at or below the cut. Also the bins beside the cut, and
-    whether a cell is missing.
+    whether a cell is missing. Nothing branches on a row, since nobody could foresee where it goes.
     """
     slots, known = sums.shape[1] - 1, columns.known[feature]
-    for k in range(slots + 1):
-        sums[0, k] = 0.0
-        sums[1, k] = 0.0
+    sums[:3] = 0.0
     low, high, missing = 0, last, False
+    left_weight, left_amount, lost_weight, lost_amount = 0.0, 0.0, 0.0, 0.0
     for i in range(here.end - here.begin):
         b = int(columns.bins[feature, here.rows[here.begin + i]])
-        if b == known:
-            missing = True
-            sums[1, here.slots[i]] += here.parts[i, AMOUNT]
-            sums[1, slots] += here.parts[i, WEIGHT]
-        elif b < last and columns.lowest[feature, b] <= cut:
-            low = max(low, b)
-            sums[0, here.slots[i]] += here.parts[i, AMOUNT]
-            sums[0, slots] += here.parts[i, WEIGHT]
+        left, lost = (b < last) & (columns.lowest[feature, min(b, last)] <= cut), b == known
+        low = max(low, b if left else 0)
+        high = min(high, last if left else b)
+        missing |= lost
+        left_weight += left * here.parts[i, WEIGHT]
+        lost_weight += lost * here.parts[i, WEIGHT]
+        if slots > 1:
+            sums[LEFT if left else MISSING if lost else RIGHT, here.slots[i]] += here.parts[i, AMOUNT]
         else:
-            high = min(high, b)
+            left_amount += left * here.parts[i, AMOUNT]
+            lost_amount += lost * here.parts[i, AMOUNT]
+    if slots == 1:
+        sums[LEFT, 0], sums[MISSING, 0] = left_amount, lost_amount
+    sums[LEFT, slots], sums[MISSING, slots] = left_weight, lost_weight
     return low, high, missing

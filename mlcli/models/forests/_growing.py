@@ -135,7 +135,7 @@ class Workspace:
             _nodes=np.empty(rows, np.int32),
             _parts=np.empty((rows, 2)),
             _slots=np.empty((2, rows), np.intp),
-            _sums=np.empty((nursery.binned.width, slots + 1)),
+            _sums=np.empty((max(nursery.binned.width, 3), slots + 1)),
             _totals=np.empty((2, slots + 1)),
             _columns=len(nursery.binned.known),
         )

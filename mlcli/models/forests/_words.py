@@ -26,7 +26,7 @@ def errors(curve: Array, measure: str) -> Section:
     count = len(curve)
     steps = [step for power in range(9) for step in (10**power, 2 * 10**power, 5 * 10**power) if step < count]
     shown = [(step, _number(curve[step - 1])) for step in (*steps, count)]
-    note = "on training rows, each answered by those of the first trees that did not learn from it"
+    note = "of training rows, each answered only by trees that did not learn from it"
     return Section("Out-of-bag error", ("trees", measure), tuple(shown), note=note)
 
 
