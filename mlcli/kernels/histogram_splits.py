@@ -100,7 +100,7 @@ def sort_few(columns: Columns, feature: int, here: Here, keys: Keys, order: Keys
         keys[0, i] = NO_KEY
         keys[1, i] = 0
     for i in range(count):
-        keys[0, i] = columns.bins[feature, here.rows[here.begin + i]] * FEW + i
+        keys[0, i] = int(columns.bins[feature, here.rows[here.begin + i]]) * FEW + i
     for i in range(count):
         key = keys[0, i]
         for j in range(FEW):
