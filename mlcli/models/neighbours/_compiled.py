@@ -18,7 +18,7 @@ from mlcli.models.neighbours._screens import SAME, screen_by_squares
 
 COMPILED_FROM = 25_000_000
 """From how many pairs of rows on loading compiled loops (0.3 s) pays within ten splits."""
-LOADED_FROM = 100_000
+LOADED_FROM = 10_000
 """From how many pairs on they pay when they are loaded already."""
 BLOCK_BYTES = 1_500_000
 """What the screened values of one block may take."""
