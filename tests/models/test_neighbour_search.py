@@ -25,6 +25,11 @@ SCALES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def by_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mlcli.models.neighbours._search.pays", lambda pairs: False)
+
+
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("name", ["euclidean", "cosine", "manhattan"])
 @pytest.mark.parametrize(("rows", "count"), [(3, 3), (40, 1), (1000, 5), (1003, 60)])
