@@ -1,10 +1,12 @@
 """Compiled functions over arrays and scalars; they know no classes."""
 
+from pathlib import Path
 from typing import Any
 
 from numba.core.event import Listener, register
 
 from mlcli.core.compiling import compiling
+from mlcli.kernels._outdated import forget_outdated
 
 
 class _Watch(Listener):
@@ -18,3 +20,4 @@ class _Watch(Listener):
 
 
 register("numba:compile", _Watch())  # type: ignore[no-untyped-call]
+forget_outdated(Path(__file__).parent)
