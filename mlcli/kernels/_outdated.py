@@ -1,4 +1,4 @@
-"""Compiled code of other sources is forgotten: Numba looks at the file of a kernel, not at those of what it calls."""
+"""Compiled code of other sources is forgotten: Numba looks at the file of a kernel, not at those that it calls."""
 
 from __future__ import annotations
 
