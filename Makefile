@@ -9,6 +9,9 @@ SOURCES := mlcli tests benchmarks docs
 
 # Without compiled modules, every short command spends a fifth of its time on compiling them.
 COMPILE = @$(BIN)/python -m compileall -q mlcli
+# Kernels are compiled when they are first called: once, on tables large enough to need them.
+WARM = @for name in segment concrete; do \
+    $(BIN)/mlcli eval $$name -m decision-tree -m knn -m random-forest --jobs 1 > /dev/null; done
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -61,6 +64,7 @@ $(VENV)/bin/python:
 $(VENV)/.run: pyproject.toml $(PINS) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable .
 	$(COMPILE)
+	$(WARM)
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml $(PINS) | $(VENV)/bin/python
