@@ -79,7 +79,7 @@ def sum_up(
     left_weight, left_amount, lost_weight, lost_amount = 0.0, 0.0, 0.0, 0.0
     for i in range(here.end - here.begin):
         b = int(columns.bins[feature, here.rows[here.begin + i]])
-        left, lost = (b < last) & (columns.lowest[feature, min(b, last)] <= cut), b == known
+        left, lost = (b < last) & (columns.lowest[feature, min(b, last - 1)] <= cut), b == known
         low = max(low, b if left else 0)
         high = min(high, last if left else b)
         missing |= lost

@@ -20,7 +20,7 @@ from mlcli.prepare._insert import missing_steps
 from tests.contract.toys import EVERYTHING, SUPERVISED, UNSUPERVISED, rows_for
 
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
-FEWER = {"rounds": 30}
+FEWER = {"rounds": 20}
 """Where kernels are not compiled, a hundred rounds of boosting would take minutes in all."""
 
 
