@@ -10,6 +10,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from numpy.linalg import LinAlgError
+
 from benchmarks.alone import measured
 from benchmarks.pair import Pair, answers_of_ours, answers_of_theirs, score
 from benchmarks.rows import Made, all_for
@@ -61,7 +63,7 @@ def side_by_side(pair: Pair) -> tuple[list[Row], dict[str, Times]]:
         train, test = size.halves(pair.kind, pair.asked)
         try:
             fits[size.label], cells = compared(pair, train, test)
-        except MlcliError as problem:
+        except (MlcliError, LinAlgError) as problem:
             cells = (f"refused: {problem}", "", "", "", "")
         rows.append((*named(pair), size.label, *cells))
     return rows, fits
