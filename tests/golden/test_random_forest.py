@@ -31,7 +31,7 @@ ALONE: dict[str, Any] = {"trees": 1, "bootstrap": False, "features": "all"}
 # With all rows and all columns, one tree is decision-tree's (CART): the same questions in another order of nodes.
 
 
-def same_questions(data: Any, **limits: Any) -> tuple[Any, Any]:
+def assert_same_questions(data: Any, **limits: Any) -> tuple[Any, Any]:
     """Both trees, after a look at whether they ask the same and answer alike."""
     forest, tree = fitted(RandomForest(**ALONE, **limits), data), fitted(DecisionTree(**limits), data)
     ours, exact = forest.nodes_, tree.nodes_
@@ -47,14 +47,14 @@ def same_questions(data: Any, **limits: Any) -> tuple[Any, Any]:
 @pytest.mark.parametrize("name", ["iris", "weather_numeric", "cpu"])
 @pytest.mark.parametrize("limits", [{}, {"max_depth": 3}, {"min_leaf": 5}], ids=str)
 def test_one_tree_is_decision_tree_on_shipped_rows(name: str, limits: dict[str, Any]) -> None:
-    same_questions(in_numbers(name), **limits)
+    assert_same_questions(in_numbers(name), **limits)
 
 
 @pytest.mark.parametrize("kind", ["classification", "regression"])
 @pytest.mark.parametrize("limits", [{}, {"max_depth": 4}, {"min_leaf": 7}], ids=str)
 def test_one_tree_is_decision_tree_with_levels_gaps_and_weights(kind: str, limits: dict[str, Any]) -> None:
     data = rows_for(kind, EVERYTHING, 200)
-    same_questions(replace(data, weight=np.random.default_rng(0).integers(1, 4, 200) * 1.0), **limits)
+    assert_same_questions(replace(data, weight=np.random.default_rng(0).integers(1, 4, 200) * 1.0), **limits)
 
 
 def test_few_bins_are_runs_of_values() -> None:

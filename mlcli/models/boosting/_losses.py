@@ -6,6 +6,7 @@ class. All that is said of rows is weighted.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -47,7 +48,7 @@ class Loss(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class ValueLoss:
+class ValueLoss(ABC):
     """A loss of what the score of a number falls short of, r = y − F."""
 
     y: Array
@@ -68,17 +69,17 @@ class ValueLoss:
         """As far as costs least."""
         return self.best_of(self.y[rows] - scores[output, rows], self.weights[rows])
 
+    @abstractmethod
     def costs(self, short: Array) -> Array:
         """What each r costs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def pull(self, short: Array) -> Array:
         """The derivative of the cost of each r."""
-        raise NotImplementedError
 
+    @abstractmethod
     def best_of(self, values: Array, weights: Array) -> float:
         """The value with the least summed cost of the differences to it."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)

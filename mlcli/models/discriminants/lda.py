@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.bases import Accepts, Classifier, Step
-from mlcli.core.blocks import less_row, row_blocks
+from mlcli.core.blocks import row_blocks
 from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
@@ -41,13 +41,12 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.models.bayes._posterior import posterior
-from mlcli.models.bayes._priors import given_priors, wrong_sum
+from mlcli.models.bayes._priors import given_or_counted, wrong_sum
 from mlcli.models.discriminants._answering import Linear, held_out
-from mlcli.models.discriminants._classes import ClassSums, possible_ddof, rows_by_class
 from mlcli.models.discriminants._explaining import NARROW, prior_section, rows_of
-from mlcli.models.discriminants._middle import middle
 from mlcli.models.discriminants._scores import coefficients_and_levels, logarithm
-from mlcli.models.discriminants._whitening import doubts, whitening_of
+from mlcli.models.discriminants._spread import spread_of_classes
+from mlcli.models.discriminants._whitening import doubts
 
 
 @register("lda", reference="Fisher 1936; Hastie, Tibshirani & Friedman 2009, section 4.3")
@@ -81,22 +80,13 @@ class LinearDiscriminants(Classifier):
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Take the means, the covariance about them, and the scores that follow."""
         data = data.counted()
-        self.priors_ = self._priors(data)
-        self.centre_ = middle(data.table.numbers)
-        columns = less_row(data.table.numbers, self.centre_)
-        sums = ClassSums.of(rows_by_class(columns, data.y, data.weight, len(data.classes)), self.centre_)
-        ddof = possible_ddof(sums, self.ddof)
-        whitening = whitening_of(sums, ddof, columns, data.y, data.weight)
+        self.priors_ = given_or_counted(self.id, self.priors, data)
+        self.centre_, sums, ddof, whitening = spread_of_classes(data, self.ddof)
         for doubt in doubts(sums, ddof, whitening):
             warnings.warn(doubt, MlcliWarning, stacklevel=2)
         self.means_, self.directions_ = sums.mean, whitening.transform.shape[1]
         log_priors = np.where(sums.present, logarithm(self.priors_), -np.inf)
         self.coefficients_, self.levels_ = coefficients_and_levels(whitening.transform, sums, log_priors)
-
-    def _priors(self, data: LabelledRows) -> Array:
-        if self.priors is not None:
-            return given_priors(self.id, self.priors, data.classes)
-        return np.asarray(data.class_totals / data.class_totals.sum())
 
     def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The posteriors by the rows outside each part, from sums of their classes."""

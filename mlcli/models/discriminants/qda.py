@@ -35,7 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.bases import Accepts, Classifier, Step
-from mlcli.core.blocks import less_row, row_blocks
+from mlcli.core.blocks import row_blocks
 from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
@@ -44,14 +44,13 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.models.bayes._posterior import posterior
-from mlcli.models.bayes._priors import given_priors, wrong_sum
+from mlcli.models.bayes._priors import given_or_counted, wrong_sum
 from mlcli.models.discriminants._answering import Quadratic, held_out
 from mlcli.models.discriminants._bells import Bells, bells_of, refuse_singular
-from mlcli.models.discriminants._classes import ClassSums, possible_ddof, rows_by_class
 from mlcli.models.discriminants._explaining import NARROW, prior_section, rows_of
-from mlcli.models.discriminants._middle import middle
 from mlcli.models.discriminants._scores import logarithm
-from mlcli.models.discriminants._whitening import doubts, whitening_of
+from mlcli.models.discriminants._spread import spread_of_classes
+from mlcli.models.discriminants._whitening import doubts
 
 NAMED = 3
 """Of more classes than this, a warning names the first ones only."""
@@ -94,12 +93,8 @@ class QuadraticDiscriminants(Classifier):
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance of each class."""
         data = data.counted()
-        self.priors_ = self._priors(data)
-        self.centre_ = middle(data.table.numbers)
-        columns = less_row(data.table.numbers, self.centre_)
-        sums = ClassSums.of(rows_by_class(columns, data.y, data.weight, len(data.classes)), self.centre_)
-        ddof = possible_ddof(sums, self.ddof)
-        whitening = whitening_of(sums, ddof, columns, data.y, data.weight)
+        self.priors_ = given_or_counted(self.id, self.priors, data)
+        self.centre_, sums, ddof, whitening = spread_of_classes(data, self.ddof)
         bells = bells_of(sums, whitening.transform, ddof, self.shrinkage, self.floor)
         refuse_singular(self.id, bells, self.floor, data.classes)
         for doubt in (*doubts(sums, ddof, whitening), *floored(bells, self.floor, data.classes)):
@@ -108,11 +103,6 @@ class QuadraticDiscriminants(Classifier):
         self.levels_ = np.where(sums.present, logarithm(self.priors_), -np.inf) - bells.log_spreads
         free = np.where(sums.weight > ddof, sums.weight - ddof, np.inf)
         self.deviations_ = np.sqrt(np.einsum("kjj->kj", sums.scatter) / free[:, None])
-
-    def _priors(self, data: LabelledRows) -> Array:
-        if self.priors is not None:
-            return given_priors(self.id, self.priors, data.classes)
-        return np.asarray(data.class_totals / data.class_totals.sum())
 
     def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The posteriors by the rows outside each part, from sums of their classes."""

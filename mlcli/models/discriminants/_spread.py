@@ -1,0 +1,30 @@
+"""What both discriminants learn first: the sums of each class, told from near the rows, and a whitening."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mlcli.core.blocks import less_row
+from mlcli.core.containers import LabelledRows
+from mlcli.core.tables import Array
+from mlcli.models.discriminants._classes import ClassSums, possible_ddof, rows_by_class
+from mlcli.models.discriminants._middle import middle
+from mlcli.models.discriminants._whitening import Whitening, whitening_of
+
+
+class Spread(NamedTuple):
+    """``sums`` are told from ``centre``; ``ddof`` is what the rows allow of what was asked."""
+
+    centre: Array
+    sums: ClassSums
+    ddof: int
+    whitening: Whitening
+
+
+def spread_of_classes(data: LabelledRows, ddof: int) -> Spread:
+    """The spread of the classes of training rows."""
+    centre = middle(data.table.numbers)
+    columns = less_row(data.table.numbers, centre)
+    sums = ClassSums.of(rows_by_class(columns, data.y, data.weight, len(data.classes)), centre)
+    possible = possible_ddof(sums, ddof)
+    return Spread(centre, sums, possible, whitening_of(sums, possible, columns, data.y, data.weight))
