@@ -45,7 +45,7 @@ docs-check: $(VENV)/.dev ## generated pages are current, every link and command 
 docs: $(VENV)/.dev ## write the generated pages again
 	$(BIN)/python docs/build.py
 
-bench: $(VENV)/.bench $(if $(filter shell,$(or $(ONLY),shell)),$(VENV)/skll/.ready) ## speed side by side with peers (ONLY=forests for one)
+bench: $(VENV)/.bench $(if $(filter shell,$(or $(ONLY),shell)),$(VENV)/skll/.ready) ## speed side by side with peers (ONLY=forests, or ONLY=knn: one method)
 	$(BIN)/python benchmarks/run.py $(ONLY)
 
 format: $(VENV)/.dev ## format the code

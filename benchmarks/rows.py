@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,10 @@ class Made:
 
     def halves(self, kind: str, asked: int) -> tuple[Any, Any]:
         """Rows to learn from, and others to predict, at most ``asked``."""
-        n = self.n + min(self.n, asked)
+        return drawn(self, kind, asked)
+
+    def everything(self, kind: str, n: int) -> Any:
+        """All rows, of which the first ``self.n`` are there to learn from."""
         rng = np.random.default_rng(self.n + self.p)
         X = rng.normal(size=(n, self.p))
         weights = rng.normal(size=(self.p, CLASSES))
@@ -44,8 +48,15 @@ class Made:
             "classification": lambda: LabelledRows(**common, y=labels, classes=("a", "b", "c")),
             "regression": lambda: ValuedRows(**common, y=values),
         }
-        data = made[kind]()
-        return data.take(slice(0, self.n)), data.take(slice(self.n, n))
+        return made[kind]()
+
+
+@lru_cache(maxsize=2 * 6)
+def drawn(size: Made, kind: str, asked: int) -> tuple[Any, Any]:
+    """Both halves of made rows, kept since every pair learns from the same."""
+    n = size.n + min(size.n, asked)
+    data = size.everything(kind, n)
+    return data.take(slice(0, size.n)), data.take(slice(size.n, n))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Run the benchmarks (or the one named) and write benchmarks/results.md: mlcli beside its peers, ratios first."""
+"""Run the benchmarks (or those of the sections or methods named) and write benchmarks/results.md, goals first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import platform
 import re
 import sys
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -16,48 +15,38 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results.md"
 SECTION = re.compile(r"^## (\w+)\n\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-FAMILIES = ("bayes", "linear", "logistic", "neighbours", "trees", "forests", "boosting")
-BENCHMARKS = ("startup", *FAMILIES, "kinds", "splits", "shell", "utilisation")
 PACKAGES = ("numpy", "pandas", "numba", "scipy", "typer", "scikit-learn", "lightgbm", "xgboost-cpu", "xgboost")
+ABOUT = """Written by `make bench`. The goals, and what the sections below reach of them: for each method the
+range of its ratios (or times, or counts), and in how many of its rows it meets the goal."""
 
 
 def main() -> None:
-    """Print each table as it is made, and keep it in the results."""
+    """Print each section as it is made, and keep it in the results if it is whole."""
     sys.path.insert(0, str(FOLDER.parent))
-    for name in wanted(sys.argv[1:]):
-        title, tables = made(name)
-        text = f"{title}\n\n{machine()}\n\n{tables}"
-        print(f"## {name}\n\n{text}\n", flush=True)
-        keep(name, text)
+    from benchmarks.sections import meant
 
-
-def wanted(said: list[str]) -> list[str]:
-    """The benchmarks that are meant, by the beginnings of their names; all if nothing is said."""
-    unknown = [word for word in said if not any(name.startswith(word) for name in BENCHMARKS)]
-    if unknown:
-        sys.exit(f"no benchmark {', '.join(unknown)}; there are: {', '.join(BENCHMARKS)}")
-    return [name for name in BENCHMARKS if not said or name.startswith(tuple(said))]
-
-
-def made(name: str) -> tuple[str, str]:
-    """What a benchmark is about, and its tables."""
-    if name in FAMILIES:
-        from benchmarks import family
-
-        return _about(f"benchmarks.families.{name}"), family.table(name)
-    return _about(f"benchmarks.{name}"), import_module(f"benchmarks.{name}").table()
-
-
-def _about(module: str) -> str:
-    return (import_module(module).__doc__ or "").strip()
+    try:
+        chosen = meant(sys.argv[1:])
+    except LookupError as problem:
+        sys.exit(str(problem.args[0]))
+    for section in chosen:
+        text = "\n\n".join(part for part in (section.about, machine(), section.tables, section.limits) if part)
+        print(f"## {section.name}\n\n{text}\n", flush=True)
+        if section.only:
+            print(f"Not kept in {RESULTS.name}, whose sections are each measured in one go.\n", flush=True)
+        else:
+            keep(section.name, text)
 
 
 def keep(name: str, text: str) -> None:
-    """Put the section of one benchmark into the results, beside the others."""
+    """Put a section into the results beside the others, and say anew which goals are reached."""
+    from benchmarks.goals import summary
+    from benchmarks.sections import NAMES
+
     sections = dict(SECTION.findall(RESULTS.read_text(encoding="utf-8"))) if RESULTS.exists() else {}
     sections[name] = text
-    body = "\n\n".join(f"## {one}\n\n{sections[one].strip()}" for one in BENCHMARKS if one in sections)
-    RESULTS.write_text(f"# Results\n\nWritten by `make bench`.\n\n{body}\n", encoding="utf-8")
+    body = "\n\n".join(f"## {one}\n\n{sections[one].strip()}" for one in NAMES if one in sections)
+    RESULTS.write_text(f"# Results\n\n{ABOUT}\n\n{summary(sections)}\n\n{body}\n", encoding="utf-8")
 
 
 def machine() -> str:

@@ -1,0 +1,169 @@
+"""What speed was asked for, and how far the kept results reach it, read from their tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from benchmarks.timing import markdown
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+LARGE = frozenset({"2,000 × 20", "20,000 × 20", "100,000 × 50", "2,000 × 500"})
+HISTOGRAMS = "scikit-learn HistGradientBoosting"
+
+Record = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the numbers of one column should reach, in the rows whose cells match."""
+
+    what: str
+    section: str
+    column: str
+    least: float | None = None
+    most: float | None = None
+    where: Mapping[str, str | frozenset[str]] = field(default_factory=dict)
+    """For some columns a pattern at the beginning of the cell, or the cells that count."""
+    by: str = "method"
+
+    def concerns(self, record: Record) -> bool:
+        """Whether a row counts: its cells match, and it has a number."""
+        return all(_matches(record.get(name, ""), wanted) for name, wanted in self.where.items()) and bool(
+            NUMBER.search(record.get(self.column, ""))
+        )
+
+    def met(self, number: float) -> bool:
+        """Whether a number reaches it."""
+        enough = self.least is None or number >= self.least
+        return enough and (self.most is None or number <= self.most)
+
+
+def _matches(cell: str, wanted: str | frozenset[str]) -> bool:
+    return re.match(wanted, cell) is not None if isinstance(wanted, str) else cell in wanted
+
+
+fit = partial(Goal, column="fit: ratio")
+predict = partial(Goal, column="predict: ratio")
+splits = partial(Goal, section="splits")
+
+GOALS = (
+    fit("forests fit 4 × as fast, from 2,000 rows", "forests", least=4, where={"rows": LARGE}),
+    predict("forests predict as fast, from 2,000 rows", "forests", least=1, where={"rows": LARGE}),
+    fit("boosting as fast as LightGBM", "boosting", least=1, where={"rows": LARGE, "peer": "lightgbm"}),
+    fit(
+        "boosting as fast as scikit-learn's on histograms",
+        "boosting",
+        least=1,
+        where={"rows": LARGE, "peer": HISTOGRAMS},
+    ),
+    Goal("scores of 20 datasets within the noise of seeds", "scores", "within noise", least=20),
+    predict("nearest neighbours 1.5 × as fast", "neighbours", least=1.5),
+    fit("logistic regression 2 × as fast", "logistic", least=2),
+    fit("naive Bayes 2 × as fast", "bayes", least=2, where={"method": "naive-bayes"}),
+    fit("least squares and ridge 2 × as fast", "linear", least=2),
+    splits("10 folds 5 × as fast", column="ratio", least=5, where={"protocol": "stratified-k-fold|k-fold"}),
+    splits("leave-one-out 100 × as fast", column="ratio", least=100, where={"protocol": "leave-one-out"}),
+    splits(
+        "leave-one-out in 3 fits",
+        column="in how many fits",
+        most=3,
+        where={"protocol": "leave-one-out", "method": "linear-regression|ridge|lda"},
+    ),
+    splits(
+        "leave-one-out in 10 fits",
+        column="in how many fits",
+        most=10,
+        where={"protocol": "leave-one-out", "method": "naive-bayes"},
+    ),
+    Goal(
+        "--help in 130 ms", "startup", "median (range)", most=130, where={"command": "mlcli --help"}, by="command"
+    ),
+    Goal(
+        "a command within 1.5 × the imports of NumPy and pandas",
+        "startup",
+        "÷ importing numpy and pandas",
+        most=1.5,
+        where={"command": "mlcli eval iris -m naive-bayes"},
+        by="command",
+    ),
+    Goal(
+        "6 × as fast as SKLL",
+        "shell",
+        "ratio of wall",
+        least=6,
+        where={"state": "warm", "program": "SKLL"},
+        by="state",
+    ),
+    Goal(
+        "5 × as fast as a script by hand",
+        "shell",
+        "ratio of wall",
+        least=5,
+        where={"state": "warm", "program": "scikit-learn"},
+        by="state",
+    ),
+    Goal(
+        "as fast as either where nothing is compiled",
+        "shell",
+        "ratio of wall",
+        least=1,
+        where={"state": "cold", "program": "SKLL|scikit-learn"},
+        by="program",
+    ),
+)
+
+
+def summary(sections: Mapping[str, str]) -> str:
+    """A row for each goal whose section is there."""
+    rows = []
+    for goal in GOALS:
+        counting = [record for record in records(sections.get(goal.section, "")) if goal.concerns(record)]
+        if counting:
+            rows.append((goal.what, *reached(goal, counting), goal.section))
+    return markdown(("goal", "reached (range, how often)", "met", "section"), rows)
+
+
+def reached(goal: Goal, counting: list[Record]) -> tuple[str, str]:
+    """The range of each method with how many of its rows meet the goal, and how many of all."""
+    numbers: dict[str, list[float]] = {}
+    for record in counting:
+        numbers.setdefault(record[goal.by], []).append(first_number(record[goal.column]))
+    words = [f"{name} {_range(found)}{_of_several(goal, found)}" for name, found in numbers.items()]
+    return "; ".join(words), _share(goal, [number for found in numbers.values() for number in found])
+
+
+def _range(numbers: list[float]) -> str:
+    low, high = (f"{extreme:g}" for extreme in (min(numbers), max(numbers)))
+    return low if low == high else f"{low} to {high}"
+
+
+def _of_several(goal: Goal, numbers: list[float]) -> str:
+    return f" ({_share(goal, numbers)})" if len(numbers) > 1 else ""
+
+
+def _share(goal: Goal, numbers: list[float]) -> str:
+    return f"{sum(map(goal.met, numbers))} of {len(numbers)}"
+
+
+def first_number(cell: str) -> float:
+    """The number that a cell begins with, whatever is around it."""
+    found = NUMBER.search(cell)
+    if found is None:
+        raise ValueError(f"no number in {cell!r}")
+    return float(found.group())
+
+
+def records(text: str) -> Iterator[Record]:
+    """The rows of every Markdown table in a text, by the words of its header."""
+    header: list[str] = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
+        if not cells:
+            header = []
+        elif not header:
+            header = cells
+        elif set(cells[0]) != {"-"}:
+            yield dict(zip(header, cells, strict=True))
