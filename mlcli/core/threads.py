@@ -7,8 +7,14 @@ would get; in a worker beside others it has one. Results do not depend on either
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _pinned_from_the_start = False
@@ -38,8 +44,6 @@ def cores_for_a_fit(count: int) -> Iterator[None]:
 
 def pin_blas_from_the_start() -> None:
     """Ask for one BLAS thread before numpy is imported (the shell does this); later it would be too late."""
-    import sys
-
     global _pinned_from_the_start
     if "numpy" not in sys.modules:
         os.environ.update(dict.fromkeys(BLAS_VARIABLES, "1"))
@@ -58,7 +62,13 @@ def one_blas_thread() -> Iterator[None]:
     if _pinned_from_the_start:
         yield
         return
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
+    with _libraries_of(len(sys.modules)).limit(limits=1, user_api="blas"):
         yield
+
+
+@lru_cache(maxsize=1)
+def _libraries_of(modules: int) -> ThreadpoolController:
+    """The libraries that are loaded; looked for again (some ms) when there are other modules than before."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
