@@ -13,7 +13,9 @@ OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "forceinline": True,
     "_nrt": False,
+    "no_cfunc_wrapper": True,
 }
+WITHIN: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "cache": False}
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -25,3 +27,11 @@ def compiled(function: F) -> F:
     have names.
     """
     return cast(F, njit(**OPTIONS)(function))
+
+
+def inlined(function: F) -> F:
+    """The same for a function that only compiled ones call; called from Python it would crash.
+
+    Without what Python needs of it, it compiles faster, and it is kept within those that call it.
+    """
+    return cast(F, njit(**WITHIN)(function))
