@@ -154,7 +154,8 @@ class Classifier(Model):
         """The same for rows that different training rows answer: their class totals (n or 1 × K)."""
         order = _most_first(class_totals)
         if len(order) == 1:
-            return np.asarray(order[0][first_of_the_largest(probabilities[:, order[0]])], np.int32)
+            first = first_of_the_largest(probabilities.T[order[0]].T)
+            return np.asarray(order[0].astype(np.int32).take(first))
         first = first_of_the_largest(np.take_along_axis(probabilities, order, axis=1))
         return np.asarray(np.take_along_axis(order, first[:, None], axis=1)[:, 0], np.int32)
 
@@ -258,8 +259,10 @@ def first_of_the_largest(shares: Array) -> Rows:
     columns = np.ascontiguousarray(shares.T)
     bound = columns.max(axis=0, initial=0.0) * (1 - 10.0**-DECIMALS)
     first: Rows = np.zeros(len(shares), np.intp)
-    for place in range(len(columns) - 1, -1, -1):
-        first[columns[place] >= bound] = place
+    none_yet = np.ones(len(shares), bool)
+    for column in columns[:-1]:
+        none_yet &= column < bound
+        first += none_yet
     return first
 
 

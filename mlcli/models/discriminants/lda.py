@@ -32,7 +32,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.bases import Accepts, Classifier, Step
-from mlcli.core.blocks import row_blocks
 from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
@@ -47,6 +46,7 @@ from mlcli.models.discriminants._explaining import NARROW, prior_section, rows_o
 from mlcli.models.discriminants._scores import coefficients_and_levels, logarithm
 from mlcli.models.discriminants._spread import spread_of_classes
 from mlcli.models.discriminants._whitening import doubts
+from mlcli.models.linear._scores import scores
 
 
 @register("lda", reference="Fisher 1936; Hastie, Tibshirani & Friedman 2009, section 4.3")
@@ -94,10 +94,8 @@ class LinearDiscriminants(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""
-        scores = np.empty((len(self.levels_), len(table)))
-        for rows in row_blocks(*table.numbers.shape):
-            scores[:, rows] = self.coefficients_ @ (table.numbers[rows] - self.centre_).T
-        return posterior((scores + self.levels_[:, None]).T)
+        unit = 1 + np.abs(self.levels_)
+        return posterior(scores(table.numbers, self.centre_, self.coefficients_, self.levels_, unit))
 
     def check_learned(self) -> None:
         """A mean and coefficients for each class, one per column."""
@@ -111,11 +109,11 @@ class LinearDiscriminants(Classifier):
         """The priors, the means, and the score of each class as a sum over columns."""
         names = [column.name for column in self.columns_]
         at_origin = self.levels_ - self.coefficients_ @ self.centre_
-        scores = (("(intercept)", *at_origin.tolist()), *rows_of(names, self.coefficients_))
+        terms = (("(intercept)", *at_origin.tolist()), *rows_of(names, self.coefficients_))
         return (
             prior_section(self.target_, self.classes_, self.priors_),
             Section("Means", ("column", *self.classes_), tuple(rows_of(names, self.means_ + self.centre_))),
-            Section("Scores of the classes", ("column", *self.classes_), scores, note=self._note()),
+            Section("Scores of the classes", ("column", *self.classes_), terms, note=self._note()),
         )
 
     def _note(self) -> str:

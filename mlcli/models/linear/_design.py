@@ -89,12 +89,6 @@ def root_weighted(values: Array, weight: Array | None) -> Array:
     return values * (root if values.ndim == 1 else root[:, None])
 
 
-def scores(numbers: Array, centre: Array, coefficients: Array, level: Array | float) -> Array:
-    """The linear answer for rows: its ``level`` at the centre, plus coefficients times the way from there."""
-    answer: Array = less_row(numbers, centre) @ coefficients.T + level
-    return answer
-
-
 def terms(
     columns: Sequence[Column], coefficients: Array, centre: Array, level: Array | float, intercept: bool
 ) -> list[tuple[str, Array]]:

@@ -40,7 +40,8 @@ class Form:
 
 def softmax(scores: Array) -> Array:
     """e^z_k / Σ_j e^z_j for each row, relative to its largest score."""
-    shares = scores.T - scores.max(axis=1)
+    lines = np.ascontiguousarray(scores.T)
+    shares = lines - lines.max(axis=0)
     np.exp(shares, out=shares)
     shares /= shares.sum(axis=0)
     return np.asarray(shares.T)
@@ -75,7 +76,7 @@ def contrasts(classes: int) -> Array:
 
 BINARY = Form(
     parts=_binary,
-    probabilities=lambda scores: softmax(np.column_stack([np.zeros(len(scores)), scores])),
+    probabilities=lambda scores: softmax(np.concatenate([np.zeros((1, len(scores))), scores.T]).T),
     outputs=lambda names: [f"{names[1]} against {names[0]}"],
     log_odds=True,
 )

@@ -37,9 +37,10 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail
-from mlcli.models.linear._design import Design, check_shapes, scores, terms
+from mlcli.models.linear._design import Design, check_shapes, terms
 from mlcli.models.linear._held_out import held_out
 from mlcli.models.linear._least_squares import Solution, nearest_plane
+from mlcli.models.linear._scores import scores
 
 CONFIDENCE = 0.95
 NAMED = 12
@@ -101,7 +102,7 @@ class LinearRegression(Regressor):
 
     def predict_values(self, table: Table) -> Array:
         """The weighted sum of the columns."""
-        return scores(table.numbers, self.centre_, self.coefficients_, self.level_)
+        return scores(table.numbers, self.centre_, self.coefficients_, self.level_, abs(self.level_))
 
     def check_learned(self) -> None:
         """Refuse arrays that do not fit the columns."""

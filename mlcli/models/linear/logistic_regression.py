@@ -40,13 +40,14 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.models.linear._classes_held_out import held_out
-from mlcli.models.linear._design import check_shapes, scores, terms
+from mlcli.models.linear._design import check_shapes, terms
 from mlcli.models.linear._forms import FORMS, FORMS_OF_FEW, Form, Part
 from mlcli.models.linear._gradient_descent import gradient_descent
 from mlcli.models.linear._losses import CrossEntropy
 from mlcli.models.linear._minimum import Minimum, complaint
 from mlcli.models.linear._newton import never_ends, newton
 from mlcli.models.linear._objective import Objective
+from mlcli.models.linear._scores import scores
 from mlcli.models.linear._standard import Standard
 
 SOLVERS = {"newton": newton, "gradient-descent": gradient_descent}
@@ -142,9 +143,12 @@ class LogisticRegression(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """Probabilities from linear scores; a class without training rows gets 0."""
+        unit = 1 + np.abs(self.level_)
+        found = self._form.probabilities(scores(table.numbers, self.centre_, self.coefficients_, self.level_, unit))
+        if len(self.present_) == len(self.classes_):
+            return found
         probabilities = np.zeros((len(table), len(self.classes_)))
-        raw = scores(table.numbers, self.centre_, self.coefficients_, self.level_)
-        probabilities[:, self.present_] = self._form.probabilities(raw)
+        probabilities[:, self.present_] = found
         return probabilities
 
     def check_learned(self) -> None:

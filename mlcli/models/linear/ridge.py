@@ -28,10 +28,11 @@ from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.models.linear._design import check_shapes, scores, terms
+from mlcli.models.linear._design import check_shapes, terms
 from mlcli.models.linear._held_out import held_out
 from mlcli.models.linear._least_squares import nearest_plane
 from mlcli.models.linear._one_pass import plane_in_one_pass
+from mlcli.models.linear._scores import scores
 
 
 @register("ridge", reference="Hoerl & Kennard 1970")
@@ -69,7 +70,7 @@ class Ridge(Regressor):
 
     def predict_values(self, table: Table) -> Array:
         """The weighted sum of the columns."""
-        return scores(table.numbers, self.centre_, self.coefficients_, self.level_)
+        return scores(table.numbers, self.centre_, self.coefficients_, self.level_, abs(self.level_))
 
     def check_learned(self) -> None:
         """Refuse arrays that do not fit the columns."""
