@@ -63,6 +63,8 @@ class RowsOfTable:
 
     def counted(self) -> Self:
         """The rows whose weight is not 0; the others count as no rows at all."""
+        if self.weight is None and len(self):
+            return self
         counts = np.flatnonzero(self.weights)
         if len(counts) == 0:
             raise FitError("every training row has weight 0")
@@ -159,7 +161,7 @@ class LabelledRows(RowsOfTable):
     @cached_property
     def class_totals(self) -> Array:
         """The summed weight of each class."""
-        return np.bincount(self.y, weights=self.weights, minlength=len(self.classes)).astype(np.float64)
+        return np.bincount(self.y, weights=self.weight, minlength=len(self.classes)).astype(np.float64)
 
     def strata(self) -> Strata:
         """Classes are the strata."""

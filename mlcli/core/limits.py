@@ -25,9 +25,10 @@ def refuse_unlearnable(data: Any) -> None:
     """Refuse training rows that no method could learn from."""
     if len(data) == 0:
         raise FitError("there are no training rows")
-    if not (data.weights > 0).any():
-        raise FitError("every training row has weight 0")
-    _refuse("the weights", float(data.weights.max()), WEIGHTS)
+    if data.weight is not None:
+        if not (data.weight > 0).any():
+            raise FitError("every training row has weight 0")
+        _refuse("the weights", float(data.weight.max()), WEIGHTS)
     refuse_extremes(data.table, data.weights)
 
 
@@ -53,6 +54,8 @@ def _plainly_moderate(numbers: Array, weights: Array) -> bool:
 
 def refuse_extreme_target(name: str, y: Array, weights: Array) -> None:
     """Refuse a target that is beyond the limits."""
+    if _plainly_moderate(y[:, None], weights):
+        return
     low, high = extent(y[:, None], weights)
     _refuse(f"the target '{name}'", float(max(abs(low[0]), abs(high[0]))), NUMBERS)
 

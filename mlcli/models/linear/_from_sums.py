@@ -88,15 +88,22 @@ def plane_from(recipe: Recipe, sums: Sums, l2: float) -> Plane | None:
     return Plane(in_columns, sums.mean[:-1], float(sums.mean[-1]))
 
 
-def inverse_of(gram: Array) -> Array | None:
-    """The inverse, by correlations; None where the columns are too nearly collinear for sums to tell."""
+def inverse_of(gram: Array, largest_condition: float = WELL_CONDITIONED) -> Array | None:
+    """The inverse, by correlations; None where the columns are too nearly collinear for it."""
     norms = np.sqrt(gram.diagonal())
     if not len(norms):
         return gram
-    correlations = gram / np.outer(norms, norms)
+    sizes = np.multiply.outer(norms, norms)
+    correlations = gram / sizes
     try:
-        inverse = np.linalg.inv(correlations)
+        inverse = np.asarray(np.linalg.inv(correlations), np.float64)
     except np.linalg.LinAlgError:
         return None
-    condition = float(np.linalg.norm(correlations, 1) * np.linalg.norm(inverse, 1))
-    return np.asarray(inverse / np.outer(norms, norms)) if condition <= WELL_CONDITIONED else None
+    condition = _norm(correlations) * _norm(inverse)
+    inverse /= sizes
+    return inverse if condition <= largest_condition else None
+
+
+def _norm(matrix: Array) -> float:
+    """The largest sum of a column, by size."""
+    return float(np.abs(matrix).sum(axis=0).max())

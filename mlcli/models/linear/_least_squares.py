@@ -9,6 +9,7 @@ import numpy as np
 from mlcli.core.containers import ValuedRows
 from mlcli.core.tables import Array
 from mlcli.models.linear._design import EPSILON, Design, root_weighted
+from mlcli.models.linear._from_sums import inverse_of
 
 WELL_CONDITIONED = 1e7
 """Up to this condition (1-norm) the inverse, with one correction, is as exact as singular values are."""
@@ -49,25 +50,12 @@ class Solution:
 def least_squares(design: Design, y: Array, l2: float) -> Solution:
     """The slopes that minimise ‖y − Xw‖² + l2‖w‖²; of equals, those of least norm. y comes root-weighted."""
     X, gram = design.rooted, design.gram + l2 * np.eye(len(design.gram))
-    norms = np.sqrt(gram.diagonal())
-    inverse = _well_conditioned_inverse(gram / np.outer(norms, norms))
+    inverse = inverse_of(gram, WELL_CONDITIONED)
     if inverse is None:
-        return _by_singular_values(X, y, l2, norms, design.rounding)
-    inverse /= np.outer(norms, norms)
+        return _by_singular_values(X, y, l2, np.sqrt(gram.diagonal()), design.rounding)
     slopes = inverse @ (X.T @ y)
     slopes = slopes + inverse @ (X.T @ (y - X @ slopes) - l2 * slopes)
     return Solution(slopes, y - X @ slopes, inverse, np.empty((len(slopes), 0)))
-
-
-def _well_conditioned_inverse(correlations: Array) -> Array | None:
-    if not len(correlations):
-        return correlations
-    try:
-        inverse = np.linalg.inv(correlations)
-    except np.linalg.LinAlgError:
-        return None
-    condition = float(np.linalg.norm(correlations, 1) * np.linalg.norm(inverse, 1))
-    return np.asarray(inverse, np.float64) if condition <= WELL_CONDITIONED else None
 
 
 def _by_singular_values(X: Array, y: Array, l2: float, norms: Array, rounding: Array) -> Solution:

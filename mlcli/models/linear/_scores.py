@@ -9,7 +9,7 @@ from mlcli.core.tables import Array
 from mlcli.models.linear._standard import blocks, times_columns
 
 NEAR = 32.0
-"""A centre that counts no more than so many units in the answer costs no digits when it is taken off at the end."""
+"""A centre that counts no more than so many units in the answer may be taken off at the end without loss."""
 
 
 def scores(numbers: Array, centre: Array, coefficients: Array, level: Array | float, unit: Array | float) -> Array:

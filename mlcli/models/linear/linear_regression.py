@@ -40,6 +40,7 @@ from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 from mlcli.models.linear._design import Design, check_shapes, terms
 from mlcli.models.linear._held_out import held_out
 from mlcli.models.linear._least_squares import Solution, nearest_plane
+from mlcli.models.linear._one_pass import corrected, plane_in_one_pass
 from mlcli.models.linear._scores import scores
 
 CONFIDENCE = 0.95
@@ -74,27 +75,41 @@ class LinearRegression(Regressor):
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Find the nearest plane, and how precisely the rows determine it."""
+        data = data.counted()
+        self.total_ = float(data.weights.sum())
+        plane = plane_in_one_pass(data, 0.0) if self.intercept else None
+        if plane is None:
+            self._fit_carefully(data)
+            return
+        plane, self.residual_sum_ = corrected(plane, data)
+        self.centre_, self.level_, self.coefficients_ = plane.centre, plane.level, plane.slopes
+        self.constant_ = self.collinear_ = np.zeros(len(plane.slopes), bool)
+        self.rank_ = len(plane.slopes) + 1
+        self._learn_precision(plane.inverse)
+
+    def _fit_carefully(self, data: ValuedRows) -> None:
+        """The same where columns may be collinear, constant, or more than the rows can tell apart."""
         plane = nearest_plane(data, 0.0, self.intercept)
         design, solution = plane.design, plane.solution
         self.centre_, self.level_ = design.centre, plane.level
         self.coefficients_ = design.coefficients(solution.slopes)
-        self.total_, self.residual_sum_ = design.total, float(solution.residuals @ solution.residuals)
+        self.residual_sum_ = float(solution.residuals @ solution.residuals)
+        self.constant_, self.collinear_ = ~design.varying, _collinear(design, solution)
         self.rank_ = len(solution.slopes) - solution.undetermined.shape[1] + int(self.intercept)
-        self._learn_precision(design, solution)
+        self._learn_precision(solution.inverse if design.basis is None else None)
 
-    def _learn_precision(self, design: Design, solution: Solution) -> None:
-        """Standard errors of what the rows determine, NaN elsewhere."""
-        constant, collinear = ~design.varying, _collinear(design, solution)
-        freedom = self.total_ - self.rank_
+    def _learn_precision(self, inverse: Array | None) -> None:
+        """Standard errors of what the rows determine, by the inverse for columns that vary; NaN elsewhere."""
+        varying, freedom = ~self.constant_, self.total_ - self.rank_
         variance = self.residual_sum_ / freedom if freedom > 0 else np.nan
-        inverse, centre = solution.inverse, self.centre_[design.varying]
-        errors = np.full(len(constant) + 1, np.nan)
-        if design.basis is None:
-            errors[1:][design.varying] = np.sqrt(variance * inverse.diagonal())
+        errors = np.full(len(varying) + 1, np.nan)
+        if inverse is not None:
+            centre = self.centre_[varying]
+            errors[1:][varying] = np.sqrt(variance * inverse.diagonal())
             errors[0] = np.sqrt(variance * (1 / self.total_ + centre @ inverse @ centre))
-        errors[1:][collinear] = np.nan
-        errors[0] = np.nan if collinear.any() or not self.intercept else errors[0]
-        self.standard_errors_, self.constant_, self.collinear_ = errors, constant, collinear
+        errors[1:][self.collinear_] = np.nan
+        errors[0] = np.nan if self.collinear_.any() or not self.intercept else errors[0]
+        self.standard_errors_ = errors
 
     def held_out(self, data: ValuedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The planes nearest to the rows outside each part, from sums over them."""

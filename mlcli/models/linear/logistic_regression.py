@@ -144,7 +144,8 @@ class LogisticRegression(Classifier):
     def predict_proba(self, table: Table) -> Array:
         """Probabilities from linear scores; a class without training rows gets 0."""
         unit = 1 + np.abs(self.level_)
-        found = self._form.probabilities(scores(table.numbers, self.centre_, self.coefficients_, self.level_, unit))
+        raw = scores(table.numbers, self.centre_, self.coefficients_, self.level_, unit)
+        found = self._form.probabilities(raw)
         if len(self.present_) == len(self.classes_):
             return found
         probabilities = np.zeros((len(table), len(self.classes_)))

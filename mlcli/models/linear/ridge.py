@@ -28,10 +28,12 @@ from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.models.linear._by_corrections import plane_by_corrections
 from mlcli.models.linear._design import check_shapes, terms
+from mlcli.models.linear._from_sums import Plane
 from mlcli.models.linear._held_out import held_out
 from mlcli.models.linear._least_squares import nearest_plane
-from mlcli.models.linear._one_pass import plane_in_one_pass
+from mlcli.models.linear._one_pass import corrected, plane_in_one_pass
 from mlcli.models.linear._scores import scores
 
 
@@ -56,7 +58,8 @@ class Ridge(Regressor):
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Find the plane that is nearest after its slopes are paid for."""
-        simple = plane_in_one_pass(data, self.l2) if self.intercept and self.l2 else None
+        data = data.counted()
+        simple = _simple_plane(data, self.l2) if self.intercept else None
         if simple is not None:
             self.centre_, self.level_, self.coefficients_ = simple.centre, simple.level, simple.slopes
             return
@@ -82,3 +85,11 @@ class Ridge(Regressor):
         rows = tuple((name, float(value)) for name, value in named)
         note = f"Shrunk towards 0 by l2 = {self.l2:g}; the intercept is not."
         return (Section("Coefficients", header=("column", "coefficient"), rows=rows, note=note),)
+
+
+def _simple_plane(data: ValuedRows, l2: float) -> Plane | None:
+    """The plane by the cheapest way that is exact for these rows; None where there is none."""
+    plane = plane_in_one_pass(data, l2)
+    if l2 == 0:
+        return None if plane is None else corrected(plane, data)[0]
+    return plane or plane_by_corrections(data, l2)
