@@ -9,6 +9,8 @@ import numpy as np
 from mlcli.core.tables import Array
 
 SIDE_BY_SIDE = 64
+FEW_ROWS = 256
+"""Fewer are not worth laying side by side."""
 CELLS = 16_384
 LEAST_ROWS = 16
 
@@ -23,7 +25,7 @@ def row_blocks(rows: int, columns: int) -> Iterator[slice]:
 def less_row(numbers: Array, row: Array) -> Array:
     """Every row less one: with many of them side by side NumPy is several times as fast."""
     whole, width = len(numbers) - len(numbers) % SIDE_BY_SIDE, SIDE_BY_SIDE * numbers.shape[1]
-    if not (whole and width and numbers.flags.c_contiguous):
+    if len(numbers) < FEW_ROWS or not (width and numbers.flags.c_contiguous):
         return np.asarray(numbers - row)
     left = np.empty_like(numbers)
     np.subtract(

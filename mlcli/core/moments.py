@@ -140,11 +140,11 @@ def extent(numbers: Array, weights: Array) -> tuple[Array, Array]:
     some = numbers if counted.all() else numbers[counted]
     if not some.size:
         return np.zeros(numbers.shape[1]), np.zeros(numbers.shape[1])
-    low, high = _over_rows(np.fmin, some), _over_rows(np.fmax, some)
+    low, high = over_rows(np.fmin, some), over_rows(np.fmax, some)
     return np.nan_to_num(low), np.nan_to_num(high)
 
 
-def _over_rows(extreme: np.ufunc, numbers: Array) -> Array:
+def over_rows(extreme: np.ufunc, numbers: Array) -> Array:
     """The least or the largest of each column; with many rows side by side NumPy is several times as fast."""
     whole = len(numbers) - len(numbers) % SIDE_BY_SIDE
     if whole:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mlcli.core.blocks import less_row
 from mlcli.core.held_out import Round
+from mlcli.core.moments import over_rows
 from mlcli.core.tables import Array, Rows
 
 
@@ -39,7 +40,8 @@ class Sums:
         centred -= drift
         if weights is not None:
             centred *= np.sqrt(weights)[:, None]
-        return cls(total, mean + drift, centred.T @ centred, counted.min(axis=0), counted.max(axis=0))
+        low, high = over_rows(np.minimum, counted), over_rows(np.maximum, counted)
+        return cls(total, mean + drift, centred.T @ centred, low, high)
 
     @classmethod
     def nothing(cls, columns: int) -> Sums:

@@ -10,6 +10,10 @@ import numpy as np
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array, Flags
 from mlcli.models.discriminants._classes import ClassSums
+from mlcli.models.discriminants._triangles import WIDE, Upper, whitening_triangle
+
+WIDE_ENOUGH = 1e-5
+"""A class that varies so much in every direction needs no spectrum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +24,7 @@ class Bells:
     whiteners: Array
     log_spreads: Array
     least: Array
-    """The smallest variance of each class in any direction, before any was raised."""
+    """The smallest variance of each class in any direction, before any was raised; of many columns, a bound."""
     borrowed: Flags
     """The classes with too few rows for a covariance: they have the shared one."""
 
@@ -39,19 +43,49 @@ class Bells:
 
 def bells_of(sums: ClassSums, transform: Array, ddof: int, shrinkage: float, floor: float) -> Bells:
     """The distributions; ``shrinkage`` goes from each class's own covariance (0) to the shared one (1)."""
-    size = transform.shape[1]
-    freedom = sums.weight - ddof
-    borrowed = (freedom <= 0) & sums.present
-    whiteners, spreads, least = [], [], []
-    for scatter, free in zip(sums.scatter, freedom, strict=True):
-        own = transform.T @ scatter @ transform / free if free > 0 else np.eye(size)
-        variances, directions = np.linalg.eigh((1 - shrinkage) * own + shrinkage * np.eye(size))
-        least.append(float(variances.min(initial=1.0)))
-        variances = np.maximum(variances, floor)
-        whiteners.append(directions / np.sqrt(np.where(variances > 0, variances, 1.0)))
-        spreads.append(0.5 * float(np.log(np.where(variances > 0, variances, 1.0)).sum()))
-    means = sums.mean @ transform
-    return Bells(means, np.array(whiteners), np.array(spreads), np.array(least), borrowed)
+    freedom, shared = sums.weight - ddof, np.eye(transform.shape[1])
+    none = freedom <= 0
+    own = _in_other_coordinates(sums.scatter, transform) / np.where(none, 1.0, freedom)[:, None, None]
+    own[none] = shared
+    mixed = (1 - shrinkage) * own + shrinkage * shared if shrinkage else own
+    whiteners, spreads, least = (_by_triangles(mixed, floor) if _wide(transform) else None) or _by_spectra(
+        mixed, floor
+    )
+    return Bells(sums.mean @ transform, whiteners, spreads, least, none & sums.present)
+
+
+def _wide(transform: Array) -> bool:
+    return len(transform.T) >= WIDE
+
+
+def _in_other_coordinates(scatters: Array, transform: Array) -> Array:
+    if not _wide(transform):
+        return np.asarray(transform.T @ scatters @ transform)
+    upper = Upper.of(transform)
+    return np.array([upper.after(upper.after(scatter).T) for scatter in scatters])
+
+
+Whiteners = tuple[Array, Array, Array]
+"""What makes each covariance the identity, the logarithm of the root of its determinant, its least variance."""
+
+
+def _by_spectra(covariances: Array, floor: float) -> Whiteners:
+    variances, directions = np.linalg.eigh(covariances)
+    least = variances.min(axis=1, initial=1.0)
+    variances = np.maximum(variances, floor)
+    variances[variances <= 0] = 1.0
+    return directions / np.sqrt(variances)[:, None, :], 0.5 * np.log(variances).sum(axis=1), least
+
+
+def _by_triangles(covariances: Array, floor: float) -> Whiteners | None:
+    """The same for many columns; None where some class may vary too little in some direction."""
+    found = [whitening_triangle(covariance, max(floor, WIDE_ENOUGH)) for covariance in covariances]
+    whole = [one for one in found if one is not None]
+    if len(whole) < len(found):
+        return None
+    whiteners = np.array([whitener for whitener, _ in whole])
+    spreads = -np.log(np.einsum("kjj->kj", whiteners)).sum(axis=1)
+    return whiteners, spreads, np.array([least for _, least in whole])
 
 
 def refuse_singular(method: str, bells: Bells, floor: float, classes: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,26 +28,26 @@ class ClassSums:
     @classmethod
     def of(cls, sums: Sequence[Sums], centre: Array) -> ClassSums:
         """The sums of the rows of each class, whose columns are told from ``centre``."""
-        constant = [is_constant(one.low + centre, one.high + centre) for one in sums]
+        low, high = np.array([one.low for one in sums]), np.array([one.high for one in sums])
         return cls(
             np.array([one.weight for one in sums]),
             np.array([one.mean for one in sums]),
             np.array([one.scatter for one in sums]),
-            ~np.all(constant, axis=0),
+            ~np.all(is_constant(low + centre, high + centre), axis=0),
         )
 
-    @property
+    @cached_property
     def present(self) -> Flags:
         """The classes that have rows."""
         return self.weight > 0
 
-    @property
+    @cached_property
     def centre(self) -> Array:
         """The mean of all rows."""
         middle: Array = self.weight @ self.mean / self.weight.sum()
         return middle
 
-    @property
+    @cached_property
     def shared(self) -> Array:
         """The scatter about the means of the classes."""
         within: Array = self.scatter.sum(axis=0)

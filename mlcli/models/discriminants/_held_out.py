@@ -129,7 +129,7 @@ def taught(task: Task, by_class: Sequence[Sums], ddof: int) -> Taught | None:
         return None
     whitening = whitening_from(sums, ddof)
     unsure = (whitening.variances > SURELY_LEFT_OUT) & (whitening.variances < SURELY_KEPT)
-    if unsure.any() or any(doubts(sums, ddof, whitening)):
+    if unsure.any() or any(doubts(sums, whitening)):
         return None
     return Taught(sums, whitening, found.shift, task.recipe)
 

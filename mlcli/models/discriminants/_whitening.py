@@ -9,6 +9,7 @@ import numpy as np
 
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.models.discriminants._classes import ClassSums
+from mlcli.models.discriminants._triangles import WIDE, whitening_triangle
 
 LEAST_SPREAD = 1e-4
 """A direction in which classes vary less than this share of what columns do is left out, as in scikit-learn."""
@@ -20,10 +21,15 @@ SAME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    """``transform`` is p × r; ``variances`` are of all directions of columns of variance 1, r of them kept."""
+    """``transform`` is p × r; ``variances`` are of all directions of columns of variance 1, r of them kept.
+
+    Where ``transform`` is a triangle, they are what no direction has less of.
+    """
 
     transform: Array
     variances: Array
+    units: Array
+    """Of the columns, infinite where no class varies."""
 
     @property
     def least(self) -> float:
@@ -41,20 +47,39 @@ def units_of(sums: ClassSums, ddof: int) -> Array:
 
 def whitening_from(sums: ClassSums, ddof: int) -> Whitening:
     """The whitening by sums alone."""
-    units = units_of(sums, ddof)
-    varying = np.flatnonzero(np.isfinite(units))
-    inside = units[varying]
-    correlations = sums.shared[np.ix_(varying, varying)] / sums.freedom(ddof) / np.outer(inside, inside)
+    units, varying, correlations = _correlations(sums, ddof)
     variances, directions = np.linalg.eigh(correlations)
     return _kept(variances, directions, units, varying)
 
 
+def _correlations(sums: ClassSums, ddof: int) -> tuple[Array, Rows, Array]:
+    """The units, which columns vary, and how these are correlated within classes."""
+    units = units_of(sums, ddof)
+    varying = np.flatnonzero(np.isfinite(units))
+    inside = units[varying]
+    shared = sums.shared[np.ix_(varying, varying)]
+    return units, varying, shared / sums.freedom(ddof) / np.multiply.outer(inside, inside)
+
+
+def _by_triangle(sums: ClassSums, ddof: int) -> Whitening | None:
+    """The whitening of many columns none of which nearly follows from others."""
+    if len(sums.varies) < WIDE:
+        return None
+    units, varying, correlations = _correlations(sums, ddof)
+    found = whitening_triangle(correlations, SURE)
+    if found is None:
+        return None
+    transform = np.zeros((len(units), len(varying)))
+    transform[varying] = found[0] / units[varying][:, None]
+    return Whitening(transform, np.full(len(varying), found[1]), units)
+
+
 def whitening_of(sums: ClassSums, ddof: int, columns: Array, y: Codes, weight: Array | None) -> Whitening:
     """The whitening by sums; by the rows themselves if some direction is too narrow for sums to show it."""
-    found = whitening_from(sums, ddof)
+    found = _by_triangle(sums, ddof) or whitening_from(sums, ddof)
     if found.least >= SURE:
         return found
-    units = units_of(sums, ddof)
+    units = found.units
     varying = np.flatnonzero(np.isfinite(units))
     within = (columns[:, varying] - sums.mean[y][:, varying]) / units[varying]
     if weight is not None:
@@ -68,14 +93,14 @@ def _kept(variances: Array, directions: Array, units: Array, varying: Rows) -> W
     kept = variances > LEAST_SPREAD**2
     transform = np.zeros((len(units), int(kept.sum())))
     transform[varying] = directions[:, kept] / np.sqrt(variances[kept]) / units[varying][:, None]
-    return Whitening(transform, variances)
+    return Whitening(transform, variances, units)
 
 
-def doubts(sums: ClassSums, ddof: int, whitening: Whitening) -> Iterator[str]:
+def doubts(sums: ClassSums, whitening: Whitening) -> Iterator[str]:
     """What a person should know of directions that are left out."""
     means = sums.mean[sums.present]
     apart = means.max(axis=0) - means.min(axis=0)
-    constant = ~np.isfinite(units_of(sums, ddof))
+    constant = ~np.isfinite(whitening.units)
     telling = int((constant & (apart > SAME * np.abs(means).max(axis=0))).sum())
     if telling:
         yield (

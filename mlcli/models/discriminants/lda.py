@@ -81,8 +81,8 @@ class LinearDiscriminants(Classifier):
         """Take the means, the covariance about them, and the scores that follow."""
         data = data.counted()
         self.priors_ = given_or_counted(self.id, self.priors, data)
-        self.centre_, sums, ddof, whitening = spread_of_classes(data, self.ddof)
-        for doubt in doubts(sums, ddof, whitening):
+        self.centre_, sums, _, whitening = spread_of_classes(data, self.ddof)
+        for doubt in doubts(sums, whitening):
             warnings.warn(doubt, MlcliWarning, stacklevel=2)
         self.means_, self.directions_ = sums.mean, whitening.transform.shape[1]
         log_priors = np.where(sums.present, logarithm(self.priors_), -np.inf)

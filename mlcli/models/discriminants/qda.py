@@ -35,7 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.bases import Accepts, Classifier, Step
-from mlcli.core.blocks import row_blocks
+from mlcli.core.blocks import less_row
 from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
@@ -50,7 +50,9 @@ from mlcli.models.discriminants._bells import Bells, bells_of, refuse_singular
 from mlcli.models.discriminants._explaining import NARROW, prior_section, rows_of
 from mlcli.models.discriminants._scores import logarithm
 from mlcli.models.discriminants._spread import spread_of_classes
+from mlcli.models.discriminants._triangles import Upper
 from mlcli.models.discriminants._whitening import doubts
+from mlcli.models.linear._standard import blocks
 
 NAMED = 3
 """Of more classes than this, a warning names the first ones only."""
@@ -97,7 +99,7 @@ class QuadraticDiscriminants(Classifier):
         self.centre_, sums, ddof, whitening = spread_of_classes(data, self.ddof)
         bells = bells_of(sums, whitening.transform, ddof, self.shrinkage, self.floor)
         refuse_singular(self.id, bells, self.floor, data.classes)
-        for doubt in (*doubts(sums, ddof, whitening), *floored(bells, self.floor, data.classes)):
+        for doubt in (*doubts(sums, whitening), *floored(bells, self.floor, data.classes)):
             warnings.warn(doubt, MlcliWarning, stacklevel=2)
         self.transform_, self.means_, self.whiteners_ = whitening.transform, sums.mean, bells.whiteners
         self.levels_ = np.where(sums.present, logarithm(self.priors_), -np.inf) - bells.log_spreads
@@ -110,15 +112,14 @@ class QuadraticDiscriminants(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""
-        bells, scores = self._bells(), np.empty((len(self.levels_), len(table)))
-        for rows in row_blocks(*table.numbers.shape):
-            inside = (table.numbers[rows] - self.centre_) @ self.transform_
-            scores[:, rows] = bells.log_densities(inside).T
+        scores = np.empty((len(self.levels_), len(table)))
+        whiteners = [Upper.of(Upper.of(whitener).after(self.transform_)) for whitener in self.whiteners_]
+        for rows, block in blocks(table.numbers):
+            told = less_row(block, self.centre_)
+            for score, mean, whitener, level in zip(scores, self.means_, whiteners, self.levels_, strict=True):
+                away = whitener.after(less_row(told, mean))
+                score[rows] = level - 0.5 * np.einsum("ij,ij->i", away, away)
         return posterior(scores.T)
-
-    def _bells(self) -> Bells:
-        nothing = np.zeros(len(self.levels_))
-        return Bells(self.means_ @ self.transform_, self.whiteners_, -self.levels_, nothing, nothing > 0)
 
     def check_learned(self) -> None:
         """A mean for each class and column, a whitener for each class."""
