@@ -63,6 +63,9 @@ class Algorithm:
     nominal_branch: Callable[[Rows, Rows, Rows], Rows]
     """The branch of a code, given the code that was cut at and the number of levels."""
     score: Callable[[Array, Array], Array]
+    each_level: bool = False
+    """Whether every level of a nominal column has a branch; for compiled loops, as the next one."""
+    by_ratio: bool = False
     gated: bool = False
     """Whether the gate decides who may compete."""
 
@@ -81,6 +84,8 @@ class Algorithm:
 
 ALGORITHMS = {
     "cart": Algorithm("gini", one_against_the_rest, level_or_rest, by_gain),
-    "id3": Algorithm("entropy", one_branch_each, its_own, by_gain),
-    "c45": Algorithm("entropy", one_branch_each, its_own, by_gain_ratio, gated=True),
+    "id3": Algorithm("entropy", one_branch_each, its_own, by_gain, each_level=True),
+    "c45": Algorithm(
+        "entropy", one_branch_each, its_own, by_gain_ratio, each_level=True, by_ratio=True, gated=True
+    ),
 }

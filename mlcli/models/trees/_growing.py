@@ -9,11 +9,11 @@ import numpy as np
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.models.trees._algorithms import NONE, Algorithm
 from mlcli.models.trees._criteria import Criterion
-from mlcli.models.trees._levels import Level, NodeSums, Targets, level_of, node_sums, summed
-from mlcli.models.trees._presort import Presorted
+from mlcli.models.trees._levels import Level, NodeSums, Targets, descend, level_of, node_sums, summed
+from mlcli.models.trees._presort import Presorted, presort
 from mlcli.models.trees._recording import Record, Splits
 from mlcli.models.trees._runs import Cuts
-from mlcli.models.trees._search import Route
+from mlcli.models.trees._search import search
 from mlcli.models.trees._structure import Tree
 
 NEARLY = 1 - 1e-9
@@ -35,13 +35,39 @@ class Limits:
         """The least weight of a leaf."""
         return self.min_leaf * NEARLY if self.min_leaf > 1 else 0.0
 
+    @property
+    def fewest(self) -> float:
+        """The least weight of a node that is split."""
+        return self.min_split * NEARLY if self.min_split > 2 else 0.0
+
+    @property
+    def numbers(self) -> Array:
+        """All of them, as compiled loops read them."""
+        deepest = np.inf if self.max_depth is None else self.max_depth
+        return np.array([deepest, self.fewest, self.least, self.min_gain, self.purity])
+
     def open(self, depth: int, known: NodeSums, root_spread: float, criterion: Criterion) -> Flags:
         """Which nodes of one depth may be split."""
         if self.max_depth is not None and depth >= self.max_depth:
             return np.zeros(len(known.weight), dtype=bool)
-        least = self.min_split * NEARLY if self.min_split > 2 else 0.0
         impure = criterion.impurer_than(self.purity, known.mean, known.spread, root_spread)
-        return impure & (known.weight >= least)
+        return impure & (known.weight >= self.fewest)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """By what rules a tree grows."""
+
+    criterion: Criterion
+    algorithm: Algorithm
+    gate: str
+    limits: Limits
+
+
+def grown_by_levels(cells: Array, levels: Rows, targets: Targets, rules: Rules, root: Rows | None = None) -> Tree:
+    """The tree of some cells (n × F); or several as one, ``root`` being that of each row."""
+    root = np.zeros(len(cells), np.intp) if root is None else root
+    return Grower(presort(cells, levels == 0, levels), targets, rules).grow(root)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,22 +76,17 @@ class Grower:
 
     data: Presorted
     targets: Targets
-    criterion: Criterion
-    algorithm: Algorithm
-    gate: str
-    limits: Limits
-    route: Route
+    rules: Rules
 
-    def grow(self, node: Rows | None = None) -> Tree:
-        """From the root, until no node is open; or several trees at once, ``node`` being the root of each row."""
-        node = np.zeros(len(self.targets.slot), np.intp) if node is None else node
+    def grow(self, node: Rows) -> Tree:
+        """From the root of each row, until no node is open."""
         orders = self.data.order
         known = node_sums(self.targets, node, int(node.max()) + 1, np.arange(len(node)))
         root_spread = float(known.spread[0])
         record = Record()
         while len(known.weight):
-            impurity = self.criterion.impurity(known.mean, known.spread)
-            may_split = self.limits.open(record.depth, known, root_spread, self.criterion)
+            impurity = self.rules.criterion.impurity(known.mean, known.spread)
+            may_split = self.rules.limits.open(record.depth, known, root_spread, self.rules.criterion)
             level = self._open_level(node, orders, known, impurity, may_split)
             splits = self._split(level)
             record.add(known, impurity, np.flatnonzero(may_split), splits)
@@ -79,13 +100,13 @@ class Grower:
         number = np.where(may_split, np.cumsum(may_split) - 1, -1)
         node = np.where(node >= 0, number[node], -1)
         opened = NodeSums(known.weight[may_split], known.mean[may_split], known.spread[may_split])
-        tolerance = self.criterion.tolerance(impurity[may_split])
-        return level_of(self.data, self.targets, node, self.route.descend(orders, node), opened, tolerance)
+        tolerance = self.rules.criterion.tolerance(impurity[may_split])
+        return level_of(self.data, self.targets, node, descend(orders, node), opened, tolerance)
 
     def _split(self, level: Level) -> Splits:
         """Choose a feature for each open node and deal its rows to children."""
-        cuts = self.route.search(level, self.algorithm.nominal_cuts, self.criterion, self.limits.least)
-        feature = self.algorithm.choose(cuts, level.tolerance, self.gate, self.limits.min_gain)
+        cuts = search(level, self.rules.algorithm.nominal_cuts, self.rules.criterion, self.rules.limits.least)
+        feature = self.rules.algorithm.choose(cuts, level.tolerance, self.rules.gate, self.rules.limits.min_gain)
         asking = np.flatnonzero(feature != NONE)
         number = np.full(len(level) + 1, -1)  # the last entry is for rows in no open node
         number[asking] = np.arange(len(asking))
@@ -105,5 +126,5 @@ class Grower:
         rank, ordered = self.data.ranks[asked, rows].astype(np.intp), self.data.ordered[asked]
         empty = ordered & (rank == self.data.missing_rank[asked])
         right = np.where(empty, ~chosen.missing_left[parent], rank > low)
-        nominal = self.algorithm.nominal_branch(rank, low, self.data.levels[asked])
+        nominal = self.rules.algorithm.nominal_branch(rank, low, self.data.levels[asked])
         return np.where(ordered, right, nominal).astype(np.intp), empty

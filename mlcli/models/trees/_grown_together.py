@@ -6,7 +6,7 @@ rows of a node, so it does not matter to a tree what others hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,17 +14,15 @@ import numpy as np
 
 from mlcli.core.bases import Step
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows
-from mlcli.models.trees._features import features
-from mlcli.models.trees._growing import Grower
+from mlcli.models.trees._features import features, level_counts
+from mlcli.models.trees._growing import Rules
 from mlcli.models.trees._levels import Targets
 from mlcli.models.trees._predicting import node_of
+from mlcli.models.trees._routes import way_to_grow
 
 ROWS_TOGETHER = 2**15
 """About how many training rows are under all roots."""
-
-GrowerOf = Callable[[Any, tuple[Column, ...], Array, Targets, int], Grower]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +35,7 @@ class Prepared:
     """The numbers of those that it asks about."""
 
 
-def grown_together(grower_of: GrowerOf, data: Any, round_: Round, steps: Sequence[Step]) -> HeldOut | None:
+def grown_together(rules: Rules, data: Any, round_: Round, steps: Sequence[Step]) -> HeldOut | None:
     """The answers of each part by a tree of the rows outside it; None where steps need more than rows."""
     if any(type(step).in_sums is Step.in_sums for step in steps):
         return None
@@ -47,7 +45,7 @@ def grown_together(grower_of: GrowerOf, data: Any, round_: Round, steps: Sequenc
         parts = [part for part in range(first, min(first + together, round_.parts)) if _learns(data, round_, part)]
         if parts:
             splits = [_prepared(data, round_, part, steps) for part in parts]
-            _answer(grower_of, splits, len(data) * round_.parts // 10, answers)
+            _answer(rules, splits, len(data) * len(data.table.columns) * round_.parts // 10, answers)
             refused[parts] = False
     return HeldOut(answers, refused, "trees grown together")
 
@@ -66,17 +64,17 @@ def _prepared(data: Any, round_: Round, part: int, steps: Sequence[Step]) -> Pre
     return Prepared(train.counted(), asked, round_.rows_of[part])
 
 
-def _answer(grower_of: GrowerOf, splits: Sequence[Prepared], work: int, answers: Array) -> None:
+def _answer(rules: Rules, splits: Sequence[Prepared], work: int, answers: Array) -> None:
     """Fill in the answers about the rows of some splits."""
-    some = splits[0].train
-    columns = some.table.columns
+    columns = splits[0].train.table.columns
     fills = np.full(len(columns), np.nan)
     targets = Targets.of(
         np.concatenate([split.train.outputs for split in splits]),
         np.concatenate([split.train.weights for split in splits]),
     )
     cells = _joined(features(split.train.table, fills) for split in splits)
-    tree = grower_of(some, columns, cells, targets, work).grow(_numbered(split.train for split in splits))
+    root = _numbered(split.train for split in splits)
+    tree = way_to_grow(work)(cells, level_counts(columns), targets, rules, root)
     asked = _joined(features(split.asked.table, fills) for split in splits)
     node = node_of(tree, asked, _numbered(split.asked for split in splits))
     answers[np.concatenate([split.rows for split in splits])] = tree.value[node]

@@ -53,9 +53,10 @@ def node_sums(targets: Targets, node: Rows, nodes: int, rows: Rows) -> NodeSums:
     total = summed(weight, node, nodes)
     mean = targets.sums(node, nodes, rows, weight * output) / total[:, None]
     own = mean[node, targets.slot[rows]]
-    rest = (mean**2).sum(axis=1)[node] - own**2
+    squares = np.cumsum(mean**2, axis=1)[:, -1]  # one after another, as compiled loops add
+    rest = squares[node] - own**2
     spread = summed(weight * ((output - own) ** 2 + rest), node, nodes) / total
-    rounding = (8 * np.finfo(float).eps) ** 2 * (mean**2).sum(axis=1)
+    rounding = (8 * np.finfo(float).eps) ** 2 * squares
     return NodeSums(total, mean, np.where(spread > rounding, spread, 0.0))
 
 

@@ -166,9 +166,9 @@ def one_branch_each(level: Level, feature: int, criterion: Criterion, least: flo
 
 def _sums_so_far(runs: Runs, amounts: Array) -> Array:
     """Sums (R × K) over a node's runs up to and with each one."""
-    total = np.cumsum(amounts, axis=0)
+    total = np.cumsum(amounts, axis=0, dtype=np.longdouble)
     before = (total - amounts)[runs.first[:-1]]
-    so_far: Array = total - before[runs.node]
+    so_far: Array = (total - before[runs.node]).astype(np.float64)
     return so_far
 
 

@@ -45,18 +45,16 @@ from mlcli.core.explanation import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.models.trees._algorithms import ALGORITHMS, GATES
 from mlcli.models.trees._criteria import CRITERIA, Criterion
-from mlcli.models.trees._features import FILLS, features, level_counts, ordered
-from mlcli.models.trees._growing import Grower, Limits
+from mlcli.models.trees._features import FILLS, features, level_counts
+from mlcli.models.trees._growing import Limits, Rules
 from mlcli.models.trees._grown_together import grown_together
 from mlcli.models.trees._levels import Targets
 from mlcli.models.trees._predicting import node_of
-from mlcli.models.trees._presort import presort
 from mlcli.models.trees._rules import explained
-from mlcli.models.trees._search import COMPILED_FROM, route_for
+from mlcli.models.trees._routes import COMPILED_FROM, way_to_grow
 from mlcli.models.trees._structure import Tree
 
 
@@ -89,27 +87,19 @@ class DecisionTree(Classifier, Regressor):
         self.fills_ = FILLS[self.missing](data.table, data.weights)
         cells = features(data.table, self.fills_)
         targets = Targets.of(data.outputs, data.weights)
-        self.nodes_ = self._grower(data, self.columns_, cells, targets, len(data)).grow().arrays()
+        grown = way_to_grow(cells.size)
+        self.nodes_ = grown(cells, level_counts(self.columns_), targets, self._rules(data)).arrays()
 
-    def _grower(self, data: Any, columns: tuple[Column, ...], cells: Array, targets: Targets, rows: int) -> Grower:
-        """``rows``: how many of them a tenth of the work is."""
-        by_threshold = ordered(columns)
-        return Grower(
-            data=presort(cells, by_threshold, level_counts(columns)),
-            targets=targets,
-            criterion=self._criterion(data),
-            algorithm=ALGORITHMS[self.algorithm],
-            gate=self.gate,
-            limits=Limits(self.max_depth, self.min_split, self.min_leaf, self.min_gain, self.purity),
-            route=route_for(rows * int(by_threshold.sum())),
-        )
+    def _rules(self, data: Any) -> Rules:
+        limits = Limits(self.max_depth, self.min_split, self.min_leaf, self.min_gain, self.purity)
+        return Rules(self._criterion(data), ALGORITHMS[self.algorithm], self.gate, limits)
 
     def held_out(self, data: Any, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """Small trees of many splits are grown together, level by level; None where each may be grown as fast."""
         alike = self.missing == "own-value" and self.purity == 1.0
         if not alike or len(data) * len(data.table.columns) >= COMPILED_FROM:
             return None
-        return grown_together(self._grower, data, round_, steps)
+        return grown_together(self._rules(data), data, round_, steps)
 
     def _criterion(self, data: Any) -> Criterion:
         of_classes = isinstance(data, LabelledRows)
