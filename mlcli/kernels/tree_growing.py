@@ -2,6 +2,7 @@
 
 The order of every column is dealt on to the children (see ``tree_scans`` for how ``places`` hold them), and so are
 the rows in their own order, which stands behind the columns: sums over it are those that NumPy makes, to the bit.
+Without classes ``slot`` is None, and without nominal columns ``levels``: what is not there is not compiled.
 """
 
 from __future__ import annotations
@@ -12,39 +13,39 @@ from numpy.typing import NDArray
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.kernels.tree_scans import (
     ALL,
-    ENTROPY,
+    AMOUNT,
     LEFT,
     LOST,
+    OUTPUT,
     RANK,
     ROW,
+    ROW_WEIGHT,
     SQUARES,
     Places,
     bits,
-    part_with_missing,
     purity_of_left,
     scan_classes,
     scan_levels,
-    scan_squares,
     scan_values,
 )
 from mlcli.kernels.without_counting import compiled, inlined
 
 Nodes = NDArray[np.int64]
 
-FEATURE, FIRST, CHILDREN, EMPTY, CODE, BEGIN, END, BUFFER, DEPTH = range(9)
-"""Columns of ``nodes``: the first child, the one for missing cells, the level that leads to the node, its rows."""
-THRESHOLD, WEIGHT, SPREAD = range(3)
-"""Columns of ``facts``."""
+FEATURE, FIRST, CHILDREN, EMPTY, CODE, BEGIN, END, NEXT, BUFFER, DEPTH, WAITING = range(11)
+"""Columns of ``nodes``: what a node asks, its first child, the child for missing cells, the level that leads to
+the node, and its rows. WAITING is a stack of nodes beside them."""
+THRESHOLD, WEIGHT, SPREAD, MEAN = range(4)
+"""Columns of ``settled``: numbers about nodes; the means are the last ones."""
+MISSING_RANK, CUT, SIDE = range(3)
+"""Columns of ``columns``: the rank of missing cells or -1, where the best cut is, and whether they go left."""
 GAIN, INFORMATION = range(2)
 """Columns of ``found``: what the best cut by each column gains, and the entropy of its branches."""
-CUT, SIDE = range(2)
-"""Columns of ``where``: the place of the cut, and whether missing rows go left."""
-MAX_DEPTH, MIN_SPLIT, LEAST, MIN_GAIN, PURITY = range(5)
-"""What is in ``limits``."""
-CRITERION, OF_SHARES, EACH, RATIO, GATED, WHOLE = range(6)
-"""What is in ``ways``: the impurity and whether it is of shares; whether each level has a branch, gain ratios are
-compared, only columns with the mean gain compete; and whether weights are whole numbers."""
-SMALLEST = (8 * np.finfo(np.float64).eps) ** 2
+CRITERION, OF_SHARES, EACH, RATIO, GATED, WHOLE, MAX_DEPTH, MIN_SPLIT, LEAST, MIN_GAIN, PURITY = range(11)
+"""What is in ``rules``: the impurity, and whether it is of shares; whether each level has a branch, gain ratios
+are compared, only columns with the mean gain compete; whether squared sums of weights are exact; and limits."""
+SMALLEST = (8 * 2.0**-52) ** 2
+"""A spread is rounding if it is at most this times the squared mean."""
 
 
 @compiled
@@ -77,160 +78,164 @@ def rank_rows(cells: Array, order: Rows, column: int, levels: int, places: Place
 
 @inlined
 def settle(
-    node: int, places: Places, slot: Rows, output: Array, row_weight: Array, nodes: Nodes, facts: Array,
-    means: Array, limits: Array, ways: Rows,
+    node: int, parent: int, places: Places, slot: Rows | None, facts: Array, rules: Array, nodes: Nodes,
+    settled: Array,
 ) -> bool:  # fmt: skip
-    """Sum up the rows of a node, and tell whether it may be split."""
+    """Begin a node: sum up its rows, and tell whether it may be split."""
+    nodes[node, FEATURE], nodes[node, FIRST], nodes[node, CHILDREN], nodes[node, EMPTY] = -1, -1, 0, -1
+    nodes[node, BUFFER], nodes[node, DEPTH] = 1 - nodes[parent, BUFFER], nodes[parent, DEPTH] + 1
     rows, buffer, begin, end = places.shape[1] - 1, nodes[node, BUFFER], nodes[node, BEGIN], nodes[node, END]
     weight, squares, spread, largest = 0.0, 0.0, 0.0, 0.0
-    for k in range(means.shape[1]):
-        means[node, k] = 0.0
+    for k in range(MEAN, settled.shape[1]):
+        settled[node, k] = 0.0
     for place in range(begin, end):
         row = places[buffer, rows, place]
-        weight += row_weight[row]
-        means[node, slot[row]] += row_weight[row] * output[row]
-    for k in range(means.shape[1]):
-        means[node, k] /= weight
-        squares += means[node, k] * means[node, k]
-        largest = max(largest, means[node, k])
-    if not ways[OF_SHARES]:
+        weight += facts[row, ROW_WEIGHT]
+        settled[node, MEAN if slot is None else MEAN + slot[row]] += facts[row, ROW_WEIGHT] * facts[row, OUTPUT]
+    for k in range(MEAN, settled.shape[1]):
+        mean = settled[node, k] / weight
+        settled[node, k] = mean
+        squares += mean * mean
+        largest = mean if mean > largest else largest
+    if rules[OF_SHARES] == 0.0:
         for place in range(begin, end):
             row = places[buffer, rows, place]
-            own = means[node, slot[row]]
-            rest = squares - own * own
-            spread += row_weight[row] * ((output[row] - own) * (output[row] - own) + rest)
-        spread /= weight
-        spread = spread if spread > SMALLEST * squares else 0.0
-    facts[node, WEIGHT], facts[node, SPREAD] = weight, spread
-    impure = largest < limits[PURITY] if ways[OF_SHARES] else spread > (1 - limits[PURITY]) * facts[0, SPREAD]
-    return bool(impure and weight >= limits[MIN_SPLIT] and nodes[node, DEPTH] < limits[MAX_DEPTH])
+            own = settled[node, MEAN if slot is None else MEAN + slot[row]]
+            away = facts[row, OUTPUT] - own
+            spread += facts[row, ROW_WEIGHT] * (away * away + (squares - own * own))
+        spread = spread / weight if spread / weight > SMALLEST * squares else 0.0
+    settled[node, THRESHOLD], settled[node, WEIGHT], settled[node, SPREAD] = np.nan, weight, spread
+    pure = largest >= rules[PURITY] if rules[OF_SHARES] else spread <= (1 - rules[PURITY]) * settled[0, SPREAD]
+    return bool(not pure and weight >= rules[MIN_SPLIT] and nodes[node, DEPTH] < rules[MAX_DEPTH])
 
 
 @inlined
 def weigh_rows(
-    node: int, places: Places, slot: Rows, output: Array, row_weight: Array, nodes: Nodes, means: Array,
-    amount: Array, sums: Array,
-) -> None:  # fmt: skip
+    node: int, places: Places, slot: Rows | None, facts: Array, nodes: Nodes, settled: Array, sums: Array
+) -> None:
     """What each row of a node adds to its sum (a value is counted from the mean, to keep digits), and the sums."""
-    slots, rows, buffer = means.shape[1], places.shape[1] - 1, nodes[node, BUFFER]
-    centre = means[node, 0] if slots == 1 else 0.0
-    for k in range(slots):
-        sums[ALL, k] = 0.0
+    rows, buffer = places.shape[1] - 1, nodes[node, BUFFER]
+    for k in range(sums.shape[1]):
+        sums[LEFT, k] = 0.0
     for place in range(nodes[node, BEGIN], nodes[node, END]):
         row = places[buffer, rows, place]
-        amount[row] = row_weight[row] * (output[row] - centre)
-        sums[ALL, slot[row]] += amount[row]
-    for k in range(slots):
-        sums[LEFT, k] = sums[ALL, k]
+        centre = settled[node, MEAN] if slot is None else 0.0
+        facts[row, AMOUNT] = facts[row, ROW_WEIGHT] * (facts[row, OUTPUT] - centre)
+        sums[LEFT, 0 if slot is None else slot[row]] += facts[row, AMOUNT]
+    for k in range(sums.shape[1]):
+        sums[ALL, k] = sums[LEFT, k]
 
 
 @inlined
 def search(
-    node: int, places: Places, slot: Rows, amount: Array, row_weight: Array, levels: Rows, missing_rank: Rows,
-    nodes: Nodes, facts: Array, limits: Array, ways: Rows, sums: Array, found: Array, where: Rows,
+    node: int, places: Places, slot: Rows | None, facts: Array, levels: Rows | None, columns: Rows, rules: Array,
+    nodes: Nodes, settled: Array, sums: Array, found: Array,
 ) -> float:  # fmt: skip
-    """Fill ``found`` and ``where`` with the best cut by each column; tell how much rounding may add to a gain."""
-    weight, least, criterion = facts[node, WEIGHT], limits[LEAST], ways[CRITERION]
+    """Find the best cut by each column, with a gain of -inf where there is none; what rounding may add to it."""
+    weight, least, criterion = settled[node, WEIGHT], rules[LEAST], rules[CRITERION]
     buffer, begin, end = nodes[node, BUFFER], nodes[node, BEGIN], nodes[node, END]
     before = purity_of_left(criterion, sums, weight)
     impurity = (1.0 if criterion == SQUARES else 0.0) - before / weight
-    tolerance = 1e-12 * impurity + 1e-15 if ways[OF_SHARES] else 1e-12 * facts[node, SPREAD]
+    tolerance: float = 1e-12 * impurity + 1e-15 if rules[OF_SHARES] else 1e-12 * settled[node, SPREAD]
     slack = tolerance * weight
-    for column in range(len(levels)):
-        best, cut, left, on_left = -np.inf, 0, 0.0, 0
-        known, lost = part_with_missing(
-            places, buffer, column, begin, end, missing_rank[column], slot, amount, row_weight, sums
-        )
-        if levels[column]:
-            best, cut, left = scan_levels(
-                places, buffer, column, begin, end, slot, amount, row_weight, sums, weight, least, slack,
-                criterion, ways[EACH],
-            )  # fmt: skip
-        for side in range(0 if levels[column] else 1 if known == end else 2):
-            for k in range(sums.shape[1]):
-                sums[LEFT, k] = sums[LOST, k] * side
-            stop, heavy = known - 1 if side else min(known, end - 1), lost * side
-            if sums.shape[1] == 1:
+    for column in range(len(columns)):
+        best, cut, left, on_left, known, lost = -np.inf, end - 1, 0.0, 0, end, 0.0
+        each, sides = False, 1
+        if levels is not None:
+            each = rules[EACH] > 0.0 and levels[column] > 0
+            if levels[column]:
+                best, cut, left = scan_levels(
+                    places, buffer, column, begin, end, slot, facts, sums, weight, least, slack, criterion,
+                    rules[EACH],
+                )  # fmt: skip
+                sides = 0
+        for k in range(sums.shape[1]):
+            sums[LEFT, k] = sums[LOST, k] = 0.0
+        while known > begin and places[buffer, column, known - 1] >> RANK == columns[column, MISSING_RANK]:
+            known, sides = known - 1, 2
+            row = places[buffer, column, known] & ROW
+            sums[LOST, 0 if slot is None else slot[row]] += facts[row, AMOUNT]
+            lost += facts[row, ROW_WEIGHT]
+        for side in range(sides):
+            stop = known - 1 if side or known == end else known
+            if slot is None:
                 purity, place, heavy = scan_values(
-                    places, buffer, column, begin, stop, amount, row_weight, sums, heavy, weight, least, slack
-                )
-            elif ways[WHOLE] and criterion == SQUARES:
-                purity, place, heavy = scan_squares(
-                    places, buffer, column, begin, stop, slot, row_weight, sums, heavy, weight, least, slack
+                    places, buffer, column, begin, stop, facts, sums, lost * side, weight, least, slack
                 )
             else:
                 purity, place, heavy = scan_classes(
-                    places, buffer, column, begin, stop, slot, row_weight, sums, heavy, weight, least, slack,
-                    criterion,
+                    places, buffer, column, begin, stop, slot, facts, sums, lost * side, weight, least, slack,
+                    criterion, rules[WHOLE],
                 )  # fmt: skip
             if purity > best + slack or (side and purity >= best - slack and place < cut):
                 best, cut, left, on_left = purity, place, heavy, side
-        found[column, GAIN], found[column, INFORMATION] = (best - before) / weight, left
-        if not (levels[column] and ways[EACH]):
-            share = min(max(left / weight, 0.0), 1.0)
-            found[column, INFORMATION] = -bits(share) - bits(1 - share)
-        where[column, CUT], where[column, SIDE] = cut, on_left
+            for k in range(sums.shape[1]):
+                sums[LEFT, k] = sums[LOST, k]
+        share = left / weight if left < weight else 1.0
+        found[column, GAIN] = (best - before) / weight
+        found[column, INFORMATION] = left if each else -bits(share) - bits(1 - share)
+        columns[column, CUT], columns[column, SIDE] = cut, on_left
     return tolerance
 
 
 @inlined
-def choose(found: Array, tolerance: float, limits: Array, ways: Rows) -> int:
+def choose(found: Array, tolerance: float, rules: Array) -> int:
     """The first column with the best score among those that may compete, or -1."""
-    total, possible = 0.0, 0
+    total, possible, best, chosen = 0.0, 0, -np.inf, -1
     for column in range(len(found)):
         if found[column, GAIN] > -np.inf:
             total += found[column, GAIN]
             possible += 1
-    bar = total / max(possible, 1) - tolerance if ways[GATED] else -np.inf
-    best = -np.inf
-    for column in range(len(found)):
-        if found[column, GAIN] > -np.inf and found[column, GAIN] >= bar:
-            best = max(best, scored(found, column, found[column, GAIN], ways))
-    if not best > limits[MIN_GAIN] + tolerance:
+    if possible == 0:
         return -1
+    bar = total / possible - tolerance if rules[GATED] else -np.inf
     for column in range(len(found)):
-        if found[column, GAIN] > -np.inf and found[column, GAIN] >= bar:
-            score = scored(found, column, found[column, GAIN], ways)
-            if score + scored(found, column, tolerance, ways) >= best:
-                return column
-    return -1
-
-
-@inlined
-def scored(found: Array, column: int, gain: float, ways: Rows) -> float:
-    """A gain, or its ratio to the information of the branches."""
-    if not ways[RATIO]:
-        return gain
-    information = found[column, INFORMATION]
-    return gain / information if information > 0.0 else 0.0
+        gain, scale = found[column, GAIN], found[column, INFORMATION] if rules[RATIO] else 1.0
+        if gain > -np.inf and gain >= bar:
+            score = gain / scale if scale > 0.0 else 0.0
+            best = score if score > best else best
+    for column in range(len(found) - 1, -1, -1):
+        gain, scale = found[column, GAIN], found[column, INFORMATION] if rules[RATIO] else 1.0
+        if gain > -np.inf and gain >= bar:
+            score = gain / scale + tolerance / scale if scale > 0.0 else 0.0
+            chosen = column if score >= best else chosen
+    return chosen if best > rules[MIN_GAIN] + tolerance else -1
 
 
 @inlined
 def branch_in_two(
-    node: int, column: int, where: Rows, missing_rank: int, levels: int, places: Places, nodes: Nodes,
-    first: int, branch: Rows,
+    node: int, column: int, first: int, places: Places, cells: Array, columns: Rows, nominal: bool, nodes: Nodes,
+    settled: Array, branch: Rows,
 ) -> int:  # fmt: skip
-    """Fill the branch of every row of a node, and say which rows its children have, of which there are two."""
-    buffer, begin, end = nodes[node, BUFFER], nodes[node, BEGIN], nodes[node, END]
-    low, empty_right, right = places[buffer, column, where[column, CUT]] >> RANK, where[column, SIDE] == 0, 0
+    """Ask for a threshold, or for one level: the branch of every row, and which rows the two children have."""
+    buffer, begin, end, right = nodes[node, BUFFER], nodes[node, BEGIN], nodes[node, END], 0
+    cut, side, missing_rank = columns[column, CUT], columns[column, SIDE], columns[column, MISSING_RANK]
+    low = places[buffer, column, cut] >> RANK
     for place in range(begin, end):
         here = places[buffer, column, place]
         rank = here >> RANK
-        above = empty_right if rank == missing_rank else rank > low
-        goes_right = rank != low if levels else above
+        above = side == 0 if rank == missing_rank else rank > low
+        goes_right = rank != low if nominal else above
         branch[here & ROW] = goes_right
         right += goes_right
     nodes[first, BEGIN], nodes[first, END], nodes[first, CODE] = begin, end - right, low
     nodes[first + 1, BEGIN], nodes[first + 1, END], nodes[first + 1, CODE] = end - right, end, -1
+    if nominal:
+        return 2
+    if places[buffer, column, end - 1] >> RANK == missing_rank:
+        nodes[node, EMPTY] = first + 1 - side
+    below, above_it = places[buffer, column, cut] & ROW, places[buffer, column, cut + 1]
+    high = np.inf if above_it >> RANK == missing_rank else cells[column, above_it & ROW]
+    middle = cells[column, below] / 2 + high / 2
+    settled[node, THRESHOLD] = cells[column, below] if middle >= high and high < np.inf else middle
     return 2
 
 
 @inlined
-def branch_by_level(node: int, column: int, places: Places, nodes: Nodes, first: int, branch: Rows) -> int:
-    """The same with a child for every level that the node holds."""
-    buffer, begin, end = nodes[node, BUFFER], nodes[node, BEGIN], nodes[node, END]
-    child, rank = first - 1, -1
-    for place in range(begin, end):
+def branch_by_level(node: int, column: int, first: int, places: Places, nodes: Nodes, branch: Rows) -> int:
+    """The same with a child for every level that the node holds; how many there are."""
+    buffer, child, rank = nodes[node, BUFFER], first - 1, -1
+    for place in range(nodes[node, BEGIN], nodes[node, END]):
         here = places[buffer, column, place]
         if here >> RANK != rank:
             rank, child = here >> RANK, child + 1
@@ -241,9 +246,7 @@ def branch_by_level(node: int, column: int, places: Places, nodes: Nodes, first:
 
 
 @inlined
-def deal(
-    node: int, column: int, places: Places, nodes: Nodes, first: int, children: int, branch: Rows, ends: Rows
-) -> None:  # fmt: skip
+def deal(node: int, column: int, first: int, children: int, places: Places, nodes: Nodes, branch: Rows) -> None:
     """Deal the rows of a node in the order of a column to its children, who have them in the other buffer."""
     buffer, begin, end = nodes[node, BUFFER], nodes[node, BEGIN], nodes[node, END]
     if children == 2:
@@ -255,81 +258,54 @@ def deal(
             right += other
             left += 1 - other
         return
-    for child in range(children):
-        ends[child] = nodes[first + child, BEGIN]
+    for child in range(first, first + children):
+        nodes[child, NEXT] = nodes[child, BEGIN]
     for place in range(begin, end):
         here = places[buffer, column, place]
-        child = branch[here & ROW]
-        places[1 - buffer, column, ends[child]] = here
-        ends[child] += 1
-
-
-@inlined
-def ask(
-    node: int, column: int, where: Rows, levels: int, missing_rank: int, children: int, first: int, cells: Array,
-    places: Places, nodes: Nodes, facts: Array,
-) -> None:  # fmt: skip
-    """Write down what a node asks, and how its children begin."""
-    buffer, end = nodes[node, BUFFER], nodes[node, END]
-    nodes[node, FEATURE], nodes[node, FIRST], nodes[node, CHILDREN] = column, first, children
-    for child in range(first, first + children):
-        nodes[child, FEATURE], nodes[child, FIRST], nodes[child, CHILDREN], nodes[child, EMPTY] = -1, -1, 0, -1
-        nodes[child, BUFFER], nodes[child, DEPTH] = 1 - buffer, nodes[node, DEPTH] + 1
-        facts[child, THRESHOLD] = np.nan
-    if levels:
-        return
-    if places[buffer, column, end - 1] >> RANK == missing_rank:
-        nodes[node, EMPTY] = first + 1 - where[column, SIDE]
-    below, above = places[buffer, column, where[column, CUT]], places[buffer, column, where[column, CUT] + 1]
-    if above >> RANK == missing_rank:
-        facts[node, THRESHOLD] = np.inf
-        return
-    low, high = cells[column, below & ROW], cells[column, above & ROW]
-    middle = low / 2 + high / 2
-    facts[node, THRESHOLD] = low if middle >= high else middle
+        child = first + branch[here & ROW]
+        places[1 - buffer, column, nodes[child, NEXT]] = here
+        nodes[child, NEXT] += 1
 
 
 @compiled
 def grow(
-    roots: int, cells: Array, places: Places, slot: Rows, output: Array, row_weight: Array, levels: Rows,
-    missing_rank: Rows, limits: Array, ways: Rows, nodes: Nodes, facts: Array, means: Array, amount: Array,
-    branch: Rows, ends: Rows, sums: Array, found: Array, where: Rows, waiting: Rows,
+    roots: int, cells: Array, places: Places, slot: Rows | None, facts: Array, levels: Rows | None, columns: Rows,
+    rules: Array, nodes: Nodes, settled: Array, branch: Rows, sums: Array, found: Array,
 ) -> int:  # fmt: skip
     """Grow a tree from each of the roots, with which ``nodes`` begins; how many nodes there are.
 
-    At first the node behind the roots has all rows, and ``branch`` the root of each. What is called here, is called
-    in one place: it is compiled once for each.
+    At first the node behind the roots has all rows, and ``branch`` the root of each. What is called here, is
+    called in one place: it is compiled once for each.
     """
-    node, first, children, count, open_nodes = roots, 0, roots, roots, 0
+    node, first, children, count, open_nodes = roots, roots - roots, roots, roots, 0
     while children:
         before = open_nodes
-        for order in range(len(levels), -1, -1):
-            deal(node, order, places, nodes, first, children, branch, ends)
-            for child in range(first, first + children if order == len(levels) else first):
-                if settle(child, places, slot, output, row_weight, nodes, facts, means, limits, ways):
-                    waiting[open_nodes] = child
+        for order in range(len(columns), -1, -1):
+            deal(node, order, first, children, places, nodes, branch)
+            for child in range(first, first + children if order == len(columns) else first):
+                if settle(child, node, places, slot, facts, rules, nodes, settled):
+                    nodes[open_nodes, WAITING] = child
                     open_nodes += 1
             if open_nodes == before:
                 break
         children = 0
         while open_nodes and not children:
             open_nodes -= 1
-            node, first = waiting[open_nodes], count
-            weigh_rows(node, places, slot, output, row_weight, nodes, means, amount, sums)
-            tolerance = search(
-                node, places, slot, amount, row_weight, levels, missing_rank, nodes, facts, limits, ways, sums,
-                found, where,
-            )  # fmt: skip
-            column = choose(found, tolerance, limits, ways)
+            node, first, nominal = nodes[open_nodes, WAITING], count, False
+            weigh_rows(node, places, slot, facts, nodes, settled, sums)
+            tolerance = search(node, places, slot, facts, levels, columns, rules, nodes, settled, sums, found)
+            column = choose(found, tolerance, rules)
             if column < 0:
                 continue
-            if levels[column] and ways[EACH]:
-                children = branch_by_level(node, column, places, nodes, first, branch)
-            else:
+            if levels is not None:
+                nominal = levels[column] > 0
+                if nominal and rules[EACH]:
+                    children = branch_by_level(node, column, first, places, nodes, branch)
+            if not children:
                 children = branch_in_two(
-                    node, column, where, missing_rank[column], levels[column], places, nodes, first, branch
+                    node, column, first, places, cells, columns, nominal, nodes, settled, branch
                 )
-            ask(node, column, where, levels[column], missing_rank[column], children, first, cells, places, nodes, facts)
+            nodes[node, FEATURE], nodes[node, FIRST], nodes[node, CHILDREN] = column, first, children
             count += children
     return count
 
@@ -342,12 +318,12 @@ def number(roots: int, count: int, nodes: Nodes, levels: Rows, order: Rows, aske
     children of levels begin, of which there are as many as is returned.
     """
     filled, mapped = roots, 0
-    for root in range(roots):
-        order[root] = root
     for new in range(count):
+        if new < roots:
+            order[new] = new
         node = order[new]
         feature, first, children, empty = nodes[node, FEATURE], nodes[node, FIRST], nodes[node, CHILDREN], -1
-        offset, left = -1, -1
+        left, offset = -1, -1
         if feature >= 0:
             left = filled
             empty = left + nodes[node, EMPTY] - first if nodes[node, EMPTY] >= 0 else -1

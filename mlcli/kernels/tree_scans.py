@@ -21,8 +21,10 @@ RANK = 32
 ROW = 2**RANK - 1
 SQUARES = 0
 ENTROPY = 1
+ROW_WEIGHT, AMOUNT, OUTPUT = range(3)
+"""Columns of ``facts`` about rows: AMOUNT is what a row adds to its sum."""
 LEFT, RIGHT, ALL, LOST = range(4)
-"""Rows of ``sums``: of the rows on either side of a cut, of all in the node, and of those whose cell is missing."""
+"""Rows of ``sums``: of the rows on either side of a cut, of all of the node, and of those with a missing cell."""
 
 
 @inlined
@@ -32,7 +34,7 @@ def bits(value: float) -> float:
 
 
 @inlined
-def purity_of_left(criterion: int, sums: Array, heavy: float) -> float:
+def purity_of_left(criterion: float, sums: Array, heavy: float) -> float:
     """How pure the left side is by its sums and its weight."""
     known = 0.0
     for k in range(sums.shape[1]):
@@ -42,14 +44,14 @@ def purity_of_left(criterion: int, sums: Array, heavy: float) -> float:
         elif criterion == ENTROPY:
             known += bits(one)
         else:
-            known = max(known, one)
+            known = one if one > known else known
     if criterion == SQUARES:
         return known / heavy
     return known - (bits(heavy) if criterion == ENTROPY else heavy)
 
 
 @inlined
-def purity_of_both(criterion: int, sums: Array, heavy: float, rest: float) -> float:
+def purity_of_both(criterion: float, sums: Array, heavy: float, rest: float) -> float:
     """How pure the left side and what it leaves of all are together."""
     ours, theirs = 0.0, 0.0
     for k in range(sums.shape[1]):
@@ -61,152 +63,99 @@ def purity_of_both(criterion: int, sums: Array, heavy: float, rest: float) -> fl
             ours += bits(one)
             theirs += bits(other)
         else:
-            ours, theirs = max(ours, one), max(theirs, other)
+            ours, theirs = one if one > ours else ours, other if other > theirs else theirs
     if criterion == SQUARES:
         return ours / heavy + theirs / rest
     return ours + theirs - (bits(heavy) + bits(rest) if criterion == ENTROPY else heavy + rest)
 
 
 @inlined
-def scan_squares(
-    places: Places, buffer: int, column: int, begin: int, end: int,
-    slot: Rows, row_weight: Array, sums: Array, heavy: float, weight: float, least: float,
-    slack: float,
+def scan_classes(
+    places: Places, buffer: int, column: int, begin: int, end: int, slot: Rows, facts: Array, sums: Array,
+    heavy: float, weight: float, least: float, slack: float, criterion: float, whole: float,
 ) -> tuple[float, int, float]:  # fmt: skip
-    """By squared sums of classes whose weights are whole numbers: those of a step need no loop over classes.
+    """The best threshold for classes, after one of the rows from ``begin`` to before ``end``.
 
-    The left sums are those before the first row has gone left, and ``heavy`` is the weight there. Of cuts
-    after the rows from ``begin`` to before ``end``: the purity of the first that is best but for ``slack``, its
-    place, and the weight on its left.
+    The left sums are those before the first row has gone left, and ``heavy`` is the weight there. It returns the
+    purity of the first cut that is best but for ``slack``, its place, and the weight on its left. Squared sums of
+    whole weights are carried along, exactly; other sums are gone through at every cut.
     """
-    best, cut, on_left = -np.inf, -1, 0.0
-    ours, theirs = 0.0, 0.0
+    best, cut, on_left, ours, theirs = -np.inf, -1, 0.0, 0.0, 0.0
     for k in range(sums.shape[1]):
         sums[RIGHT, k] = sums[ALL, k] - sums[LEFT, k]
         ours += sums[LEFT, k] * sums[LEFT, k]
         theirs += sums[RIGHT, k] * sums[RIGHT, k]
     for place in range(begin, end):
         here = places[buffer, column, place]
-        row = here & ROW
-        k, more = slot[row], row_weight[row]
+        k, more = slot[here & ROW], facts[here & ROW, ROW_WEIGHT]
         one, other = sums[LEFT, k], sums[RIGHT, k]
         ours += more * (one + one + more)
         theirs -= more * (other + other - more)
         sums[LEFT, k], sums[RIGHT, k] = one + more, other - more
         heavy += more
-        if here >> RANK != places[buffer, column, place + 1] >> RANK:
-            rest = weight - heavy
-            if heavy >= least and rest >= least and rest > 0.0:
-                found = ours / heavy + theirs / rest
-                if found > best + slack:
-                    best, cut, on_left = found, place, heavy
-    return best, cut, on_left
-
-
-@inlined
-def scan_classes(
-    places: Places, buffer: int, column: int, begin: int, end: int,
-    slot: Rows, row_weight: Array, sums: Array, heavy: float, weight: float,
-    least: float, slack: float, criterion: int,
-) -> tuple[float, int, float]:  # fmt: skip
-    """The same for any weights and any impurity of classes."""
-    best, cut, on_left = -np.inf, -1, 0.0
-    for place in range(begin, end):
-        here = places[buffer, column, place]
-        row = here & ROW
-        k = slot[row]
-        sums[LEFT, k] += row_weight[row]
-        heavy += row_weight[row]
-        if here >> RANK != places[buffer, column, place + 1] >> RANK:
-            rest = weight - heavy
-            if heavy >= least and rest >= least and rest > 0.0:
+        rest = weight - heavy
+        if here >> RANK == places[buffer, column, place + 1] >> RANK:
+            continue
+        if heavy >= least and rest >= least and rest > 0.0:
+            found = ours / heavy + theirs / rest
+            if not whole:
                 found = purity_of_both(criterion, sums, heavy, rest)
-                if found > best + slack:
-                    best, cut, on_left = found, place, heavy
+            if found > best + slack:
+                best, cut, on_left = found, place, heavy
     return best, cut, on_left
 
 
 @inlined
 def scan_values(
-    places: Places, buffer: int, column: int, begin: int, end: int,
-    amount: Array, row_weight: Array, sums: Array, heavy: float, weight: float, least: float,
-    slack: float,
+    places: Places, buffer: int, column: int, begin: int, end: int, facts: Array, sums: Array, heavy: float,
+    weight: float, least: float, slack: float,
 ) -> tuple[float, int, float]:  # fmt: skip
     """The same for values, which have one sum."""
     best, cut, on_left = -np.inf, -1, 0.0
     left, total = sums[LEFT, 0], sums[ALL, 0]
     for place in range(begin, end):
         here = places[buffer, column, place]
-        row = here & ROW
-        left += amount[row]
-        heavy += row_weight[row]
-        if here >> RANK != places[buffer, column, place + 1] >> RANK:
-            rest = weight - heavy
-            if heavy >= least and rest >= least and rest > 0.0:
-                right = total - left
-                found = left * left / heavy + right * right / rest
-                if found > best + slack:
-                    best, cut, on_left = found, place, heavy
+        left += facts[here & ROW, AMOUNT]
+        heavy += facts[here & ROW, ROW_WEIGHT]
+        rest, right = weight - heavy, total - left
+        if here >> RANK == places[buffer, column, place + 1] >> RANK:
+            continue
+        if heavy >= least and rest >= least and rest > 0.0:
+            found = left * left / heavy + right * right / rest
+            if found > best + slack:
+                best, cut, on_left = found, place, heavy
     return best, cut, on_left
 
 
 @inlined
-def run_of(
-    places: Places, buffer: int, column: int, begin: int, end: int,
-    slot: Rows, amount: Array, row_weight: Array, sums: Array,
-) -> tuple[int, float]:  # fmt: skip
-    """Fill the left sums with those of the rows of one rank, from the first; where they end, and their weight."""
+def scan_levels(
+    places: Places, buffer: int, column: int, begin: int, end: int, slot: Rows | None, facts: Array, sums: Array,
+    weight: float, least: float, slack: float, criterion: float, each: float,
+) -> tuple[float, int, float]:  # fmt: skip
+    """One level against the rest: as scans of thresholds, the place being the last of the level.
+
+    Or a branch for each: how pure all are together, the last place, and the entropy of the weights.
+    """
+    best, cut, on_left, together, information, heavy = -np.inf, end - 1, 0.0, 0.0, 0.0, 0.0
     for k in range(sums.shape[1]):
         sums[LEFT, k] = 0.0
-    rank, place, heavy = places[buffer, column, begin] >> RANK, begin, 0.0
-    while place < end and places[buffer, column, place] >> RANK == rank:
-        row = places[buffer, column, place] & ROW
-        sums[LEFT, slot[row]] += amount[row]
-        heavy += row_weight[row]
-        place += 1
-    return place, heavy
-
-
-@inlined
-def scan_levels(
-    places: Places, buffer: int, column: int, begin: int, end: int,
-    slot: Rows, amount: Array, row_weight: Array, sums: Array, weight: float, least: float, slack: float,
-    criterion: int, each: int,
-) -> tuple[float, int, float]:  # fmt: skip
-    """One level against the rest: as scans of thresholds, the place being the first of the level.
-
-    Or a branch for each: how pure all are together, the first place, and the entropy of the weights.
-    """
-    best, cut, on_left, together, information = -np.inf, begin, 0.0, 0.0, 0.0
-    place = begin
-    while place < end:
-        first = place
-        place, heavy = run_of(places, buffer, column, first, end, slot, amount, row_weight, sums)
+    if places[buffer, column, begin] >> RANK == places[buffer, column, end - 1] >> RANK:
+        return best, cut, on_left
+    for place in range(begin, end):
+        here = places[buffer, column, place]
+        sums[LEFT, 0 if slot is None else slot[here & ROW]] += facts[here & ROW, AMOUNT]
+        heavy += facts[here & ROW, ROW_WEIGHT]
+        if place + 1 < end and here >> RANK == places[buffer, column, place + 1] >> RANK:
+            continue
         rest = weight - heavy
-        if place - first == end - begin:
-            return -np.inf, begin, 0.0
         if each:
             together += purity_of_left(criterion, sums, heavy) if heavy >= least else -np.inf
             information -= bits(heavy / weight)
         elif heavy >= least and rest >= least and rest > 0.0:
             found = purity_of_both(criterion, sums, heavy, rest)
             if found > best + slack:
-                best, cut, on_left = found, first, heavy
-    return (together, begin, information) if each else (best, cut, on_left)
-
-
-@inlined
-def part_with_missing(
-    places: Places, buffer: int, column: int, begin: int, end: int, missing_rank: int,
-    slot: Rows, amount: Array, row_weight: Array, sums: Array,
-) -> tuple[int, float]:  # fmt: skip
-    """Fill the sums of the rows whose cell is missing; where they begin, and their weight."""
-    for k in range(sums.shape[1]):
-        sums[LOST, k] = 0.0
-    known, lost = end, 0.0
-    while known > begin and places[buffer, column, known - 1] >> RANK == missing_rank:
-        known -= 1
-        row = places[buffer, column, known] & ROW
-        sums[LOST, slot[row]] += amount[row]
-        lost += row_weight[row]
-    return known, lost
+                best, cut, on_left = found, place, heavy
+        heavy = 0.0
+        for k in range(sums.shape[1]):
+            sums[LEFT, k] = 0.0
+    return (together, cut, information) if each else (best, cut, on_left)

@@ -9,10 +9,10 @@ import numpy as np
 from mlcli.models.trees._algorithms import ALGORITHMS
 from mlcli.models.trees._criteria import CRITERIA
 from mlcli.models.trees._features import features, level_counts, ordered, own_value
-from mlcli.models.trees._levels import Level, NodeSums, Targets, level_of, node_sums
+from mlcli.models.trees._levels import Level, NodeSums, Targets, descend, level_of, node_sums
 from mlcli.models.trees._presort import presort
 from mlcli.models.trees._runs import Cuts
-from mlcli.models.trees._search import NUMPY_ROUTE, Route
+from mlcli.models.trees._search import search
 
 
 def root_sums(data: Any) -> NodeSums:
@@ -36,12 +36,12 @@ def level_for(data: Any, criterion: str, node: Any = None) -> Level:
     held = np.flatnonzero(node >= 0)
     known = node_sums(targets, node[held], int(node.max()) + 1, held)
     tolerance = CRITERIA[criterion].tolerance(CRITERIA[criterion].impurity(known.mean, known.spread))
-    return level_of(sorted_once, targets, node, NUMPY_ROUTE.descend(sorted_once.order, node), known, tolerance)
+    return level_of(sorted_once, targets, node, descend(sorted_once.order, node), known, tolerance)
 
 
-def cuts_of(level: Level, algorithm: str, criterion: str, least: float = 0.0, route: Route = NUMPY_ROUTE) -> Cuts:
+def cuts_of(level: Level, algorithm: str, criterion: str, least: float = 0.0) -> Cuts:
     """The best cut of every open node by every column."""
-    return route.search(level, ALGORITHMS[algorithm].nominal_cuts, CRITERIA[criterion], least)
+    return search(level, ALGORITHMS[algorithm].nominal_cuts, CRITERIA[criterion], least)
 
 
 def gains_at_root(data: Any, algorithm: str, criterion: str) -> Any:

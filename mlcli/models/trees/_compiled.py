@@ -20,84 +20,92 @@ def grown_by_loops(cells: Array, levels: Rows, targets: Targets, rules: Rules, r
 
     n, width = cells.shape
     columns = np.ascontiguousarray(cells.T)
-    places, missing_rank = _placed(columns, levels)
-    roots = 1 if root is None else int(root.max()) + 1
-    most = 2 * n + 1
-    nodes, facts = np.empty((most, 9), np.int64), np.empty((most, 3))
-    means = np.empty((most, targets.slots))
+    places, described = _placed(columns, levels)
     branch = np.zeros(n, np.intp) if root is None else root.astype(np.intp)
-    _plant(nodes, facts, np.bincount(branch, minlength=roots), roots)
+    facts = np.stack([targets.weight, targets.weight, targets.output], axis=1)
+    roots = int(branch.max()) + 1
+    nodes, settled = _planted(branch, roots, targets.slots)
     count = kernel.grow(
-        roots, columns, places, targets.slot, targets.output, targets.weight, levels, missing_rank,
-        rules.limits.numbers, _ways(rules, targets), nodes, facts, means, np.empty(n), branch,
-        np.empty(max(roots, int(levels.max(initial=0))), np.intp), np.empty((4, targets.slots)),
-        np.empty((width, 2)), np.empty((width, 2), np.intp), np.empty(most, np.intp),
+        roots, columns, places, targets.slot if targets.slots > 1 else None, facts,
+        levels if levels.any() else None, described, _numbers(rules, targets), nodes, settled, branch,
+        np.empty((4, targets.slots)), np.empty((width, 2)),
     )  # fmt: skip
-    return _numbered(roots, nodes[:count], facts, means, levels, rules)
+    return _numbered(roots, nodes[:count], settled, levels, rules)
 
 
 def _placed(columns: Array, levels: Rows) -> tuple[NDArray[np.int64], Rows]:
-    """The rows in ascending order of every column, as the loops want them, and the ranks of missing cells."""
-    from mlcli.kernels.tree_growing import rank_rows
+    """The rows in ascending order of every column, as the loops want them, and what is known of each column."""
+    from mlcli.kernels.tree_growing import MISSING_RANK, SIDE, rank_rows
 
     width, n = columns.shape
     rows = np.arange(n)
     places = np.empty((2, width + 1, n), np.int64)
-    missing_rank, ranks = np.empty(width, np.intp), np.empty(n, np.intp)
+    described, ranks = np.empty((width, SIDE + 1), np.intp), np.empty(n, np.intp)
     for j, (column, codes) in enumerate(zip(columns, levels.tolist(), strict=True)):
         order = rows if codes else column.argsort()
         ends = np.empty(max(n, codes) + 1, np.intp)
-        missing_rank[j] = rank_rows(columns, order, j, codes, places, ends, ranks)
+        described[j, MISSING_RANK] = rank_rows(columns, order, j, codes, places, ends, ranks)
     places[0, width] = rows
-    return places, missing_rank
+    return places, described
 
 
-def _plant(nodes: NDArray[np.int64], facts: Array, sizes: Rows, roots: int) -> None:
-    """Describe the roots, and the node behind them that deals them their rows."""
-    from mlcli.kernels.tree_growing import BEGIN, BUFFER, DEPTH, END, THRESHOLD
+def _planted(root: Rows, roots: int, slots: int) -> tuple[NDArray[np.int64], Array]:
+    """Room for all nodes and what is known of them, with the rows of the roots and of the node behind them."""
+    from mlcli.kernels.tree_growing import BEGIN, BUFFER, DEPTH, END, MEAN, WAITING
 
-    nodes[: roots + 1] = -1
+    most = 2 * len(root) + 1
+    nodes = np.empty((most, WAITING + 1), np.int64)
+    sizes = np.bincount(root, minlength=roots)
     ends = sizes.cumsum()
-    nodes[:roots, BEGIN], nodes[:roots, END], nodes[:roots, BUFFER] = ends - sizes, ends, 1
-    nodes[roots, BEGIN], nodes[roots, END], nodes[roots, BUFFER] = 0, ends[-1], 0
-    nodes[:roots, DEPTH] = 0
-    facts[:roots, THRESHOLD] = np.nan
+    nodes[:roots, BEGIN], nodes[:roots, END] = ends - sizes, ends
+    nodes[roots, BEGIN], nodes[roots, END], nodes[roots, BUFFER], nodes[roots, DEPTH] = 0, len(root), 0, -1
+    return nodes, np.empty((most, MEAN + slots))
 
 
-def _ways(rules: Rules, targets: Targets) -> Rows:
+def _numbers(rules: Rules, targets: Targets) -> Array:
     """The rules as the loops read them."""
     weight = targets.weight
-    whole = bool(weight.sum() <= MOST_WHOLE and (weight == np.floor(weight)).all())
-    algorithm, criterion = rules.algorithm, rules.criterion
-    gated = algorithm.gated and rules.gate != "none"
+    whole = rules.criterion.code == 0 and weight.sum() <= MOST_WHOLE and (weight == np.floor(weight)).all()
+    algorithm, limits = rules.algorithm, rules.limits
     return np.array(
-        [criterion.code, criterion.of_shares, algorithm.each_level, algorithm.by_ratio, gated, whole], np.intp
+        [
+            rules.criterion.code,
+            rules.criterion.of_shares,
+            algorithm.each_level,
+            algorithm.by_ratio,
+            algorithm.gated and rules.gate != "none",
+            whole,
+            np.inf if limits.max_depth is None else limits.max_depth,
+            limits.fewest,
+            limits.least,
+            limits.min_gain,
+            limits.purity,
+        ],
+        float,
     )
 
 
-def _numbered(
-    roots: int, nodes: NDArray[np.int64], facts: Array, means: Array, levels: Rows, rules: Rules
-) -> Tree:
-    from mlcli.kernels.tree_growing import SPREAD, THRESHOLD, WEIGHT, map_levels, number
+def _numbered(roots: int, nodes: NDArray[np.int64], settled: Array, levels: Rows, rules: Rules) -> Tree:
+    """The nodes as a tree, level by level."""
+    from mlcli.kernels.tree_growing import MEAN, SPREAD, THRESHOLD, WEIGHT, map_levels, number
 
     count = len(nodes)
     order, asked = np.empty(count, np.intp), np.empty((5, count), np.int32)
-    mapped = number(roots, count, nodes, levels, order, asked)
-    child_of: Ids = np.empty(mapped, np.int32)
-    if mapped:
+    child_of: Ids = np.empty(number(roots, count, nodes, levels, order, asked), np.int32)
+    if len(child_of):
         map_levels(nodes, levels, order, asked, child_of)
-    value = means[order]
-    known = facts[order]
     feature, left, children, missing, offset = asked
+    settled = settled[order]
+    value = np.ascontiguousarray(settled[:, MEAN:])
     return Tree(
         feature=feature,
-        threshold=known[:, THRESHOLD].copy(),
+        threshold=np.ascontiguousarray(settled[:, THRESHOLD]),
         left=left,
         children=children,
         missing=missing,
         offset=offset,
         child_of=child_of,
         value=value,
-        weight=known[:, WEIGHT].copy(),
-        impurity=rules.criterion.impurity(value, known[:, SPREAD]),
+        weight=np.ascontiguousarray(settled[:, WEIGHT]),
+        impurity=rules.criterion.impurity(value, settled[:, SPREAD]),
     )

@@ -40,12 +40,6 @@ class Limits:
         """The least weight of a node that is split."""
         return self.min_split * NEARLY if self.min_split > 2 else 0.0
 
-    @property
-    def numbers(self) -> Array:
-        """All of them, as compiled loops read them."""
-        deepest = np.inf if self.max_depth is None else self.max_depth
-        return np.array([deepest, self.fewest, self.least, self.min_gain, self.purity])
-
     def open(self, depth: int, known: NodeSums, root_spread: float, criterion: Criterion) -> Flags:
         """Which nodes of one depth may be split."""
         if self.max_depth is not None and depth >= self.max_depth:

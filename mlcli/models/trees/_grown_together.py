@@ -19,8 +19,10 @@ from mlcli.models.trees._features import features, level_counts
 from mlcli.models.trees._growing import Rules
 from mlcli.models.trees._levels import Targets
 from mlcli.models.trees._predicting import node_of
-from mlcli.models.trees._routes import way_to_grow
+from mlcli.models.trees._routes import grown
 
+MOST_TOGETHER = 20_000
+"""Up to how many cells a table has; trees of larger ones may be shared out between workers."""
 ROWS_TOGETHER = 2**15
 """About how many training rows are under all roots."""
 
@@ -45,7 +47,7 @@ def grown_together(rules: Rules, data: Any, round_: Round, steps: Sequence[Step]
         parts = [part for part in range(first, min(first + together, round_.parts)) if _learns(data, round_, part)]
         if parts:
             splits = [_prepared(data, round_, part, steps) for part in parts]
-            _answer(rules, splits, len(data) * len(data.table.columns) * round_.parts // 10, answers)
+            _answer(rules, splits, answers)
             refused[parts] = False
     return HeldOut(answers, refused, "trees grown together")
 
@@ -64,7 +66,7 @@ def _prepared(data: Any, round_: Round, part: int, steps: Sequence[Step]) -> Pre
     return Prepared(train.counted(), asked, round_.rows_of[part])
 
 
-def _answer(rules: Rules, splits: Sequence[Prepared], work: int, answers: Array) -> None:
+def _answer(rules: Rules, splits: Sequence[Prepared], answers: Array) -> None:
     """Fill in the answers about the rows of some splits."""
     columns = splits[0].train.table.columns
     fills = np.full(len(columns), np.nan)
@@ -74,7 +76,7 @@ def _answer(rules: Rules, splits: Sequence[Prepared], work: int, answers: Array)
     )
     cells = _joined(features(split.train.table, fills) for split in splits)
     root = _numbered(split.train for split in splits)
-    tree = way_to_grow(work)(cells, level_counts(columns), targets, rules, root)
+    tree = grown(cells, level_counts(columns), targets, rules, root, trees=1)
     asked = _joined(features(split.asked.table, fills) for split in splits)
     node = node_of(tree, asked, _numbered(split.asked for split in splits))
     answers[np.concatenate([split.rows for split in splits])] = tree.value[node]

@@ -13,7 +13,8 @@ Assumes:
     single column gains anything (XOR, parity) the tree stops. Grown out, it fits noise: limit depth or leaves.
 
 Cost:
-    n log n per column once, then n per column and level; large tables are searched by compiled loops.
+    n log n per column once, then n per column and level, in compiled loops once loading them pays: on tables of
+    more than some ten thousand cells, or after some dozens of trees.
 
 Choices:
     Thresholds lie midway between two values, and the value itself goes left. Ordinal columns are split like
@@ -50,18 +51,18 @@ from mlcli.models.trees._algorithms import ALGORITHMS, GATES
 from mlcli.models.trees._criteria import CRITERIA, Criterion
 from mlcli.models.trees._features import FILLS, features, level_counts
 from mlcli.models.trees._growing import Limits, Rules
-from mlcli.models.trees._grown_together import grown_together
+from mlcli.models.trees._grown_together import MOST_TOGETHER, grown_together
 from mlcli.models.trees._levels import Targets
 from mlcli.models.trees._predicting import node_of
+from mlcli.models.trees._routes import grown
 from mlcli.models.trees._rules import explained
-from mlcli.models.trees._routes import COMPILED_FROM, way_to_grow
 from mlcli.models.trees._structure import Tree
 
 
 @register("decision-tree", reference="Breiman et al. 1984 (CART); Quinlan 1986 (ID3); Quinlan 1993 (C4.5)")
 @dataclass(kw_only=True, eq=False)
 class DecisionTree(Classifier, Regressor):
-    """A tree grown greedily from the root, level by level."""
+    """A tree grown greedily from the root."""
 
     algorithm: str = param("cart", "how columns branch and compete", choices=ALGORITHMS)
     criterion: str | None = param(None, "the impurity; none: the algorithm's own", choices=CRITERIA)
@@ -82,12 +83,11 @@ class DecisionTree(Classifier, Regressor):
         return Accepts(nominal=True, missing=True, weights=True)
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
-        """Sort once, then grow."""
+        """Fill what is to be filled, then grow."""
         data = data.counted()
         self.fills_ = FILLS[self.missing](data.table, data.weights)
         cells = features(data.table, self.fills_)
         targets = Targets.of(data.outputs, data.weights)
-        grown = way_to_grow(cells.size)
         self.nodes_ = grown(cells, level_counts(self.columns_), targets, self._rules(data)).arrays()
 
     def _rules(self, data: Any) -> Rules:
@@ -97,7 +97,7 @@ class DecisionTree(Classifier, Regressor):
     def held_out(self, data: Any, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """Small trees of many splits are grown together, level by level; None where each may be grown as fast."""
         alike = self.missing == "own-value" and self.purity == 1.0
-        if not alike or len(data) * len(data.table.columns) >= COMPILED_FROM:
+        if not alike or len(data) * len(data.table.columns) > MOST_TOGETHER:
             return None
         return grown_together(self._rules(data), data, round_, steps)
 
