@@ -38,9 +38,13 @@ class Round:
     @cached_property
     def rows_of(self) -> tuple[Rows, ...]:
         """The rows of each part, in order."""
+        return tuple(np.split(self.judged, np.cumsum(self.sizes)[:-1]))
+
+    @cached_property
+    def judged(self) -> Rows:
+        """The rows of the first part, then of the second, ..."""
         order = np.argsort(self.part, kind="stable").astype(np.intp)
-        judged = order[len(order) - int(self.sizes.sum()) :]
-        return tuple(np.split(judged, np.cumsum(self.sizes)[:-1]))
+        return order[len(order) - int(self.sizes.sum()) :]
 
     @cached_property
     def learned_only(self) -> Rows:

@@ -26,6 +26,7 @@ Running: from cells to answers
     learner         what learns in a split, seeded by content
     engine          one block: learn, ask, note what went wrong
     at_once         all splits of a cell together, where the method has a shortcut
+    split_results   what splits gave, one by one or together
     hearing         what is warned of meanwhile
     parcel          what a worker sends back
     pace            how long work may take, from what is done

@@ -14,18 +14,18 @@ from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.learning import told
 from mlcli.core.limits import all_moderate
 from mlcli.core.pipeline import Pipeline
-from mlcli.core.tables import Rows
-from mlcli.experiment.cells import SplitResult
+from mlcli.core.tables import Flags
 from mlcli.experiment.hearing import heard
 from mlcli.experiment.learner import Learner
 from mlcli.experiment.preparation import Block
 from mlcli.experiment.protocols._parts import Parts
+from mlcli.experiment.split_results import SplitResult, Together
 
 MOST_REFUSED = 0.1
 """If a larger share of the parts must be fitted after all, everything is."""
 
 
-def answered(block: Block) -> list[SplitResult | None] | None:
+def answered(block: Block) -> Sequence[SplitResult | None] | None:
     """Every split of a cell, None where it must be fitted after all; None if the shortcut is not to be taken.
 
     Which splits it answers follows from the rows, the splits and the method alone.
@@ -34,26 +34,28 @@ def answered(block: Block) -> list[SplitResult | None] | None:
     if not (isinstance(learner, Learner) and isinstance(splits, Parts) and all_moderate(block.rows)):
         return None
     with heard() as said:
-        found = _all_rounds(learner.pipeline(), block.rows, splits)
-    if said or sum(result is None for result in found) > MOST_REFUSED * len(found):
+        rounds = list(_rounds(learner.pipeline(), block.rows, splits))
+    refused = [part for _, of_round in rounds for part in of_round.tolist()]
+    if said or len(refused) < len(splits) or sum(refused) > MOST_REFUSED * len(splits):
         return None
-    return found
+    if len(rounds) == 1 and not any(refused):
+        return rounds[0][0]
+    results = (result for together, _ in rounds for result in together)
+    return [None if part else result for part, result in zip(refused, results, strict=True)]
 
 
-def _all_rounds(pipeline: Pipeline, rows: Any, splits: Parts) -> list[SplitResult | None]:
-    found: list[SplitResult | None] = []
+def _rounds(pipeline: Pipeline, rows: Any, splits: Parts) -> Iterator[tuple[Together, Flags]]:
+    """The results of each round, and which parts of it are refused; up to the first that cannot be answered."""
     parts = len(splits) // len(splits.rounds)
-    for part in splits.rounds:
+    for first, part in zip(range(0, len(splits), parts), splits.rounds, strict=True):
         round_ = Round(part, parts)
         started = perf_counter()
         held = _held_out(pipeline, rows, round_)
         if held is None:
-            return [None] * len(splits)
+            return
         answers = told(pipeline, rows, round_, held)
         seconds = (perf_counter() - started) / parts
-        labels = splits.labels[len(found) : len(found) + parts]
-        found += _results(answers, held, round_, labels, len(found), seconds)
-    return found
+        yield _together(answers, round_, splits.labels[first : first + parts], first, seconds, held), held.refused
 
 
 def _held_out(pipeline: Pipeline, rows: Any, round_: Round) -> HeldOut | None:
@@ -64,29 +66,15 @@ def _held_out(pipeline: Pipeline, rows: Any, round_: Round) -> HeldOut | None:
         return None
 
 
-def _results(
-    answers: Answers, held: HeldOut, round_: Round, labels: Sequence[str], first: int, seconds: float
-) -> Iterator[SplitResult | None]:
-    learned = (len(round_.part) - round_.sizes).tolist()
-    refused = held.refused.tolist()
-    for part, of_part in enumerate(answers.parted(_places(round_))):
-        yield (
-            None
-            if refused[part]
-            else SplitResult(
-                index=first + part,
-                label=labels[part],
-                train_rows=learned[part],
-                answers={"test": of_part},
-                fit_seconds=seconds,
-                predict_seconds=0.0,
-                route=held.route,
-            )
-        )
-
-
-def _places(round_: Round) -> Iterator[Rows | slice]:
-    """Where the rows of each part stand."""
-    if round_.one_by_one:
-        return (slice(row, row + 1) for row in range(round_.parts))
-    return iter(round_.rows_of)
+def _together(
+    answers: Answers, round_: Round, labels: Sequence[str], first: int, seconds: float, held: HeldOut
+) -> Together:
+    return Together(
+        first=first,
+        labels=labels,
+        train_rows=(len(round_.part) - round_.sizes).tolist(),
+        sizes=round_.sizes.tolist(),
+        answers=answers if round_.one_by_one else answers.take(round_.judged),
+        seconds=seconds,
+        route=held.route,
+    )

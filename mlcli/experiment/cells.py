@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mlcli.core.answers import Answers
-from mlcli.core.explanation import Explanation
 from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
+from mlcli.experiment.split_results import SplitResult, each
 
 WHOLE = "whole"
 """The protocol that asks about the rows that were learned from."""
@@ -136,28 +135,6 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
-class SplitResult:
-    """What one split gave: answers per judged part, times, warnings, and what the model said of itself."""
-
-    index: int
-    label: str
-    train_rows: int
-    answers: Mapping[str, Answers]
-    fit_seconds: float
-    predict_seconds: float
-    warnings: tuple[str, ...] = ()
-    explanation: Explanation = ()
-    """Empty where a shortcut answered: nothing was fitted to this split alone."""
-    route: str = ""
-    """The shortcut that answered, in a few words; empty where the model was fitted to the split."""
-
-    @property
-    def seconds(self) -> float:
-        """How long it took to learn and to answer."""
-        return self.fit_seconds + self.predict_seconds
-
-
-@dataclass(frozen=True, eq=False)
 class CellResult:
     """A cell with its status and the splits that were answered."""
 
@@ -165,7 +142,7 @@ class CellResult:
     status: str
     """One of done, failed, over-budget, died, skipped."""
     why: str = ""
-    splits: tuple[SplitResult, ...] = ()
+    splits: Sequence[SplitResult] = ()
     pooled: bool = False
     """Whether metrics are taken over all answers at once (leave-one-out) rather than per split."""
     stored: bool = False
@@ -179,5 +156,5 @@ class CellResult:
 
     def routes(self) -> dict[str, int]:
         """The shortcuts that answered, each with the number of splits that it answered."""
-        counts = Counter(split.route for split in self.splits if split.route)
+        counts = Counter(route for route in each(self.splits, "route") if route)
         return dict(counts)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import inf
 
-from mlcli.experiment.cells import Cell, CellResult, SplitResult
+from mlcli.experiment.cells import Cell, CellResult
 from mlcli.experiment.engine import Failure, Outcome
 from mlcli.experiment.preparation import Piece, ReadyCell
+from mlcli.experiment.split_results import Found, each
 
 
 @dataclass(eq=False)
@@ -18,7 +19,7 @@ class Course:
     made: ReadyCell | None = None
     key: str = ""
     id: int = 0
-    found: dict[int, SplitResult] = field(default_factory=dict)
+    found: Found = field(default_factory=Found)
     failure: Failure | None = None
     status: str = ""
     why: str = ""
@@ -67,13 +68,13 @@ class Course:
     def add(self, outcome: Outcome) -> None:
         """Take what came of a block; the first failing split of the cell is the one that is named."""
         self.untouched, self.shortcut_tried = False, True
-        self.found |= {split.index: split for split in outcome.results}
-        self.quickest = min([self.quickest, *(split.seconds for split in outcome.results)])
+        self.found.add(outcome.results)
+        self.quickest = min([self.quickest, *each(outcome.results, "seconds")])
         failed = outcome.failure
         if failed and (self.failure is None or failed.index < self.failure.index):
             self.failure = failed
         needed = self.total if self.failure is None else self.failure.index
-        if all(index in self.found for index in range(needed)):
+        if self.found.has_first(needed):
             self._close()
 
     def _close(self) -> None:
@@ -89,7 +90,7 @@ class Course:
             cell=cell,
             status=self.status,
             why=self.why,
-            splits=tuple(self.found[index] for index in range(last) if index in self.found),
+            splits=self.found.first(last),
             pooled=self.made.pooled if self.made else False,
             stored=self.untouched and bool(self.key),
             notes=self.notes,

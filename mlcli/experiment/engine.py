@@ -16,11 +16,12 @@ from mlcli.core.learning import judged
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.threads import cores, cores_for_a_fit, one_blas_thread
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.cells import ModelSpec, SplitResult, StepSpec
+from mlcli.experiment.cells import ModelSpec, StepSpec
 from mlcli.experiment.hearing import heard
 from mlcli.experiment.learner import Learner
 from mlcli.experiment.preparation import Block
 from mlcli.experiment.protocols._base import Split
+from mlcli.experiment.split_results import SplitResult, Together
 
 KEPT_LINES = 40
 """How many rows or lines of a section are kept of what the model of one split says of itself."""
@@ -39,7 +40,7 @@ class Failure:
 class Outcome:
     """What came of a block: the splits that were judged, up to the first that failed."""
 
-    results: tuple[SplitResult, ...]
+    results: Sequence[SplitResult]
     failure: Failure | None = None
 
 
@@ -61,6 +62,8 @@ def judge(block: Block) -> Outcome:
     results: list[SplitResult] = []
     with one_blas_thread():
         known = _known_at_once(block) if block.at_once else [None] * len(block.splits)
+        if isinstance(known, Together):
+            return Outcome(known)
         for place, result in enumerate(known):
             try:
                 results.append(result or _judged(block, block.first + place, block.splits[place]))

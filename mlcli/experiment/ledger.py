@@ -14,6 +14,7 @@ from mlcli.experiment.engine import Failure, Outcome, in_words, trace_of
 from mlcli.experiment.payload import encoded
 from mlcli.experiment.preparation import Block, Preparation
 from mlcli.experiment.protocols._base import Split
+from mlcli.experiment.split_results import each
 
 if TYPE_CHECKING:
     from mlcli.experiment.store import Ending, Store, StoredCell
@@ -97,7 +98,7 @@ class Ledger:
             return
         course.add(outcome)
         if self._store is not None and outcome.results:
-            seconds = sum(split.seconds for split in outcome.results)
+            seconds = sum(each(outcome.results, "seconds"))
             blob = encoded(outcome.results) if payload is None else payload
             self._store.put_block(course.id, first, len(outcome.results), blob, seconds)
         if course.status:
@@ -140,8 +141,8 @@ class Ledger:
         enter = store.add if fresh else store.find_or_add
         course.id = enter(course.key, course.cell, course.total)
         stored = store.cell(course.id, course.cell.kind)
-        course.found = {split.index: split for split in stored.splits}
-        course.quickest = min((split.seconds for split in stored.splits), default=inf)
+        course.found.add(stored.splits)
+        course.quickest = min(each(stored.splits, "seconds"), default=inf)
         course.stored, course.seconds = len(stored.splits), stored.seconds
         if stored.damaged:
             course.notes = (*course.notes, f"damaged blocks of the store that were run again: {stored.damaged}")

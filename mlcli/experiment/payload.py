@@ -14,26 +14,28 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.explanation import Explanation, Section
-from mlcli.experiment.cells import SplitResult
+from mlcli.experiment.split_results import SplitResult, Together
 
 HEAD_LENGTH_BYTES = 8
 COMPRESSION = 1
 STORED_KINDS = "biuf"
 """What the elements of a stored array may be: truth values and numbers."""
 PLAIN_FIELDS = ("index", "label", "train_rows", "fit_seconds", "predict_seconds", "route")
+PLAIN_FIELDS_TOGETHER = ("first", "labels", "train_rows", "sizes", "seconds", "route")
 
 
 def encoded(splits: Sequence[SplitResult]) -> bytes:
     """Splits as one compressed blob."""
     body = io.BytesIO()
-    head = json.dumps([_head_of(split, body) for split in splits], separators=(",", ":")).encode()
+    described = _head_together(splits, body) if isinstance(splits, Together) else _heads(splits, body)
+    head = json.dumps(described, separators=(",", ":")).encode()
     return zlib.compress(len(head).to_bytes(HEAD_LENGTH_BYTES, "little") + head + body.getvalue(), COMPRESSION)
 
 
-def decoded(blob: bytes, answers: type[Answers]) -> tuple[SplitResult, ...]:
+def decoded(blob: bytes, answers: type[Answers]) -> Sequence[SplitResult]:
     """The splits that ``encoded`` was given; anything else is a ValueError."""
     try:
-        return tuple(_splits_of(zlib.decompress(blob), answers))
+        return _splits_of(zlib.decompress(blob), answers)
     except (zlib.error, KeyError, TypeError, AttributeError) as problem:
         raise ValueError(f"not the answers of splits: {problem}") from problem
 
@@ -41,6 +43,16 @@ def decoded(blob: bytes, answers: type[Answers]) -> tuple[SplitResult, ...]:
 def checksum(blob: bytes) -> str:
     """What tells a damaged blob from a whole one."""
     return hashlib.sha256(blob).hexdigest()
+
+
+def _head_together(splits: Together, body: io.BytesIO) -> dict[str, Any]:
+    """One head for all splits."""
+    plain = {name: getattr(splits, name) for name in PLAIN_FIELDS_TOGETHER}
+    return {**plain, "answers": _written(splits.answers, body)}
+
+
+def _heads(splits: Sequence[SplitResult], body: io.BytesIO) -> list[dict[str, Any]]:
+    return [_head_of(split, body) for split in splits]
 
 
 def _head_of(split: SplitResult, body: io.BytesIO) -> dict[str, Any]:
@@ -67,11 +79,18 @@ def _described(name: str, array: np.ndarray[Any, Any]) -> list[Any]:
     return [name, array.dtype.str, array.shape, order]
 
 
-def _splits_of(plain: bytes, answers: type[Answers]) -> Iterator[SplitResult]:
+def _splits_of(plain: bytes, answers: type[Answers]) -> Sequence[SplitResult]:
     length = int.from_bytes(plain[:HEAD_LENGTH_BYTES], "little")
     head = json.loads(plain[HEAD_LENGTH_BYTES : HEAD_LENGTH_BYTES + length])
     body = io.BytesIO(plain[HEAD_LENGTH_BYTES + length :])
-    for described in head:
+    if isinstance(head, dict):
+        plainly = {name: head[name] for name in PLAIN_FIELDS_TOGETHER}
+        return Together(**plainly, answers=_read(head["answers"], body, answers))
+    return tuple(_one_by_one(head, body, answers))
+
+
+def _one_by_one(heads: Sequence[Any], body: io.BytesIO, answers: type[Answers]) -> Iterator[SplitResult]:
+    for described in heads:
         parts = {part: _read(written, body, answers) for part, written in described["parts"].items()}
         yield SplitResult(
             **{name: described[name] for name in PLAIN_FIELDS},

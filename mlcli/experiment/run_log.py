@@ -10,10 +10,11 @@ from typing import Any
 from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.seeds import digest
 from mlcli.experiment._database import Database, read_whole
-from mlcli.experiment.cells import CellResult, SplitResult
+from mlcli.experiment.cells import CellResult
 from mlcli.experiment.facts import cell_from, dataset_from, facts_of_cell, facts_of_dataset
+from mlcli.experiment.split_results import SplitResult, each
 
-SplitsOf = Callable[[int, str], tuple[SplitResult, ...]]
+SplitsOf = Callable[[int, str], Sequence[SplitResult]]
 """The answers that are stored for a cell (its id and kind)."""
 
 RUN_COLUMNS = "title, source, seed, metrics, id, started, finished, cells"
@@ -91,7 +92,7 @@ class RunLog:
             "status": result.status,
             "why": result.why,
             "trace": result.trace,
-            "answered": json.dumps([split.index for split in result.splits]),
+            "answered": json.dumps(list(each(result.splits, "index"))),
             "pooled": result.pooled,
             "stored": result.stored,
             "notes": json.dumps(result.notes),
@@ -103,7 +104,9 @@ class RunLog:
         cell, key, dataset, facts, status, why, trace, answered, pooled, stored, notes = row
         asked = cell_from(json.loads(facts), dataset_from(json.loads(dataset)))
         wanted = set(json.loads(answered))
-        splits = tuple(split for split in self._splits(cell, asked.kind) if split.index in wanted)
+        splits = self._splits(cell, asked.kind)
+        if not wanted.issuperset(each(splits, "index")):
+            splits = tuple(split for split in splits if split.index in wanted)
         return CellResult(
             cell=asked,
             status=status,
@@ -116,7 +119,7 @@ class RunLog:
             trace=trace,
         )
 
-    def _splits(self, cell: int | None, kind: str) -> tuple[SplitResult, ...]:
+    def _splits(self, cell: int | None, kind: str) -> Sequence[SplitResult]:
         return () if cell is None else self.splits_of(cell, kind)
 
 

@@ -13,10 +13,11 @@ from typing import Self
 
 from mlcli.core.kinds import kind_named
 from mlcli.experiment._database import Database, opened, opened_to_read
-from mlcli.experiment.cells import Cell, CellResult, SplitResult
+from mlcli.experiment.cells import Cell, CellResult
 from mlcli.experiment.facts import facts_of_cell
 from mlcli.experiment.payload import checksum, decoded
 from mlcli.experiment.run_log import RunFacts, RunLog
+from mlcli.experiment.split_results import Found, SplitResult
 
 __all__ = ["DEFAULT_PLACE", "Ending", "RunFacts", "Store", "StoredCell"]
 
@@ -40,7 +41,7 @@ class StoredCell:
     """What the store holds of a cell; ``damaged`` counts the blocks that were refused."""
 
     id: int
-    splits: tuple[SplitResult, ...]
+    splits: Sequence[SplitResult]
     ending: Ending | None = None
     seconds: float = 0.0
     damaged: int = 0
@@ -85,20 +86,19 @@ class Store:
     def cell(self, cell: int, kind: str) -> StoredCell:
         """What is there of a cell; a block whose checksum is wrong is left out, so that it runs again."""
         answers = kind_named(kind).answers
-        splits: dict[int, SplitResult] = {}
+        found = Found()
         seconds, damaged = 0.0, 0
         for payload, known, spent in self._database.all(BLOCKS, cell):
             try:
                 if checksum(payload) != known:
                     raise ValueError("the checksum is wrong")
-                splits |= {split.index: split for split in decoded(payload, answers)}
+                found.add(decoded(payload, answers))
                 seconds += float(spent)
             except (ValueError, TypeError):
                 damaged += 1
         ending = self._database.one("SELECT status, why, trace, split, budget FROM endings WHERE cell = ?", cell)
-        ordered = tuple(splits[index] for index in sorted(splits))
         risky = self._database.one("SELECT cell FROM risks WHERE cell = ?", cell) is not None
-        return StoredCell(cell, ordered, Ending(*ending) if ending else None, seconds, damaged, risky)
+        return StoredCell(cell, found.all(), Ending(*ending) if ending else None, seconds, damaged, risky)
 
     def add(self, key: str, cell: Cell, splits: int) -> int:
         """The id of a new cell without answers; from now on it is the one that its key finds."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from mlcli import __version__
 from mlcli.experiment.cells import Cell, CellResult, StepSpec
+from mlcli.experiment.split_results import each
 from mlcli.metrics.base import Summary
 from mlcli.metrics.confusion import Confusion
 from mlcli.report.details import json_of
@@ -55,7 +56,7 @@ def _result(one: Scored) -> dict[str, Any]:
         **({"classes": [_plain(asdict(rates)) for rates in one.classes]} if one.classes else {}),
         **json_of(one),
         "notes": [*cell.dataset.notes, *result.notes],
-        "warnings": list(dict.fromkeys(text for split in result.splits for text in split.warnings)),
+        "warnings": list(dict.fromkeys(text for said in each(result.splits, "warnings") for text in said)),
     }
 
 
@@ -75,8 +76,8 @@ def _step(step: StepSpec) -> dict[str, Any]:
 
 def _seconds(result: CellResult) -> dict[str, float]:
     return {
-        "fit": sum(split.fit_seconds for split in result.splits),
-        "predict": sum(split.predict_seconds for split in result.splits),
+        "fit": sum(each(result.splits, "fit_seconds")),
+        "predict": sum(each(result.splits, "predict_seconds")),
     }
 
 

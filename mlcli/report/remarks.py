@@ -9,6 +9,7 @@ from mlcli.core.params import Parameter, parameters
 from mlcli.core.registry import STEPS, Catalogue
 from mlcli.experiment.cells import Cell, CellResult, ModelSpec, StepSpec
 from mlcli.experiment.labels import said
+from mlcli.experiment.split_results import each
 from mlcli.metrics.base import Summary
 from mlcli.report.document import Notes, notes
 from mlcli.report.numbers import fixed
@@ -132,9 +133,9 @@ def _marks(one: Scored) -> Iterator[tuple[Summary, str]]:
 
 def _warnings(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[tuple[str, str]]:
     for one in scored:
-        splits = one.result.splits
-        for text in dict.fromkeys(text for split in splits for text in split.warnings):
-            count = sum(text in split.warnings for split in splits)
+        splits = each(one.result.splits, "warnings")
+        for text in dict.fromkeys(text for heard in splits for text in heard):
+            count = sum(text in heard for heard in splits)
             yield (text if count == len(splits) else f"{text} ({count} of {len(splits)} splits)"), names[one]
 
 

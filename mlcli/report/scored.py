@@ -11,6 +11,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.kinds import kind_named
 from mlcli.core.registry import PROTOCOLS
 from mlcli.experiment.cells import CellResult
+from mlcli.experiment.split_results import each
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
 from mlcli.metrics.one_against_rest import ClassRates, one_against_rest
@@ -90,14 +91,14 @@ def rounds_of(result: CellResult) -> list[int] | None:
     """For each split, which of those it is that judge the same rows; None where nothing is swept over."""
     if not swept_over(result):
         return None
-    rounds = [split.label.partition(", ")[2] for split in result.splits]
+    rounds = [label.partition(", ")[2] for label in each(result.splits, "label")]
     return [rounds.index(label) for label in rounds]
 
 
-def training_parts(result: CellResult) -> list[int]:
+def training_parts(result: CellResult) -> Sequence[int]:
     """How many rows each split learned from; those whose class a sweep hid count, too: by them splits overlap."""
     if not swept_over(result):
-        return [split.train_rows for split in result.splits]
+        return each(result.splits, "train_rows")
     known = len(result.cell.dataset) - result.cell.dataset.unlabelled
     return [known - len(answers) for answers in judged(result)]
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from mlcli.experiment.cells import Cell, ProtocolSpec, SplitResult
+from mlcli.experiment.cells import Cell, ProtocolSpec
 from mlcli.experiment.course import Course
 from mlcli.experiment.engine import Outcome
 from mlcli.experiment.pace import largest_of_each_method, longest_first, seconds_left, seconds_per_split
 from mlcli.experiment.preparation import Preparation
+from mlcli.experiment.split_results import SplitResult
 from tests.experiment import toy
 
 

@@ -14,11 +14,12 @@ import pytest
 from mlcli.core.answers import LabelAnswers
 from mlcli.core.errors import ExitCode, StoreError, UsageError
 from mlcli.core.explanation import Section
-from mlcli.experiment.cells import CellResult, ProtocolSpec, SplitResult, StepSpec
+from mlcli.experiment.cells import CellResult, ProtocolSpec, StepSpec
 from mlcli.experiment.facts import facts_of_cell, facts_of_dataset
 from mlcli.experiment.ledger import Progress
 from mlcli.experiment.payload import decoded, encoded
 from mlcli.experiment.runner import run
+from mlcli.experiment.split_results import SplitResult
 from mlcli.experiment.store import Ending, RunFacts, Store
 from tests.experiment import toy
 

@@ -11,7 +11,8 @@ from mlcli.core.explanation import Section
 from mlcli.core.group_profile import MEANS
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.unsupervised_answers import ClusterAnswers
-from mlcli.experiment.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, SplitResult
+from mlcli.experiment.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec
+from mlcli.experiment.split_results import SplitResult
 from mlcli.metrics.base import Summary
 from mlcli.metrics.registry import metric_named
 from mlcli.report.page import Page

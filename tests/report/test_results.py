@@ -9,7 +9,8 @@ import pytest
 
 from mlcli.core.answers import Answers, LabelAnswers, ValueAnswers
 from mlcli.core.schema import Column, Field, Schema
-from mlcli.experiment.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, SplitResult, StepSpec
+from mlcli.experiment.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
+from mlcli.experiment.split_results import SplitResult
 from mlcli.metrics.confusion import Confusion
 from mlcli.metrics.one_against_rest import ClassRates
 from mlcli.report.as_json import results_as_json
