@@ -27,7 +27,12 @@ def level_counts(columns: Sequence[Column]) -> np.ndarray[tuple[int], np.dtype[n
 
 
 def features(table: Table, fills: Array) -> Array:
-    """The cells (n × F) of a table; an empty cell takes the fill of its column, and stays empty if that is NaN."""
+    """The cells (n × F) of a table; an empty cell takes the fill of its column, and stays empty if that is NaN.
+
+    They are those of the table itself where nothing in them changes.
+    """
+    if not table.codes.shape[1] and np.isnan(fills).all():
+        return table.numbers
     cells = np.empty((len(table), len(table.columns)))
     left_empty = np.where(ordered(table.columns), np.nan, level_counts(table.columns) - 1)
     fills = np.where(np.isnan(fills), left_empty, fills)

@@ -1,4 +1,4 @@
-"""Asking a tree: all rows walk down together, one question per step."""
+"""Asking a tree: all rows walk down together, one question per step; or one after another in compiled loops."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.tables import Array, Rows
+from mlcli.models.trees._spending import spending
 from mlcli.models.trees._structure import LEAF, STOPS, Tree
+
+AN_ASKING, A_ROW = 5e-5, 1.5e-7
+"""About how many seconds NumPy takes longer for a table, and for each row of it."""
 
 
 def node_of(tree: Tree, cells: Array, root: Rows | None = None) -> Rows:
@@ -15,9 +19,34 @@ def node_of(tree: Tree, cells: Array, root: Rows | None = None) -> Rows:
 
     Where several trees are one, each row has a ``root``.
     """
+    walked = by_loops if spending.loads(AN_ASKING + A_ROW * len(cells)) else together
+    return walked(tree, cells, np.zeros(len(cells), np.intp) if root is None else root.astype(np.intp))
+
+
+def by_loops(tree: Tree, cells: Array, root: Rows) -> Rows:
+    """Compiled, one row after another."""
+    from mlcli.kernels.tree_walks import NODE, walk, walk_by_numbers
+
+    nodes = np.empty(len(tree.feature), NODE)
+    nodes["threshold"], nodes["feature"] = tree.threshold, np.maximum(tree.feature, 0)
+    nodes["left"] = np.where(tree.leaves, np.arange(len(nodes)), tree.left)
+    at, arrived = root.copy(), 0
+    if cells.shape[1] == 0:
+        return at
+    cells = np.require(cells, requirements=["C", "W"])  # other arrays would be compiled for again
+    if not len(tree.child_of):
+        arrived = walk_by_numbers(cells, nodes, at)
+    if arrived < len(at):
+        others, child_of = np.stack([tree.missing, tree.offset], axis=1), tree.child_of
+        walk(arrived, cells, nodes, others.astype(np.int32), np.require(child_of, np.int32, ["C", "W"]), at)
+    return at
+
+
+def together(tree: Tree, cells: Array, root: Rows) -> Rows:
+    """By NumPy, one question after another."""
     questions = Questions(tree, tree.feature.astype(np.intp), tree.left.astype(np.intp))
     following = questions.by_threshold if _only_known_numbers(tree, cells) else questions.of_any_kind
-    at = np.zeros(len(cells), np.intp) if root is None else root.copy()
+    at = root.copy()
     walking, node = np.arange(len(cells)), at
     while len(walking):
         asked = questions.feature[node]
