@@ -20,18 +20,24 @@ def last_of_each(counts: Rows, bins: int, last: Rows) -> int:
     The rule of LightGBM (Ke et al. 2017): a value with more than its share of the rows has a bin of its own, and
     the others share the bins that are left, each taking its part of the rows still to come.
     """
-    rows = counts.sum()
-    large = counts * bins > rows
-    free, light = bins - large.sum(), counts[~large].sum()
+    rows = 0
+    for count in counts:
+        rows += count
+    free, light = bins, rows
+    for count in counts:
+        if count * bins > rows:
+            free -= 1
+            light -= count
     share = light / max(free, 1)
     made, filled = 0, 0
     for value in range(len(counts) - 1):
+        large, next_large = counts[value] * bins > rows, counts[value + 1] * bins > rows
         filled += counts[value]
-        light -= 0 if large[value] else counts[value]
-        if large[value] or filled >= share or (large[value + 1] and 2 * filled >= share):
+        light -= 0 if large else counts[value]
+        if large or filled >= share or (next_large and 2 * filled >= share):
             last[made] = value
             made, filled = made + 1, 0
-            free -= 0 if large[value] else 1
+            free -= 0 if large else 1
             share = light / max(free, 1)
             if made == bins - 1:
                 break
