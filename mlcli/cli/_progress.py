@@ -12,6 +12,8 @@ from mlcli.experiment.ledger import Progress as Now
 
 PATIENCE = 0.5
 """Seconds before a bar appears: a shorter wait needs no explanation."""
+STILL = 0.1
+"""Seconds for which it stands still at least."""
 
 
 class Progress:
@@ -21,6 +23,7 @@ class Progress:
         self._started = perf_counter()
         self._bar: Any = None
         self._task: Any = None
+        self._drawn = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -36,16 +39,21 @@ class Progress:
         if not is_terminal(sys.stderr) or perf_counter() - self._started < PATIENCE:
             return
         if self._bar is None:
-            self._start()
+            self._make()
         doing = page_for(sys.stderr).shown(f"{now.dataset}: {now.label}")
         self._bar.update(self._task, completed=now.done_splits, total=now.total_splits, description=doing)
+        if perf_counter() - self._drawn >= STILL:
+            self._bar.start()
+            self._bar.refresh()
+            self._drawn = perf_counter()
 
-    def _start(self) -> None:
+    def _make(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-        self._bar = Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+        # Without a thread of its own that draws it: copies of this process can then be workers.
+        console = Console(stderr=True)
+        self._bar = Bar(*columns, TimeRemainingColumn(), console=console, transient=True, auto_refresh=False)
         self._task = self._bar.add_task("", total=None)
-        self._bar.start()

@@ -30,7 +30,7 @@ Running: from cells to answers
     hearing         what is warned of meanwhile
     parcel          what a worker sends back
     pace            how long work may take, from what is done
-    pool            worker processes through joblib
+    pool            worker processes: copies of this one, or newcomers through joblib
     supervise       child processes with a budget, or under suspicion
     protocols/      the ways to split, one file each
 

@@ -75,6 +75,11 @@ class Ledger:
             raise RuntimeError(f"cells were left without an end: {', '.join(lost)}")
         return [course.result(cell) for cell, course in zip(self._cells, self._course_of, strict=True)]
 
+    def made(self) -> list[object]:
+        """The tables, splits and learners of which all blocks are made."""
+        made = [course.made for course in self.courses if course.made is not None]
+        return [thing for one in made for thing in (one.rows, one.splits, one.learner)]
+
     def waiting(
         self, which: Callable[[Course], bool], courses: Sequence[Course] | None = None
     ) -> Iterator[tuple[Course, int, Block]]:

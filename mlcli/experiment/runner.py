@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing
 from itertools import islice
 from math import inf
@@ -32,7 +32,9 @@ PATIENCE = 1.0
 EARLY = 0.25
 """The share of patience after which it is asked how much work is left."""
 WORTH_CALLING = 2.0
-"""How many times patience must be left for workers to be called: they take most of a second to come."""
+"""How many times patience must be left for workers to be called that take most of a second to come."""
+WORTH_COPYING = 0.5
+"""The same for those that are here at once."""
 Place = tuple[int, int, bool]
 """A block that is handed out: its cell, its first split, and whether it is to be answered at once."""
 
@@ -57,7 +59,7 @@ def run(
     if workers == 1:
         _run_here(ledger, None, patience)
     else:
-        with Pool(workers) as pool:
+        with Pool(workers, ledger.made) as pool:
             with cores_for_a_fit(workers):
                 _run_here(ledger, pool, patience)
             _run_in_pool(ledger, pool)
@@ -93,7 +95,7 @@ def _run_here(ledger: Ledger, pool: Pool | None, patience: float) -> None:
         for course, first, block in _in_turn(ledger):
             to_compile = compiling.seconds > 0 and course.cell.model.use not in tried
             elapsed = perf_counter() - started - compiling.seconds
-            if pool and not to_compile and _takes_over(pool, ledger, elapsed, patience):
+            if pool and not to_compile and _takes_over(pool, ledger, tried, elapsed, patience):
                 return
             if course is not current:
                 ledger.risk(course)
@@ -113,13 +115,22 @@ def _in_turn(ledger: Ledger) -> Iterator[tuple[Course, int, Block]]:
         yield from ledger.waiting(_is_ordinary)
 
 
-def _takes_over(pool: Pool, ledger: Ledger, elapsed: float, patience: float) -> bool:
+def _takes_over(pool: Pool, ledger: Ledger, tried: Set[str], elapsed: float, patience: float) -> bool:
     """Whether workers are here; they are called once it is foreseen that what is left will outlast patience."""
-    if not pool.called and elapsed >= EARLY * patience:
-        unknown = 0.0 if elapsed < patience else inf
-        if seconds_left(ledger.courses, unknown) > WORTH_CALLING * patience:
+    if not pool.called and elapsed >= EARLY * patience and _is_time(pool, ledger, tried, elapsed < patience):
+        unknown, worth = (
+            (0.0 if elapsed < patience else inf),
+            WORTH_COPYING if pool.comes_at_once else WORTH_CALLING,
+        )
+        if seconds_left(ledger.courses, unknown) > worth * patience:
             pool.call()
     return pool.ready or patience == 0
+
+
+def _is_time(pool: Pool, ledger: Ledger, tried: Set[str], early: bool) -> bool:
+    """Copies have loaded and compiled what this process has: better what every method needs."""
+    waiting = (course for course in ledger.courses if not course.status and _is_ordinary(course))
+    return not (early and pool.comes_at_once and any(course.cell.model.use not in tried for course in waiting))
 
 
 def _run_in_pool(ledger: Ledger, pool: Pool) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
@@ -28,3 +29,14 @@ def fits(plugin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     log.touch()
     monkeypatch.setenv("TROUBLED_LOG", str(log))
     return log
+
+
+@pytest.fixture
+def another_thread() -> Iterator[None]:
+    """A thread beside the main one, so that workers are new processes rather than copies of this one."""
+    done = Event()
+    thread = Thread(target=done.wait)
+    thread.start()
+    yield
+    done.set()
+    thread.join()

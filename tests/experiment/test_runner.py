@@ -6,12 +6,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
 
 from mlcli.core.errors import ModelFileError
 from mlcli.experiment.cells import Cell, ModelSpec, ProtocolSpec
+from mlcli.experiment.copies import packed
 from mlcli.experiment.ledger import Progress
 from mlcli.experiment.pool import Pool
 from mlcli.experiment.runner import run, workers_for
@@ -63,12 +65,35 @@ def test_other_processes_and_another_order_give_the_same_answers_to_the_bit(plug
     assert [result.stored for result in again] == [True] * 6 + [False]
 
 
-def test_workers_that_are_not_needed_after_all_leave_in_silence(capfd: pytest.CaptureFixture[str]) -> None:
+def test_new_processes_instead_of_copies_give_the_same_answers(plugin: Path, another_thread: None) -> None:
+    alone = toy.digest(run(batch(), jobs=1))
+    assert toy.digest(run(batch(), jobs=2, patience=AT_ONCE)) == alone
+
+
+def test_new_processes_that_are_not_needed_after_all_leave_in_silence(
+    another_thread: None, capfd: pytest.CaptureFixture[str]
+) -> None:
     with Pool(2) as pool:
+        assert not pool.comes_at_once
         pool.call()
         assert not pool.ready
     assert not pool.called
     assert capfd.readouterr().err == ""
+
+
+def test_copies_are_here_at_once_and_leave_in_silence(capfd: pytest.CaptureFixture[str]) -> None:
+    with Pool(2) as pool:
+        pool.call()
+        assert pool.ready == (sys.platform == "linux")
+    assert not pool.called
+    assert active_children() == []
+    assert capfd.readouterr().err == ""
+
+
+def test_what_a_copy_knows_already_is_not_sent_to_it() -> None:
+    rows = toy.dataset(rows=5_000).table
+    known, unknown = packed(rows, [rows]), packed(rows, [])
+    assert len(known) < 100 < len(unknown)
 
 
 def test_workers_that_come_early_find_the_rest_of_the_work(plugin: Path) -> None:

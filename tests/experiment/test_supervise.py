@@ -86,6 +86,11 @@ def test_a_worker_that_dies_takes_only_its_own_cell_with_it(plugin: Path) -> Non
     assert toy.digest([results[0], results[2]]) == toy.digest(healthy)
 
 
+def test_a_new_process_that_dies_takes_nothing_else_with_it_either(plugin: Path, another_thread: None) -> None:
+    results = run([toy.cell("troubled", seed=2), toy.troubled("leaves")], jobs=2, patience=0.0)
+    assert [result.status for result in results] == ["done", "died"]
+
+
 def test_a_cell_that_died_is_tried_again_in_a_process_of_its_own(fits: Path, store: Store) -> None:
     cell = toy.troubled("leaves")
     (first,) = run([cell], store=store, jobs=2, patience=0.0)
