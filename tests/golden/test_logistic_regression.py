@@ -14,7 +14,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array
-from mlcli.models.linear._conjugate import Conjugate
+from mlcli.models.linear._conjugate import IN_CACHE, Conjugate
 from mlcli.models.linear._forms import FORMS, contrasts, softmax
 from mlcli.models.linear._losses import CrossEntropy
 from mlcli.models.linear._objective import Objective
@@ -211,7 +211,21 @@ def test_slopes_and_curvatures_are_those_of_small_differences() -> None:
         bent = (objective.curvature(here) @ way.ravel()).reshape(way.shape)
         assert (ahead.value - behind.value) / 2e-5 == pytest.approx(np.vdot(here.slope, way), abs=1e-8)
         assert (ahead.slope - behind.slope) / 2e-5 == pytest.approx(bent, abs=1e-8)
-        assert Conjugate(objective, here)._bent(way.astype(np.float32)) == pytest.approx(bent, abs=1e-5)
+        assert Conjugate(objective, here, 1e-10)._bent(way.astype(np.float32)) == pytest.approx(bent, abs=1e-5)
+
+
+def test_a_product_with_the_curvature_of_many_rows_goes_through_them_in_pieces() -> None:
+    rng = np.random.default_rng(8)
+    X, weight, w = rng.normal(size=(10_500, 200)), np.full(10_500, 1 / 10_500), np.zeros((1, 201))
+    assert X.size > IN_CACHE
+    part = FORMS["one-against-rest"].parts((X[:, 0] > 0).astype(np.int32), 2)[-1]
+    standard = Standard(X, np.zeros(200), np.ones(200), True, 10_500.0)
+    objective = Objective(standard, CrossEntropy(part.outcomes, weight), part.mixing, part.bound, np.zeros(201))
+    way = rng.normal(size=(1, 201))
+    scores = X @ way[0, :-1] + way[0, -1]
+    bent = np.append(scores @ X, scores.sum()) / 4 / 10_500
+    found = Conjugate(objective, objective.at(w), 1e-6)._bent(way.astype(np.float32))
+    assert found[0] == pytest.approx(bent, abs=1e-4)
 
 
 def test_contrasts_are_orthonormal_and_add_up_to_nothing() -> None:

@@ -48,7 +48,7 @@ def newton(objective: Objective, start: Array, tolerance: float, max_iterations:
     if few is None:
         return descended(objective, start, tolerance, max_iterations)
     there = newton(few, start, *ENOUGH_FOR_FEW).at
-    return descended(objective, there.w, tolerance, max_iterations, curvature_at(few, there))
+    return descended(objective, there.w, tolerance, max_iterations, curvature_at(few, there, tolerance))
 
 
 def descended(
@@ -62,7 +62,7 @@ def descended(
     least_fall = tolerance**2 if objective.strength.any() else np.inf
     for iteration in range(max_iterations):
         fresh = curvature is None
-        curvature = curvature or curvature_at(objective, here)
+        curvature = curvature or curvature_at(objective, here, tolerance)
         step = curvature.step(here.slope)
         fall = -float(np.vdot(step, here.slope))
         if here.steepness <= tolerance and fall <= least_fall:
@@ -83,9 +83,9 @@ def _lengthened(step: Array, fall: float) -> Array:
     return step / (1 - min(fall / max(len(step), 1), MOST_EXPLAINED))
 
 
-def curvature_at(objective: Objective, here: Here) -> Curvature:
+def curvature_at(objective: Objective, here: Here, tolerance: float) -> Curvature:
     """What tells the way from here."""
-    return Inverse.at(objective, here) if here.w.size < WIDE else Conjugate(objective, here)
+    return Inverse.at(objective, here) if here.w.size < WIDE else Conjugate(objective, here, tolerance)
 
 
 def _without_rising(objective: Objective, here: Here, step: Array) -> Here | None:

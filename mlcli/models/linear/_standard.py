@@ -148,7 +148,7 @@ def times_rows(lines: NDArray[Real], block: NDArray[Real]) -> NDArray[Real]:
     return product
 
 
-def blocks(columns: Array) -> Iterator[tuple[slice, Array]]:
+def blocks(columns: NDArray[Real]) -> Iterator[tuple[slice, NDArray[Real]]]:
     """The rows, so many at a time that they stay in the cache."""
     size = max(256, BLOCK // max(columns.shape[1], 1))
     for first in range(0, len(columns), size):
