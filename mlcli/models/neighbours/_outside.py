@@ -11,7 +11,7 @@ import numpy as np
 from mlcli.core.held_out import Round
 from mlcli.core.tables import Array, Rows
 from mlcli.models.neighbours._compiled import Question, Ruler, nearest, pays
-from mlcli.models.neighbours._search import Pairs, gathered, in_order, near, pairs_of, rows_at_once
+from mlcli.models.neighbours._search import Pairs, gathered, in_order, measured, near, pairs_of, rows_at_once
 from mlcli.models.neighbours._spaces import Space
 
 
@@ -52,7 +52,7 @@ def candidates_outside(space: Space, order: Order, count: int) -> Iterator[Pairs
         asked, stored = order.asked[here], order.stored[there]
         outside = space.part[asked] != space.part[stored]
         here, asked, stored = here[outside], asked[outside], stored[outside]
-        yield in_order(here, stored, space.between(asked, stored))
+        yield in_order(here, stored, measured(space.between, asked, stored, len(space.scales.columns)))
 
 
 def _question(space: Space, order: Order, count: int) -> Question:

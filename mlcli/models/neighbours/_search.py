@@ -19,6 +19,8 @@ BLOCK_BYTES = 4_000_000
 """What the screened values of one block may take; never all pairs at once."""
 PAIRS_AT_ONCE = 200_000
 """How many pairs are measured and counted at once (a block with more ties than that is taken whole)."""
+CELLS_AT_ONCE = 1_000_000
+"""How many cells of pairs are looked at at once."""
 GROUPS = 16
 """Into how many groups per wanted neighbour the stored points are dealt; see ``_near``."""
 
@@ -60,8 +62,20 @@ def candidates(distance: Distance, asked: Points, stored: Points, count: int) ->
         lines, others = np.ascontiguousarray(asked.numbers.T), np.ascontiguousarray(stored.numbers.T)
         yield from pairs_of(nearest(Question.plain(lines, others, count), Ruler.plain(lines, others)))
         return
+    columns = len(asked.numbers) + len(asked.codes)
     for here, there in gathered(_near_places(distance.screen(stored), asked, len(stored), count)):
-        yield in_order(here, there, distance.between(asked.take(here), stored.take(there)))
+        yield in_order(here, there, measured(partial(_between, distance, asked, stored), here, there, columns))
+
+
+def _between(distance: Distance, asked: Points, stored: Points, here: Rows, there: Rows) -> Array:
+    return distance.between(asked.take(here), stored.take(there))
+
+
+def measured(between: Callable[[Rows, Rows], Array], here: Rows, there: Rows, columns: int) -> Array:
+    """The distances of pairs, so many at a time that their cells take little room."""
+    size = max(1, CELLS_AT_ONCE // max(columns, 1))
+    pieces = (slice(start, start + size) for start in range(0, len(here), size))
+    return np.concatenate([np.empty(0), *(between(here[piece], there[piece]) for piece in pieces)])
 
 
 def pairs_of(blocks: Iterable[Near]) -> Iterator[Pairs]:
