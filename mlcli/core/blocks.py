@@ -15,9 +15,9 @@ CELLS = 16_384
 LEAST_ROWS = 16
 
 
-def row_blocks(rows: int, columns: int) -> Iterator[slice]:
+def row_blocks(rows: int, columns: int, cells: int = CELLS) -> Iterator[slice]:
     """The rows of a table, some at a time, in order."""
-    size = max(LEAST_ROWS, CELLS // max(1, columns))
+    size = max(LEAST_ROWS, cells // max(1, columns))
     for start in range(0, rows, size):
         yield slice(start, start + size)
 

@@ -10,7 +10,7 @@ from mlcli.models.neighbours import _search
 from mlcli.models.neighbours._distances import DISTANCES, Distance, manhattan
 from mlcli.models.neighbours._points import Points
 from mlcli.models.neighbours._screens import SAME, TILE, ExactScreen
-from mlcli.models.neighbours._search import candidates
+from mlcli.models.neighbours._search import CELLS_AT_ONCE, SHORT_RANKS, candidates, in_order, measured
 from tests.golden.shipped import numeric
 
 SCALES = {
@@ -114,11 +114,44 @@ def test_a_distance_without_a_quick_screen_gives_the_same() -> None:
     assert np.array_equal(fast.keep(kept).distance, slow.distance)
 
 
+def every_distance(stored: Points, asked: Points) -> Array:
+    """The values of the screen that measures all pairs."""
+    screen = ExactScreen(manhattan, stored)
+    return screen.into(screen.room(len(asked)), asked)[0]
+
+
 def test_tiles_of_pairs_are_what_all_pairs_at_once_are() -> None:
     rng = np.random.default_rng(8)
     asked, stored = (Points(rng.normal(size=(3, n)), np.empty((0, n), np.int32)) for n in (7, TILE + 5))
-    values, _ = ExactScreen(manhattan, stored)(asked)
+    values = every_distance(stored, asked)
     assert np.array_equal(values, manhattan(asked.down(), stored))
     few = stored.take(slice(0, 50))
     many = Points(rng.normal(size=(3, 1_000)), np.empty((0, 1_000), np.int32))
-    assert np.array_equal(ExactScreen(manhattan, few)(many)[0], manhattan(many.down(), few))
+    assert np.array_equal(every_distance(few, many), manhattan(many.down(), few))
+
+
+@pytest.mark.parametrize("levels", [4, 10**9])
+@pytest.mark.parametrize("apart", [1, SHORT_RANKS])
+def test_pairs_are_in_order_of_asked_point_then_distance_then_stored_point(levels: int, apart: int) -> None:
+    rng = np.random.default_rng(levels + apart)
+    asked = apart * rng.integers(0, 5, 300).astype(np.intp)
+    stored, distance = rng.permutation(300).astype(np.intp), rng.integers(0, levels, 300).astype(float)
+    pairs = in_order(asked, stored, distance)
+    expected = sorted(zip(asked.tolist(), distance.tolist(), stored.tolist(), strict=True))
+    assert list(zip(pairs.asked.tolist(), pairs.distance.tolist(), pairs.stored.tolist(), strict=True)) == expected
+    none = np.empty(0, np.intp)
+    assert len(in_order(none, none, np.empty(0)).asked) == 0
+
+
+def test_pairs_are_measured_a_few_at_a_time() -> None:
+    sizes: list[int] = []
+
+    def between(here: Array, there: Array) -> Array:
+        sizes.append(len(here))
+        return here * 10.0 + there
+
+    here, there = np.arange(10), np.arange(10)[::-1]
+    found = measured(between, here, there, CELLS_AT_ONCE // 4)  # type: ignore[arg-type]
+    assert found.tolist() == (here * 10.0 + there).tolist()
+    assert sizes == [4, 4, 2]
+    assert len(measured(between, here[:0], there[:0], 3)) == 0  # type: ignore[arg-type]

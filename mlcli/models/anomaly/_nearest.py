@@ -93,4 +93,4 @@ def compiled(asked: Array, stored: Array, k: int, within: bool) -> Iterator[Neig
 
 
 def _points(rows: Array) -> Points:
-    return Points(np.ascontiguousarray(rows.T), np.empty((0, len(rows)), np.int32))
+    return Points(rows.T, np.empty((0, len(rows)), np.int32))

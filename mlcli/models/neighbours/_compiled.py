@@ -14,7 +14,7 @@ import numpy as np
 
 from mlcli.core.tables import Array, Rows
 from mlcli.models.neighbours._points import Points
-from mlcli.models.neighbours._screens import SAME, screen_by_squares
+from mlcli.models.neighbours._screens import SAME, not_below, screen_by_squares
 
 COMPILED_FROM = 25_000_000
 """From how many pairs of rows on loading compiled loops (0.3 s) pays within ten splits."""
@@ -128,7 +128,7 @@ def by_screen(question: Question) -> Listed:
     screen = screen_by_squares(_points(question.stored))
     groups = min(n, max(2 * count, ceil((n * count) ** 0.5 / 16) * 16))
     size = max(FEWEST_ROWS, BLOCK_BYTES // (4 * n))
-    block, room = np.empty((size, n), np.float32), 4 * count * size
+    block, room = screen.room(size), 4 * count * size
     for start in range(0, len(question.asked), size):
         rows = slice(start, start + size)
         values, lengths = screen.into(block, _points(question.asked[rows]))
@@ -136,7 +136,7 @@ def by_screen(question: Question) -> Listed:
         minima, bound = np.empty((len(values), groups), np.float32), np.empty(len(values))
         bounds(values, begin, end, minima, bound, np.empty(count, np.float32))
         limit = screen.limit(bound, lengths, question.stretch[rows], question.beside[rows])
-        held = _not_below(np.where(lengths < FAR_OFF, limit, np.inf))
+        held = not_below(np.where(lengths < FAR_OFF, limit, np.inf), block.dtype)
         ends = np.empty(len(values), np.intp)
         while True:
             places = np.empty(room, np.intp)
@@ -175,9 +175,3 @@ def by_tree(question: Question) -> Listed:
 
 def _points(rows: Array) -> Points:
     return Points(rows.T, np.empty((0, len(rows)), np.int32))
-
-
-def _not_below(limit: Array) -> Array:
-    """The limit in the precision of the screen, rounded up; one that is no number holds nothing back."""
-    single = np.nextafter(limit.astype(np.float32), np.float32(np.inf))
-    return np.where(np.isnan(limit), np.float32(np.inf), single)

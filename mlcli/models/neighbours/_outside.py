@@ -75,10 +75,11 @@ def _ruler(space: Space, order: Order) -> Ruler:
 def _near_places(space: Space, order: Order, count: int) -> Iterator[tuple[Rows, Rows]]:
     screen = space.distance.screen(space.points.take(order.stored))
     size = rows_at_once(len(order.stored))
+    room = screen.room(size)
     for start in range(0, len(order.asked), size):
         rows = order.asked[start : start + size]
         part = space.part[rows]
-        values, lengths = screen(space.points.take(rows))
+        values, lengths = screen.into(room, space.points.take(rows))
         _blank(values, order.begin[part], order.end[part])
         beside = space.beside[part] + space.rounding[rows]
         limit_of = partial(screen.limit, lengths=lengths, stretch=space.stretch[part], beside=beside)

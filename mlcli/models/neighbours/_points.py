@@ -1,4 +1,4 @@
-"""Rows as a distance sees them: one line of numbers or codes for each column, so that a column is contiguous."""
+"""Rows as a distance sees them: one line of numbers or codes for each column."""
 
 from __future__ import annotations
 
@@ -29,6 +29,10 @@ class Points:
         """Some of the points."""
         return Points(self.numbers[:, rows], self.codes[:, rows])
 
+    def by_column(self) -> Points:
+        """The same points, each column in one piece."""
+        return Points(np.ascontiguousarray(self.numbers), np.ascontiguousarray(self.codes))
+
     def down(self) -> Points:
         """The same points along the first of two axes, to meet others that lie along the second."""
         return Points(self.numbers[:, :, None], self.codes[:, :, None])
@@ -36,7 +40,7 @@ class Points:
 
 def as_they_are(table: Table, spans: Array) -> Points:
     """Every column as it stands in the table."""
-    return Points(np.ascontiguousarray(table.numbers.T), np.ascontiguousarray(table.codes.T))
+    return Points(table.numbers.T, table.codes.T)
 
 
 def on_unit_sphere(table: Table, spans: Array) -> Points:

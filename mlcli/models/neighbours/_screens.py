@@ -8,8 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from mlcli.core.blocks import row_blocks
 from mlcli.core.tables import Array
 from mlcli.models.neighbours._points import Points
+
+Values = np.ndarray[Any, Any]
 
 
 class Screen(Protocol):
@@ -22,8 +25,11 @@ class Screen(Protocol):
     def rounding(self) -> float:
         """How wrong values may be; 0 when they are the distances themselves."""
 
-    def __call__(self, asked: Points) -> tuple[np.ndarray[Any, Any], Array]:
-        """The values, and the lengths of the asked points."""
+    def room(self, rows: int) -> Values:
+        """Room for the values of so many asked points: fresh pages cost as much as what is put there."""
+
+    def into(self, room: Values, asked: Points) -> tuple[Values, Array]:
+        """The values, in ``room`` for at least as many, and the lengths of the asked points."""
 
     def limit(
         self, bound: Array, lengths: Array, stretch: Array | float = 1.0, beside: Array | float = 0.0
@@ -36,6 +42,8 @@ class Screen(Protocol):
 
 SAME = 1e-12
 """Distances closer than this, relatively, are the same: what differs is rounding."""
+PIECE = 2**17
+"""How many cells are prepared at once."""
 TILE = 12_000
 """Pairs measured at once: what an allocator hands out again without asking the system for fresh pages."""
 
@@ -48,9 +56,13 @@ class ExactScreen:
     stored: Points
     rounding: float = 0.0
 
-    def __call__(self, asked: Points) -> tuple[Array, Array]:
+    def room(self, rows: int) -> Values:
+        """In double precision."""
+        return np.empty((rows, len(self.stored)))
+
+    def into(self, room: Values, asked: Points) -> tuple[Values, Array]:
         """Every distance; lengths do not matter where nothing is rounded."""
-        values = np.empty((len(asked), len(self.stored)))
+        values = room[: len(asked)]
         wide = min(len(self.stored), TILE)
         high = TILE // wide
         for top in range(0, len(asked), high):
@@ -74,7 +86,7 @@ class ProductScreen:
     Points are moved to ``centre`` and divided by ``scale`` first, which changes no order but keeps the digits.
     """
 
-    stored: np.ndarray[Any, Any]
+    stored: Values
     centre: Array
     scale: float
 
@@ -84,16 +96,16 @@ class ProductScreen:
         terms: int = self.stored.shape[1]
         return 4 * (terms + 4) * float(np.finfo(np.float32).eps)
 
-    def __call__(self, asked: Points) -> tuple[np.ndarray[Any, Any], Array]:
-        """One block of products."""
-        return self.into(np.empty((len(asked), len(self.stored)), np.float32), asked)
+    def room(self, rows: int) -> Values:
+        """In single precision."""
+        return np.empty((rows, len(self.stored)), np.float32)
 
-    def into(self, room: np.ndarray[Any, Any], asked: Points) -> tuple[np.ndarray[Any, Any], Array]:
-        """One block of products, in ``room`` for at least as many: fresh pages cost as much as the product."""
+    def into(self, room: Values, asked: Points) -> tuple[Values, Array]:
+        """One block of products."""
         moved = (asked.numbers.T - self.centre) / self.scale
         beside = np.column_stack([-2 * moved, np.ones(len(moved))]).astype(np.float32)
         values = np.matmul(beside, self.stored.T, out=room[: len(beside)])
-        return values, np.sqrt((moved**2).sum(axis=1))
+        return values, np.sqrt(_squares(moved))
 
     def limit(
         self, bound: Array, lengths: Array, stretch: Array | float = 1.0, beside: Array | float = 0.0
@@ -108,12 +120,28 @@ class ProductScreen:
 
 def screen_by_squares(stored: Points) -> ProductScreen:
     """Squared distances without the ‖a‖² that all pairs of one asked point share."""
+    rows, squares = stored.numbers.T, np.empty(len(stored))
     centre = stored.numbers.mean(axis=1)
-    moved = stored.numbers.T - centre
-    squares = (moved**2).sum(axis=1)
+    pieces = list(row_blocks(len(rows), len(centre), PIECE))
+    for piece in pieces:
+        squares[piece] = _squares(rows[piece] - centre)
     scale = float(np.sqrt(squares.max(initial=0.0))) or 1.0
-    beside = np.column_stack([moved / scale, squares / scale**2])
-    return ProductScreen(beside.astype(np.float32), centre, scale)
+    beside = np.empty((len(rows), len(centre) + 1), np.float32)
+    for piece in pieces:
+        beside[piece, :-1] = (rows[piece] - centre) / scale
+    beside[:, -1] = squares / scale**2
+    return ProductScreen(beside, centre, scale)
+
+
+def _squares(moved: Array) -> Array:
+    lengths: Array = np.einsum("ij,ij->i", moved, moved)
+    return lengths
+
+
+def not_below(limit: Array, dtype: np.dtype[Any]) -> Values:
+    """The limit in the precision of a screen, rounded up; one that is no number holds nothing back."""
+    rounded = np.nextafter(limit.astype(dtype), dtype.type(np.inf))
+    return np.asarray(np.where(np.isnan(limit), dtype.type(np.inf), rounded))
 
 
 def screen_by_angle(stored: Points) -> ProductScreen:

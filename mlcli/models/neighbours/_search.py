@@ -13,7 +13,7 @@ from mlcli.core.tables import Array, Flags, Rows
 from mlcli.models.neighbours._compiled import Near, Question, Ruler, nearest, pays
 from mlcli.models.neighbours._distances import Distance
 from mlcli.models.neighbours._points import Points
-from mlcli.models.neighbours._screens import Screen
+from mlcli.models.neighbours._screens import Screen, not_below
 
 BLOCK_BYTES = 4_000_000
 """What the screened values of one block may take; never all pairs at once."""
@@ -21,7 +21,9 @@ PAIRS_AT_ONCE = 200_000
 """How many pairs are measured and counted at once (a block with more ties than that is taken whole)."""
 CELLS_AT_ONCE = 1_000_000
 """How many cells of pairs are looked at at once."""
-GROUPS = 16
+SHORT_RANKS = 2**16
+"""So many ranks are sorted by their digits."""
+GROUPS = 32
 """Into how many groups per wanted neighbour the stored points are dealt; see ``_near``."""
 
 
@@ -62,6 +64,7 @@ def candidates(distance: Distance, asked: Points, stored: Points, count: int) ->
         lines, others = np.ascontiguousarray(asked.numbers.T), np.ascontiguousarray(stored.numbers.T)
         yield from pairs_of(nearest(Question.plain(lines, others, count), Ruler.plain(lines, others)))
         return
+    asked, stored = asked.by_column(), stored.by_column()
     columns = len(asked.numbers) + len(asked.codes)
     for here, there in gathered(_near_places(distance.screen(stored), asked, len(stored), count)):
         yield in_order(here, there, measured(partial(_between, distance, asked, stored), here, there, columns))
@@ -89,9 +92,23 @@ def _listed(found: Near) -> tuple[Rows, Rows, Array]:
 
 
 def in_order(asked: Rows, stored: Rows, distance: Array) -> Pairs:
-    """Measured pairs, sorted."""
+    """Measured pairs, sorted: by distance first, then back to the asked points, which ties alone make dearer."""
+    first = int(asked.min(initial=np.iinfo(asked.dtype).max))
+    if int(asked.max(initial=-1)) - first < SHORT_RANKS:
+        order = np.argsort(distance)
+        rank = (asked - first).astype(np.uint16)
+        order = order[np.argsort(rank[order], kind="stable")]
+        pairs = Pairs(asked[order], stored[order], distance[order])
+        if not _tied(pairs):
+            return pairs
     order = np.lexsort((stored, distance, asked))
     return Pairs(asked[order], stored[order], distance[order])
+
+
+def _tied(pairs: Pairs) -> bool:
+    """Whether some asked point has two pairs at the same distance."""
+    same = pairs.distance[1:] == pairs.distance[:-1]
+    return bool((same & (pairs.asked[1:] == pairs.asked[:-1])).any())
 
 
 def gathered(blocks: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
@@ -120,8 +137,9 @@ def rows_at_once(n: int) -> int:
 def _near_places(screen: Screen, asked: Points, n: int, count: int) -> Iterator[tuple[Rows, Rows]]:
     """Places of pairs that may be near, block by block."""
     size = rows_at_once(n)
+    room = screen.room(size)
     for start in range(0, len(asked), size):
-        values, lengths = screen(asked.take(slice(start, start + size)))
+        values, lengths = screen.into(room, asked.take(slice(start, start + size)))
         here, there = near(values, count, partial(screen.limit, lengths=lengths))
         yield here + start, there
 
@@ -137,23 +155,17 @@ def near(values: np.ndarray[Any, Any], count: int, limit_of: Callable[[Array], A
     groups = n // deep
     body = values[:, : groups * deep].reshape(len(values), deep, groups)
     minima = np.hstack([body.min(axis=1), values[:, groups * deep :]])
-    limit = limit_of(np.partition(minima, count - 1, axis=1)[:, count - 1].astype(float))
-    row, group = np.nonzero(_within(minima, limit[:, None]))
-    column = _members(group, groups, deep, n)
-    found = values[row[:, None], np.minimum(column, n - 1)]
-    which, depth = np.nonzero(_within(found, limit[row][:, None]) & (column < n))
-    return row[which], column[which, depth]
+    bound = np.partition(minima, count - 1, axis=1)[:, count - 1]
+    limit = not_below(limit_of(bound.astype(float)), values.dtype)[:, None]
+    rest = groups * deep - groups
+    row, group = np.nonzero(_within(minima, limit))
+    dealt = group < groups
+    among = row[dealt], group[dealt]
+    which, depth = np.nonzero(_within(body[among[0], :, among[1]], limit[among[0]]))
+    here = np.concatenate([among[0][which], row[~dealt]])
+    return here, np.concatenate([among[1][which] + groups * depth, rest + group[~dealt]])
 
 
-def _members(group: Rows, groups: int, deep: int, n: int) -> Rows:
-    """The stored points of each group, one line each; n where a group (one of the undealt rest) has fewer."""
-    column: Rows = group[:, None] + groups * np.arange(deep)
-    rest = group >= groups
-    column[rest] = n
-    column[rest, 0] = group[rest] + groups * (deep - 1)
-    return column
-
-
-def _within(values: np.ndarray[Any, Any], limit: Array) -> Flags:
+def _within(values: np.ndarray[Any, Any], limit: np.ndarray[Any, Any]) -> Flags:
     """At most the limit; what overflowed counts as within, so that it is measured."""
     return ~(values > limit)
