@@ -3,7 +3,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Thread, active_count
+from time import monotonic, sleep
 
 import pytest
 
@@ -40,3 +41,6 @@ def another_thread() -> Iterator[None]:
     yield
     done.set()
     thread.join()
+    until = monotonic() + 10.0
+    while active_count() > 1 and monotonic() < until:  # those of the pool go a little later
+        sleep(0.01)
