@@ -152,12 +152,15 @@ class Classifier(Model):
 
     def decide_among(self, probabilities: Array, class_totals: Array) -> Codes:
         """The same for rows that different training rows answer: their class totals (n or 1 × K)."""
-        order = _most_first(class_totals)
-        if len(order) == 1:
-            first = first_of_the_largest(probabilities.T[order[0]].T)
-            return np.asarray(order[0].astype(np.int32).take(first))
-        first = first_of_the_largest(np.take_along_axis(probabilities, order, axis=1))
-        return np.asarray(np.take_along_axis(order, first[:, None], axis=1)[:, 0], np.int32)
+        if len(class_totals) == 1:
+            order = _most_first(class_totals)[0]
+            first = first_of_the_largest(probabilities.T[order].T)
+            return np.asarray(order.astype(np.int32).take(first))
+        decided, tied = _largest(probabilities)
+        order = _most_first(class_totals[tied])
+        first = first_of_the_largest(np.take_along_axis(probabilities[tied], order, axis=1))
+        decided[tied] = np.take_along_axis(order, first[:, None], axis=1)[:, 0]
+        return decided
 
     @staticmethod
     def told(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:
@@ -264,6 +267,13 @@ def first_of_the_largest(shares: Array) -> Rows:
         none_yet &= column < bound
         first += none_yet
     return first
+
+
+def _largest(shares: Array) -> tuple[Codes, Rows]:
+    """The column of each row that is largest, and the rows in which it is not alone, but for rounding."""
+    columns = np.ascontiguousarray(shares.T)
+    near = columns >= columns.max(axis=0, initial=0.0) * (1 - 10.0**-DECIMALS)
+    return near.argmax(axis=0).astype(np.int32), np.flatnonzero(np.count_nonzero(near, axis=0) != 1)
 
 
 def _most_first(class_totals: Array) -> Rows:

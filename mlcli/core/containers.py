@@ -107,11 +107,11 @@ class LabelledRows(RowsOfTable):
         target = _target(schema)
         y = table.cells(target).astype(np.int32)
         column = next(column for column in table.columns if column.name == target)
-        labelled, unlabelled = (
+        labelled, *unlabelled = (
             LabelledRows(**_common(table, schema, some), y=y[some], classes=column.levels)
-            for some in (y >= 0, y < 0)
+            for some in ((y >= 0, y < 0) if (y < 0).any() else (y >= 0,))
         )
-        return labelled.beside(unlabelled)
+        return labelled.beside(*unlabelled) if unlabelled else labelled
 
     def _taken(self, rows: Rows | slice) -> dict[str, Any]:
         return {"y": self.y[rows]}
@@ -212,7 +212,7 @@ def extras_of(table: Table, schema: Schema) -> dict[str, Any]:
 
 def _common(table: Table, schema: Schema, keep: Flags) -> dict[str, Any]:
     rows = np.flatnonzero(keep)
-    kept = table.take(rows)
+    kept = table if len(rows) == len(table) else table.take(rows)
     return {
         "table": kept.select(column.name for column in schema.features()),
         "rows": rows,

@@ -80,5 +80,7 @@ def all_moderate(data: Any) -> bool:
 def _moderate(values: Array, limits: tuple[float, float]) -> bool:
     sizes = np.abs(values)
     least, most = limits
+    if sizes.size and least <= sizes.min() and sizes.max() <= most:  # no number is 0 or missing
+        return True
     smallest = np.min(sizes, where=sizes > 0, initial=np.inf)
     return bool(smallest >= least) and not bool((sizes > most).any())

@@ -55,7 +55,7 @@ class Sums:
             return other if self.weight == 0 else self
         weight = self.weight + other.weight
         apart = other.mean - self.mean
-        between = self.weight * other.weight / weight * np.multiply.outer(apart, apart)
+        between = self.weight * other.weight / weight * (apart[:, None] * apart)
         return Sums(
             weight,
             self.mean + apart * (other.weight / weight),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Rows = NDArray[np.intp]
 Flags = NDArray[np.bool_]
+Cell = TypeVar("Cell", bound=np.generic)
 
 MISSING_CODE = -1
 """The code of an empty cell, and of a level that was not there in training."""
@@ -85,4 +87,13 @@ class Table:
     def select(self, names: Iterable[str]) -> Table:
         """Some of the columns, in the order of the file."""
         wanted = set(names)
-        return Table.of(((column, cells) for column, cells in self.parts() if column.name in wanted), len(self))
+        return Table(
+            tuple(column for column in self.columns if column.name in wanted),
+            _kept(self.numbers, [column.name in wanted for column in self.number_columns]),
+            _kept(self.codes, [column.name in wanted for column in self.code_columns]),
+        )
+
+
+def _kept(cells: NDArray[Cell], wanted: list[bool]) -> NDArray[Cell]:
+    """Some of the columns; all of them are not copied."""
+    return cells if all(wanted) else np.compress(wanted, cells, axis=1)
