@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import mlcli
 from mlcli.core.registry import MODELS, STEPS, Catalogue, Entry
 from mlcli.core.seeds import digest
+from mlcli.experiment._sources import sources
 from mlcli.experiment.cells import Cell
 from mlcli.experiment.preparation import ReadyCell
 from mlcli.experiment.protocols._base import Split
@@ -41,9 +41,6 @@ COUNTED_BY_NUMBER = frozenset(
     )
 )
 """The modules of ``core`` on which everything rests; the others belong to a kind of task and count by source."""
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-"""Where a statement holds other statements."""
 
 
 def cell_key(cell: Cell, made: ReadyCell, splits: str) -> str:
@@ -84,11 +81,12 @@ def method_version(catalogue: Catalogue, name: str) -> str:
     Comments, docstrings and layout are left out: they change no result.
     """
     reached = _reached(catalogue.entry(name))
+    sources().keep()
     return digest(dict(sorted(reached.items())))
 
 
 def _reached(entry: Entry) -> dict[str, str]:
-    """What the modules that count for a method do: its own and, again and again, what they import."""
+    """Hashes of what the modules that count for a method do: its own and, again and again, what they import."""
     reached: dict[str, str] = {}
     waiting = [entry.module]
     while waiting:
@@ -96,35 +94,10 @@ def _reached(entry: Entry) -> dict[str, str]:
         file = None if module in reached or not _counts(module, entry) else _file_of(module)
         if file is not None:
             package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-            reached[module], imports = _read(file.read_bytes(), package)
-            waiting += imports
+            source = sources().read(file.read_bytes(), package)
+            reached[module] = source.does
+            waiting += source.imports
     return reached
-
-
-@cache
-def _read(source: bytes, package: str) -> tuple[str, tuple[str, ...]]:
-    """What a module does, as text, and what it imports; many methods share modules."""
-    tree = ast.parse(source)
-    imports = tuple(_imports(tree, package))  # before docstrings are cut out
-    return _statements(tree), imports
-
-
-def _walk(tree: ast.Module) -> Iterator[ast.AST]:
-    """The module and every statement in it; most nodes are expressions, and nothing is sought in those."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        for block in BLOCKS:
-            waiting += getattr(node, block, ())
-
-
-def _statements(tree: ast.Module) -> str:
-    """What a module does, as text, without its docstrings."""
-    for node in _walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-    return ast.unparse(tree)
 
 
 def _counts(module: str, entry: Entry) -> bool:
@@ -133,24 +106,6 @@ def _counts(module: str, entry: Entry) -> bool:
     room, _, name = module.rpartition(".")
     by_number = module == CORE or (room == CORE and name in COUNTED_BY_NUMBER)
     return package in ("mlcli", entry.module.partition(".")[0]) and not by_number
-
-
-def _imports(tree: ast.Module, package: str) -> Iterator[str]:
-    """Every module that the import statements of a module may mean, inner ones included."""
-    for node in _walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = _absolute(node, package)
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)
-
-
-def _absolute(node: ast.ImportFrom, package: str) -> str:
-    if not node.level:
-        return node.module or ""
-    parts = package.split(".")[: len(package.split(".")) - node.level + 1]
-    return ".".join([*parts, *([node.module] if node.module else [])])
 
 
 def _file_of(module: str) -> Path | None:
