@@ -30,12 +30,15 @@ Running: from cells to answers
     hearing         what is warned of meanwhile
     parcel          what a worker sends back
     pace            how long work may take, from what is done
-    pool            worker processes: copies of this one, or newcomers through joblib
+    pool            worker processes
+    copies          those that begin as copies of this one
+    newcomers       those that joblib starts anew
     supervise       child processes with a budget, or under suspicion
     protocols/      the ways to split, one file each
 
 Keeping: answers that are not run again
     versions        the key of a cell: all that its result depends on
+    _sources        what sources do, parsed once
     payload         answers as bytes
     store           cells, blocks and endings in SQLite
     run_log         runs, shown again as they were
