@@ -11,6 +11,8 @@ from benchmarks.timing import markdown
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 LARGE = frozenset({"2,000 × 20", "20,000 × 20", "100,000 × 50", "2,000 × 500"})
+SOLVER = re.compile(r" \(.*\)$")
+WORK = frozenset({"method", "peer", "kind", "protocol", "rows", "state", "program", "command"})
 HISTOGRAMS = "scikit-learn HistGradientBoosting"
 
 Record = Mapping[str, str]
@@ -34,6 +36,10 @@ class Goal:
         return all(_matches(record.get(name, ""), wanted) for name, wanted in self.where.items()) and bool(
             NUMBER.search(record.get(self.column, ""))
         )
+
+    def harder(self, one: float, other: float) -> float:
+        """The number that is further from it."""
+        return min(one, other) if self.most is None else max(one, other)
 
     def met(self, number: float) -> bool:
         """Whether a number reaches it."""
@@ -70,7 +76,7 @@ GOALS = (
         "leave-one-out in 3 fits",
         column="in how many fits",
         most=3,
-        where={"protocol": "leave-one-out", "method": "linear-regression|ridge|lda"},
+        where={"protocol": "leave-one-out", "method": "linear-regression|lda"},
     ),
     splits(
         "leave-one-out in 10 fits",
@@ -128,11 +134,22 @@ def summary(sections: Mapping[str, str]) -> str:
 
 def reached(goal: Goal, counting: list[Record]) -> tuple[str, str]:
     """The range of each method with how many of its rows meet the goal, and how many of all."""
-    numbers: dict[str, list[float]] = {}
+    found: dict[str, dict[tuple[str, ...], float]] = {}
     for record in counting:
-        numbers.setdefault(record[goal.by], []).append(first_number(record[goal.column]))
-    words = [f"{name} {_range(found)}{_of_several(goal, found)}" for name, found in numbers.items()]
-    return "; ".join(words), _share(goal, [number for found in numbers.values() for number in found])
+        numbers, work, number = (
+            found.setdefault(record[goal.by], {}),
+            _work(record),
+            first_number(record[goal.column]),
+        )
+        numbers[work] = goal.harder(number, numbers.get(work, number))
+    ranges = {name: list(numbers.values()) for name, numbers in found.items()}
+    words = [f"{name} {_range(numbers)}{_of_several(goal, numbers)}" for name, numbers in ranges.items()]
+    return "; ".join(words), _share(goal, [number for numbers in ranges.values() for number in numbers])
+
+
+def _work(record: Record) -> tuple[str, ...]:
+    """What is done: of a peer's solvers that do the same, the fastest counts."""
+    return tuple(SOLVER.sub("", cell) for name, cell in record.items() if name in WORK)
 
 
 def _range(numbers: list[float]) -> str:

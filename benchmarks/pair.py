@@ -31,9 +31,10 @@ class Pair:
 
     @property
     def peer_name(self) -> str:
-        """The package and the class of the peer."""
+        """The package and the class of the peer, and its solver if one is chosen."""
         module, _, name = self.peer.partition(":")
-        return f"{module.partition('.')[0]} {name}".replace("sklearn", "scikit-learn")
+        solver = f" ({self.peer_params['solver']})" if "solver" in self.peer_params else ""
+        return f"{module.partition('.')[0]} {name}{solver}".replace("sklearn", "scikit-learn")
 
     @property
     def lacking(self) -> str:

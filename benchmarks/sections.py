@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 
 FAMILIES = ("bayes", "linear", "logistic", "neighbours", "trees", "forests", "boosting")
-NAMES = ("startup", *FAMILIES, "kinds", "splits", "shell", "utilisation")
+NAMES = ("startup", *FAMILIES, "scores", "kinds", "splits", "shell", "utilisation")
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,16 @@
-"""Logistic regression beside scikit-learn's, both until no entry of the gradient per row is above 1e-6."""
+"""Logistic regression beside scikit-learn's, both until no entry of the gradient per row is above 1e-6.
+
+Softmax and an l2 of 1 on both sides; scikit-learn by its two fastest solvers. On `segment`, whose columns are not
+scaled, lbfgs has not arrived after 1,000 steps.
+"""
 
 from benchmarks.pair import Pair
 
+PEER = "sklearn.linear_model:LogisticRegression"
 OURS = {"tolerance": 1e-6}
 THEIRS = {"tol": 1e-6, "max_iter": 1000}
 
-PAIRS = (
-    Pair(
-        "logistic-regression",
-        "classification",
-        "sklearn.linear_model:LogisticRegression",
-        params=OURS,
-        peer_params=THEIRS,
-    ),
+PAIRS = tuple(
+    Pair("logistic-regression", "classification", PEER, OURS, {**THEIRS, "solver": solver})
+    for solver in ("lbfgs", "newton-cholesky")
 )
