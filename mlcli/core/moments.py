@@ -5,17 +5,22 @@ One pass, in blocks that fit a cache: cells are told from a row near them, so th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from mlcli.core.blocks import SIDE_BY_SIDE, row_blocks
+from mlcli.core.blocks import SIDE_BY_SIDE, less_row, row_blocks
 from mlcli.core.tables import Array, Codes, Flags, Rows
 
 ROUNDING = 4 * np.finfo(np.float64).eps
 FAR = 100.0
 """A row farther than 10 deviations from the mean is a poor one to tell cells from; the mean then is taken."""
+CELLS = 2**16
+"""How many cells are gone through at once."""
+MANY_GROUPS = 2**15
+"""Fewer are sorted by their digits."""
 MAY_BE_CONSTANT = 1e-9
 """A column that varies by less, as a share of its size, is looked at again: sums round."""
 
@@ -52,43 +57,53 @@ class Spread:
 
 def moments(numbers: Array, weights: Array, ddof: int = 0) -> Moments:
     """The moments of each column; ``ddof`` is taken off the summed weight that the variance is divided by."""
-    return _spread(numbers, weights, _weighty(weights)).moments(ddof)
+    return _spread(numbers, weights).moments(ddof)
 
 
 def means(numbers: Array, weights: Array) -> Array:
     """The mean of each column alone."""
-    return _spread(numbers, weights, _weighty(weights)).mean
+    return _spread(numbers, weights).mean
 
 
 def spreads(numbers: Array, weights: Array, group: Codes, groups: int) -> Spread:
     """The spread of each group of rows (groups × columns)."""
     counted = weights > 0
-    found = [_spread(numbers, weights, np.flatnonzero((group == k) & counted)) for k in range(groups)]
-    return Spread(*(np.array([getattr(one, name) for one in found]) for name in ("weight", "mean", "squares")))
+    group = group if counted.all() else np.where(counted, group, -1)
+    return _of_sets(numbers, weights, list(_rows_of(group, groups)))
 
 
-def _weighty(weights: Array) -> Rows | None:
-    """The rows that count; None for all."""
+def _rows_of(group: Codes, groups: int) -> Iterator[Rows]:
+    """The rows of each group, in order."""
+    order = np.argsort(group.astype(np.int16) if groups < MANY_GROUPS else group, kind="stable")
+    ends = np.searchsorted(group[order], np.arange(groups + 1)).tolist()
+    return (order[start:end] for start, end in pairwise(ends))
+
+
+def _spread(numbers: Array, weights: Array) -> Spread:
+    """The spread of all rows that have a weight."""
     counted = weights > 0
-    return None if counted.all() else np.flatnonzero(counted)
+    found = _of_sets(numbers, weights, [None if counted.all() else np.flatnonzero(counted)])
+    return Spread(found.weight[0], found.mean[0], found.squares[0])
 
 
-def _spread(numbers: Array, weights: Array, rows: Rows | None) -> Spread:
-    """What is true of some rows, all of which have a weight."""
-    columns = numbers.shape[1]
-    if not (len(numbers) if rows is None else len(rows)):
-        return Spread(*np.zeros((3, columns)))
-    near = np.nan_to_num(numbers[0 if rows is None else rows[0]])
-    weight, first, second = _sums(numbers, weights, rows, near)
+def _of_sets(numbers: Array, weights: Array, sets: Sequence[Rows | None]) -> Spread:
+    """The spread of each set of rows, all of which have a weight; None is all rows."""
+    room, near = _room(numbers), np.zeros((len(sets), numbers.shape[1]))
+    weight, first, second = np.zeros((3, *near.shape))
+    for k, rows in enumerate(sets):
+        if len(numbers if rows is None else rows):
+            near[k] = _known(numbers[0 if rows is None else rows[0]])
+            weight[k], first[k], second[k] = _sums(numbers, weights, rows, near[k], room)
     mean, squares = _told_from(near, weight, first, second)
-    flat = squares <= weight * (MAY_BE_CONSTANT * mean) ** 2
-    if flat.any():
-        _settle_constant(flat, mean, squares, numbers, weights, rows)
-    if (first**2 > FAR * weight * squares)[squares > 0].any():
-        weight, first, second = _sums(numbers, weights, rows, mean)
-        constant = squares == 0
-        mean, squares = _told_from(mean, weight, first, second)
-        squares[constant] = 0.0
+    flat = (squares <= weight * (MAY_BE_CONSTANT * mean) ** 2) & (second > 0)
+    for k in np.flatnonzero(flat.any(axis=1)).tolist():
+        _settle_constant(flat[k], mean[k], squares[k], numbers, weights, sets[k])
+    far = ((first**2 > FAR * weight * squares) & (squares > 0)).any(axis=1)
+    for k in np.flatnonzero(far).tolist():
+        again = _sums(numbers, weights, sets[k], mean[k], room)
+        constant = squares[k] == 0
+        mean[k], squares[k] = _told_from(mean[k], *again)
+        squares[k, constant] = 0.0
     return Spread(weight, mean, squares)
 
 
@@ -98,13 +113,14 @@ def _told_from(near: Array, weight: Array, first: Array, second: Array) -> tuple
     return np.where(weight > 0, near + away, 0.0), np.maximum(second - first * away, 0.0)
 
 
-def _sums(numbers: Array, weights: Array, rows: Rows | None, near: Array) -> tuple[Array, Array, Array]:
+def _sums(
+    numbers: Array, weights: Array, rows: Rows | None, near: Array, room: Array
+) -> tuple[Array, Array, Array]:
     """The weight of the cells, and the weighted sums of them told from a row, and of their squares."""
     first, second, lacking = np.zeros((3, numbers.shape[1]))
     total = 0.0
-    for block, weight in _blocks(numbers, weights, rows):
+    for cells, weight in _told(numbers, weights, rows, near, room):
         total += float(weight.sum())
-        cells = block - near
         sums = weight @ cells
         if np.isnan(sums).any():
             gaps = np.isnan(cells)
@@ -117,10 +133,23 @@ def _sums(numbers: Array, weights: Array, rows: Rows | None, near: Array) -> tup
     return total - lacking, first, second
 
 
-def _blocks(numbers: Array, weights: Array, rows: Rows | None) -> Iterator[tuple[Array, Array]]:
-    for block in row_blocks(len(numbers) if rows is None else len(rows), numbers.shape[1]):
-        some = block if rows is None else rows[block]
-        yield numbers[some], weights[some]
+def _room(numbers: Array) -> Array:
+    """Room for a block of rows: fresh pages cost more than what is done to them."""
+    return np.empty(numbers[next(row_blocks(max(len(numbers), 1), numbers.shape[1], CELLS))].shape)
+
+
+def _told(
+    numbers: Array, weights: Array, rows: Rows | None, near: Array, room: Array
+) -> Iterator[tuple[Array, Array]]:
+    """Block by block, cells told from a row, in the same room, and the weights of their rows."""
+    for block in row_blocks(len(numbers) if rows is None else len(rows), numbers.shape[1], CELLS):
+        if rows is None:
+            weight = weights[block]
+            yield less_row(numbers[block], near, room[: len(weight)]), weight
+        else:
+            weight = weights[rows[block]]
+            taken = np.take(numbers, rows[block], axis=0, out=room[: len(weight)], mode="clip")
+            yield less_row(taken, near, taken), weight
 
 
 def _settle_constant(
@@ -141,7 +170,12 @@ def extent(numbers: Array, weights: Array) -> tuple[Array, Array]:
     if not some.size:
         return np.zeros(numbers.shape[1]), np.zeros(numbers.shape[1])
     low, high = over_rows(np.fmin, some), over_rows(np.fmax, some)
-    return np.nan_to_num(low), np.nan_to_num(high)
+    return _known(low), _known(high)
+
+
+def _known(row: Array) -> Array:
+    """A row with 0 for what it lacks."""
+    return np.where(np.isnan(row), 0.0, row)
 
 
 def over_rows(extreme: np.ufunc, numbers: Array) -> Array:
