@@ -14,7 +14,7 @@ from numpy.linalg import LinAlgError
 
 from benchmarks.alone import measured
 from benchmarks.pair import Pair, answers_of_ours, answers_of_theirs, score
-from benchmarks.rows import Made, all_for
+from benchmarks.rows import SIZES, Made, all_for
 from benchmarks.timing import Times, for_a_while, markdown, median_ms, ratio_of_turns
 from mlcli.core.errors import MlcliError
 
@@ -75,11 +75,12 @@ def side_by_side(pair: Pair) -> tuple[list[Row], dict[str, Times]]:
 
 
 def warm(pair: Pair) -> None:
-    """Load what both import, and every kernel."""
-    for n, p in ((150, 4), (2_000, 20)):
-        train, test = Made(n, p).halves(pair.kind, 50)
+    """Load what both import; and every kernel of ours, as some are only for many rows."""
+    train, test = SIZES[0].halves(pair.kind, pair.asked)
+    answers_of_theirs(pair.theirs(train), test)
+    for size in SIZES:
+        train, test = size.halves(pair.kind, pair.asked)
         answers_of_ours(pair.ours(train), test)
-        answers_of_theirs(pair.theirs(train), test)
 
 
 @dataclass

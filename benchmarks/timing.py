@@ -22,13 +22,13 @@ def in_turns(things: Mapping[str, Callable[[], object]], repeats: int) -> Times:
 
 
 def for_a_while(things: Mapping[str, Callable[[], object]], seconds: float, most: int) -> Times:
-    """Seconds of processor time of each thing, alternating until ``seconds`` have passed or ``most`` turns.
+    """Processor time of each thing in seconds, alternating until they have taken so many or ``most`` turns.
 
     Everything here runs on one thread, so that other people's work on the machine does not count.
     """
     times: Times = {name: [] for name in things}
-    started = perf_counter()
-    while not times[next(iter(times))] or perf_counter() - started < seconds:
+    started = process_time()
+    while not times[next(iter(times))] or process_time() - started < seconds:
         for name, thing in things.items():
             start = process_time()
             thing()
