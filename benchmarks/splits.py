@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -65,10 +65,14 @@ METHODS = (
 )
 
 
-def table() -> str:
+NARROWS_TO = frozenset(method.name for method in METHODS)
+
+
+def table(only: Collection[str] = ()) -> str:
     """One row for each method, size and protocol."""
     warnings.simplefilter("ignore")
-    rows = [row for method in METHODS if method.name in MODELS for size in SIZES for row in rows_of(method, size)]
+    wanted = [method for method in METHODS if method.name in MODELS and (not only or method.name in only)]
+    rows = [row for method in wanted for size in SIZES for row in rows_of(method, size)]
     return f"{LEGEND}\n\n{markdown(HEADER, rows)}"
 
 
