@@ -12,6 +12,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.explanation import Explanation
+from mlcli.core.tables import Rows
 
 JUDGED = "test"
 """The part of a split that is answered, where many are answered together."""
@@ -59,7 +60,8 @@ class Together(Sequence[SplitResult]):
         return len(self.labels)
 
     def __iter__(self) -> Iterator[SplitResult]:
-        for place, answers in enumerate(self.answers.parted(self._places)):
+        places = (slice(*ends) for ends in pairwise(self._ends.tolist()))
+        for place, answers in enumerate(self.answers.parted(places)):
             yield self._result(place, answers)
 
     @overload
@@ -70,7 +72,7 @@ class Together(Sequence[SplitResult]):
         if isinstance(index, slice):
             return tuple(self)[index]
         place = range(len(self))[index]
-        return self._result(place, self.answers.take(self._places[place]))
+        return self._result(place, self.answers.take(slice(*self._ends[place : place + 2])))
 
     def _result(self, place: int, answers: Answers) -> SplitResult:
         return SplitResult(
@@ -84,9 +86,9 @@ class Together(Sequence[SplitResult]):
         )
 
     @cached_property
-    def _places(self) -> list[slice]:
-        """Where the rows of each split stand among the answers."""
-        return [slice(*ends) for ends in pairwise(np.cumsum([0, *self.sizes]).tolist())]
+    def _ends(self) -> Rows:
+        """Among the answers, the rows of each split stand from one of these to the next."""
+        return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.intp)
 
     def column(self, name: str) -> Sequence[Any]:
         """One field of every split."""
