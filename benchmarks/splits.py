@@ -1,16 +1,17 @@
-"""Whole cross-validations beside scikit-learn's `cross_val_predict`; each fold standardises anew on both sides."""
+"""Whole cross-validations beside scikit-learn's `cross_val_predict`; steps learn anew in each fold on both sides."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from time import process_time
 from typing import Any
 
 import numpy as np
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -29,6 +30,8 @@ from mlcli.experiment.runner import run
 SIZES = (Made(2_000, 20), Made(20_000, 50))
 SAMPLED = 10
 """How many of the splits of leave-one-out are made by the peer; their mean stands for all."""
+EMPTY = 0.05
+"""The share of cells that some rows lack."""
 PATIENCE = 1.0
 TURNS = 5
 HEADER = ("method", "peer", "protocol", "rows", "ours", "theirs", "ratio", "in how many fits", "how")
@@ -43,12 +46,39 @@ Row = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Method:
-    """A method and its peer, ``module:class``."""
+    """A method and its peer, ``module:class``, on cells of which a share is empty and filled with means."""
 
     name: str
     kind: str
     peer: str
     peer_params: dict[str, Any] = field(default_factory=dict)
+    empty: float = 0.0
+
+    @property
+    def steps(self) -> tuple[StepSpec, ...]:
+        """What ours does in each split before it learns."""
+        return (*([StepSpec("impute")] if self.empty else []), StepSpec("standardise"))
+
+    @property
+    def pipeline(self) -> Any:
+        """What the peer does in each split."""
+        module, _, name = self.peer.partition(":")
+        model = getattr(import_module(module), name)(**self.peer_params)
+        return make_pipeline(*([SimpleImputer()] if self.empty else []), StandardScaler(), model)
+
+    def rows(self, size: Made) -> Any:
+        """Made rows, some of their cells taken out."""
+        data, _ = size.halves(self.kind, 0)
+        if not self.empty:
+            return data
+        cells = data.table.numbers.copy()
+        cells[np.random.default_rng(0).random(cells.shape) < self.empty] = np.nan
+        columns = tuple(replace(column, missing=True) for column in data.table.columns)
+        return data.with_table(Table(columns, cells, data.table.codes))
+
+    def label(self, size: Made) -> str:
+        """The rows in words."""
+        return f"{size.label}, {self.empty:.0%} empty" if self.empty else size.label
 
 
 METHODS = (
@@ -62,6 +92,9 @@ METHODS = (
     Method("knn", "classification", "sklearn.neighbors:KNeighborsClassifier"),
     Method("logistic-regression", "classification", "sklearn.linear_model:LogisticRegression", {"tol": 1e-6}),
     Method("decision-tree", "classification", "sklearn.tree:DecisionTreeClassifier"),
+    Method("naive-bayes", "classification", "sklearn.naive_bayes:GaussianNB", empty=EMPTY),
+    Method("lda", "classification", "sklearn.discriminant_analysis:LinearDiscriminantAnalysis", empty=EMPTY),
+    Method("linear-regression", "regression", "sklearn.linear_model:LinearRegression", empty=EMPTY),
 )
 
 
@@ -78,7 +111,7 @@ def table(only: Collection[str] = ()) -> str:
 
 def rows_of(method: Method, size: Made) -> Iterator[Row]:
     """Ten folds, then leave-one-out where a shortcut answers it: without one it would take hours."""
-    data, _ = size.halves(method.kind, 0)
+    data = method.rows(size)
     dataset = as_dataset(data)
     one_fit = seconds_of(partial(run, [cell(method, dataset, ProtocolSpec("whole"))], jobs=1))
     folds = "stratified-k-fold" if method.kind == "classification" else "k-fold"
@@ -107,7 +140,7 @@ def compared(method: Method, size: Made, data: Any, asked: Cell, one_fit: float,
         method.name,
         peer_name(method),
         asked.protocol.use,
-        size.label,
+        method.label(size),
         median_ms(times["ours"]),
         mark + median_ms(in_all),
         f"**{np.median(ratios):.1f}** ({ratios[0]:.1f} to {ratios[-1]:.1f})",
@@ -117,8 +150,8 @@ def compared(method: Method, size: Made, data: Any, asked: Cell, one_fit: float,
 
 
 def cell(method: Method, dataset: Dataset, protocol: ProtocolSpec) -> Cell:
-    """One method on one dataset, standardised."""
-    return Cell(dataset, method.kind, ModelSpec(method.name), (StepSpec("standardise"),), protocol, seed=1)
+    """One method on one dataset, with its steps."""
+    return Cell(dataset, method.kind, ModelSpec(method.name), method.steps, protocol, seed=1)
 
 
 def as_dataset(data: Any) -> Dataset:
@@ -147,17 +180,11 @@ def peer_name(method: Method) -> str:
     return f"scikit-learn {method.peer.partition(':')[2]}"
 
 
-def pipeline(method: Method) -> Any:
-    """What the peer does in each split."""
-    module, _, name = method.peer.partition(":")
-    return make_pipeline(StandardScaler(), getattr(import_module(module), name)(**method.peer_params))
-
-
 def folds_by_peer(method: Method, data: Any) -> tuple[Callable[[], object], float, str]:
     """All ten folds."""
     folds = StratifiedKFold if method.kind == "classification" else KFold
     cv = folds(10, shuffle=True, random_state=0)
-    return partial(cross_val_predict, pipeline(method), data.table.numbers, data.y, cv=cv), 1.0, ""
+    return partial(cross_val_predict, method.pipeline, data.table.numbers, data.y, cv=cv), 1.0, ""
 
 
 def left_out_by_peer(method: Method, data: Any) -> tuple[Callable[[], object], float, str]:
@@ -168,7 +195,7 @@ def left_out_by_peer(method: Method, data: Any) -> tuple[Callable[[], object], f
 
     def some() -> None:
         for train, test in splits:
-            pipeline(method).fit(X[train], y[train]).predict(X[test])
+            method.pipeline.fit(X[train], y[train]).predict(X[test])
 
     return some, len(y) / SAMPLED, "≈ "
 
