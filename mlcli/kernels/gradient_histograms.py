@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from mlcli.core.tables import Array, Codes, Rows
+from mlcli.kernels.without_counting import compiled
 
 Bytes = NDArray[np.uint8]
 Whole = NDArray[np.int64]
@@ -26,7 +26,7 @@ PER_COLUMN = 2 * BINS
 """How many sums a column has."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def fix_points(gradient: Array, hessian: Array, weight: Array, scales: Array, shift: int, fixed: Whole) -> None:
     """Fill ``fixed`` (rows × 2) with the nearest whole numbers of units; the weight stands ``shift`` bits up."""
     for i in range(len(gradient)):
@@ -35,7 +35,7 @@ def fix_points(gradient: Array, hessian: Array, weight: Array, scales: Array, sh
         fixed[i, 1] = (heavy << shift) + np.int64(math.floor(hessian[i] * scales[1] + 0.5))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def add_rows(blocks: Bytes, rows: Codes, fixed: Whole, beside: Whole, sums: Whole) -> None:
     """Add some rows to the sums of one node; ``beside`` is room for their gradients in the order of ``rows``."""
     for i in range(len(rows)):
@@ -51,7 +51,7 @@ def add_rows(blocks: Bytes, rows: Codes, fixed: Whole, beside: Whole, sums: Whol
                 sums[at + 1] += second
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def clear(sums: Whole, bins: Rows) -> None:
     """Set to 0 what the columns, each with so many bins, may hold."""
     for column in range(len(bins)):
@@ -59,7 +59,7 @@ def clear(sums: Whole, bins: Rows) -> None:
         sums[start : start + 2 * bins[column]] = 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def subtract(sums: Whole, child: Whole, bins: Rows) -> None:
     """Take one child from the sums of its parent, which leaves the other."""
     for column in range(len(bins)):

@@ -8,10 +8,10 @@ weight of a side, how many bits up the weight stands, and whether scores are bou
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from mlcli.core.tables import Array, Rows
 from mlcli.kernels.gradient_histograms import PER_COLUMN, Whole
+from mlcli.kernels.without_counting import inlined
 
 NOTHING = -np.inf
 LEAST_HESSIAN = 1e-3
@@ -19,29 +19,31 @@ LEAST_HESSIAN = 1e-3
 ROUNDING = 1e-12
 """A gain no larger than this share of what the node has already is one of rounding alone."""
 
+LEFT_GRADIENT, LEFT_PACKED, ORDER, GOES_LEFT = range(4)
+"""What the rows of the room to work in hold, of every bin."""
 FEW = 4
 """With so many bins for each row, empty bins are passed by."""
 NUMERIC, NOMINAL = 0, 1
 """How the bins of a column may be parted: below and above, or in any two groups."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def hessian_of(packed: int, units: Array, whole: Whole) -> float:
     """The hessian in a word that holds the weight too."""
     hessian: float = (packed & ((np.int64(1) << whole[1]) - 1)) * units[1]
     return hessian
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def running(sums: Whole, cuts: int, gradient: int, packed: int, along: Whole) -> None:
     """Fill ``along`` with what lies left of the cut after each bin; there is something already to begin with."""
     for k in range(cuts):
         gradient += sums[2 * k]
         packed += sums[2 * k + 1]
-        along[0, k], along[1, k] = gradient, packed
+        along[LEFT_GRADIENT, k], along[LEFT_PACKED, k] = gradient, packed
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def free_gains(along: Whole, cuts: int, total: Whole, units: Array, whole: Whole, gains: Array) -> None:
     """Fill ``gains`` with G²/(H + l2) of both sides of every cut; minus infinity where a side has too little."""
     least, shift = whole[0], whole[1]
@@ -49,8 +51,8 @@ def free_gains(along: Whole, cuts: int, total: Whole, units: Array, whole: Whole
     unit, scale, l2 = units[0], units[1], units[2]
     all_weight, all_gradient, all_hessian = total[1] >> shift, total[0], total[1] & mask
     for k in range(cuts):
-        weight, low = along[1, k] >> shift, along[1, k] & mask
-        left, right = along[0, k] * unit, (all_gradient - along[0, k]) * unit
+        weight, low = along[LEFT_PACKED, k] >> shift, along[LEFT_PACKED, k] & mask
+        left, right = along[LEFT_GRADIENT, k] * unit, (all_gradient - along[LEFT_GRADIENT, k]) * unit
         here, there = low * scale, (all_hessian - low) * scale
         poor = (weight < least) | (all_weight - weight < least) | (here < LEAST_HESSIAN) | (there < LEAST_HESSIAN)
         here = l2 + (here if here > LEAST_HESSIAN else LEAST_HESSIAN)
@@ -59,29 +61,36 @@ def free_gains(along: Whole, cuts: int, total: Whole, units: Array, whole: Whole
         gains[k] = NOTHING if poor else gain
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def score_of(gradient: float, hessian: float, lower: float, upper: float) -> float:
     """The best score of a side within its bounds; ``hessian`` includes l2."""
-    return min(max(-gradient / hessian, lower), upper) if hessian > 0.0 else min(max(0.0, lower), upper)
+    free = -gradient / hessian if hessian > 0.0 else 0.0
+    least = free if free > lower else lower
+    return least if least < upper else upper
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def lowering(gradient: float, hessian: float, score: float) -> float:
     """Twice what a score lowers the loss by."""
     return -(2.0 * gradient + hessian * score) * score
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def bounded_gains(
     along: Whole, cuts: int, total: Whole, units: Array, whole: Whole, direction: int, bounds: Array, gains: Array
 ) -> None:
     """The same where scores have bounds, and those of the two sides must rise or fall in one direction."""
     for k in range(cuts):
-        weight, all_weight = along[1, k] >> whole[1], total[1] >> whole[1]
-        left, right = along[0, k] * units[0], (total[0] - along[0, k]) * units[0]
-        here, there = hessian_of(along[1, k], units, whole), hessian_of(total[1] - along[1, k], units, whole)
+        weight, all_weight = along[LEFT_PACKED, k] >> whole[1], total[1] >> whole[1]
+        left, right = along[LEFT_GRADIENT, k] * units[0], (total[0] - along[LEFT_GRADIENT, k]) * units[0]
+        here, there = (
+            hessian_of(along[LEFT_PACKED, k], units, whole),
+            hessian_of(total[1] - along[LEFT_PACKED, k], units, whole),
+        )
         gains[k] = NOTHING
-        if weight < whole[0] or all_weight - weight < whole[0] or min(here, there) < LEAST_HESSIAN:
+        if weight < whole[0] or all_weight - weight < whole[0]:
+            continue
+        if here < LEAST_HESSIAN or there < LEAST_HESSIAN:
             continue
         below = score_of(left, here + units[2], bounds[0], bounds[1])
         above = score_of(right, there + units[2], bounds[0], bounds[1])
@@ -89,7 +98,7 @@ def bounded_gains(
             gains[k] = lowering(left, here + units[2], below) + lowering(right, there + units[2], above)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def first_best(gains: Array, cuts: int) -> int:
     """The first of the largest."""
     best, most = 0, gains[0]
@@ -99,7 +108,7 @@ def first_best(gains: Array, cuts: int) -> int:
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def best_of_few(
     sums: Whole, cuts: int, gradient: int, packed: int, total: Whole, units: Array, whole: Whole
 ) -> tuple[float, int]:
@@ -130,92 +139,97 @@ def best_of_few(
     return best, place
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def by_score(sums: Whole, known: int, units: Array, whole: Whole) -> Rows:
-    """The levels with rows, missing as the last of them, by gradient over hessian; of equals the first first."""
-    present = np.empty(known + 1, np.intp)
-    ratio = np.empty(known + 1)
+@inlined
+def by_score(sums: Whole, known: int, units: Array, whole: Whole, order: Whole, ratios: Array) -> int:
+    """Fill ``order`` with the levels that have rows, missing as the last of them, by gradient over hessian.
+
+    Of equals the first is first. Returns how many there are; ``ratios`` is room.
+    """
     count = 0
     for level in range(known + 1):
         packed = sums[2 * level + 1]
         if packed >> whole[1] > 0:
-            present[count] = level
-            ratio[count] = (
-                sums[2 * level] * units[0] / max(hessian_of(packed, units, whole) + units[2], LEAST_HESSIAN)
-            )
+            hessian = hessian_of(packed, units, whole) + units[2]
+            ratio = sums[2 * level] * units[0] / (hessian if hessian > LEAST_HESSIAN else LEAST_HESSIAN)
+            place = count
+            while place > 0 and ratios[place - 1] > ratio:
+                order[place], ratios[place] = order[place - 1], ratios[place - 1]
+                place -= 1
+            order[place], ratios[place] = level, ratio
             count += 1
-    return present[:count][np.argsort(ratio[:count], kind="mergesort")]
+    return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def best_cut(
     sums: Whole, cuts: int, gradient: int, packed: int, total: Whole, units: Array, whole: Whole, rows: int,
     direction: int, bounds: Array, along: Whole, gains: Array,
 ) -> tuple[float, int]:  # fmt: skip
     """The first best cut between bins, with a gradient and more on the left to begin with."""
-    if whole[2]:
-        running(sums, cuts, gradient, packed, along)
-        bounded_gains(along, cuts, total, units, whole, direction, bounds, gains)
-    elif FEW * rows < cuts:
+    if whole[2] == 0 and FEW * rows < cuts:
         return best_of_few(sums, cuts, gradient, packed, total, units, whole)
+    running(sums, cuts, gradient, packed, along)
+    if whole[2]:
+        bounded_gains(along, cuts, total, units, whole, direction, bounds, gains)
     else:
-        running(sums, cuts, gradient, packed, along)
         free_gains(along, cuts, total, units, whole, gains)
     best = first_best(gains, cuts)
     return gains[best], best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def best_of_values(
-    sums: Whole, known: int, total: Whole, units: Array, whole: Whole, rows: int, direction: int, bounds: Array,
-    along: Whole, gains: Array,
+@inlined
+def sort_levels(
+    sums: Whole, known: int, units: Array, whole: Whole, order: Whole, ratios: Array, ordered: Whole
+) -> int:
+    """Fill ``ordered`` with the sums of the levels as ``by_score`` puts them; how many there are."""
+    count = by_score(sums, known, units, whole, order, ratios)
+    for k in range(count):
+        ordered[2 * k], ordered[2 * k + 1] = sums[2 * order[k]], sums[2 * order[k] + 1]
+    return count
+
+
+@inlined
+def best_of_column(
+    sums: Whole, known: int, kind: int, total: Whole, units: Array, whole: Whole, rows: int, direction: int,
+    bounds: Array, room: Whole, ordered: Whole, gains: Array,
 ) -> tuple[float, int, bool]:  # fmt: skip
-    """The best cut of a column with an order, and whether missing cells go left of it; of equals right."""
-    gradient, packed = sums[2 * known], sums[2 * known + 1]
-    gain, cut = NOTHING, 0
-    cuts = known if packed else known - 1
-    if cuts > 0:
-        gain, cut = best_cut(sums, cuts, 0, 0, total, units, whole, rows, direction, bounds, along, gains)
-    if packed and known > 1:
-        other, place = best_cut(
-            sums, known - 1, gradient, packed, total, units, whole, rows, direction, bounds, along, gains
-        )
-        if other > gain:
-            return other, place, True
-    return gain, cut, False
+    """The best cut of a column, and whether missing cells go left of it; of equals right.
+
+    A column with an order is cut twice, with missing cells on the right and on the left; levels are put in order.
+    """
+    best, cut, left = NOTHING, 0, False
+    gradient, packed, source, sides = sums[2 * known], sums[2 * known + 1], sums, 2
+    cuts, few = (known if packed else known - 1), rows
+    if kind == NOMINAL:
+        cuts = sort_levels(sums, known, units, whole, room[ORDER], gains, ordered) - 1
+        source, few, direction, sides = ordered, cuts, 0, 1
+    elif packed == 0 or known < 2:
+        sides = 1
+    for side in range(sides):
+        if side == 1:
+            cuts = known - 1
+        if cuts > 0:
+            gain, place = best_cut(
+                source, cuts, side * gradient, side * packed, total, units, whole, few, direction, bounds, room,
+                gains,
+            )  # fmt: skip
+            if gain > best:
+                best, cut, left = gain, place, side == 1
+    return best, cut, left
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def best_of_levels(
-    sums: Whole, known: int, total: Whole, units: Array, whole: Whole, bounds: Array, along: Whole, gains: Array
-) -> tuple[float, int, bool]:
-    """The best cut of a nominal column through its levels as ``by_score`` puts them."""
-    order = by_score(sums, known, units, whole)
-    if len(order) < 2:
-        return NOTHING, 0, False
-    sorted_sums = np.empty(2 * len(order), np.int64)
-    for k in range(len(order)):
-        sorted_sums[2 * k], sorted_sums[2 * k + 1] = sums[2 * order[k]], sums[2 * order[k] + 1]
-    cuts = len(order) - 1
-    gain, cut = best_cut(sorted_sums, cuts, 0, 0, total, units, whole, cuts, 0, bounds, along, gains)
-    return gain, cut, False
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def best_split(
     sums: Whole, known: Rows, kinds: Rows, total: Whole, units: Array, whole: Whole, rows: int,
-    directions: Rows, bounds: Array, along: Whole, gains: Array,
+    directions: Rows, bounds: Array, room: Whole, ordered: Whole, gains: Array,
 ) -> tuple[float, int, int, bool]:  # fmt: skip
     """What the best split of a node gains, its column, its cut, and whether missing cells go left; 0 for none."""
     best, column, cut, left = NOTHING, -1, 0, False
     for f in range(len(known)):
-        of_column = sums[f * PER_COLUMN : (f + 1) * PER_COLUMN]
-        if kinds[f] == NOMINAL:
-            gain, place, side = best_of_levels(of_column, known[f], total, units, whole, bounds, along, gains)
-        else:
-            gain, place, side = best_of_values(
-                of_column, known[f], total, units, whole, rows, directions[f], bounds, along, gains
-            )
+        gain, place, side = best_of_column(
+            sums[f * PER_COLUMN : (f + 1) * PER_COLUMN], known[f], kinds[f], total, units, whole, rows,
+            directions[f], bounds, room, ordered, gains,
+        )  # fmt: skip
         if gain > best:
             best, column, cut, left = gain, f, place, side
     gradient, hessian = total[0] * units[0], hessian_of(total[1], units, whole) + units[2]

@@ -85,10 +85,19 @@ class Room:
     gains: Array
     totals: NDArray[np.int64]
     spans: Rows
+    of_bins: NDArray[np.int64]
+    """Four rows about the bins of a column."""
+    ordered: NDArray[np.int64]
+    """The sums of a column in another order."""
+    found: Array
+    """What each cut of a column gains."""
+    bounds: Array
 
     @staticmethod
     def of(rows: int, sums: int, leaves: int) -> Room:
         """Room for trees on so many rows, with so many sums per node, of so many leaves."""
+        from mlcli.kernels.gradient_histograms import BINS
+
         nodes = 2 * leaves - 1
         return Room(
             fixed=np.empty((rows, 2), np.int64),
@@ -102,6 +111,10 @@ class Room:
             gains=np.empty(nodes),
             totals=np.empty((nodes, 2), np.int64),
             spans=np.empty((nodes, 2), np.intp),
+            of_bins=np.empty((4, BINS), np.int64),
+            ordered=np.empty(2 * BINS, np.int64),
+            found=np.empty(BINS),
+            bounds=np.empty((nodes, 2)),
         )
 
 
@@ -111,6 +124,8 @@ class Columns:
 
     blocks: Bins
     bins: Bins
+    most: Rows
+    """How many bins each column of the blocks may have, that of missing cells included."""
     known: Rows
     kinds: Rows
     directions: Rows
@@ -140,8 +155,9 @@ class Grower:
         limits = np.array([self.limits.max_leaves, depth, GROWTH[self.limits.growth]])
         rows = np.arange(self.bins.shape[1], dtype=np.int32)
         nodes = grow(
-            columns.blocks, columns.bins, columns.known, columns.kinds, columns.directions,
-            room.fixed, units, whole, limits, room.pool, rows, room.spare, room.beside,
+            columns.blocks, columns.bins, columns.most, columns.known, columns.kinds, columns.directions,
+            room.fixed, units, whole, limits, rows, room.pool, room.spare, room.beside, room.of_bins,
+            room.ordered, room.found, room.bounds,
             room.asked, room.left, room.sets, room.scores, room.gains, room.totals, room.spans,
         )  # fmt: skip
         return self._grown(rows, nodes, chosen)
@@ -200,11 +216,14 @@ class Grower:
         return self._of(np.arange(len(self.bins)))
 
     def _of(self, chosen: Rows) -> Columns:
-        from mlcli.kernels.gradient_histograms import in_blocks
+        from mlcli.kernels.gradient_histograms import BLOCK, in_blocks
 
         bins = self.bins[chosen]
         kinds = self.nominal[chosen].astype(np.intp)
-        return Columns(in_blocks(bins), bins, self.known[chosen], kinds, self.directions[chosen])
+        blocks = in_blocks(bins)
+        most = np.ones(len(blocks) * BLOCK, np.intp)
+        most[: len(bins)] += self.known[chosen]
+        return Columns(blocks, bins, most, self.known[chosen], kinds, self.directions[chosen])
 
 
 def bits_of(total: Any) -> int:
