@@ -5,8 +5,10 @@ Sums alone give the slopes to ten digits where columns are far from collinear; e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from mlcli.core.containers import ValuedRows
 from mlcli.core.tables import Array
 from mlcli.models.linear._design import CONSTANT
 from mlcli.models.linear._from_sums import Plane, inverse_of
-from mlcli.models.linear._standard import blocks
+from mlcli.models.linear._standard import BLOCK, blocks
 
 FEWEST_PER_COLUMN = 5
 """With fewer rows per column there is nothing to save."""
@@ -27,12 +29,44 @@ NEAR_NOTHING = 4.0
 
 
 @dataclass(frozen=True, eq=False)
+class Near:
+    """Columns told from a place near them, 0 if None."""
+
+    numbers: Array
+    place: Array | None
+
+    @classmethod
+    def of(cls, numbers: Array) -> Self:
+        """The place is among the first rows, or 0 where columns are near it."""
+        some = numbers[:LOOKED_AT]
+        mean = some.mean(axis=0)
+        near_nothing = (mean**2 <= NEAR_NOTHING * some.var(axis=0)).all()
+        return cls(numbers, None if near_nothing else mean)
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """The rows in blocks; a single one is told once."""
+        return iter(self._only) if self.numbers.size <= BLOCK else self._told()
+
+    @cached_property
+    def _only(self) -> Sequence[tuple[slice, Array]]:
+        return list(self._told())
+
+    def _told(self) -> Iterator[tuple[slice, Array]]:
+        for rows, block in blocks(self.numbers):
+            yield rows, block if self.place is None else less_row(block, self.place)
+
+
+@dataclass(frozen=True, eq=False)
 class SimplePlane(Plane):
     """A plane, and the inverse (XᵀX + l2·I)⁻¹ it was found by."""
 
     inverse: Array
-    place: Array | None
-    """Where columns are told from; 0 if None."""
+    near: Near
+
+    @property
+    def from_place(self) -> Array:
+        """The centre as columns are told."""
+        return self.centre if self.near.place is None else self.centre - self.near.place
 
 
 def plane_in_one_pass(data: ValuedRows, l2: float) -> SimplePlane | None:
@@ -40,33 +74,29 @@ def plane_in_one_pass(data: ValuedRows, l2: float) -> SimplePlane | None:
     numbers, y = data.table.numbers, data.y
     if len(y) < FEWEST_PER_COLUMN * (numbers.shape[1] + 1) or not numbers.shape[1]:
         return None
-    place, near_y = _place_near(numbers), float(y[:LOOKED_AT].mean())
-    told = _sums(numbers, place, y - near_y, data.weight)
+    near, near_y = Near.of(numbers), float(y[:LOOKED_AT].mean())
+    told = _sums(near, y - near_y, data.weight)
     total, means = told.total, told.first / told.total
     gram = told.products - total * np.outer(means, means)
     toward = told.toward - told.level * means
-    variances, centre = gram.diagonal() / total, means if place is None else place + means
+    variances, centre = gram.diagonal() / total, means if near.place is None else near.place + means
     if (variances <= CONSTANT * (centre**2 + variances)).any() or (means**2 > FAR * variances).any():
         return None
     gram.reshape(-1)[:: len(means) + 1] += l2
     inverse = inverse_of(gram)
     if inverse is None:
         return None
-    return SimplePlane(inverse @ toward, centre, near_y + told.level / total, inverse, place)
+    return SimplePlane(inverse @ toward, centre, near_y + told.level / total, inverse, near)
 
 
 def corrected(plane: SimplePlane, data: ValuedRows) -> tuple[SimplePlane, float]:
     """A plane of least squares after one correction by its residuals, and their weighted squares then."""
-    plane = _correction(plane, data, _residuals(plane, data))
-    left = _residuals(plane, data)
+    left, toward = _residuals(plane, data)
+    total = float(left.sum() if data.weight is None else data.weight @ left)
+    slopes = plane.slopes + plane.inverse @ (toward - total * plane.from_place)
+    plane = replace(plane, slopes=slopes, level=plane.level + total / float(data.weights.sum()))
+    left, _ = _residuals(plane, data)
     return plane, float(left @ left if data.weight is None else data.weight * left @ left)
-
-
-def _place_near(numbers: Array) -> Array | None:
-    """A row near all rows, by the first ones; None where columns are near 0."""
-    some = numbers[:LOOKED_AT]
-    near = some.mean(axis=0)
-    return None if (near**2 <= NEAR_NOTHING * some.var(axis=0)).all() else near
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +110,12 @@ class _Told:
     level: float
 
 
-def _sums(numbers: Array, place: Array | None, y: Array, weight: Array | None) -> _Told:
-    width = numbers.shape[1]
+def _sums(near: Near, y: Array, weight: Array | None) -> _Told:
+    width = near.numbers.shape[1]
     first, toward, products = np.zeros(width), np.zeros(width), np.zeros((width, width))
     weights = np.ones(len(y)) if weight is None else weight
     root, weighted = (None, y) if weight is None else (np.sqrt(weight)[:, None], y * weight)
-    for rows, cells in _told_from(place, numbers):
+    for rows, cells in near.blocks():
         first += weights[rows] @ cells
         toward += weighted[rows] @ cells
         rooted = cells if root is None else cells * root[rows]
@@ -93,29 +123,11 @@ def _sums(numbers: Array, place: Array | None, y: Array, weight: Array | None) -
     return _Told(float(weights.sum()), first, products, toward, float(weighted.sum()))
 
 
-def _residuals(plane: SimplePlane, data: ValuedRows) -> Array:
-    """What the plane leaves of the target of each row."""
-    offset = plane.level - _from_place(plane) @ plane.slopes
-    left = data.y - offset
-    for rows, cells in _told_from(plane.place, data.table.numbers):
+def _residuals(plane: SimplePlane, data: ValuedRows) -> tuple[Array, Array]:
+    """What the plane leaves of the target of each row, and its weighted sum with each column told from a place."""
+    offset = plane.level - plane.from_place @ plane.slopes
+    left, toward = data.y - offset, np.zeros(len(plane.slopes))
+    for rows, cells in plane.near.blocks():
         left[rows] -= cells @ plane.slopes
-    return left
-
-
-def _correction(plane: SimplePlane, data: ValuedRows, left: Array) -> SimplePlane:
-    """The plane after one step by what it left."""
-    weighted = left if data.weight is None else left * data.weight
-    toward, level = -weighted.sum() * _from_place(plane), weighted.sum() / data.weights.sum()
-    for rows, cells in _told_from(plane.place, data.table.numbers):
-        toward += weighted[rows] @ cells
-    return replace(plane, slopes=plane.slopes + plane.inverse @ toward, level=plane.level + float(level))
-
-
-def _from_place(plane: SimplePlane) -> Array:
-    return plane.centre if plane.place is None else plane.centre - plane.place
-
-
-def _told_from(place: Array | None, numbers: Array) -> Iterator[tuple[slice, Array]]:
-    """The rows in blocks, their columns told from a place."""
-    for rows, block in blocks(numbers):
-        yield rows, block if place is None else less_row(block, place)
+        toward += (left[rows] if data.weight is None else left[rows] * data.weight[rows]) @ cells
+    return left, toward
