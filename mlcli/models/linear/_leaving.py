@@ -17,7 +17,7 @@ from mlcli.models.linear._inverse import WIDE
 from mlcli.models.linear._losses import CrossEntropy
 from mlcli.models.linear._newton import descended, newton
 from mlcli.models.linear._objective import Here, Objective
-from mlcli.models.linear._standard import Standard
+from mlcli.models.linear._standard import Scaled
 
 BLOCK = 2**17
 """How many scores are held at a time."""
@@ -179,6 +179,6 @@ def _become_shares(scores: Array) -> None:
 
 def _objective(frame: Frame, columns: Array, strength: Array, part: Part) -> Objective:
     width = columns.shape[1]
-    X = Standard(columns, np.zeros(width), np.ones(width), True, 1.0)
+    X = Scaled(columns, np.zeros(width), np.ones(width), True, 1.0)
     loss = CrossEntropy(part.outcomes, frame.weights / frame.weights.sum())
     return Objective(X, loss, part.mixing, part.bound, np.append(strength, 0.0))

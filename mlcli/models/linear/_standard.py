@@ -25,8 +25,8 @@ BLOCK = 2**17
 """How many numbers a block has."""
 LONG = 2**16
 """From so many numbers on, a copy is worth avoiding."""
-FEW_LINES = 4
-"""So many lines at most are multiplied one by one."""
+FEW_LINES, SHORT = 4, 2**12
+"""So many lines at most are multiplied one by one, where they meet so many numbers."""
 FAR = 1e4
 """A square of the mean beyond so many variances costs too many digits."""
 
@@ -46,15 +46,9 @@ class Standard:
     """What the columns were made by, if they are not those of the table."""
 
     @classmethod
-    def of(cls, data: SupervisedRows, intercept: bool) -> Self:
+    def of(cls, data: SupervisedRows, intercept: bool) -> Standard:
         """The columns of training rows; without an intercept the origin is the middle."""
-        return cls._as_they_are(data, intercept) or cls._designed(data, intercept)
-
-    @classmethod
-    def _designed(cls, data: SupervisedRows, intercept: bool) -> Self:
-        design = Design.of(data, intercept)
-        middle = np.zeros(design.columns.shape[1])
-        return cls(design.columns, middle, design.scale, intercept, design.total, design)
+        return cls._as_they_are(data, intercept) or Scaled.by(Design.of(data, intercept), intercept)
 
     @classmethod
     def _as_they_are(cls, data: SupervisedRows, intercept: bool) -> Self | None:
@@ -128,9 +122,39 @@ class Standard:
         return blocks(self.columns)
 
 
+class Scaled(Standard):
+    """The same, made once: ``columns`` are what the others stand for, so that nothing is done to coefficients."""
+
+    @classmethod
+    def by(cls, design: Design, intercept: bool) -> Self:
+        """The columns of a design."""
+        columns, middle = design.columns / design.scale, np.zeros(design.columns.shape[1])
+        return cls(columns, middle, design.scale, intercept, design.total, design)
+
+    def of_columns(self, w: Array) -> tuple[Array, Array]:
+        """Coefficients as slopes and levels."""
+        return w[:, :-1], w[:, -1]
+
+    def slopes(self, gathered: Array) -> Array:
+        """Slopes in the coefficients, in place."""
+        gathered[:, -1] *= self.intercept
+        return gathered
+
+    def both_ways(self, curved: Array) -> Array:
+        """A curvature in the coefficients, in place."""
+        if not self.intercept:
+            curved[..., -1] = curved[:, -1] = 0.0
+        return curved
+
+    @cached_property
+    def single(self) -> NDArray[np.float32]:
+        """The columns in single precision."""
+        return self.columns.astype(np.float32)
+
+
 def times_columns(lines: NDArray[Real], block: NDArray[Real]) -> NDArray[Real]:
-    """Lines (outputs × columns) times rows of columns; a few lines are faster one by one."""
-    if len(lines) > FEW_LINES:
+    """Lines (outputs × columns) times rows of columns; a few long ones are faster one by one."""
+    if len(lines) > FEW_LINES or block.size < SHORT:
         return np.asarray(lines @ block.T)
     product = np.empty((len(lines), len(block)), lines.dtype)
     for line, target in zip(lines, product, strict=True):
@@ -139,8 +163,8 @@ def times_columns(lines: NDArray[Real], block: NDArray[Real]) -> NDArray[Real]:
 
 
 def times_rows(lines: NDArray[Real], block: NDArray[Real]) -> NDArray[Real]:
-    """Lines (outputs × rows) times rows of columns; a few lines are faster one by one."""
-    if len(lines) > FEW_LINES:
+    """Lines (outputs × rows) times rows of columns; a few long ones are faster one by one."""
+    if len(lines) > FEW_LINES or block.size < SHORT:
         return np.asarray(lines @ block)
     product = np.empty((len(lines), block.shape[1]), lines.dtype)
     for line, target in zip(lines, product, strict=True):

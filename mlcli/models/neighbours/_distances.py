@@ -13,8 +13,10 @@ from mlcli.models.neighbours._points import (
     Points,
     as_set_members,
     as_they_are,
+    no_spans,
     on_unit_sphere,
     scaled_to_span,
+    spans_of,
 )
 from mlcli.models.neighbours._screens import ExactScreen, Screen, screen_by_angle, screen_by_squares
 
@@ -103,6 +105,8 @@ class Distance:
     """A cheaper look at all pairs that misses no neighbour, where there is one."""
     compiled: bool = False
     """Whether there is a compiled search."""
+    spans: Callable[[Table], Array] = no_spans
+    """What numbers are divided by, from training rows."""
 
     def screen(self, stored: Points) -> Screen:
         """What finds the points that may be near."""
@@ -119,5 +123,5 @@ DISTANCES = {
     "hamming": Distance(hamming, as_they_are, ANYTHING),
     "simple-matching": Distance(simple_matching, as_they_are, ANYTHING),
     "jaccard": Distance(jaccard, as_set_members, ANYTHING),
-    "mixed": Distance(mixed, scaled_to_span, ANYTHING),
+    "mixed": Distance(mixed, scaled_to_span, ANYTHING, spans=spans_of),
 }

@@ -52,6 +52,11 @@ def on_unit_sphere(table: Table, spans: Array) -> Points:
     return Points(np.ascontiguousarray(unit.T), np.ascontiguousarray(table.codes.T))
 
 
+def no_spans(table: Table) -> Array:
+    """Numbers are what they are."""
+    return np.ones(table.numbers.shape[1])
+
+
 def spans_of(table: Table) -> Array:
     """The range of each number in training rows; 1 where it is constant or unknown."""
     lowest, highest = extent(table.numbers, np.ones(len(table)))

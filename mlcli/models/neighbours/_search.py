@@ -19,7 +19,7 @@ BLOCK_BYTES = 4_000_000
 """What the screened values of one block may take; never all pairs at once."""
 PAIRS_AT_ONCE = 200_000
 """How many pairs are measured and counted at once (a block with more ties than that is taken whole)."""
-CELLS_AT_ONCE = 1_000_000
+CELLS_AT_ONCE = 65_536
 """How many cells of pairs are looked at at once."""
 SHORT_RANKS = 2**16
 """So many ranks are sorted by their digits."""

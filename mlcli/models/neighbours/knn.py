@@ -51,7 +51,7 @@ from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.models.neighbours._certainty import tie_in_doubt, votes_in_doubt
 from mlcli.models.neighbours._distances import DISTANCES, Distance
 from mlcli.models.neighbours._held_out import Searched, rows_to_find, searched
-from mlcli.models.neighbours._points import Points, spans_of
+from mlcli.models.neighbours._points import Points
 from mlcli.models.neighbours._search import Pairs, candidates, of_each
 from mlcli.models.neighbours._votes import (
     TIES,
@@ -100,7 +100,7 @@ class NearestNeighbours(Classifier, Regressor):
         data = data.counted()
         if self.tied_distance == "random":
             data = data.take(rng.permutation(len(data)))
-        self.spans_ = spans_of(data.table)
+        self.spans_ = self._distance.spans(data.table)
         points = self._distance.points(data.table, self.spans_)
         self.numbers_, self.codes_ = points.numbers, points.codes
         self.outputs_, self.weights_ = data.outputs, data.weights
