@@ -1,4 +1,4 @@
-"""Whole cross-validations beside scikit-learn's `cross_val_predict`; each fold learns its steps anew on both sides."""
+"""Whole cross-validations beside scikit-learn's `cross_val_predict`; steps learn anew in each fold for both."""
 
 from __future__ import annotations
 

@@ -10,6 +10,10 @@ PEER = "sklearn.linear_model:LogisticRegression"
 OURS = {"tolerance": 1e-6}
 THEIRS = {"tol": 1e-6, "max_iter": 1000}
 
+LIMITS = """On `segment`, whose columns differ in size by thousands and whose classes nearly part, Newton's
+method looks at 24 places and needs 16 curvatures; half of the time is their matrix products, which the peer's
+Newton needs too."""
+
 PAIRS = tuple(
     Pair("logistic-regression", "classification", PEER, OURS, {**THEIRS, "solver": solver})
     for solver in ("lbfgs", "newton-cholesky")
