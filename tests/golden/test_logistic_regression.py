@@ -18,7 +18,7 @@ from mlcli.models.linear._conjugate import IN_CACHE, Conjugate
 from mlcli.models.linear._forms import FORMS, contrasts, softmax
 from mlcli.models.linear._losses import CrossEntropy
 from mlcli.models.linear._objective import Objective
-from mlcli.models.linear._standard import Standard
+from mlcli.models.linear._standard import Scaled, Standard
 from mlcli.models.linear.logistic_regression import LogisticRegression
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import in_numbers, numeric, standardised, weighted, with_numbers
@@ -212,6 +212,23 @@ def test_slopes_and_curvatures_are_those_of_small_differences() -> None:
         assert (ahead.value - behind.value) / 2e-5 == pytest.approx(np.vdot(here.slope, way), abs=1e-8)
         assert (ahead.slope - behind.slope) / 2e-5 == pytest.approx(bent, abs=1e-8)
         assert Conjugate(objective, here, 1e-10)._bent(way.astype(np.float32)) == pytest.approx(bent, abs=1e-5)
+
+
+def test_the_curvature_of_many_outputs_from_products_is_that_of_blocks() -> None:
+    rng = np.random.default_rng(9)
+    y, shares = rng.integers(0, 6, 50).astype(np.int32), rng.dirichlet(np.ones(50))
+    columns, scale = rng.normal(size=(50, 3)), np.ones(3)
+    part = FORMS["softmax"].parts(y, 6)[-1]
+    loss, strength = CrossEntropy(part.outcomes, shares), np.array([0.1, 0.2, 0.3, 0.0])
+    w = rng.normal(size=(5, 4))
+    at_once, in_blocks = (
+        Objective(kind(columns, np.zeros(3), scale, True, 1.0), loss, part.mixing, part.bound, strength)
+        for kind in (Scaled, Standard)
+    )
+    assert at_once.X.products is not None
+    assert in_blocks.X.products is None
+    found, expected = (objective.curvature(objective.at(w)) for objective in (at_once, in_blocks))
+    assert found == pytest.approx(expected, abs=1e-14)
 
 
 def test_a_product_with_the_curvature_of_many_rows_goes_through_them_in_pieces() -> None:

@@ -12,6 +12,8 @@ from mlcli.core.tables import Array
 from mlcli.models.linear._losses import CrossEntropy
 from mlcli.models.linear._standard import Standard, times_columns, times_rows
 
+MANY_OUTPUTS = 4
+"""From so many on, the products of columns are best made once."""
 FEW = 20
 """So many rows for each coefficient say about where the minimum is."""
 
@@ -82,6 +84,8 @@ class Objective:
     def curvature(self, here: Here) -> Array:
         """The second derivative (all coefficients squared), in one pass over the rows."""
         outputs, width = len(here.w), len(self.X.scale)
+        if outputs >= MANY_OUTPUTS and self.X.products is not None:
+            return self._in_units(self._curved(here.shares, self.X.products))
         curved = np.zeros((outputs, width + 1, outputs, width + 1))
         for rows, block in self.X.blocks():
             shares, weights = here.shares[:, rows], self.loss.weights[rows]
@@ -94,6 +98,19 @@ class Objective:
             for k in range(j):
                 curved[k, :, j] = curved[j, :, k]
         return self._in_units(curved)
+
+    def _curved(self, shares: Array, products: Array) -> Array:
+        """The same in one product, of what two outputs and what two columns are for each row."""
+        outputs, width = len(shares), self.X.shape[1]
+        j, k = np.triu_indices(outputs)
+        bent = shares[j] * np.where((j == k)[:, None], 1 - shares[k], -shares[k])
+        bent *= self.loss.weights
+        one, other = np.triu_indices(width)
+        both = np.empty((len(j), width, width))
+        both[:, one, other] = both[:, other, one] = bent @ products
+        curved = np.empty((outputs, width, outputs, width))
+        curved[j, :, k] = curved[k, :, j] = both
+        return curved
 
     def curvature_bound(self) -> Array:
         """A matrix that the curvature never exceeds, the same for every output (Böhning 1992)."""

@@ -27,6 +27,8 @@ LONG = 2**16
 """From so many numbers on, a copy is worth avoiding."""
 FEW_LINES, SHORT = 4, 2**12
 """So many lines at most are multiplied one by one, where they meet so many numbers."""
+ROOM_FOR_PRODUCTS = 2**20
+"""How many numbers the products of columns may be."""
 FAR = 1e4
 """A square of the mean beyond so many variances costs too many digits."""
 
@@ -117,6 +119,11 @@ class Standard:
             made[rows] = (block - self.middle) / self.scale
         return made
 
+    @cached_property
+    def products(self) -> Array | None:
+        """For each row the products of two columns, with that of ones, if there is room for them."""
+        return None
+
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """The rows, a few at a time."""
         return blocks(self.columns)
@@ -150,6 +157,16 @@ class Scaled(Standard):
     def single(self) -> NDArray[np.float32]:
         """The columns in single precision."""
         return self.columns.astype(np.float32)
+
+    @cached_property
+    def products(self) -> Array | None:
+        """As an upper triangle, line by line."""
+        rows, width = self.shape
+        if rows * width * (width + 1) // 2 > ROOM_FOR_PRODUCTS:
+            return None
+        lines = np.concatenate([self.columns.T, np.ones((1, rows))])
+        first, second = np.triu_indices(width)
+        return np.ascontiguousarray((lines[first] * lines[second]).T)
 
 
 def times_columns(lines: NDArray[Real], block: NDArray[Real]) -> NDArray[Real]:
