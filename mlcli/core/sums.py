@@ -27,20 +27,23 @@ class Sums:
     high: Array
 
     @classmethod
-    def of(cls, columns: Array, weights: Array | None) -> Sums:
-        """The sums of some rows; a column in which NaN stands for nothing must not be among them."""
+    def of(cls, columns: Array, weights: Array | None, room: Array | None = None) -> Sums:
+        """The sums of some rows; a column in which NaN stands for nothing must not be among them.
+
+        ``room`` is as large as the columns, or these themselves where they are not needed any more.
+        """
         total = float(len(columns)) if weights is None else float(weights.sum())
         if total == 0:
             return cls.nothing(columns.shape[1])
         counted = columns if weights is None else columns[weights > 0]
         ones = np.ones(len(columns)) if weights is None else weights
+        low, high = over_rows(np.minimum, counted), over_rows(np.maximum, counted)
         mean = ones @ columns / total
-        centred = less_row(columns, mean)
+        centred = less_row(columns, mean, room)
         drift = ones @ centred / total
         centred -= drift
         if weights is not None:
             centred *= np.sqrt(weights)[:, None]
-        low, high = over_rows(np.minimum, counted), over_rows(np.maximum, counted)
         return cls(total, mean + drift, centred.T @ centred, low, high)
 
     @classmethod

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mlcli.core.blocks import less_row
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.moments import is_constant
 from mlcli.core.sums import Sums
@@ -58,12 +59,16 @@ class ClassSums:
         return float(self.weight.sum()) - ddof * int(self.present.sum())
 
 
-def rows_by_class(columns: Array, y: Codes, weight: Array | None, classes: int) -> list[Sums]:
-    """The sums of the rows of each class."""
+def rows_by_class(
+    columns: Array, y: Codes, weight: Array | None, classes: int, centre: Array | None = None
+) -> list[Sums]:
+    """The sums of the rows of each class, whose columns are told from ``centre`` if there is one."""
     found = []
     for k in range(classes):
         rows = np.flatnonzero(y == k)
-        found.append(Sums.of(columns[rows], None if weight is None else weight[rows]))
+        taken = columns[rows]
+        told = taken if centre is None else less_row(taken, centre, taken)
+        found.append(Sums.of(told, None if weight is None else weight[rows], told))
     return found
 
 

@@ -23,8 +23,11 @@ class Spread(NamedTuple):
 
 def spread_of_classes(data: LabelledRows, ddof: int) -> Spread:
     """The spread of the classes of training rows."""
-    centre = middle(data.table.numbers)
-    columns = less_row(data.table.numbers, centre)
-    sums = ClassSums.of(rows_by_class(columns, data.y, data.weight, len(data.classes)), centre)
+    numbers, centre = data.table.numbers, middle(data.table.numbers)
+    sums = ClassSums.of(rows_by_class(numbers, data.y, data.weight, len(data.classes), centre), centre)
     possible = possible_ddof(sums, ddof)
+
+    def columns() -> Array:
+        return less_row(numbers, centre)
+
     return Spread(centre, sums, possible, whitening_of(sums, possible, columns, data.y, data.weight))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,14 +74,16 @@ def _by_triangle(sums: ClassSums, ddof: int) -> Whitening | None:
     return Whitening(transform, np.full(len(varying), found[1]), units)
 
 
-def whitening_of(sums: ClassSums, ddof: int, columns: Array, y: Codes, weight: Array | None) -> Whitening:
+def whitening_of(
+    sums: ClassSums, ddof: int, columns: Callable[[], Array], y: Codes, weight: Array | None
+) -> Whitening:
     """The whitening by sums; by the rows themselves if some direction is too narrow for sums to show it."""
     found = _by_triangle(sums, ddof) or whitening_from(sums, ddof)
     if found.least >= SURE:
         return found
     units = found.units
     varying = np.flatnonzero(np.isfinite(units))
-    within = (columns[:, varying] - sums.mean[y][:, varying]) / units[varying]
+    within = (columns()[:, varying] - sums.mean[y][:, varying]) / units[varying]
     if weight is not None:
         within *= np.sqrt(weight)[:, None]
     triangle = np.linalg.qr(within, mode="r")
