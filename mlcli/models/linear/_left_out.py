@@ -7,8 +7,9 @@ import numpy as np
 from mlcli.core.expansion import NONE, UNSCALED, Recipe, prepared
 from mlcli.core.held_out import HeldOut
 from mlcli.core.sums import Sums
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Flags
 from mlcli.models.linear._from_sums import Basis, inverse_of
+from mlcli.models.linear._rescaled import without_each
 
 CLOSEST = 1e-4
 """A row whose leverage is nearer to 1 than this decides the plane alone where it lies: it is fitted without."""
@@ -50,6 +51,18 @@ def _by_leverage(recipe: Recipe, columns: Array, weights: Array, sums: Sums, l2:
 
 
 def downdated(recipe: Recipe, columns: Array, weights: Array, sums: Sums, l2: float) -> HeldOut:
+    """Each row by what is left of the sums without it: where units change little at once, else plane by plane."""
+    answers, sure = np.zeros(len(columns)), np.zeros(len(columns), bool)
+    if not recipe.has_gap.any():
+        answers, sure = without_each(recipe, columns, weights, sums, l2)
+    refused, rows = np.zeros(len(columns), bool), np.flatnonzero(~sure)
+    if len(rows):
+        answers[rows], refused[rows] = _plane_by_plane(recipe, columns[rows], weights[rows], sums, l2)
+    return HeldOut(answers, refused, "downdated sums")
+
+
+def _plane_by_plane(recipe: Recipe, columns: Array, weights: Array, sums: Sums, l2: float) -> tuple[Array, Flags]:
+    """The answer to each row by a system of its own, and which rows are refused."""
     from mlcli.kernels.left_out import planes_without_each
 
     answers, refused = np.zeros(len(columns)), np.zeros(len(columns), bool)
@@ -61,4 +74,4 @@ def downdated(recipe: Recipe, columns: Array, weights: Array, sums: Sums, l2: fl
         recipe.main, recipe.gap, recipe.has_gap, recipe.fills, recipe.ddof, begins, levels,
         l2, LOST, LEAST_PIVOT, answers, refused,
     )  # fmt: skip
-    return HeldOut(answers, refused, "downdated sums")
+    return answers, refused
