@@ -56,7 +56,7 @@ def table(family: str, pairs: Sequence[Pair], only: Collection[str] = ()) -> str
 
 def named(pair: Pair) -> tuple[str, str, str]:
     """The first cells of a row."""
-    return pair.method, pair.peer_name, pair.kind
+    return f"{pair.method} ({pair.remark})" if pair.remark else pair.method, pair.peer_name, pair.kind
 
 
 def side_by_side(pair: Pair) -> tuple[list[Row], dict[str, Times]]:

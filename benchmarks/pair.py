@@ -28,6 +28,8 @@ class Pair:
     params: dict[str, Any] = field(default_factory=dict)
     peer_params: dict[str, Any] = field(default_factory=dict)
     asked: int = MOST_ASKED
+    remark: str = ""
+    """What distinguishes it from another pair of the same method."""
 
     @property
     def peer_name(self) -> str:

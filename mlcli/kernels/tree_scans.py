@@ -10,21 +10,21 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core.tables import Array, Rows
+from mlcli.kernels.tree_layout import (
+    ALL,
+    AMOUNT,
+    ENTROPY,
+    LEFT,
+    RANK,
+    RIGHT,
+    ROW,
+    ROW_WEIGHT,
+    SQUARES,
+    Places,
+)
 from mlcli.kernels.without_counting import inlined
-
-Places = NDArray[np.int64]
-
-RANK = 32
-ROW = 2**RANK - 1
-SQUARES = 0
-ENTROPY = 1
-ROW_WEIGHT, AMOUNT, OUTPUT = range(3)
-"""Columns of ``facts`` about rows: AMOUNT is what a row adds to its sum."""
-LEFT, RIGHT, ALL, LOST = range(4)
-"""Rows of ``sums``: of the rows on either side of a cut, of all of the node, and of those with a missing cell."""
 
 
 @inlined

@@ -23,6 +23,9 @@ INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 FEWER = {"rounds": 20}
 """Where kernels are not compiled, a hundred rounds of boosting would take minutes in all."""
 
+ALSO: dict[str, tuple[tuple[tuple[str, Any], ...], ...]] = {"decision-tree": ((("bins", 8),),)}
+"""Configurations that make a method another one, though no choice of a parameter says so."""
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -103,7 +106,7 @@ def subjects() -> list[Subject]:
     for name in MODELS.names():
         cls = MODELS.load(name)
         for kind in kinds_of(cls):
-            for params in configurations(cls):
+            for params in (*configurations(cls), *ALSO.get(name, ())):
                 found += [Subject(name, kind.name, params, piped) for piped in (False, True)]
     return found
 

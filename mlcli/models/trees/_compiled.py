@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from mlcli.core.tables import Array, Rows
 from mlcli.models.trees._growing import Rules
 from mlcli.models.trees._levels import Targets
+from mlcli.models.trees._searched import Cells, InBins, Searched
 from mlcli.models.trees._structure import Ids, Tree
 
 MOST_WHOLE = 2.0**26
@@ -16,42 +17,34 @@ MOST_WHOLE = 2.0**26
 
 def grown_by_loops(cells: Array, levels: Rows, targets: Targets, rules: Rules, root: Rows | None = None) -> Tree:
     """The tree of some cells (n × F); or several as one, ``root`` being that of each row."""
-    from mlcli.kernels import tree_growing as kernel
+    root = np.zeros(len(cells), np.intp) if root is None else root.astype(np.intp)
+    return _grown(Cells.of(cells, levels), levels, targets, rules, root)
 
-    n, width = cells.shape
-    columns = np.ascontiguousarray(cells.T)
-    places, described = _placed(columns, levels)
-    branch = np.zeros(n, np.intp) if root is None else root.astype(np.intp)
+
+def grown_on_bins(cells: Array, levels: Rows, targets: Targets, rules: Rules, most: int) -> Tree:
+    """The tree of some cells (n × F) whose ordered columns have at most so many bins."""
+    return _grown(InBins.of(cells, levels, most), levels, targets, rules, np.zeros(len(cells), np.intp))
+
+
+def _grown(data: Searched, levels: Rows, targets: Targets, rules: Rules, root: Rows) -> Tree:
+    from mlcli.kernels.tree_growing import grow
+
+    roots = int(root.max()) + 1
+    nodes, settled = _planted(root, roots, targets.slots, data.places is data.dealt)
     facts = np.stack([targets.weight, targets.weight, targets.output], axis=1)
-    roots = int(branch.max()) + 1
-    nodes, settled = _planted(branch, roots, targets.slots)
-    count = kernel.grow(
-        roots, columns, places, targets.slot if targets.slots > 1 else None, facts,
-        levels if levels.any() else None, described, _numbers(rules, targets), nodes, settled, branch,
-        np.empty((4, targets.slots)), np.empty((width, 2)),
+    bins, used, counts = data.in_bins
+    histogram = None if bins is None else np.zeros((len(counts), max(targets.slots, 2)))
+    count = grow(
+        roots, data.places, data.dealt, bins, targets.slot if targets.slots > 1 else None, facts,
+        levels if levels.any() else None, data.described, _numbers(rules, targets), nodes, settled, root,
+        np.empty((4, targets.slots)), np.empty((len(levels), 2)), histogram, used, counts,
     )  # fmt: skip
-    return _numbered(roots, nodes[:count], settled, levels, rules)
+    return _numbered(roots, nodes[:count], settled, levels, rules, data)
 
 
-def _placed(columns: Array, levels: Rows) -> tuple[NDArray[np.int64], Rows]:
-    """The rows in ascending order of every column, as the loops want them, and what is known of each column."""
-    from mlcli.kernels.tree_growing import MISSING_RANK, SIDE, rank_rows
-
-    width, n = columns.shape
-    rows = np.arange(n)
-    places = np.empty((2, width + 1, n), np.int64)
-    described, ranks = np.empty((width, SIDE + 1), np.intp), np.empty(n, np.intp)
-    for j, (column, codes) in enumerate(zip(columns, levels.tolist(), strict=True)):
-        order = rows if codes else column.argsort()
-        ends = np.empty(max(n, codes) + 1, np.intp)
-        described[j, MISSING_RANK] = rank_rows(columns, order, j, codes, places, ends, ranks)
-    places[0, width] = rows
-    return places, described
-
-
-def _planted(root: Rows, roots: int, slots: int) -> tuple[NDArray[np.int64], Array]:
+def _planted(root: Rows, roots: int, slots: int, ordered: bool) -> tuple[NDArray[np.int64], Array]:
     """Room for all nodes and what is known of them, with the rows of the roots and of the node behind them."""
-    from mlcli.kernels.tree_growing import BEGIN, BUFFER, DEPTH, END, MEAN, WAITING
+    from mlcli.kernels.tree_layout import BEGIN, BUFFER, DEPTH, END, MEAN, ORDERED, WAITING
 
     most = 2 * len(root) + 1
     nodes = np.empty((most, WAITING + 1), np.int64)
@@ -59,6 +52,7 @@ def _planted(root: Rows, roots: int, slots: int) -> tuple[NDArray[np.int64], Arr
     ends = sizes.cumsum()
     nodes[:roots, BEGIN], nodes[:roots, END] = ends - sizes, ends
     nodes[roots, BEGIN], nodes[roots, END], nodes[roots, BUFFER], nodes[roots, DEPTH] = 0, len(root), 0, -1
+    nodes[roots, ORDERED] = ordered
     return nodes, np.empty((most, MEAN + slots))
 
 
@@ -85,9 +79,12 @@ def _numbers(rules: Rules, targets: Targets) -> Array:
     )
 
 
-def _numbered(roots: int, nodes: NDArray[np.int64], settled: Array, levels: Rows, rules: Rules) -> Tree:
+def _numbered(
+    roots: int, nodes: NDArray[np.int64], settled: Array, levels: Rows, rules: Rules, data: Searched
+) -> Tree:
     """The nodes as a tree, level by level."""
-    from mlcli.kernels.tree_growing import MEAN, SPREAD, THRESHOLD, WEIGHT, map_levels, number
+    from mlcli.kernels.tree_layout import ABOVE, BELOW, MEAN, SPREAD, WEIGHT
+    from mlcli.kernels.tree_numbers import map_levels, number
 
     count = len(nodes)
     order, asked = np.empty(count, np.intp), np.empty((5, count), np.int32)
@@ -95,11 +92,15 @@ def _numbered(roots: int, nodes: NDArray[np.int64], settled: Array, levels: Rows
     if len(child_of):
         map_levels(nodes, levels, order, asked, child_of)
     feature, left, children, missing, offset = asked
-    settled = settled[order]
+    settled, asks = settled[order], np.flatnonzero((feature >= 0) & (offset < 0))
+    threshold = np.full(count, np.nan)
+    threshold[asks] = data.between(
+        feature[asks].astype(np.intp), nodes[order[asks], BELOW], nodes[order[asks], ABOVE]
+    )
     value = np.ascontiguousarray(settled[:, MEAN:])
     return Tree(
         feature=feature,
-        threshold=np.ascontiguousarray(settled[:, THRESHOLD]),
+        threshold=threshold,
         left=left,
         children=children,
         missing=missing,
