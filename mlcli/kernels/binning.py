@@ -14,7 +14,7 @@ Bins = np.ndarray[Any, np.dtype[Any]]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def last_of_each(counts: Rows, bins: int, last: Rows) -> int:
+def last_of_each(counts: Rows | Array, bins: int, last: Rows) -> int:
     """Fill ``last`` with the last value of each bin, by number; tell how many bins there are, at most ``bins``.
 
     The rule of LightGBM (Ke et al. 2017): a value with more than its share of the rows has a bin of its own, and

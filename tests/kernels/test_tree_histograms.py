@@ -72,7 +72,7 @@ def test_with_fewer_bins_the_tree_is_the_exact_one_of_the_numbers_of_bins(criter
     cells, levels = features(data.table, own_value(data.table, data.weights)), level_counts(data.table.columns)
     targets = Targets.of(data.outputs, data.weights)
     rules = Rules(CRITERIA[criterion], ALGORITHMS["cart"], "none", Limits())
-    found = binned(cells, levels == 0, levels, 9)
+    found = binned(cells, levels == 0, levels, 9, data.weights)
     numbers: Array = found.bins.T.astype(float)
     numbers[np.isnan(cells)] = np.nan
     exact, in_bins = (

@@ -58,11 +58,13 @@ class Binned:
         return np.where(known, midway(self.highest[feature, low], above), np.inf)
 
 
-def binned(cells: Array, ordered: Flags, levels: Rows, most: int = MOST_BINS) -> Binned:
+def binned(
+    cells: Array, ordered: Flags, levels: Rows, most: int = MOST_BINS, weights: Array | None = None
+) -> Binned:
     """The bins of a matrix of cells (n × F, as ``features`` makes it), at most ``most`` for an ordered column."""
     columns = np.ascontiguousarray(cells.T)
     edges = [
-        edges_of(column, most) if by_threshold else Edges(np.empty(0), np.empty(0))
+        edges_of(column, most, weights) if by_threshold else Edges(np.empty(0), np.empty(0))
         for column, by_threshold in zip(columns, ordered, strict=True)
     ]
     lengths = np.array([len(one.lowest) for one in edges], dtype=np.intp)
@@ -76,8 +78,11 @@ def binned(cells: Array, ordered: Flags, levels: Rows, most: int = MOST_BINS) ->
     )
 
 
-def edges_of(column: Array, most: int) -> Edges:
-    """The bins of one ordered column: one per distinct value, or else ``most`` that share the rows evenly."""
+def edges_of(column: Array, most: int, weights: Array | None = None) -> Edges:
+    """The bins of one ordered column: one per distinct value, or else ``most`` that share the rows evenly.
+
+    With weights they share these.
+    """
     ascending = np.sort(column)
     ascending = ascending[: len(ascending) - int(np.isnan(ascending).sum())]
     if not len(ascending):
@@ -86,7 +91,11 @@ def edges_of(column: Array, most: int) -> Edges:
     values = ascending[first]
     if len(values) <= most:
         return Edges(values, values)
-    last = _last_values(np.diff(np.r_[first, len(ascending)]), most)
+    counts = np.diff(np.r_[first, len(ascending)])
+    if weights is not None:
+        known = ~np.isnan(column)
+        counts = np.bincount(np.searchsorted(values, column[known]), weights[known])
+    last = _last_values(counts, most)
     return Edges(values[np.r_[0, last[:-1] + 1]], values[last])
 
 
@@ -96,7 +105,7 @@ def midway(low: Array, high: Array) -> Array:
     return np.where(middle >= high, low, middle)
 
 
-def _last_values(counts: Rows, most: int) -> Rows:
+def _last_values(counts: Rows | Array, most: int) -> Rows:
     from mlcli.kernels.binning import last_of_each
 
     last = np.empty(most, np.intp)

@@ -23,7 +23,9 @@ def grown_by_loops(cells: Array, levels: Rows, targets: Targets, rules: Rules, r
 
 def grown_on_bins(cells: Array, levels: Rows, targets: Targets, rules: Rules, most: int) -> Tree:
     """The tree of some cells (n × F) whose ordered columns have at most so many bins."""
-    return _grown(InBins.of(cells, levels, most), levels, targets, rules, np.zeros(len(cells), np.intp))
+    return _grown(
+        InBins.of(cells, levels, most, targets.weight), levels, targets, rules, np.zeros(len(cells), np.intp)
+    )
 
 
 def _grown(data: Searched, levels: Rows, targets: Targets, rules: Rules, root: Rows) -> Tree:

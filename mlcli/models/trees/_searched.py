@@ -68,11 +68,12 @@ class InBins(Searched):
     binned: Binned
 
     @staticmethod
-    def of(cells: Array, levels: Rows, most: int) -> InBins:
-        """Bin the columns of cells (n × F)."""
+    def of(cells: Array, levels: Rows, most: int, weights: Array) -> InBins:
+        """Bin the columns of cells (n × F), so that bins share the weight evenly."""
         from mlcli.kernels.tree_layout import MISSING_RANK, SIDE
 
-        n, data = len(cells), binned(cells, levels == 0, levels, most)
+        n, alike = len(cells), bool((weights == weights[0]).all())
+        data = binned(cells, levels == 0, levels, most, None if alike else weights)
         described = np.zeros((len(levels), SIDE + 1), np.intp)
         described[:, MISSING_RANK] = np.where(levels == 0, data.known, -1)
         places = np.empty((2, len(levels) + 1, min(n, FEW)), np.int64)

@@ -29,7 +29,7 @@ Choices:
     ``most-frequent`` fills with the most frequent value of the training rows instead: of equally frequent ones
     the first level, or the middle number. A row that no branch fits (a level not seen in the node, a missing
     number where training had none) stops there and is answered by the node; one level against the rest sends it
-    to the rest. With ``bins``, thresholds of a column lie between bins that hold about as many training rows each;
+    to the rest. With ``bins``, thresholds of a column lie between bins that hold about the same weight each;
     a column with no more distinct values than bins has one for each, and a tree of such columns is the same.
     Gini and misclassification are at most 1 − 1/K (the notes print 1, and 1/K).
 """
