@@ -11,6 +11,7 @@ from numba import njit
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.kernels.left_out import factorise, fill, forward, without
+from mlcli.kernels.without_counting import inlined
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -24,12 +25,16 @@ def scores_without_each(
     ``size`` is how large the numbers are whose differences scores come from, over the least pivot. ``limits`` are
     what must be left of a column's scatter, of a pivot, and of the scatter towards the row.
     """
-    made, total = len(main), counts.sum()
+    made, total, classes = len(main), 0.0, 0
+    for count in counts:
+        total += count
+        classes += count > 0
     middle, shift, way, norm = np.zeros(columns.shape[1]), np.zeros(made), np.zeros(made), np.zeros(made)
     gram, vectors = np.zeros((made, made)), np.zeros((len(counts) + 1, made))
     mean = np.zeros(columns.shape[1])
     for k in range(len(counts)):
-        mean += counts[k] / total * means[k]
+        for j in range(len(mean)):
+            mean[j] += counts[k] / total * means[k, j]
     for row in range(len(columns)):
         k, weight = y[row], weights[row]
         rest = counts[k] - weight
@@ -43,13 +48,14 @@ def scores_without_each(
         step, factor = weight / rest, weight * counts[k] / rest
         place(way, columns[row], means[k], main, gap, shift)
         if len(scatters) == 1:
-            free = total - weight - ddof * np.sum(counts > 0)
+            free = total - weight - ddof * classes
             whole = without(gram, scatters[0], main, gap, shift, way, factor, limits[0])
             if not (whole and free > 0 and scale(gram, norm) and factorise(gram, limits[1])):
                 continue
             for c in range(len(counts)):
                 place(vectors[c], means[c], middle, main, gap, shift)
-            vectors[k] -= step * way
+            for j in range(made):
+                vectors[k, j] -= step * way[j]
             place(vectors[-1], columns[row], middle, main, gap, shift)
             refused[row] = not linear(scores[row], size, row, gram, norm, vectors, way, free, factor, limits[2])
         else:
@@ -59,16 +65,16 @@ def scores_without_each(
             )  # fmt: skip
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def linear(
     scores: Array, size: Array, row: int, factor_: Array, norm: Array, vectors: Array, way: Array,
     free: float, factor: float, least: float,
 ) -> bool:  # fmt: skip
     """Scores by one factor for all classes; False where the row all but decides the scatter in its direction."""
     for c in range(len(vectors)):
-        vectors[c] /= norm
+        divide(vectors[c], norm)
         forward(factor_, vectors[c])
-    way /= norm
+    divide(way, norm)
     forward(factor_, way)
     if least * (1.0 + factor * dot(way, way)) > 1.0:
         return False
@@ -76,12 +82,12 @@ def linear(
     for c in range(len(scores)):
         length = dot(vectors[c], vectors[c])
         scores[c] += free * (dot(vectors[c], asked) - 0.5 * length)
-        longest = max(longest, length)
+        longest = length if length > longest else longest
     size[row] = free * (np.sqrt(longest * dot(asked, asked)) + longest) / least_pivot(factor_)
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def quadratic(
     scores: Array, size: Array, row: int, own: int, weight: float, step: float, factor: float,
     gram: Array, norm: Array, vector: Array, asked: Array, counts: Array, means: Array, scatters: Array,
@@ -97,28 +103,29 @@ def quadratic(
         if not (whole and free > 0 and scale(gram, norm) and factorise(gram, limits[1])):
             return False
         place(vector, asked, means[c], main, gap, shift)
-        vector /= norm
+        divide(vector, norm)
         forward(gram, vector)
         squared = dot(vector, vector)
         if c == own:
             if limits[2] * (1.0 + away * squared) > 1.0:
                 return False
-            squared *= (1.0 + step) ** 2
+            squared *= (1.0 + step) * (1.0 + step)
         scores[c] -= 0.5 * free * squared
         for j in range(len(norm)):
             scores[c] -= np.log(gram[j, j] * norm[j]) - 0.5 * np.log(free)
-        size[row] = max(size[row], free * squared / least_pivot(gram))
+        here = free * squared / least_pivot(gram)
+        size[row] = here if here > size[row] else size[row]
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def place(out: Array, there: Array, here: Array, main: Rows, gap: Rows, shift: Array) -> None:
     """The way from one row to another in the columns of the model."""
     for j in range(len(main)):
         out[j] = there[main[j]] - here[main[j]] + shift[j] * (there[gap[j]] - here[gap[j]])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def scale(gram: Array, norm: Array) -> bool:
     """The correlations (lower half) and the root of the diagonal; False where there is nothing to divide by."""
     for j in range(len(gram)):
@@ -131,19 +138,27 @@ def scale(gram: Array, norm: Array) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def least_pivot(factor: Array) -> float:
     """What is left of the variance of the column that follows most nearly from those before it."""
     least = 1.0
     for j in range(len(factor)):
-        least = min(least, factor[j, j] ** 2)
+        pivot = factor[j, j] * factor[j, j]
+        least = pivot if pivot < least else least
     return least
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def dot(a: Array, b: Array) -> float:
     """The inner product."""
     total = 0.0
     for j in range(len(a)):
         total += a[j] * b[j]
     return total
+
+
+@inlined
+def divide(values: Array, by: Array) -> None:
+    """Divide each number by the one beside it."""
+    for j in range(len(values)):
+        values[j] /= by[j]

@@ -206,4 +206,4 @@ def grow(
             on |= may_split(child, asked[child, DEPTH], total, whole, limits)
         if on and leaves < limits[0]:
             sum_up(node, first, leaves - 1, blocks, rows, fixed, beside, bins, span, pool, asked)
-    return nodes
+    return int(nodes)

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from mlcli.core.tables import Array, Flags, Rows
+from mlcli.kernels.without_counting import WITHIN, inlined
 
 SUMS_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}
 """Lets the compiler add several products at a time; nothing here is infinite or undefined."""
@@ -39,7 +40,7 @@ def planes_without_each(
             way[j] = away[main[j]] + shift[j] * away[gap[j]]
         factor = weights[row] * total / rest
         possible = possible and without(gram, scatter, main, gap, shift, way, factor, lost)
-        left = scatter[last, last] - factor * away[last] ** 2
+        left = scatter[last, last] - factor * away[last] * away[last]
         if not possible or left <= lost * scatter[last, last]:
             refused[row] = True
             continue
@@ -59,7 +60,7 @@ def planes_without_each(
             answers[row] += slopes[j] / norm[j] * way[j] * (1.0 + weights[row] / rest)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS_IN_ANY_ORDER)
+@njit(**WITHIN, fastmath=SUMS_IN_ANY_ORDER)
 def without(
     gram: Array, scatter: Array, main: Rows, gap: Rows, shift: Array, way: Array, factor: float, lost: float
 ) -> bool:
@@ -79,7 +80,7 @@ def without(
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def fill(
     shift: Array, means: Array, main: Rows, gap: Rows, has_gap: Flags, fills: Rows, begins: Rows, levels: Rows
 ) -> bool:
@@ -96,7 +97,7 @@ def fill(
         else:
             most = 0.0
             for place in range(begins[fills[j]], begins[fills[j] + 1]):
-                most = max(most, means[levels[place]])
+                most = means[levels[place]] if means[levels[place]] > most else most
             for place in range(begins[fills[j]], begins[fills[j] + 1]):
                 if means[levels[place]] >= most * (1.0 - 1e-12):
                     shift[j] = 1.0 if levels[place] == main[j] else 0.0
@@ -104,7 +105,7 @@ def fill(
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def solve(matrix: Array, right: Array, least_pivot: float) -> bool:
     """Solve a symmetric system, its lower half given and its diagonal 1, in place; False if nearly singular."""
     if not factorise(matrix, least_pivot):
@@ -118,14 +119,14 @@ def solve(matrix: Array, right: Array, least_pivot: float) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS_IN_ANY_ORDER)
+@njit(**WITHIN, fastmath=SUMS_IN_ANY_ORDER)
 def factorise(matrix: Array, least_pivot: float) -> bool:
     """The Cholesky factor of a matrix of unit diagonal, in place of its lower half; False if nearly singular."""
     size = len(matrix)
     for j in range(size):
         pivot = matrix[j, j]
         for k in range(j):
-            pivot -= matrix[j, k] ** 2
+            pivot -= matrix[j, k] * matrix[j, k]
         if pivot <= least_pivot:
             return False
         root = np.sqrt(pivot)
@@ -138,7 +139,7 @@ def factorise(matrix: Array, least_pivot: float) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS_IN_ANY_ORDER)
+@njit(**WITHIN, fastmath=SUMS_IN_ANY_ORDER)
 def forward(factor: Array, right: Array) -> None:
     """Solve a lower triangular system in place."""
     for j in range(len(right)):

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.kernels.without_counting import inlined
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -23,32 +24,35 @@ def rules_outside(
     ``slots`` (n × columns) has the slot of each cell; those of column c are from ``first[c]`` to ``first[c + 1]``.
     """
     columns, room = slots.shape[1], len(values)
-    kept, ends, wrong = np.empty(room, np.intp), np.empty(room, np.intp), np.empty(columns)
+    kept, ends = np.empty(room, np.intp), np.empty(room, np.intp)
+    wrong, sums = np.empty(columns), np.empty(totals.shape[1])
     for part in range(len(begins) - 1):
         some = rows[begins[part] : begins[part + 1]]
         change(totals, slots, y, weights, some, -1.0)
         for c in range(columns):
             if named < 0 or c == named:
-                wrong[c] = wrong_on(totals, first[c], first[c + 1], coded[c], order[part], min_bucket, kept, ends)
+                wrong[c] = wrong_on(totals, first[c], first[c + 1], coded[c], order[part], min_bucket, kept, ends, sums)
         chosen = named
         if named < 0:
-            chosen = first_least(wrong, 1e-12 * overall[part].sum())
+            chosen = first_least(wrong, 1e-12 * whole(overall[part]))
         f, end = first[chosen], first[chosen + 1]
-        cuts = 0 if coded[chosen] else intervals(totals, f, end, order[part], min_bucket, kept, ends)
+        cuts = 0 if coded[chosen] else intervals(totals, f, end, order[part], min_bucket, kept, ends, sums)
         for row in some:
-            slot = slots[row, chosen]
-            answers[row] = 0.0
+            slot, answer = slots[row, chosen], answers[row]
+            answer[:] = 0.0
             if coded[chosen] or slot == end - 1:
-                answers[row] += totals[slot]
+                add(answer, totals[slot])
             else:
-                add_interval(answers[row], totals, values, values[slot], kept, ends, cuts)
-            if answers[row].sum() == 0.0:
-                answers[row] += overall[part]
-            answers[row] /= answers[row].sum()
+                add_interval(answer, totals, values, values[slot], kept, ends, cuts)
+            if whole(answer) == 0.0:
+                add(answer, overall[part])
+            weight = whole(answer)
+            for k in range(len(answer)):
+                answer[k] /= weight
         change(totals, slots, y, weights, some, 1.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def change(totals: Array, slots: Rows, y: Codes, weights: Array, rows: Rows, sign: float) -> None:
     """Add rows to the totals, or take them away."""
     for row in rows:
@@ -56,49 +60,65 @@ def change(totals: Array, slots: Rows, y: Codes, weights: Array, rows: Rows, sig
             totals[slots[row, c], y[row]] += sign * weights[row]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def first_least(values: Array, rounding: float) -> int:
     """The first value that is the least, but for rounding."""
-    least = values.min() + rounding
+    least = values[0]
+    for value in values:
+        least = value if value < least else least
     for place in range(len(values)):
-        if values[place] <= least:
+        if values[place] <= least + rounding:
             return place
     return 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def wrong_on(
-    totals: Array, first: int, end: int, coded: bool, order: Rows, min_bucket: float, kept: Rows, ends: Rows
-) -> float:
+    totals: Array, first: int, end: int, coded: bool, order: Rows, min_bucket: float, kept: Rows, ends: Rows,
+    sums: Array,
+) -> float:  # fmt: skip
     """The weight of the rows that the rule on a column gets wrong."""
-    wrong = wrong_in(totals, end - 1)
+    wrong = wrong_in(totals[end - 1])
     if coded:
         for slot in range(first, end - 1):
-            wrong += wrong_in(totals, slot)
+            wrong += wrong_in(totals[slot])
         return wrong
-    sums, begin = np.empty((1, totals.shape[1])), 0
-    for place in range(intervals(totals, first, end, order, min_bucket, kept, ends)):
+    begin = 0
+    for place in range(intervals(totals, first, end, order, min_bucket, kept, ends, sums)):
         sums[:] = 0.0
         for value in range(begin, ends[place]):
-            add(sums, totals, kept[value])
-        wrong += wrong_in(sums, 0)
+            add(sums, totals[kept[value]])
+        wrong += wrong_in(sums)
         begin = ends[place]
     return wrong
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def wrong_in(totals: Array, line: int) -> float:
-    """The weight of all classes of a line but the largest."""
-    return float(totals[line].sum() - totals[line].max())
+@inlined
+def wrong_in(weights: Array) -> float:
+    """The weight of all classes but the largest."""
+    total, most = 0.0, weights[0]
+    for weight in weights:
+        total += weight
+        most = weight if weight > most else most
+    return total - most
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
+def whole(weights: Array) -> float:
+    """The weight of all classes."""
+    total = 0.0
+    for weight in weights:
+        total += weight
+    return total
+
+
+@inlined
 def intervals(
-    totals: Array, first: int, end: int, order: Rows, min_bucket: float, kept: Rows, ends: Rows
-) -> int:  # fmt: skip
+    totals: Array, first: int, end: int, order: Rows, min_bucket: float, kept: Rows, ends: Rows, sums: Array
+) -> int:
     """Cut a column as Holte does: fill ``kept`` with the slots that have rows, ``ends`` with where intervals end.
 
-    Classes that come earlier in ``order`` win ties. Returns how many intervals there are.
+    Classes that come earlier in ``order`` win ties. Returns how many intervals there are; ``sums`` is room.
     """
     size, count, start, before = 0, 0, 0, -1
     for slot in range(first, end - 1):
@@ -107,15 +127,14 @@ def intervals(
                 kept[size] = slot
                 size += 1
                 break
-    sums = np.empty((1, len(order)))
     while start < size:
         sums[:] = 0.0
         stop = start
-        while stop < size and sums[0, leader_of(sums, 0, order)] < min_bucket:
-            add(sums, totals, kept[stop])
+        while stop < size and sums[leader_of(sums, order)] < min_bucket:
+            add(sums, totals[kept[stop]])
             stop += 1
-        leader = leader_of(sums, 0, order)
-        while stop < size and leader_of(totals, kept[stop], order) == leader:
+        leader = leader_of(sums, order)
+        while stop < size and leader_of(totals[kept[stop]], order) == leader:
             stop += 1
         if leader != before:
             count += 1
@@ -124,24 +143,24 @@ def intervals(
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def leader_of(totals: Array, line: int, order: Rows) -> int:
-    """The class with the largest total of a line, the first in order of equals."""
+@inlined
+def leader_of(weights: Array, order: Rows) -> int:
+    """The class that weighs most, the first in order of equals."""
     leader = order[0]
     for k in order:
-        if totals[line, k] > totals[line, leader]:
+        if weights[k] > weights[leader]:
             leader = k
-    return int(leader)
+    return leader
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def add(sums: Array, totals: Array, slot: int) -> None:
-    """Add what a slot has of each class."""
-    for k in range(totals.shape[1]):
-        sums[0, k] += totals[slot, k]
+@inlined
+def add(sums: Array, weights: Array) -> None:
+    """Add the weight of each class."""
+    for k in range(len(weights)):
+        sums[k] += weights[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def add_interval(
     answer: Array, totals: Array, values: Array, cell: float, kept: Rows, ends: Rows, count: int
 ) -> None:  # fmt: skip
@@ -155,5 +174,5 @@ def add_interval(
                 begin = ends[place]
                 continue
         for value in range(begin, ends[place]):
-            answer += totals[kept[value]]
+            add(answer, totals[kept[value]])
         return
