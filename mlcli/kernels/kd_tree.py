@@ -13,9 +13,10 @@ from numba import njit
 
 from mlcli.core.tables import Array, Rows
 from mlcli.kernels.near_rows import put_among
+from mlcli.kernels.without_counting import compiled, inlined
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def grow(
     cells: Array, order: Rows, first: Rows, last: Rows, low: Array, high: Array, widest: Rows, cut: Array
 ) -> None:
@@ -32,18 +33,23 @@ def grow(
             first[2 * v + 2], last[2 * v + 2] = middle, end
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def surround(cells: Array, rows: Rows, low: Array, high: Array) -> int:
     """Fill the box around some rows; its widest column."""
-    low[:], high[:] = cells[rows[0]], cells[rows[0]]
+    widest = 0
+    for j in range(cells.shape[1]):
+        low[j], high[j] = np.inf, -np.inf
     for row in rows:
         for j in range(cells.shape[1]):
-            low[j] = min(low[j], cells[row, j])
-            high[j] = max(high[j], cells[row, j])
-    return int(np.argmax(high - low))
+            cell = cells[row, j]
+            low[j] = cell if cell < low[j] else low[j]
+            high[j] = cell if cell > high[j] else high[j]
+    for j in range(cells.shape[1]):
+        widest = j if high[j] - low[j] > high[widest] - low[widest] else widest
+    return widest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def halve(cells: Array, order: Rows, begin: int, end: int, middle: int) -> None:
     """Put no larger cells before the middle of a stretch of rows than after it (Hoare 1961)."""
     left, right = begin, end - 1
@@ -115,7 +121,7 @@ def places_near(
     return len(asked)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def within(places: Rows, apart: Array, begin: int, end: int, limit: float) -> int:
     """Keep of a stretch what is not beyond the limit; where it ends then."""
     kept = begin
@@ -126,33 +132,34 @@ def within(places: Rows, apart: Array, begin: int, end: int, limit: float) -> in
     return kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def outside_box(asked: Array, i: int, low: Array, high: Array, v: int) -> float:
     """The squared distance of a row to the box of a node."""
     total = 0.0
     for j in range(asked.shape[1]):
-        step = max(low[v, j] - asked[i, j], asked[i, j] - high[v, j], 0.0)
-        total += step * step
+        below, above = low[v, j] - asked[i, j], asked[i, j] - high[v, j]
+        step = below if below > above else above
+        total += step * step if step > 0.0 else 0.0
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def squared(asked: Array, i: int, cells: Array, begin: int, end: int, far: Array) -> None:
     """Fill ``far`` with the squared distances of a row to some that lie side by side, a line for each column."""
     size = end - begin
     for place in range(size):
         far[place] = 0.0
     for j in range(len(cells)):
-        cell = asked[i, j]
+        cell, line = asked[i, j], cells[j, begin:end]
         for place in range(size):
-            step = cells[j, begin + place] - cell
+            step = line[place] - cell
             far[place] += step * step
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def most_rows(first: Rows, last: Rows) -> int:
     """How many rows the largest leaf has."""
     most = 0
     for v in range(len(first) // 2, len(first)):
-        most = max(most, last[v] - first[v])
+        most = last[v] - first[v] if last[v] - first[v] > most else most
     return most

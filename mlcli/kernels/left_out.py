@@ -10,10 +10,7 @@ import numpy as np
 from numba import njit
 
 from mlcli.core.tables import Array, Flags, Rows
-from mlcli.kernels.without_counting import WITHIN, inlined
-
-SUMS_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}
-"""Lets the compiler add several products at a time; nothing here is infinite or undefined."""
+from mlcli.kernels.without_counting import inlined, inlined_in_any_order
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -60,7 +57,7 @@ def planes_without_each(
             answers[row] += slopes[j] / norm[j] * way[j] * (1.0 + weights[row] / rest)
 
 
-@njit(**WITHIN, fastmath=SUMS_IN_ANY_ORDER)
+@inlined_in_any_order
 def without(
     gram: Array, scatter: Array, main: Rows, gap: Rows, shift: Array, way: Array, factor: float, lost: float
 ) -> bool:
@@ -119,7 +116,7 @@ def solve(matrix: Array, right: Array, least_pivot: float) -> bool:
     return True
 
 
-@njit(**WITHIN, fastmath=SUMS_IN_ANY_ORDER)
+@inlined_in_any_order
 def factorise(matrix: Array, least_pivot: float) -> bool:
     """The Cholesky factor of a matrix of unit diagonal, in place of its lower half; False if nearly singular."""
     size = len(matrix)
@@ -139,7 +136,7 @@ def factorise(matrix: Array, least_pivot: float) -> bool:
     return True
 
 
-@njit(**WITHIN, fastmath=SUMS_IN_ANY_ORDER)
+@inlined_in_any_order
 def forward(factor: Array, right: Array) -> None:
     """Solve a lower triangular system in place."""
     for j in range(len(right)):

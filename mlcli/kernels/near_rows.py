@@ -13,9 +13,10 @@ import numpy as np
 from numba import njit
 
 from mlcli.core.tables import Array, Rows
+from mlcli.kernels.without_counting import compiled, inlined
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def bounds(values: Any, begin: Rows, end: Rows, minima: Any, bound: Array, best: Any) -> None:
     """Fill ``minima`` with the smallest value of each group, and ``bound`` with the k-th smallest of them.
 
@@ -25,7 +26,8 @@ def bounds(values: Any, begin: Rows, end: Rows, minima: Any, bound: Array, best:
     for i in range(len(values)):
         row, lowest = values[i], minima[i]
         row[begin[i] : end[i]] = np.inf
-        lowest[:] = row[:groups]
+        for g in range(groups):
+            lowest[g] = row[g]
         for start in range(groups, n - groups + 1, groups):
             lower(lowest, row[start : start + groups])
         rest = n % groups
@@ -33,7 +35,7 @@ def bounds(values: Any, begin: Rows, end: Rows, minima: Any, bound: Array, best:
         bound[i] = kth_smallest(lowest, best)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def lower(lowest: Any, values: Any) -> None:
     """Lower each number to that beside it, if that is less."""
     for g in range(len(lowest)):
@@ -41,7 +43,7 @@ def lower(lowest: Any, values: Any) -> None:
         lowest[g] = value if value < known else known
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def kth_smallest(values: Any, best: Any) -> float:
     """The k-th smallest value, infinite if there are fewer; ``best`` is room for the k smallest."""
     best[:] = np.inf
@@ -51,7 +53,7 @@ def kth_smallest(values: Any, best: Any) -> float:
     return float(best[-1])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def put_among(best: Any, value: float) -> None:
     """Put a value among the smallest, which are sorted."""
     place = len(best) - 1
@@ -61,7 +63,7 @@ def put_among(best: Any, value: float) -> None:
     best[place] = value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def places_within(
     values: Any, minima: Any, limit: Any, begin: Rows, end: Rows, ends: Rows, places: Rows
 ) -> int:  # fmt: skip
@@ -96,7 +98,8 @@ def measured(
     any. Distances that differ by less than ``same`` of themselves, or by ``beside``, are as near.
     """
     best = np.empty(k)
-    begin, kept = 0, 0
+    kept: Any = np.intp(0)  # a constant would have a type of its own
+    begin = kept
     for i in range(len(asked)):
         end = ends[i]
         best[:] = np.inf
@@ -121,10 +124,10 @@ def measured(
                 kept += 1
         put_in_order(places, distances, first, kept)
         begin, ends[i] = end, kept
-    return kept
+    return int(kept)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def plain_squares(asked: Array, i: int, stored: Array, t: int) -> float:
     """The squared distance of two rows."""
     total = 0.0
@@ -134,7 +137,7 @@ def plain_squares(asked: Array, i: int, stored: Array, t: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def squares(asked: Array, i: int, stored: Array, t: int, unit: Array, part: int) -> float:
     """The squared distance of two rows, in units."""
     total = 0.0
@@ -144,7 +147,7 @@ def squares(asked: Array, i: int, stored: Array, t: int, unit: Array, part: int)
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def filled_squares(
     asked: Array,
     i: int,
@@ -165,7 +168,7 @@ def filled_squares(
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def put_in_order(places: Rows, distances: Array, begin: int, end: int) -> None:
     """Sort a stretch by distance, then place (Shell 1959, with the gaps of Ciura)."""
     for gap in (1968, 875, 389, 173, 77, 34, 15, 4, 1):

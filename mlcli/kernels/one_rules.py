@@ -31,7 +31,9 @@ def rules_outside(
         change(totals, slots, y, weights, some, -1.0)
         for c in range(columns):
             if named < 0 or c == named:
-                wrong[c] = wrong_on(totals, first[c], first[c + 1], coded[c], order[part], min_bucket, kept, ends, sums)
+                wrong[c] = wrong_on(
+                    totals, first[c], first[c + 1], coded[c], order[part], min_bucket, kept, ends, sums
+                )
         chosen = named
         if named < 0:
             chosen = first_least(wrong, 1e-12 * whole(overall[part]))
@@ -100,7 +102,7 @@ def wrong_in(weights: Array) -> float:
     for weight in weights:
         total += weight
         most = weight if weight > most else most
-    return total - most
+    return float(total - most)
 
 
 @inlined
@@ -150,7 +152,7 @@ def leader_of(weights: Array, order: Rows) -> int:
     for k in order:
         if weights[k] > weights[leader]:
             leader = k
-    return leader
+    return int(leader)
 
 
 @inlined

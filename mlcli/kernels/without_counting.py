@@ -16,6 +16,7 @@ OPTIONS: dict[str, Any] = {
     "no_cfunc_wrapper": True,
 }
 WITHIN: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "cache": False}
+SUMS_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -35,3 +36,8 @@ def inlined(function: F) -> F:
     Without what Python needs of it, it compiles faster, and it is kept within those that call it.
     """
     return cast(F, njit(**WITHIN)(function))
+
+
+def inlined_in_any_order(function: F) -> F:
+    """The same, where several products may be added at a time; nothing in it is infinite or undefined."""
+    return cast(F, njit(**WITHIN, fastmath=SUMS_IN_ANY_ORDER)(function))
