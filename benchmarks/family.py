@@ -18,7 +18,7 @@ from benchmarks.rows import SIZES, Made, all_for
 from benchmarks.timing import Times, for_a_while, markdown, median_ms, ratio_of_turns
 from mlcli.core.errors import MlcliError
 
-PATIENCE = 0.5
+PATIENCE = 0.75
 """Seconds after which no further turn is begun, of fits as of predictions."""
 TURNS = 15
 HEADER = ("method", "peer", "kind", "rows", "our fit", "fit: ratio", "our predict", "predict: ratio", "scores")
