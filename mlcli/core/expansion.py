@@ -194,7 +194,7 @@ def prepared(recipe: Recipe, sums: Sums) -> Prepared | None:
 
 def combined(recipe: Recipe, shift: Array, scatter: Array) -> Array:
     """The scatter of the filled columns."""
-    made: Array = scatter[np.ix_(recipe.main, recipe.main)]
+    made: Array = scatter[recipe.main[:, None], recipe.main]
     if recipe.has_gap.any():
         beside = shift[:, None] * scatter[np.ix_(recipe.gap, recipe.main)]
         made = made + beside + beside.T + np.outer(shift, shift) * scatter[np.ix_(recipe.gap, recipe.gap)]

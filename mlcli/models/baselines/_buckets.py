@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,16 +28,16 @@ def _bucket_ends(totals: Array, min_bucket: float) -> NDArray[np.intp]:
     A bucket takes values until one class has ``min_bucket`` rows in it, and then those that follow as long as the
     same class leads in each of them. The last bucket is what is left over.
     """
-    reached = np.concatenate([np.zeros((totals.shape[1], 1)), np.cumsum(totals.T, axis=1)], axis=1)
+    reached = np.concatenate([np.zeros((totals.shape[1], 1)), np.cumsum(totals.T, axis=1)], axis=1).tolist()
     leaders = totals.argmax(axis=1).tolist()
     ends, end = [], 0
     while end < len(totals):
         start = end
-        wanted = reached[:, start] + min_bucket
-        filled = min(int(np.searchsorted(of_class, at)) for of_class, at in zip(reached, wanted, strict=True))
+        filled = min(bisect_left(of_class, of_class[start] + min_bucket, start) for of_class in reached)
         # Beside huge weights a bucket's few rows may vanish; it takes a value all the same.
         end = min(max(filled, start + 1), len(totals))
-        leader = int((reached[:, end] - reached[:, start]).argmax())
+        gained = [of_class[end] - of_class[start] for of_class in reached]
+        leader = gained.index(max(gained))
         while end < len(totals) and leaders[end] == leader:
             end += 1
         ends.append(end)

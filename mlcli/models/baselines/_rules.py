@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.containers import LabelledRows
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array, Codes, Rows
 from mlcli.models.baselines._buckets import cuts_between
 
 
@@ -35,9 +35,16 @@ class Rule:
 def rule_on(column: Column, cells: NDArray[Any], data: LabelledRows, min_bucket: float) -> Rule:
     """The rule that training rows give for one column."""
     cuts = np.empty(0) if column.coded else _cuts(cells, data, min_bucket)
-    totals = np.zeros((value_count(column, cuts) + 1, len(data.classes)))
-    np.add.at(totals, (value_of(column, cells, cuts), data.y), data.weights)
+    slots = value_count(column, cuts) + 1
+    which = value_of(column, cells, cuts)
+    totals = _totals(np.where(which < 0, slots - 1, which), slots, data.y, data.weights, len(data.classes))
     return Rule(column, cuts, totals)
+
+
+def _totals(which: Rows, slots: int, y: Codes, weights: Array, classes: int) -> Array:
+    """The weight of each class in each slot."""
+    counted = np.bincount(which * classes + y, weights, slots * classes)
+    return np.asarray(counted, np.float64).reshape(slots, classes)
 
 
 def value_count(column: Column, cuts: Array) -> int:
@@ -66,6 +73,5 @@ def _cuts(cells: Array, data: LabelledRows, min_bucket: float) -> Array:
     """Holte's cuts; the larger class stands first, so that it wins the ties inside a bucket."""
     counted = ~np.isnan(cells) & (data.weights > 0)
     values, which = np.unique(cells[counted], return_inverse=True)
-    totals = np.zeros((len(values), len(data.classes)))
-    np.add.at(totals, (which, data.y[counted]), data.weights[counted])
+    totals = _totals(which, len(values), data.y[counted], data.weights[counted], len(data.classes))
     return cuts_between(values, totals[:, np.argsort(-data.class_totals, kind="stable")], min_bucket)

@@ -57,7 +57,7 @@ def _correlations(sums: ClassSums, ddof: int) -> tuple[Array, Rows, Array]:
     units = units_of(sums, ddof)
     varying = np.flatnonzero(np.isfinite(units))
     inside = units[varying]
-    shared = sums.shared[np.ix_(varying, varying)]
+    shared = sums.shared[varying[:, None], varying]
     return units, varying, shared / sums.freedom(ddof) / np.multiply.outer(inside, inside)
 
 
