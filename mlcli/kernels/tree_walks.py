@@ -34,7 +34,8 @@ def walk_by_numbers(cells: Array, nodes: np.ndarray[Any, Any], reached: Rows) ->
 
     Four rows walk side by side, so that none waits for the memory of another. How many rows have arrived.
     """
-    for row in range(0, len(reached) - 3, 4):
+    for begin in range(0, len(reached) if len(reached) > 3 else 0, 4):
+        row = min(begin, len(reached) - 4)  # who has arrived stays there
         a, b, c, d = reached[row], reached[row + 1], reached[row + 2], reached[row + 3]
         moves = True
         while moves:
@@ -47,7 +48,7 @@ def walk_by_numbers(cells: Array, nodes: np.ndarray[Any, Any], reached: Rows) ->
             moves = e != a or f != b or g != c or h != d
             a, b, c, d = e, f, g, h
         reached[row], reached[row + 1], reached[row + 2], reached[row + 3] = a, b, c, d
-    return len(reached) // 4 * 4
+    return len(reached) if len(reached) > 3 else 0
 
 
 @compiled
