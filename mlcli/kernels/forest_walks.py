@@ -67,44 +67,43 @@ def step(wood: Wood, node: int, cells: Array, row: int) -> int:
 
 
 @compiled
-def add_four(wood: Wood, root: int, cells: Array, row: int, value: Array, answers: Array) -> None:
+def four_leaves(wood: Wood, root: int, cells: Array, rows: Rows, leaves: Codes) -> None:
     """Four rows walk down together, so that none waits for the memory of another."""
     a, b, c, d = root, root, root, root
     asked = 0
     while asked >= 0:
-        a, b = step(wood, a, cells, row), step(wood, b, cells, row + 1)
-        c, d = step(wood, c, cells, row + 2), step(wood, d, cells, row + 3)
+        a, b = step(wood, a, cells, rows[0]), step(wood, b, cells, rows[1])
+        c, d = step(wood, c, cells, rows[2]), step(wood, d, cells, rows[3])
         asked = max(
             max(wood.nodes[a]["feature"], wood.nodes[b]["feature"]),
             max(wood.nodes[c]["feature"], wood.nodes[d]["feature"]),
         )
-    for k in range(value.shape[1]):
-        answers[row, k] += value[wood.nodes[a]["left"], k]
-        answers[row + 1, k] += value[wood.nodes[b]["left"], k]
-        answers[row + 2, k] += value[wood.nodes[c]["left"], k]
-        answers[row + 3, k] += value[wood.nodes[d]["left"], k]
-
-
-@compiled
-def add_answers(wood: Wood, roots: Codes, cells: Array, value: Array, answers: Array) -> None:
-    """Add the values of the leaves of all trees to the answers (n × K)."""
-    for begin in range(0, len(cells), BLOCK):
-        for root in roots:
-            end = min(begin + BLOCK, len(cells))
-            fours = begin + (end - begin) // 4 * 4
-            for row in range(begin, fours, 4):
-                add_four(wood, root, cells, row, value, answers)
-            for row in range(fours, end):
-                leaf = leaf_of(wood, root, cells, row)
-                for k in range(value.shape[1]):
-                    answers[row, k] += value[leaf, k]
+    leaves[0], leaves[1] = wood.nodes[a]["left"], wood.nodes[b]["left"]
+    leaves[2], leaves[3] = wood.nodes[c]["left"], wood.nodes[d]["left"]
 
 
 @compiled
 def leaves_of(wood: Wood, root: int, cells: Array, rows: Rows, leaves: Codes) -> None:
     """Fill ``leaves`` with those that some rows come to in one tree."""
-    for i in range(len(rows)):
+    fours = len(rows) // 4 * 4
+    for i in range(0, fours, 4):
+        four_leaves(wood, root, cells, rows[i : i + 4], leaves[i : i + 4])
+    for i in range(fours, len(rows)):
         leaves[i] = leaf_of(wood, root, cells, rows[i])
+
+
+@compiled
+def add_answers(
+    wood: Wood, roots: Codes, cells: Array, value: Array, rows: Rows, leaves: Codes, answers: Array
+) -> None:
+    """Add the values of the leaves of all trees to the answers (n × K); ``rows`` counts them, ``leaves`` is room."""
+    for begin in range(0, len(cells), BLOCK):
+        end = min(begin + BLOCK, len(cells))
+        for root in roots:
+            leaves_of(wood, root, cells, rows[begin:end], leaves)
+            for i in range(end - begin):
+                for k in range(value.shape[1]):
+                    answers[begin + i, k] += value[leaves[i], k]
 
 
 @compiled

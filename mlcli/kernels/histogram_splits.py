@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.tables import Array, Codes
-from mlcli.kernels.histograms import AMOUNT, WEIGHT, Columns, Here
+from mlcli.core.tables import Array, Rows
+from mlcli.kernels.histograms import Columns, Here, Whole, Words, add_bin, empty, score_of
 from mlcli.kernels.without_counting import compiled
 
 FEW = 64
@@ -20,70 +20,56 @@ Split = tuple[float, int, int, int]
 ``side`` is 1. Of a nominal column, ``low`` alone goes left. The score is what Σ S² / W becomes, or -inf."""
 
 
-class Whole(NamedTuple):
-    """A node before it is split: its sums, the weight last, and what a split of it must heed."""
+class Few(NamedTuple):
+    """At most 64 rows of a node as they are: the class, the amount and the weight of each, and the sums of amounts.
 
+    ``keys`` and ``order`` are room to sort them in, the others for sums and scores in that order.
+    """
+
+    slots: Rows
+    amounts: Array
+    weights: Array
     totals: Array
-    least: float
-    """The least weight of a branch."""
-    tolerance: float
-    """How much two scores may differ by rounding alone."""
+    left: Array
+    gathered: Array
+    lefts: Array
+    rights: Array
+    scores: Array
+    keys: Keys
+    order: Keys
 
 
 @compiled
-def score_of(left: Array, lost: Array, side: int, whole: Whole) -> float:
-    """The score with these sums on the left, and if ``side`` is 1 the lost ones too; -inf if it may not be."""
-    totals, last = whole.totals, len(whole.totals) - 1
-    here = left[last] + side * lost[last]
-    there = totals[last] - here
-    if here <= 0.0 or there <= 0.0 or here < whole.least or there < whole.least:
-        return -np.inf
-    lefts, rights = 0.0, 0.0
-    for k in range(last):
-        one = left[k] + side * lost[k]
-        rest = totals[k] - one
-        lefts += one * one
-        rights += rest * rest
-    score: float = (lefts * there + rights * here) / (here * there)
-    return score
-
-
-@compiled
-def best_threshold(sums: Array, known: int, whole: Whole, left: Array, present: Codes) -> Split:
+def best_threshold(sums: Words, known: int, whole: Whole, left: Words) -> Split:
     """The first threshold, but for rounding, that scores most; missing cells (bin ``known``) go to either side."""
-    last = len(left) - 1
-    lost = sums[known]
-    best, best_low, best_high, best_side = -np.inf, 0, 0, 0
-    for k in range(last + 1):
-        left[k] = 0.0
-    sides = 2 if lost[last] > 0.0 else 1
-    for place in range(present_bins(sums, known, present) - 1):
-        low, high = present[place], present[place + 1]
-        for k in range(last + 1):
-            left[k] += sums[low, k]
-        for side in range(sides if high < known else 1):
-            score = score_of(left, lost, side, whole)
+    best, best_low, best_high, best_side, low = -np.inf, 0, 0, 0, -1
+    sides = 1 if empty(sums, known) else 2
+    for w in range(len(left)):
+        left[w] = 0
+    for high in range(known + 1):
+        if empty(sums, high):
+            continue
+        for side in range((sides if high < known else 1) if low >= 0 else 0):
+            for w in range(side * len(left)):
+                left[w] += sums[w, known]
+            score = score_of(left, whole)
             if score > best + whole.tolerance:
                 best, best_low, best_high, best_side = score, low, high, side
+            for w in range(side * len(left)):
+                left[w] -= sums[w, known]
+        add_bin(sums, high, left)
+        low = high
     return best, best_low, best_high, best_side
 
 
 @compiled
-def present_bins(sums: Array, known: int, present: Codes) -> int:
-    """Fill ``present`` with the bins that hold rows, that of missing cells too; how many there are."""
-    last, count = sums.shape[1] - 1, 0
-    for b in range(known + 1):
-        present[count] = b
-        count += sums[b, last] > 0.0
-    return count
-
-
-@compiled
-def best_level(sums: Array, known: int, whole: Whole) -> Split:
+def best_level(sums: Words, known: int, whole: Whole, left: Words) -> Split:
     """The first level, but for rounding, that scores most when it is split from the rest."""
     best, level = -np.inf, 0
     for b in range(known + 1):
-        score = score_of(sums[b], sums[b], 0, whole)
+        for w in range(len(left)):
+            left[w] = sums[w, b]
+        score = score_of(left, whole)
         if score > best + whole.tolerance:
             best, level = score, b
     return best, level, level, 0
@@ -95,12 +81,12 @@ def sort_few(columns: Columns, feature: int, here: Here, keys: Keys, order: Keys
 
     The place of a key is the number of smaller ones: with so few rows, many comparisons at once are fastest.
     """
-    count = here.end - here.begin
+    count, column = len(here.rows), columns.bins[feature]
     for i in range(FEW):
         keys[0, i] = NO_KEY
         keys[1, i] = 0
     for i in range(count):
-        keys[0, i] = int(columns.bins[feature, here.rows[here.begin + i]]) * FEW + i
+        keys[0, i] = int(column[here.rows[i]]) * FEW + i
     for i in range(count):
         key = keys[0, i]
         for j in range(FEW):
@@ -110,26 +96,50 @@ def sort_few(columns: Columns, feature: int, here: Here, keys: Keys, order: Keys
 
 
 @compiled
-def best_threshold_of_few(here: Here, whole: Whole, order: Keys, left: Array) -> Split:
-    """The same from sorted rows, where no cell is missing."""
-    totals, last = whole.totals, len(whole.totals) - 1
-    best, best_low, best_high = -np.inf, 0, 0
-    lefts, rights, gathered = 0.0, 0.0, 0.0
-    for k in range(last):
-        left[k] = 0.0
-        rights += totals[k] * totals[k]
-    for place in range(here.end - here.begin - 1):
-        i = order[place] & (FEW - 1)
-        k, one = here.slots[i], here.parts[i, AMOUNT]
-        lefts += one * (2 * left[k] + one)
-        rights -= one * (2 * (totals[k] - left[k]) - one)
-        left[k] += one
-        gathered += here.parts[i, WEIGHT]
-        low, high = order[place] // FEW, order[place + 1] // FEW
-        rest = totals[last] - gathered
-        if low == high or gathered < whole.least or rest < whole.least or rest <= 0.0:
-            continue
-        score = (lefts * rest + rights * gathered) / (gathered * rest)
-        if score > best + whole.tolerance:
-            best, best_low, best_high = score, low, high
-    return best, best_low, best_high, 0
+def best_threshold_of_few(count: int, few: Few, whole: Whole) -> Split:
+    """The same from sorted rows, where no cell is missing: sums first, then all scores side by side."""
+    weight = 0.0
+    for i in range(count):
+        weight += few.weights[i]
+    sum_in_order(count, few)
+    scores, lefts, rights, gathered, order = few.scores, few.lefts, few.rights, few.gathered, few.order
+    most = -np.inf
+    for place in range(count - 1):
+        here, there = gathered[place], weight - gathered[place]
+        score = (lefts[place] * there + rights[place] * here) / (here * there)
+        apart = (order[place] // FEW != order[place + 1] // FEW) & (here >= whole.least) & (there >= whole.least)
+        scores[place] = score if apart else -np.inf
+    for place in range(count - 1):
+        most = scores[place] if scores[place] > most else most
+    if most == -np.inf:
+        return most, 0, 0, 0
+    place = 0
+    while scores[place] < most - whole.tolerance:
+        place += 1
+    return scores[place], int(order[place] // FEW), int(order[place + 1] // FEW), 0
+
+
+@compiled
+def sum_in_order(count: int, few: Few) -> None:
+    """For every place in the order of rows: the weight up to it, and Σ S² of both sides."""
+    sofar, squares, rest = 0.0, 0.0, 0.0
+    for k in range(len(few.totals)):
+        few.left[k] = 0.0
+        rest += few.totals[k] * few.totals[k]
+    if len(few.totals) == 1:
+        amount, total = 0.0, few.totals[0]
+        for place in range(count):
+            i = few.order[place] & (FEW - 1)
+            sofar += few.weights[i]
+            amount += few.amounts[i]
+            few.gathered[place], few.lefts[place] = sofar, amount * amount
+            few.rights[place] = (total - amount) * (total - amount)
+        return
+    for place in range(count):
+        i = few.order[place] & (FEW - 1)
+        k, one = few.slots[i], few.amounts[i]
+        squares += one * (2 * few.left[k] + one)
+        rest -= one * (2 * (few.totals[k] - few.left[k]) - one)
+        few.left[k] += one
+        sofar += one
+        few.gathered[place], few.lefts[place], few.rights[place] = sofar, squares, rest

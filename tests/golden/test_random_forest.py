@@ -92,7 +92,7 @@ def peers(data: Any, trees: int, seed: int, **limits: Any) -> list[tuple[Any, Ar
     """scikit-learn's tree for each bag, and the bag."""
     made: Any = DecisionTreeRegressor if data.kind == "regression" else DecisionTreeClassifier
     bags = [
-        Bag.of(data.weights).drawn(np.random.default_rng(each))
+        Bag.of(data.weights).repeats(np.random.default_rng(each))
         for each in np.random.default_rng(seed).integers(0, 2**62, trees)
     ]
     return [(made(**limits, random_state=0).fit(data.table.numbers, data.y, bag), bag) for bag in bags]
@@ -144,15 +144,16 @@ def test_columns_drawn_are_the_floor_of_log2_f_plus_1() -> None:
 
 
 def test_share_of_rows_in_a_bag() -> None:
-    bags = [Bag.of(np.ones(1000)).drawn(np.random.default_rng(seed)) for seed in range(50)]
+    bags = [Bag.of(np.ones(1000)).repeats(np.random.default_rng(seed)) for seed in range(50)]
     assert np.mean([(bag > 0).mean() for bag in bags]) == pytest.approx(0.632305, abs=0.005)
     assert {bag.sum() for bag in bags} == {1000.0}
 
 
 def test_a_bag_draws_rows_as_often_as_they_weigh() -> None:
     weights = np.array([0.5, 1.5, 4.0])
-    drawn = np.mean([Bag.of(weights).drawn(np.random.default_rng(seed)) for seed in range(3000)], axis=0)
-    assert drawn == pytest.approx(weights, abs=0.15)
+    bag = Bag.of(weights)
+    repeats = np.mean([bag.repeats(np.random.default_rng(seed)) for seed in range(3000)], axis=0)
+    assert repeats * bag.unit == pytest.approx(weights, abs=0.15)
 
 
 # As good as scikit-learn's forest, but for the noise of seeds.

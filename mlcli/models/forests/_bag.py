@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.containers import SupervisedRows
 from mlcli.core.draws import draws
 from mlcli.core.tables import Array, Rows
+
+Counts = NDArray[np.intp]
 
 MOST_REPEATS = 20
 """Whole weights count as repeats while they are at most this on average; a bag has a draw for each."""
@@ -34,11 +37,16 @@ class Bag:
         ends = np.cumsum(weights)
         return Bag(ends, bool((weights % 1 == 0).all()) and ends[-1] <= MOST_REPEATS * len(ends))
 
-    def drawn(self, rng: np.random.Generator) -> Array:
-        """The weight of each row in one tree; 0 is out of the bag."""
+    @property
+    def unit(self) -> float:
+        """The weight of a row that is drawn once."""
+        return 1.0 if self.whole else float(self.ends[-1]) / len(self.ends)
+
+    def repeats(self, rng: np.random.Generator) -> Counts:
+        """How often each row is drawn for one tree; 0 is out of the bag."""
         rows, total = len(self.ends), float(self.ends[-1])
         size = int(total) if self.whole else rows
         place = rng.integers(0, size, size) if self.whole else rng.random(size) * total
         if not self.whole or size > rows:
             place = np.minimum(np.searchsorted(self.ends, place, side="right"), rows - 1)
-        return np.asarray(np.bincount(place, minlength=rows) * (total / size), np.float64)
+        return np.bincount(place, minlength=rows)

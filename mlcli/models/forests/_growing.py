@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.tables import Array, Codes, Rows
+from mlcli.core.tables import Array
 from mlcli.core.threads import threads_of_a_fit
 from mlcli.models.forests._bag import Bag
 from mlcli.models.forests._out_of_bag import Outside, Truth
-from mlcli.models.forests._trees import LEAF, Trees
+from mlcli.models.forests._packing import Packed, Words, in_units, packed
+from mlcli.models.forests._trees import Trees
 from mlcli.models.trees._binning import Binned
 from mlcli.models.trees._growing import NEARLY
-from mlcli.models.trees._levels import summed
 
 if TYPE_CHECKING:
+    from mlcli.kernels.dealing import Settled
     from mlcli.kernels.growing import Grown, Limits, Space
+    from mlcli.kernels.random_splits import Drawing
 
 Seeds = NDArray[np.int64]
 
 NO_LIMIT = 2**31 - 1
+NODE_FIELDS = 8
 
 
 @dataclass(frozen=True)
@@ -37,15 +41,13 @@ class Shape:
     max_depth: int | None
     max_leaves: int | None
 
-    @property
-    def limits(self) -> Limits:
-        """The same as the compiled loops read it."""
+    def limits(self, unit: float) -> Limits:
+        """The same as the compiled loops read it, which count weights in units."""
         from mlcli.kernels.growing import Limits
 
         return Limits(
             features=self.features,
-            random_cuts=self.random_cuts,
-            least=self.min_leaf * NEARLY if self.min_leaf > 1 else 0.0,
+            least=max(self.min_leaf * NEARLY / unit if self.min_leaf > 1 else 0.0, 0.5),
             max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
             max_leaves=NO_LIMIT if self.max_leaves is None else self.max_leaves,
         )
@@ -74,7 +76,7 @@ class Nursery:
         """A tree for each seed, in order."""
         threads, spaces = min(threads_of_a_fit(), len(seeds)), SimpleQueue[Workspace]()
         for _ in range(threads):
-            spaces.put(Workspace.for_rows(self))
+            spaces.put(Workspace(self))
 
         def one(seed: int) -> Plant:
             space = spaces.get()
@@ -92,94 +94,114 @@ class Nursery:
             yield from pool.map(one, seeds)
 
     def _grown_in(self, space: Workspace, rng: np.random.Generator) -> Plant:
-        from mlcli.kernels.growing import Targets as Weighed
-        from mlcli.kernels.growing import grow
+        from mlcli.kernels.dealing import deal_outside
+        from mlcli.kernels.growing import Targets, grow
         from mlcli.kernels.histograms import Columns
 
         binned, targets = self.binned, self.truth.targets
-        weight = targets.weight if self.bag is None else self.bag.drawn(rng)
-        inside = np.flatnonzero(weight > 0).astype(np.int32)
+        share = self._all if self.bag is None else self._drawn(self.bag, rng)
         columns = Columns(binned.bins, binned.known, binned.ordered, binned.lowest, binned.highest)
-        weighed = Weighed(targets.slot, targets.output, weight)
-        state = int(rng.integers(1, 2**32))
-        count = grow(columns, weighed, self.shape.limits, space.grown, space.space(inside, state))
-        tree = taken(space.grown, count)
-        inner = ~tree.leaves
-        worth = summed(space.grown.gain[:count][inner], tree.feature[inner].astype(np.intp), len(binned.known))
-        outside = None if self.bag is None else self.truth.judged(tree, np.flatnonzero(weight == 0), rng)
-        return Plant(tree, worth, outside)
+        learnt = Targets(share.parts, share.bits, share.classes, targets.slot, targets.output)
+        grown, limits = space.grown(share), self.shape.limits(share.unit)
+        inside = space.space(share, int(rng.integers(1, 2**32)))
+        count = grow(columns, learnt, limits, grown, inside, space.drawing)
+        settled = taken(grown, count, share, targets.slots, len(binned.known))
+        tree, outside = Trees.one(settled), None
+        if self.bag is not None:
+            rows, leaves = share.outside, np.empty(len(share.outside), np.int32)
+            deal_outside(columns, self.truth.cells, grown.nodes, settled, rows, inside.right, leaves)
+            outside = self.truth.judged(tree, rows, leaves, rng)
+        return Plant(tree, settled.worth * share.unit, outside)
+
+    @cached_property
+    def _all(self) -> Packed:
+        """Every row with its weight."""
+        targets = self.truth.targets
+        return packed(targets.slot, *in_units(targets.weight), targets.slots)
+
+    def _drawn(self, bag: Bag, rng: np.random.Generator) -> Packed:
+        """The rows of one tree."""
+        targets = self.truth.targets
+        return packed(targets.slot, bag.repeats(rng), bag.unit, targets.slots)
 
 
-@dataclass(frozen=True, eq=False)
 class Workspace:
     """The memory in which one thread grows tree after tree."""
 
-    grown: Grown
-    _nodes: Codes
-    _parts: Array
-    _slots: Rows
-    _sums: Array
-    _totals: Array
-    _columns: int
-
-    @staticmethod
-    def for_rows(nursery: Nursery) -> Workspace:
-        """Room for the largest tree on all rows."""
-        from mlcli.kernels.growing import DEPTH, Grown
-
+    def __init__(self, nursery: Nursery) -> None:
         rows, slots = len(nursery.truth.targets.slot), nursery.truth.targets.slots
         most = 2 * rows - 1
-        threshold, gain, weight = np.empty((3, most))
-        return Workspace(
-            grown=Grown(np.empty((most, DEPTH + 1), np.int32), threshold, gain, weight, np.empty((most, slots))),
-            _nodes=np.empty(rows, np.int32),
-            _parts=np.empty((rows, 2)),
-            _slots=np.empty((2, rows), np.intp),
-            _sums=np.empty((max(nursery.binned.width, 3), slots + 1)),
-            _totals=np.empty((2, slots + 1)),
-            _columns=len(nursery.binned.known),
-        )
+        self._nodes = np.empty((most, NODE_FIELDS), np.int32)
+        self._numbers = np.empty((4, most))
+        self._ids = np.empty(rows, np.uint32)
+        self._room: Words = np.empty(0, np.int64)
+        self.drawing = drawing_of(nursery.binned) if nursery.shape.random_cuts else None
+        self._places = np.empty(rows, np.intp)
+        self._away = np.empty(rows)
+        self._width, self._columns, self._slots = nursery.binned.width, len(nursery.binned.known), slots
 
-    def space(self, rows: Codes, state: int) -> Space:
+    def _words(self, shape: tuple[int, int]) -> Words:
+        """Room for words; the same for all trees that need as many."""
+        if self._room.shape != shape:
+            self._room = np.empty(shape, np.int64)
+        return self._room
+
+    def grown(self, share: Packed) -> Grown:
+        """Room for the largest tree."""
+        from mlcli.kernels.growing import Grown
+
+        threshold, gain, weight, mean = self._numbers
+        totals = self._words((len(self._nodes), words_of(share)))
+        return Grown(self._nodes, threshold, gain, weight, mean, totals)
+
+    def space(self, share: Packed, state: int) -> Space:
         """What one tree is grown in, from its rows and the seed of its draws."""
         from mlcli.kernels.growing import Space
-        from mlcli.kernels.histogram_splits import FEW
+        from mlcli.kernels.histogram_splits import FEW, Few
 
+        few, words = np.empty((6, FEW)), words_of(share)
+        sums = np.empty((2, self._slots))
+        keys = np.empty((3, FEW), np.int16)
         return Space(
-            rows=rows,
-            right=self._nodes,
-            slots=self._slots[0],
-            parts=self._parts,
-            totals=self._totals[0],
-            left=self._totals[1],
-            sums=self._sums,
-            present=np.empty(len(self._sums) + 1, np.int32),
-            keys=np.empty((2, FEW), np.int16),
-            order=np.empty(FEW, np.int16),
+            rows=share.inside,
+            right=self._ids,
+            parts=np.empty((words, len(self._ids)), np.int64),
+            away=self._away,
+            sums=np.empty((words, self._width), np.int64),
+            left=np.empty(words, np.int64),
+            few=Few(np.empty(FEW, np.intp), few[0], few[1], *sums, *few[2:], keys[:2], keys[2]),
             drawn=np.arange(self._columns),
             state=np.array([state]),
             wish=np.array([np.nan]),
-            opened=self._slots[1],
+            opened=self._places,
         )
 
 
-def taken(grown: Grown, count: int) -> Trees:
-    """A copy of the tree that lies in a workspace; missing cells that training had none of go with most rows."""
-    from mlcli.kernels.growing import FEATURE, LEFT, NONE_MISSING, SIDE
+def drawing_of(binned: Binned) -> Drawing:
+    """A grid over each column, and room for the bins of a node."""
+    from mlcli.kernels.random_splits import CELLS, Drawing
 
-    nodes = grown.nodes[:count]
-    feature, left, side = (nodes[:, column].copy() for column in (FEATURE, LEFT, SIDE))
-    leaves = feature == LEAF
-    inner = np.flatnonzero(~leaves)
-    heavier_left = grown.weight[left[inner]] >= grown.weight[left[inner] + 1]
-    missing_left = np.zeros(count, bool)
-    missing_left[inner] = np.where(side[inner] == NONE_MISSING, heavier_left, side[inner] == 1)
-    left[leaves] = np.arange(count - len(inner))
-    return Trees(
-        first=np.array([0, count], np.int32),
-        feature=feature,
-        threshold=np.where(leaves, np.nan, grown.threshold[:count]),
-        left=left,
-        missing_left=missing_left,
-        value=grown.value[:count][leaves],
-    )
+    first_bin, cells_per_unit = np.zeros((len(binned.known), CELLS), np.int32), np.zeros(len(binned.known))
+    for j in np.flatnonzero(binned.ordered & (binned.known > 1)):
+        lowest, last = binned.lowest[j, : binned.known[j]], binned.highest[j, binned.known[j] - 1]
+        cells_per_unit[j] = CELLS / (last - lowest[0])
+        begins = lowest[0] + np.arange(CELLS) / cells_per_unit[j]
+        first_bin[j] = np.maximum(np.searchsorted(lowest, begins, side="right") - 1, 0)
+    return Drawing(first_bin, cells_per_unit, np.empty(binned.bins.shape[1], binned.bins.dtype))
+
+
+def words_of(share: Packed) -> int:
+    """How many words a sum has: of values there is one more, the amount."""
+    return len(share.parts) + (share.bits == 0)
+
+
+def taken(grown: Grown, count: int, share: Packed, slots: int, columns: int) -> Settled:
+    """A copy of the tree that lies in a workspace."""
+    from mlcli.kernels.dealing import Settled
+    from mlcli.kernels.settling import settle
+
+    feature, left = np.empty((2, count), np.int32)
+    value = np.empty(((count + 1) // 2, slots))
+    tree = Settled(feature, left, np.empty(count), np.empty(count, bool), value, np.zeros(columns))
+    settle(grown, share.bits, share.classes, tree)
+    return tree

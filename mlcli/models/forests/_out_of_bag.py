@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mlcli.core.bases import first_of_the_largest
 from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.models.forests._trees import Trees
+from mlcli.models.forests._packing import Ids
+from mlcli.models.forests._trees import Trees, plain
 from mlcli.models.trees._levels import Targets
-
-if TYPE_CHECKING:
-    from mlcli.kernels.forest_walks import Wood
 
 
 @dataclass(frozen=True, eq=False)
 class Outside:
     """The rows out of a tree's bag, the leaf of each, and how much worse the tree is with each column shuffled."""
 
-    rows: Rows
+    rows: Ids
     leaves: Codes
     worse: Array
 
@@ -44,21 +41,18 @@ class Truth:
             return np.asarray((said[:, 0] - output) ** 2)
         return np.asarray(self.by_size[first_of_the_largest(said[:, self.by_size])] != slot, np.float64)
 
-    def judged(self, tree: Trees, rows: Rows, rng: np.random.Generator) -> Outside:
-        """Ask a tree about the rows out of its bag."""
-        from mlcli.kernels.forest_walks import leaves_of
-
-        wood, leaves = tree.wood(self.cells, self.ordered), np.empty(len(rows), np.int32)
-        leaves_of(wood, 0, self.cells, rows, leaves)
+    def judged(self, tree: Trees, rows: Ids, leaves: Codes, rng: np.random.Generator) -> Outside:
+        """What a tree says of the rows out of its bag, given their leaves."""
         worse = np.zeros(self.cells.shape[1])
         if self.shuffling and len(rows):
-            worse = self._worse(tree, wood, rows, leaves, rng)
+            worse = self._worse(tree, rows.astype(np.intp), leaves, rng)
         return Outside(rows, leaves, worse)
 
-    def _worse(self, tree: Trees, wood: Wood, rows: Rows, leaves: Codes, rng: np.random.Generator) -> Array:
+    def _worse(self, tree: Trees, rows: Rows, leaves: Codes, rng: np.random.Generator) -> Array:
         """By how much the mean loss grows when the cells of a column are dealt out anew among the rows."""
         from mlcli.kernels.forest_walks import leaves_with
 
+        wood = tree.wood(self.ordered, plain(self.cells, self.ordered))
         weight, found = self.targets.weight[rows], np.empty(len(rows), np.int32)
         before, worse = self.losses(tree.value[leaves], rows), np.zeros(self.cells.shape[1])
         for feature in np.unique(tree.feature[~tree.leaves]):
@@ -72,20 +66,21 @@ class Tally:
     """The error, tree after tree, of what the trees so far say of the rows that were out of their bags."""
 
     def __init__(self, truth: Truth) -> None:
-        rows = len(truth.targets.slot)
+        rows, slots = len(truth.targets.slot), truth.targets.slots
         self._truth = truth
-        self._votes, self._voters = np.zeros((rows, truth.targets.slots)), np.zeros(rows)
-        self._loss = np.zeros(rows)
+        self._said, self._voters, self._loss = np.zeros((rows, slots)), np.zeros(rows), np.zeros(rows)
         self.curve: list[float] = []
         """NaN while every row was in every bag."""
 
     def add(self, tree: Trees, outside: Outside) -> None:
         """Count what one more tree says."""
-        rows = outside.rows
-        self._votes[rows] += tree.value[outside.leaves]
-        self._voters[rows] += 1
-        self._loss[rows] = self._truth.losses(self._votes[rows] / self._voters[rows, None], rows)
-        weight = self._truth.targets.weight * (self._voters > 0)
+        from mlcli.kernels.out_of_bag import Votes, count
+
+        targets, votes = self._truth.targets, Votes(self._said, self._voters, self._loss)
+        count(
+            outside.rows, outside.leaves, tree.value, targets.slot, targets.output, self._truth.by_size, votes
+        )
+        weight = targets.weight * (self._voters > 0)
         total = float(weight.sum())
         mean = float(weight @ self._loss) / total if total else np.nan
-        self.curve.append(mean if self._truth.targets.slots > 1 else float(np.sqrt(mean)))
+        self.curve.append(mean if targets.slots > 1 else float(np.sqrt(mean)))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mlcli.core.tables import Array, Flags, Rows
 
 if TYPE_CHECKING:
+    from mlcli.kernels.dealing import Settled
     from mlcli.kernels.forest_walks import Wood
 
 LEAF = -1
@@ -44,19 +45,24 @@ class Trees:
         return np.asarray(self.feature == LEAF)
 
     @staticmethod
+    def one(tree: Settled) -> Trees:
+        """A single tree as kernels leave it."""
+        first = np.array([0, len(tree.left)], np.int32)
+        return Trees(first, tree.feature, tree.threshold, tree.left, tree.missing_left, tree.value)
+
+    @staticmethod
     def joined(trees: Sequence[Trees]) -> Trees:
         """Several trees as one, in order."""
-        nodes = np.r_[0, np.cumsum([len(tree.feature) for tree in trees])]
-        leaves = np.r_[0, np.cumsum([len(tree.value) for tree in trees])]
-        moved = [
-            tree.left + np.where(tree.leaves, leaves[at], nodes[at]).astype(np.int32)
-            for at, tree in enumerate(trees)
-        ]
+        nodes = np.cumsum([0, *(len(tree.feature) for tree in trees)])
+        leaves = np.cumsum([0, *(len(tree.value) for tree in trees)])
+        feature, left = (np.concatenate([getattr(tree, name) for tree in trees]) for name in ("feature", "left"))
+        steps = np.array([nodes[:-1], leaves[:-1]], np.int32).repeat(np.diff(nodes), axis=1)
+        left += np.where(feature == LEAF, steps[1], steps[0])
         return Trees(
             first=nodes.astype(np.int32),
-            feature=np.concatenate([tree.feature for tree in trees]),
+            feature=feature,
             threshold=np.concatenate([tree.threshold for tree in trees]),
-            left=np.concatenate(moved).astype(np.int32),
+            left=left,
             missing_left=np.concatenate([tree.missing_left for tree in trees]),
             value=np.concatenate([tree.value for tree in trees]),
         )
@@ -82,19 +88,19 @@ class Trees:
 
     def answers(self, cells: Array, ordered: Flags) -> Array:
         """The mean over trees of what their leaves say of each row (n × K) of cells."""
-        from mlcli.kernels.forest_walks import add_answers
+        from mlcli.kernels.forest_walks import BLOCK, add_answers
 
         said = np.zeros((len(cells), self.value.shape[1]))
         cells = cells if cells.shape[1] else np.zeros((len(cells), 1))  # leaves look at a cell too, in vain
-        add_answers(self.wood(cells, ordered), self.first[:-1], cells, self.value, said)
+        wood, rows = self.wood(ordered, plain(cells, ordered)), np.arange(len(cells))
+        add_answers(wood, self.first[:-1], cells, self.value, rows, np.empty(BLOCK, np.int32), said)
         return said / len(self)
 
-    def wood(self, cells: Array, ordered: Flags) -> Wood:
-        """The nodes as the compiled walk reads them, for rows of cells of which some columns are ordered."""
+    def wood(self, ordered: Flags, is_plain: bool) -> Wood:
+        """The nodes as the compiled walk reads them, for cells of which some columns are ordered."""
         from mlcli.kernels.forest_walks import Wood
 
-        plain = bool(ordered.all()) and not np.isnan(cells).any()
-        return Wood(self._packed, self.missing_left, ordered, plain)
+        return Wood(self._packed, self.missing_left, ordered, is_plain)
 
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Every array by name: what is saved."""
@@ -132,3 +138,8 @@ class Trees:
         yield "has a child before its parent", bool((self.left[inner] <= inner).any())
         yield "has a child outside its tree", bool((self.left[inner] >= end - 1).any())
         yield "has a threshold that is no number", bool(np.isnan(self.threshold[inner]).any())
+
+
+def plain(cells: Array, ordered: Flags) -> bool:
+    """Whether all columns are ordered and no cell is missing."""
+    return bool(ordered.all()) and not np.isnan(cells).any()
