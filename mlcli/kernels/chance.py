@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mlcli.core.tables import Rows
 from mlcli.kernels.without_counting import compiled
 
@@ -21,4 +23,4 @@ def random_below(state: Rows, end: int) -> int:
 @compiled
 def random_share(state: Rows) -> float:
     """A number in [0, 1)."""
-    return random_below(state, 1 << 30) / (1 << 30)
+    return random_below(state, int(np.int64(1 << 30))) / (1 << 30)

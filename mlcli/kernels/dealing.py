@@ -9,7 +9,7 @@ import numpy as np
 from mlcli.core.tables import Array, Codes, Flags
 from mlcli.kernels.binning import Bins
 from mlcli.kernels.histograms import Columns, Ids
-from mlcli.kernels.without_counting import compiled
+from mlcli.kernels.without_counting import compiled, inlined
 
 FEATURE, LOW, HIGH, SIDE, LEFT, BEGIN, END, DEPTH = range(8)
 """What the columns of the nodes of a growing tree hold: what is asked (bins up to
@@ -32,8 +32,10 @@ class Settled(NamedTuple):
     """The weighted impurity that each column takes away."""
 
 
-@compiled
-def deal(column: Bins, lowest: int, low: int, known: int, missing_left: bool, rows: Ids, right: Ids) -> tuple[int, int]:
+@inlined
+def deal(
+    column: Bins, lowest: int, low: int, known: int, missing_left: bool, rows: Ids, right: Ids
+) -> tuple[int, int]:
     """Put the rows in bins from ``lowest`` to ``low`` before the others, both in their order.
 
     Rows in the bin ``known`` miss the cell. How many go left, and how many miss; ``right`` is room. Nothing
@@ -53,7 +55,7 @@ def deal(column: Bins, lowest: int, low: int, known: int, missing_left: bool, ro
     rest = rows[lefts:]
     for i in range(len(rest)):
         rest[i] = right[i]
-    return np.int64(lefts), missing
+    return int(lefts), missing
 
 
 @compiled
@@ -78,7 +80,7 @@ def deal_outside(
         nodes[child + 1, BEGIN], nodes[child + 1, END] = begin + lefts, end
 
 
-@compiled
+@inlined
 def deal_by_cells(
     columns: Columns, cells: Array, asked: Codes, tree: Settled, node: int, rows: Ids, right: Ids
 ) -> int:
@@ -103,4 +105,4 @@ def deal_by_cells(
     rest = rows[lefts:]
     for i in range(len(rest)):
         rest[i] = right[i]
-    return np.int64(lefts)
+    return int(lefts)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.kernels.without_counting import compiled
+from mlcli.kernels.without_counting import compiled, inlined
 
 NODE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("left", np.int32)])
 """What a node asks; in a leaf, which has feature -1, ``left`` is its number among the leaves."""
@@ -25,7 +25,7 @@ class Wood(NamedTuple):
     """Whether all columns are ordered and no cell is missing."""
 
 
-@compiled
+@inlined
 def leaf_of(wood: Wood, root: int, cells: Array, row: int) -> int:
     """The leaf that a row comes to."""
     node = root
@@ -36,7 +36,7 @@ def leaf_of(wood: Wood, root: int, cells: Array, row: int) -> int:
     return int(wood.nodes[node]["left"])
 
 
-@compiled
+@inlined
 def leaf_with(wood: Wood, root: int, cells: Array, row: int, feature: int, cell: float) -> int:
     """The leaf that a row comes to with another cell in one column."""
     node = root
@@ -47,7 +47,7 @@ def leaf_with(wood: Wood, root: int, cells: Array, row: int, feature: int, cell:
     return int(wood.nodes[node]["left"])
 
 
-@compiled
+@inlined
 def goes_right(wood: Wood, node: int, asked: int, cell: float) -> bool:
     """Whether a cell goes to the right: above the threshold, or not the level."""
     threshold = wood.nodes[node]["threshold"]
@@ -58,7 +58,7 @@ def goes_right(wood: Wood, node: int, asked: int, cell: float) -> bool:
     return bool(cell > threshold if wood.ordered[asked] else cell != threshold)
 
 
-@compiled
+@inlined
 def step(wood: Wood, node: int, cells: Array, row: int) -> int:
     """The next node of a row; a leaf is its own, and no branch of the code depends on it."""
     asked = wood.nodes[node]["feature"]
@@ -66,7 +66,7 @@ def step(wood: Wood, node: int, cells: Array, row: int) -> int:
     return int(wood.nodes[node]["left"] + right if asked >= 0 else node)
 
 
-@compiled
+@inlined
 def four_leaves(wood: Wood, root: int, cells: Array, rows: Rows, leaves: Codes) -> None:
     """Four rows walk down together, so that none waits for the memory of another."""
     a, b, c, d = root, root, root, root
@@ -82,7 +82,7 @@ def four_leaves(wood: Wood, root: int, cells: Array, rows: Rows, leaves: Codes) 
     leaves[2], leaves[3] = wood.nodes[c]["left"], wood.nodes[d]["left"]
 
 
-@compiled
+@inlined
 def leaves_of(wood: Wood, root: int, cells: Array, rows: Rows, leaves: Codes) -> None:
     """Fill ``leaves`` with those that some rows come to in one tree."""
     fours = len(rows) // 4 * 4
@@ -96,7 +96,7 @@ def leaves_of(wood: Wood, root: int, cells: Array, rows: Rows, leaves: Codes) ->
 def add_answers(
     wood: Wood, roots: Codes, cells: Array, value: Array, rows: Rows, leaves: Codes, answers: Array
 ) -> None:
-    """Add the values of the leaves of all trees to the answers (n × K); ``rows`` counts them, ``leaves`` is room."""
+    """Add what the leaves of all trees say of ``rows``, all in order, to the answers (n × K)."""
     for begin in range(0, len(cells), BLOCK):
         end = min(begin + BLOCK, len(cells))
         for root in roots:

@@ -18,26 +18,12 @@ from mlcli.kernels.histogram_splits import (
     best_threshold_of_few,
     sort_few,
 )
-from mlcli.kernels.histograms import AMOUNT, WEIGHT, Columns, Here, Ids, Whole, Words, add_up
+from mlcli.kernels.histograms import WEIGHT, Columns, Here, Ids, Whole, Words, add_up
+from mlcli.kernels.node_sums import Grown, Targets, centre, gather, lay_out, squares_of
 from mlcli.kernels.random_splits import Drawing, random_level, random_threshold
-from mlcli.kernels.without_counting import compiled
+from mlcli.kernels.without_counting import compiled, inlined
 
 ROUNDING = 1e-12
-ROOM = 2.0**61
-"""What the amounts of a node may sum up to."""
-
-
-class Targets(NamedTuple):
-    """What each training row adds to the words of its node, and what is to be learnt: its class, or its value."""
-
-    parts: Words
-    """Words × n; of values the weight alone."""
-    bits: int
-    """How many a class has in a word; 0 of values."""
-    classes: int
-    """How many have room in a word."""
-    slot: Rows
-    output: Array
 
 
 class Limits(NamedTuple):
@@ -49,21 +35,6 @@ class Limits(NamedTuple):
     max_leaves: int
 
 
-class Grown(NamedTuple):
-    """The nodes of a tree, with room for more than there are."""
-
-    nodes: Codes
-    """See ``dealing``."""
-    threshold: Array
-    gain: Array
-    """The weighted impurity that each split takes away."""
-    weight: Array
-    mean: Array
-    """Of values."""
-    totals: Words
-    """The words of each node."""
-
-
 class Space(NamedTuple):
     """Memory to work in; ``rows`` are the training rows of the tree, grouped by node as it grows."""
 
@@ -73,7 +44,6 @@ class Space(NamedTuple):
     away: Array
     sums: Words
     left: Words
-    few: Few
     drawn: Rows
     state: Rows
     wish: Array
@@ -82,22 +52,23 @@ class Space(NamedTuple):
 
 @compiled
 def grow(
-    columns: Columns, targets: Targets, limits: Limits, grown: Grown, space: Space, drawing: Drawing | None
-) -> int:
+    columns: Columns, targets: Targets, limits: Limits, grown: Grown, space: Space, few: Few | None,
+    drawing: Drawing | None,
+) -> int:  # fmt: skip
     """Grow a tree on the rows of ``space``; how many nodes it has.
 
-    Without ``drawing`` the best cut is searched for (and nothing of random cuts is compiled).
+    With ``few`` the best cut is searched for, with ``drawing`` one is drawn; what is None is not compiled.
 
     A child comes after its parent, and two siblings side by side. With a limit of leaves the split that gains
     most comes first.
     """
     nodes, opened = grown.nodes, space.opened
     nodes[0, BEGIN], nodes[0, END], nodes[0, DEPTH] = 0, len(space.rows), 0
-    made, seen, leaves, waiting = 1, 0, 1, 0
+    made, seen, leaves, waiting = int(np.int64(1)), int(np.int64(0)), 1, 0  # of the type that nodes have
     while True:
         while seen < made:
             opened[waiting] = seen
-            waiting += examine(columns, targets, limits, seen, grown, space, drawing)
+            waiting += examine(columns, targets, limits, seen, grown, space, few, drawing)
             seen += 1
         if waiting == 0 or leaves >= limits.max_leaves:
             break
@@ -118,7 +89,7 @@ def grow(
     return made
 
 
-@compiled
+@inlined
 def most_gainful(opened: Rows, waiting: int, gain: Array) -> int:
     """Which of the open nodes gains most; of equals the first."""
     best = 0
@@ -128,9 +99,9 @@ def most_gainful(opened: Rows, waiting: int, gain: Array) -> int:
     return best
 
 
-@compiled
+@inlined
 def examine(
-    columns: Columns, targets: Targets, limits: Limits, node: int, grown: Grown, space: Space,
+    columns: Columns, targets: Targets, limits: Limits, node: int, grown: Grown, space: Space, few: Few | None,
     drawing: Drawing | None,
 ) -> bool:  # fmt: skip
     """Sum up a node, and find its split; whether there is one."""
@@ -149,91 +120,18 @@ def examine(
     grown.weight[node] = weight
     if count < 2 or weight < 2 * limits.least or nodes[node, DEPTH] >= limits.max_depth or most <= noise:
         return False
-    if drawing is None and count <= FEW:
-        lay_out(targets, here, space.few)
+    if few is not None and count <= FEW:
+        lay_out(targets, here, few)
     whole = Whole(grown.totals[node], targets.bits, limits.least, ROUNDING * most + noise)
-    search(columns, limits, node, grown, here, whole, squares, most, space, drawing)
+    search(columns, limits, node, grown, here, whole, squares, most, space, few, drawing)
     grown.gain[node] /= scale * scale
     return bool(nodes[node, FEATURE] != LEAF)
 
 
-@compiled
-def gather(targets: Targets, here: Here, totals: Words, node: int) -> None:
-    """Lay the words of a node's rows side by side, and add them up."""
-    for w in range(len(targets.parts)):
-        source, beside, total = targets.parts[w], here.parts[w], 0
-        for i in range(len(here.rows)):
-            part = source[here.rows[i]]
-            beside[i] = part
-            total += part
-        totals[node, w] = total
-
-
-@compiled
-def squares_of(totals: Words, node: int, bits: int) -> tuple[float, float]:
-    """The weight of a node, and the sum of the squared weights of its classes."""
-    weight, squares, mask = 0.0, 0.0, (1 << bits) - 1
-    for w in range(totals.shape[1]):
-        word = totals[node, w]
-        while word:
-            one = float(word & mask)
-            weight += one
-            squares += one * one
-            word >>= bits
-    return weight, squares
-
-
-@compiled
-def centre(targets: Targets, here: Here, grown: Grown, node: int, away: Array) -> tuple[float, float]:
-    """Count amounts from the mean, in units as small as there is room for: their sum of squares, and the scale.
-
-    The sum is 0 where values differ by rounding alone.
-    """
-    count, total, weight = len(here.rows), 0.0, float(grown.totals[node, WEIGHT])
-    if count == 1:
-        grown.mean[node] = targets.output[here.rows[0]]
-        return 0.0, 1.0
-    weights, amounts = here.parts[WEIGHT], here.parts[AMOUNT]
-    for i in range(count):
-        away[i] = targets.output[here.rows[i]]
-        total += weights[i] * away[i]
-    mean = total / weight
-    grown.mean[node] = mean
-    spread, widest = 0.0, 0.0
-    for i in range(count):
-        away[i] -= mean
-        widest = max(widest, abs(away[i]))
-        spread += weights[i] * away[i] * away[i]
-    if spread / weight <= (8 * np.finfo(np.float64).eps * mean) ** 2:
-        return 0.0, 1.0
-    scale, rest = min(ROOM / (widest * weight), 1e150), 0
-    for i in range(count):
-        part = np.int64(weights[i] * away[i] * scale)
-        amounts[i] = part
-        rest += part
-    grown.totals[node, AMOUNT] = rest
-    return spread * scale * scale, scale
-
-
-@compiled
-def lay_out(targets: Targets, here: Here, few: Few) -> None:
-    """Take few rows out of their words."""
-    for k in range(len(few.totals)):
-        few.totals[k] = 0.0
-    for i in range(len(here.rows)):
-        row = here.rows[i]
-        k = targets.slot[row]
-        weight = float(targets.parts[k // targets.classes, row] >> targets.bits * (k % targets.classes))
-        few.weights[i] = weight
-        few.amounts[i] = weight if targets.bits else float(here.parts[AMOUNT, i])
-        few.slots[i] = k
-        few.totals[k] += few.amounts[i]
-
-
-@compiled
+@inlined
 def search(
     columns: Columns, limits: Limits, node: int, grown: Grown, here: Here, whole: Whole, squares: float,
-    most: float, space: Space, drawing: Drawing | None,
+    most: float, space: Space, few: Few | None, drawing: Drawing | None,
 ) -> None:  # fmt: skip
     """Note the best split of a node by columns drawn at random, going on while none of them gains anything.
 
@@ -247,7 +145,11 @@ def search(
             other = k + random_below(space.state, width - k)
             space.drawn[k], space.drawn[other] = space.drawn[other], space.drawn[k]
         feature = space.drawn[k]
-        score, low, high, side = split_by(columns, feature, here, whole, space, drawing)
+        score, low, high, side = -np.inf, 0, 0, 0
+        if few is not None:
+            score, low, high, side = split_by(columns, feature, here, whole, space, few)
+        if drawing is not None:
+            score, low, high, side = random_split(columns, feature, here, whole, space, drawing)
         if score > best + whole.tolerance:
             best = score
             grown.gain[node] = score - squares
@@ -256,16 +158,10 @@ def search(
             grown.nodes[node, LOW], grown.nodes[node, HIGH] = low, high
 
 
-@compiled
-def split_by(
-    columns: Columns, feature: int, here: Here, whole: Whole, space: Space, drawing: Drawing | None
-) -> Split:
-    """The best split of a node by one column, or one drawn at random."""
-    known, count, few = columns.known[feature], len(here.rows), space.few
-    if drawing is not None:
-        if not columns.ordered[feature]:
-            return random_level(columns, feature, here, whole, space.sums, space.left, space.state)
-        return random_threshold(columns, drawing, feature, here, whole, space.left, space.state, space.wish)
+@inlined
+def split_by(columns: Columns, feature: int, here: Here, whole: Whole, space: Space, few: Few) -> Split:
+    """The best split of a node by one column."""
+    known, count = columns.known[feature], len(here.rows)
     if columns.ordered[feature] and count <= FEW:
         sort_few(columns, feature, here, few.keys, few.order)
         last = few.order[count - 1] // FEW
@@ -279,7 +175,17 @@ def split_by(
     return best_level(space.sums, known, whole, space.left)
 
 
-@compiled
+@inlined
+def random_split(
+    columns: Columns, feature: int, here: Here, whole: Whole, space: Space, drawing: Drawing
+) -> Split:
+    """A split of a node by one column, drawn at random."""
+    if columns.ordered[feature]:
+        return random_threshold(columns, drawing, feature, here, whole, space.left, space.state, space.wish)
+    return random_level(columns, feature, here, whole, space.sums, space.left, space.state)
+
+
+@inlined
 def cut_between(columns: Columns, feature: int, low: int, high: int, wish: float) -> float:
     """The threshold between two bins: the one wished for where it lies between their values, or else half-way.
 
@@ -294,7 +200,7 @@ def cut_between(columns: Columns, feature: int, low: int, high: int, wish: float
     return middle if middle < above else below
 
 
-@compiled
+@inlined
 def divide(columns: Columns, node: int, nodes: Codes, rows: Ids, right: Ids) -> int:
     """Deal the rows of a node to its branches; where those of the right one begin."""
     begin, end, feature, low = nodes[node, BEGIN], nodes[node, END], nodes[node, FEATURE], int(nodes[node, LOW])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.tables import Array, Rows
 from mlcli.kernels.histograms import Columns, Here, Whole, Words, add_bin, empty, score_of
-from mlcli.kernels.without_counting import compiled
+from mlcli.kernels.without_counting import inlined
 
 FEW = 64
 """Up to how many rows sorting costs less than a histogram."""
@@ -21,7 +21,7 @@ Split = tuple[float, int, int, int]
 
 
 class Few(NamedTuple):
-    """At most 64 rows of a node as they are: the class, the amount and the weight of each, and the sums of amounts.
+    """At most 64 rows of a node as they are: class, amount and weight of each, and the sums of amounts.
 
     ``keys`` and ``order`` are room to sort them in, the others for sums and scores in that order.
     """
@@ -39,7 +39,7 @@ class Few(NamedTuple):
     order: Keys
 
 
-@compiled
+@inlined
 def best_threshold(sums: Words, known: int, whole: Whole, left: Words) -> Split:
     """The first threshold, but for rounding, that scores most; missing cells (bin ``known``) go to either side."""
     best, best_low, best_high, best_side, low = -np.inf, 0, 0, 0, -1
@@ -62,7 +62,7 @@ def best_threshold(sums: Words, known: int, whole: Whole, left: Words) -> Split:
     return best, best_low, best_high, best_side
 
 
-@compiled
+@inlined
 def best_level(sums: Words, known: int, whole: Whole, left: Words) -> Split:
     """The first level, but for rounding, that scores most when it is split from the rest."""
     best, level = -np.inf, 0
@@ -75,7 +75,7 @@ def best_level(sums: Words, known: int, whole: Whole, left: Words) -> Split:
     return best, level, level, 0
 
 
-@compiled
+@inlined
 def sort_few(columns: Columns, feature: int, here: Here, keys: Keys, order: Keys) -> None:
     """Fill ``order`` with bin × 64 + place of at most 64 rows, ascending.
 
@@ -95,7 +95,7 @@ def sort_few(columns: Columns, feature: int, here: Here, keys: Keys, order: Keys
         order[keys[1, i]] = keys[0, i]
 
 
-@compiled
+@inlined
 def best_threshold_of_few(count: int, few: Few, whole: Whole) -> Split:
     """The same from sorted rows, where no cell is missing: sums first, then all scores side by side."""
     weight = 0.0
@@ -119,7 +119,7 @@ def best_threshold_of_few(count: int, few: Few, whole: Whole) -> Split:
     return scores[place], int(order[place] // FEW), int(order[place + 1] // FEW), 0
 
 
-@compiled
+@inlined
 def sum_in_order(count: int, few: Few) -> None:
     """For every place in the order of rows: the weight up to it, and Σ S² of both sides."""
     sofar, squares, rest = 0.0, 0.0, 0.0

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.kernels.binning import Bins
-from mlcli.kernels.without_counting import compiled
+from mlcli.kernels.without_counting import inlined
 
 WEIGHT, AMOUNT = 0, 1
 """The words of values."""
@@ -53,7 +53,7 @@ class Whole(NamedTuple):
     """How much two scores may differ by rounding alone."""
 
 
-@compiled
+@inlined
 def add_up(columns: Columns, feature: int, here: Here, sums: Words) -> None:
     """Fill ``sums`` (words × bins) with what the rows of a node hold."""
     column, rows = columns.bins[feature], here.rows
@@ -72,7 +72,7 @@ def add_up(columns: Columns, feature: int, here: Here, sums: Words) -> None:
             first[column[rows[i]]] += parts[i]
 
 
-@compiled
+@inlined
 def empty(sums: Words, b: int) -> bool:
     """Whether a bin holds no row."""
     word = 0
@@ -81,14 +81,14 @@ def empty(sums: Words, b: int) -> bool:
     return word == 0
 
 
-@compiled
+@inlined
 def add_bin(sums: Words, b: int, words: Words) -> None:
     """Add what a bin holds."""
     for w in range(len(sums)):
         words[w] += sums[w, b]
 
 
-@compiled
+@inlined
 def score_of(left: Words, whole: Whole) -> float:
     """What Σ S² / W becomes with these words on the left; -inf if a branch is too light."""
     here, there, lefts, rights = 0.0, 0.0, 0.0, 0.0

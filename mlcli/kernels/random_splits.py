@@ -11,7 +11,7 @@ from mlcli.kernels.binning import Bins
 from mlcli.kernels.chance import random_below, random_share
 from mlcli.kernels.histogram_splits import Split
 from mlcli.kernels.histograms import Columns, Here, Whole, Words, add_up, empty, score_of
-from mlcli.kernels.without_counting import compiled
+from mlcli.kernels.without_counting import inlined
 
 CELLS = 256
 """Into how many equal parts the range of a column is divided to find a bin."""
@@ -27,9 +27,16 @@ class Drawing(NamedTuple):
     """The bins of a node's rows."""
 
 
-@compiled
+@inlined
 def random_threshold(
-    columns: Columns, drawing: Drawing, feature: int, here: Here, whole: Whole, left: Words, state: Rows, wish: Array
+    columns: Columns,
+    drawing: Drawing,
+    feature: int,
+    here: Here,
+    whole: Whole,
+    left: Words,
+    state: Rows,
+    wish: Array,
 ) -> Split:
     """A threshold anywhere between the smallest and the largest value; missing cells go to the better side.
 
@@ -49,14 +56,16 @@ def random_threshold(
     best, best_side = -np.inf, 0
     for side in range(2 if missing and first < last else 1):
         for w in range(len(left)):
-            left[w] = (0 if side == 0 else left[w]) + sum_of(here.parts[w], drawing.codes, count, low, side * known)
+            left[w] = (0 if side == 0 else left[w]) + sum_of(
+                here.parts[w], drawing.codes, count, low, side * known
+            )
         score = score_of(left, whole)
         if score > best + whole.tolerance:
             best, best_side = score, side
     return best, low, high, best_side
 
 
-@compiled
+@inlined
 def ends_of(columns: Columns, feature: int, here: Here, codes: Bins) -> tuple[int, int, bool]:
     """Fill ``codes`` with the bins of a node's rows; the first and the last of known values, and if some are not.
 
@@ -78,12 +87,12 @@ def ends_of(columns: Columns, feature: int, here: Here, codes: Bins) -> tuple[in
     return int(first), highest, True
 
 
-@compiled
+@inlined
 def bin_of(columns: Columns, drawing: Drawing, feature: int, cut: float, last: int) -> int:
     """The last bin before ``last`` that begins at or below the cut; the grid tells where to begin to look."""
     lowest = columns.lowest[feature]
     cell = int((cut - lowest[0]) * drawing.cells_per_unit[feature])
-    found = min(int(drawing.first_bin[feature, min(cell, CELLS - 1)]), last - 1)
+    found = min(int(drawing.first_bin[feature, max(0, min(cell, CELLS - 1))]), last - 1)
     while found + 1 < last and lowest[found + 1] <= cut:
         found += 1
     while lowest[found] > cut:
@@ -91,7 +100,7 @@ def bin_of(columns: Columns, drawing: Drawing, feature: int, cut: float, last: i
     return found
 
 
-@compiled
+@inlined
 def sum_of(parts: Words, codes: Bins, count: int, low: int, missing: int) -> int:
     """One word of the rows in bins up to ``low``, or if it is not 0 of those in the bin ``missing``."""
     total = 0
@@ -104,7 +113,7 @@ def sum_of(parts: Words, codes: Bins, count: int, low: int, missing: int) -> int
     return total
 
 
-@compiled
+@inlined
 def random_level(
     columns: Columns, feature: int, here: Here, whole: Whole, sums: Words, left: Words, state: Rows
 ) -> Split:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.kernels.dealing import FEATURE, LEAF, LEFT, NONE_MISSING, SIDE, Settled
-from mlcli.kernels.growing import Grown
+from mlcli.kernels.node_sums import Grown
 from mlcli.kernels.without_counting import compiled
 
 

@@ -15,20 +15,20 @@ from mlcli.core.tables import Array
 from mlcli.core.threads import threads_of_a_fit
 from mlcli.models.forests._bag import Bag
 from mlcli.models.forests._out_of_bag import Outside, Truth
-from mlcli.models.forests._packing import Packed, Words, in_units, packed
+from mlcli.models.forests._packing import Packed, in_units, packed
 from mlcli.models.forests._trees import Trees
+from mlcli.models.forests._workspace import Workspace
 from mlcli.models.trees._binning import Binned
 from mlcli.models.trees._growing import NEARLY
 
 if TYPE_CHECKING:
     from mlcli.kernels.dealing import Settled
-    from mlcli.kernels.growing import Grown, Limits, Space
-    from mlcli.kernels.random_splits import Drawing
+    from mlcli.kernels.growing import Limits
+    from mlcli.kernels.node_sums import Grown
 
 Seeds = NDArray[np.int64]
 
 NO_LIMIT = 2**31 - 1
-NODE_FIELDS = 8
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,9 @@ class Nursery:
     def grown(self, seeds: Seeds) -> Iterator[Plant]:
         """A tree for each seed, in order."""
         threads, spaces = min(threads_of_a_fit(), len(seeds)), SimpleQueue[Workspace]()
+        binned, slots = self.binned, self.truth.targets.slots
         for _ in range(threads):
-            spaces.put(Workspace(self))
+            spaces.put(Workspace(binned, slots, random_cuts=self.shape.random_cuts))
 
         def one(seed: int) -> Plant:
             space = spaces.get()
@@ -95,8 +96,9 @@ class Nursery:
 
     def _grown_in(self, space: Workspace, rng: np.random.Generator) -> Plant:
         from mlcli.kernels.dealing import deal_outside
-        from mlcli.kernels.growing import Targets, grow
+        from mlcli.kernels.growing import grow
         from mlcli.kernels.histograms import Columns
+        from mlcli.kernels.node_sums import Targets
 
         binned, targets = self.binned, self.truth.targets
         share = self._all if self.bag is None else self._drawn(self.bag, rng)
@@ -104,7 +106,7 @@ class Nursery:
         learnt = Targets(share.parts, share.bits, share.classes, targets.slot, targets.output)
         grown, limits = space.grown(share), self.shape.limits(share.unit)
         inside = space.space(share, int(rng.integers(1, 2**32)))
-        count = grow(columns, learnt, limits, grown, inside, space.drawing)
+        count = grow(columns, learnt, limits, grown, inside, space.few, space.drawing)
         settled = taken(grown, count, share, targets.slots, len(binned.known))
         tree, outside = Trees.one(settled), None
         if self.bag is not None:
@@ -123,76 +125,6 @@ class Nursery:
         """The rows of one tree."""
         targets = self.truth.targets
         return packed(targets.slot, bag.repeats(rng), bag.unit, targets.slots)
-
-
-class Workspace:
-    """The memory in which one thread grows tree after tree."""
-
-    def __init__(self, nursery: Nursery) -> None:
-        rows, slots = len(nursery.truth.targets.slot), nursery.truth.targets.slots
-        most = 2 * rows - 1
-        self._nodes = np.empty((most, NODE_FIELDS), np.int32)
-        self._numbers = np.empty((4, most))
-        self._ids = np.empty(rows, np.uint32)
-        self._room: Words = np.empty(0, np.int64)
-        self.drawing = drawing_of(nursery.binned) if nursery.shape.random_cuts else None
-        self._places = np.empty(rows, np.intp)
-        self._away = np.empty(rows)
-        self._width, self._columns, self._slots = nursery.binned.width, len(nursery.binned.known), slots
-
-    def _words(self, shape: tuple[int, int]) -> Words:
-        """Room for words; the same for all trees that need as many."""
-        if self._room.shape != shape:
-            self._room = np.empty(shape, np.int64)
-        return self._room
-
-    def grown(self, share: Packed) -> Grown:
-        """Room for the largest tree."""
-        from mlcli.kernels.growing import Grown
-
-        threshold, gain, weight, mean = self._numbers
-        totals = self._words((len(self._nodes), words_of(share)))
-        return Grown(self._nodes, threshold, gain, weight, mean, totals)
-
-    def space(self, share: Packed, state: int) -> Space:
-        """What one tree is grown in, from its rows and the seed of its draws."""
-        from mlcli.kernels.growing import Space
-        from mlcli.kernels.histogram_splits import FEW, Few
-
-        few, words = np.empty((6, FEW)), words_of(share)
-        sums = np.empty((2, self._slots))
-        keys = np.empty((3, FEW), np.int16)
-        return Space(
-            rows=share.inside,
-            right=self._ids,
-            parts=np.empty((words, len(self._ids)), np.int64),
-            away=self._away,
-            sums=np.empty((words, self._width), np.int64),
-            left=np.empty(words, np.int64),
-            few=Few(np.empty(FEW, np.intp), few[0], few[1], *sums, *few[2:], keys[:2], keys[2]),
-            drawn=np.arange(self._columns),
-            state=np.array([state]),
-            wish=np.array([np.nan]),
-            opened=self._places,
-        )
-
-
-def drawing_of(binned: Binned) -> Drawing:
-    """A grid over each column, and room for the bins of a node."""
-    from mlcli.kernels.random_splits import CELLS, Drawing
-
-    first_bin, cells_per_unit = np.zeros((len(binned.known), CELLS), np.int32), np.zeros(len(binned.known))
-    for j in np.flatnonzero(binned.ordered & (binned.known > 1)):
-        lowest, last = binned.lowest[j, : binned.known[j]], binned.highest[j, binned.known[j] - 1]
-        cells_per_unit[j] = CELLS / (last - lowest[0])
-        begins = lowest[0] + np.arange(CELLS) / cells_per_unit[j]
-        first_bin[j] = np.maximum(np.searchsorted(lowest, begins, side="right") - 1, 0)
-    return Drawing(first_bin, cells_per_unit, np.empty(binned.bins.shape[1], binned.bins.dtype))
-
-
-def words_of(share: Packed) -> int:
-    """How many words a sum has: of values there is one more, the amount."""
-    return len(share.parts) + (share.bits == 0)
 
 
 def taken(grown: Grown, count: int, share: Packed, slots: int, columns: int) -> Settled:

@@ -77,9 +77,7 @@ class Tally:
         from mlcli.kernels.out_of_bag import Votes, count
 
         targets, votes = self._truth.targets, Votes(self._said, self._voters, self._loss)
-        count(
-            outside.rows, outside.leaves, tree.value, targets.slot, targets.output, self._truth.by_size, votes
-        )
+        count(outside.rows, outside.leaves, tree.value, targets.slot, targets.output, self._truth.by_size, votes)
         weight = targets.weight * (self._voters > 0)
         total = float(weight.sum())
         mean = float(weight @ self._loss) / total if total else np.nan
