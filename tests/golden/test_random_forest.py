@@ -91,7 +91,7 @@ def numbers(kind: str, n: int = 120) -> Any:
 def peers(data: Any, trees: int, seed: int, **limits: Any) -> list[tuple[Any, Array]]:
     """scikit-learn's tree for each bag, and the bag."""
     made: Any = DecisionTreeRegressor if data.kind == "regression" else DecisionTreeClassifier
-    bags = [
+    bags: list[Array] = [
         Bag.of(data.weights).repeats(np.random.default_rng(each)) * 1.0
         for each in np.random.default_rng(seed).integers(0, 2**62, trees)
     ]
