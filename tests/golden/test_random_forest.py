@@ -92,7 +92,7 @@ def peers(data: Any, trees: int, seed: int, **limits: Any) -> list[tuple[Any, Ar
     """scikit-learn's tree for each bag, and the bag."""
     made: Any = DecisionTreeRegressor if data.kind == "regression" else DecisionTreeClassifier
     bags: list[Array] = [
-        Bag.of(data.weights).repeats(np.random.default_rng(each)) * 1.0
+        Bag.of(data.weights).repeats(np.random.default_rng(each)).astype(np.float64)
         for each in np.random.default_rng(seed).integers(0, 2**62, trees)
     ]
     return [(made(**limits, random_state=0).fit(data.table.numbers, data.y, bag), bag) for bag in bags]
