@@ -30,7 +30,7 @@ def main() -> None:
     except LookupError as problem:
         sys.exit(str(problem.args[0]))
     for section in chosen:
-        text = "\n\n".join(part for part in (section.about, machine(), section.tables, section.limits) if part)
+        text = "\n\n".join(part for part in (section.about, machine(), section.measured(), section.limits) if part)
         print(f"## {section.name}\n\n{text}\n", flush=True)
         if section.only:
             print(f"Not kept in {RESULTS.name}, whose sections are each measured in one go.\n", flush=True)

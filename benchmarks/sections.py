@@ -47,9 +47,8 @@ class Section:
         paired = {pair.method for pair in getattr(self.module, "PAIRS", ())}
         return frozenset(paired | set(getattr(self.module, "NARROWS_TO", ())))
 
-    @property
-    def tables(self) -> str:
-        """Measure, which takes a while."""
+    def measured(self) -> str:
+        """Its tables, which takes a while."""
         if self.name in FAMILIES:
             from benchmarks.family import table
 
