@@ -24,7 +24,8 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mlcli.models.baselines.one_r.COMPILED_FROM", 0)
+    for threshold in ("COMPILED_FROM", "LOADED_FROM"):
+        monkeypatch.setattr(f"mlcli.models.baselines.one_r.{threshold}", 0)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
