@@ -88,7 +88,7 @@ def _spread(numbers: Array, weights: Array) -> Spread:
 
 def _of_sets(numbers: Array, weights: Array, sets: Sequence[Rows | None]) -> Spread:
     """The spread of each set of rows, all of which have a weight; None is all rows."""
-    room, near = _room(numbers), np.zeros((len(sets), numbers.shape[1]))
+    room, near = room_for(numbers), np.zeros((len(sets), numbers.shape[1]))
     weight, first, second = np.zeros((3, *near.shape))
     for k, rows in enumerate(sets):
         if len(numbers if rows is None else rows):
@@ -119,7 +119,7 @@ def _sums(
     """The weight of the cells, and the weighted sums of them told from a row, and of their squares."""
     first, second, lacking = np.zeros((3, numbers.shape[1]))
     total = 0.0
-    for cells, weight in _told(numbers, weights, rows, near, room):
+    for cells, weight in told(numbers, weights, rows, near, room):
         total += float(weight.sum())
         sums = weight @ cells
         if np.isnan(sums).any():
@@ -133,12 +133,12 @@ def _sums(
     return total - lacking, first, second
 
 
-def _room(numbers: Array) -> Array:
+def room_for(numbers: Array) -> Array:
     """Room for a block of rows: fresh pages cost more than what is done to them."""
     return np.empty(numbers[next(row_blocks(max(len(numbers), 1), numbers.shape[1], CELLS))].shape)
 
 
-def _told(
+def told(
     numbers: Array, weights: Array, rows: Rows | None, near: Array, room: Array
 ) -> Iterator[tuple[Array, Array]]:
     """Block by block, cells told from a row, in the same room, and the weights of their rows."""

@@ -15,6 +15,9 @@ from mlcli.core.moments import is_constant
 from mlcli.core.sums import Sums
 from mlcli.core.tables import Array, Codes, Flags
 
+MANY_ROWS = 500
+"""So many rows for each column are gone through in blocks."""
+
 
 @dataclass(frozen=True, eq=False)
 class ClassSums:
@@ -66,6 +69,9 @@ def rows_by_class(
     found = []
     for k in range(classes):
         rows = np.flatnonzero(y == k)
+        if centre is not None and len(rows) > MANY_ROWS * columns.shape[1]:
+            found.append(Sums.of_many(columns, weight, rows, centre))
+            continue
         taken = columns[rows]
         told = taken if centre is None else less_row(taken, centre, taken)
         found.append(Sums.of(told, None if weight is None else weight[rows], told))
