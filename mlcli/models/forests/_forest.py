@@ -85,7 +85,7 @@ class Forest(Classifier, Regressor):
         cells = features(data.table, np.full(len(levels), np.nan))
         truth = Truth(cells, by_threshold, Targets.of(data.outputs, data.weights), self._by_size(), self.shuffle)
         nursery = Nursery(
-            binned=binned(cells, by_threshold, levels, self.bins),
+            binned=binned(cells, by_threshold, levels, self.bins, uneven(data.weights)),
             truth=truth,
             bag=Bag.of(data.weights) if self.bootstrap else None,
             shape=self._shape(len(levels)),
@@ -153,3 +153,8 @@ def shares(worth: Array) -> Array:
     """Parts of the whole; zeros where there is none."""
     total = worth.sum()
     return worth / total if total > 0 else worth
+
+
+def uneven(weights: Array) -> Array | None:
+    """The weights, or None if all are the same."""
+    return None if (weights == weights[0]).all() else weights

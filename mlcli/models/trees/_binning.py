@@ -83,20 +83,23 @@ def edges_of(column: Array, most: int, weights: Array | None = None) -> Edges:
 
     With weights they share these.
     """
-    ascending = np.sort(column)
-    ascending = ascending[: len(ascending) - int(np.isnan(ascending).sum())]
+    ascending = np.sort(column)  # empty cells come last
+    if len(column) and np.isnan(ascending[-1]):
+        ascending = ascending[: len(ascending) - int(np.isnan(ascending).sum())]
     if not len(ascending):
         return Edges(ascending, ascending)
-    first = np.flatnonzero(np.r_[True, ascending[1:] != ascending[:-1]])
-    values = ascending[first]
+    last_rows = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]), len(ascending) - 1)
+    values = ascending[last_rows]
     if len(values) <= most:
         return Edges(values, values)
-    counts = np.diff(np.r_[first, len(ascending)])
+    counts: Rows | Array = np.diff(last_rows, prepend=-1)
     if weights is not None:
         known = ~np.isnan(column)
         counts = np.bincount(np.searchsorted(values, column[known]), weights[known])
     last = _last_values(counts, most)
-    return Edges(values[np.r_[0, last[:-1] + 1]], values[last])
+    first = np.zeros_like(last)
+    first[1:] = last[:-1] + 1
+    return Edges(values[first], values[last])
 
 
 def midway(low: Array, high: Array) -> Array:
