@@ -6,12 +6,14 @@ import gc
 import os
 import pickle
 import warnings
-from collections.abc import Generator, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from io import BytesIO
-from itertools import islice
 from multiprocessing import active_children, get_context
 from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
+from joblib.parallel import ParallelBackendBase
 
 from mlcli.core.threads import cores_for_a_fit
 from mlcli.experiment.parcel import Parcel, judged
@@ -31,7 +33,6 @@ class Copies:
 
     def __init__(self, jobs: int, known: Sequence[object]) -> None:
         self._known = known
-        self._most = AHEAD * jobs
         before = set(active_children())
         self._executor = ProcessPoolExecutor(jobs, get_context("fork"), _begin, (os.getpid(), known))
         with warnings.catch_warnings():
@@ -39,23 +40,47 @@ class Copies:
             warnings.simplefilter("ignore", DeprecationWarning)
             self._executor.submit(os.getpid)
         self._processes = set(active_children()) - before
+        with parallel_config(_ByCopies(self._executor)):
+            self._parallel = Parallel(jobs, return_as="generator_unordered", pre_dispatch=AHEAD * jobs)
 
     def judged(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, Parcel]]:
         """Judge blocks; each tag comes back with its parcel, in any order."""
-        waiting, under_way = iter(blocks), dict[Future[Parcel], Any]()
-        while True:
-            for tag, block in islice(waiting, self._most - len(under_way)):
-                under_way[self._executor.submit(_judged, packed(block, self._known))] = tag
-            if not under_way:
-                return
-            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
-                yield under_way.pop(future), future.result()
+        tags: list[Any] = []
+        for number, parcel in self._parallel(self._handed_out(blocks, tags)):
+            yield tags[number], parcel
+
+    def _handed_out(self, blocks: Iterable[tuple[Any, Block]], tags: list[Any]) -> Iterable[Any]:
+        for number, (tag, block) in enumerate(blocks):
+            tags.append(tag)
+            yield delayed(_judged)(number, packed(block, self._known))
 
     def dismiss(self) -> None:
         """End them, whatever they do."""
         for process in self._processes:
             process.kill()
         self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+class _ByCopies(ParallelBackendBase):  # type: ignore[misc]  # joblib has no types
+    """How joblib hands work to them."""
+
+    supports_retrieve_callback = True
+
+    def __init__(self, executor: ProcessPoolExecutor) -> None:
+        super().__init__()
+        self._executor = executor
+
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        return n_jobs
+
+    def submit(self, func: Callable[[], Any], callback: Callable[[Any], Any] | None = None) -> Future[Any]:
+        future = self._executor.submit(func)
+        if callback is not None:
+            future.add_done_callback(callback)
+        return future
+
+    def retrieve_result_callback(self, out: Future[Any]) -> Any:
+        return out.result()
 
 
 def packed(thing: object, known: Sequence[object]) -> bytes:
@@ -86,6 +111,6 @@ def _begin(parent: int, known: Sequence[object]) -> None:
     gc.freeze()  # what is never looked at again is not copied either
 
 
-def _judged(block: bytes) -> Parcel:
+def _judged(number: int, block: bytes) -> tuple[int, Parcel]:
     with cores_for_a_fit(1):
-        return judged(_Unpickler(BytesIO(block)).load())
+        return number, judged(_Unpickler(BytesIO(block)).load())
