@@ -87,16 +87,10 @@ def sort_few(columns: Columns, feature: int, here: Here, keys: Keys, order: Keys
         keys[1, i] = 0
     for i in range(count):
         keys[0, i] = int(column[here.rows[i]]) * FEW + i
-    if count <= FEW // 2:
-        for i in range(count):
-            key = keys[0, i]
-            for j in range(FEW // 2):
-                keys[1, j] += keys[0, j] > key
-    else:
-        for i in range(count):
-            key = keys[0, i]
-            for j in range(FEW):
-                keys[1, j] += keys[0, j] > key
+    for i in range(count):
+        key = keys[0, i]
+        for j in range(FEW):
+            keys[1, j] += keys[0, j] > key
     for i in range(count):
         order[keys[1, i]] = keys[0, i]
 
