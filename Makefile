@@ -12,7 +12,8 @@ COMPILE = @$(BIN)/python -m compileall -q mlcli
 # Kernels are compiled when they are first called: once, on tables large enough to need them. Forests always do, and
 # once they are loaded, single trees use theirs on smaller tables too.
 WARM = @for name in segment concrete; do \
-    $(BIN)/mlcli eval $$name -m random-forest -m knn -m decision-tree --jobs 1 > /dev/null; done
+    $(BIN)/mlcli eval $$name -m random-forest -m knn --jobs 1 > /dev/null; done; \
+    $(BIN)/mlcli eval digits -m decision-tree --jobs 1 > /dev/null
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 

@@ -19,7 +19,7 @@ from mlcli.models.trees._criteria import CRITERIA
 from mlcli.models.trees._features import features, level_counts, own_value
 from mlcli.models.trees._growing import Limits, Rules, grown_by_levels
 from mlcli.models.trees._levels import Targets, descend
-from mlcli.models.trees._spending import FIRST_OF_ALL, ONE_MORE, Spending
+from mlcli.models.trees._spending import COMPILING, FIRST_OF_ALL, ONE_MORE, Spending
 from mlcli.models.trees.decision_tree import DecisionTree
 from tests.contract.subjects import said_by
 from tests.contract.toys import EVERYTHING, rows_for
@@ -168,12 +168,17 @@ def test_several_trees_grown_as_one_are_the_same_to_the_bit(step: float) -> None
 
 
 def test_compiled_loops_are_loaded_once_numpy_has_cost_as_much() -> None:
-    few, many = Spending(), Spending()
+    few, many = (Spending(compiled=lambda: True) for _ in range(2))
     assert many.loads(FIRST_OF_ALL / 10, times=10)
     assert many.loads(0.0)
     asked = [few.loads(ONE_MORE / 10) for _ in range(200)]
     assert asked == sorted(asked)
     assert (asked[0], asked[-1]) == (False, True)
+
+
+def test_loops_that_must_be_compiled_first_have_a_higher_price() -> None:
+    assert not Spending(compiled=lambda: False).loads(FIRST_OF_ALL)
+    assert Spending(compiled=lambda: False).loads(FIRST_OF_ALL + COMPILING)
 
 
 def test_a_tree_does_not_depend_on_the_order_of_rows() -> None:
