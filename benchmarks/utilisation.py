@@ -35,6 +35,8 @@ models:
 protocol: {{use: stratified-k-fold, folds: 10}}
 metrics: [accuracy]
 """
+LIMITS = """Start, reading and loading, and metrics and tables at the end are the calling process's own, and
+weigh more the shorter the batch is."""
 LEGEND = """Start, reading, metrics and tables included, kernels compiled. Used: processor time of all processes
 ÷ (wall seconds × processes). Not left idle: processor time ÷ (processor time + what the cores idled), which
 disregards other work on the machine. Work added: processor time beyond that of one process."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ FEW = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Searched:
+class Searched(ABC):
     """Arrays as ``kernels.tree_growing`` and ``kernels.tree_layout`` describe them."""
 
     places: NDArray[np.int64]
@@ -25,9 +26,9 @@ class Searched:
     in_bins: tuple[Any, Any, Any]
     """The bins, and room to go through them; nothing where there are none."""
 
+    @abstractmethod
     def between(self, feature: Rows, below: Rows, above: Rows) -> Array:
         """The thresholds between places; infinite between the known and the missing."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
