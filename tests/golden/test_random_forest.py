@@ -57,6 +57,18 @@ def test_one_tree_is_decision_tree_with_levels_gaps_and_weights(kind: str, limit
     assert_same_questions(replace(data, weight=np.random.default_rng(0).integers(1, 4, 200) * 1.0), **limits)
 
 
+@pytest.mark.parametrize("kind", ["classification", "regression"])
+def test_one_tree_is_decision_tree_with_weights_that_are_no_repeats(kind: str) -> None:
+    data = rows_for(kind, EVERYTHING, 200)
+    assert_same_questions(replace(data, weight=np.random.default_rng(0).lognormal(size=200)), max_depth=5)
+
+
+@pytest.mark.parametrize("offset", [1e7, -1e12])
+def test_one_tree_is_decision_tree_far_from_zero(offset: float) -> None:
+    data = rows_for("regression", EVERYTHING, 200)
+    assert_same_questions(replace(data, y=np.round(data.y, 1) * 1e3 + offset), max_depth=5)
+
+
 def test_few_bins_are_runs_of_values() -> None:
     """Ten values in pairs: no threshold lies inside a pair."""
     data = valued(table_of({"x": np.arange(10.0).tolist()}), np.arange(10.0).tolist())

@@ -13,7 +13,7 @@ Words = NDArray[np.int64]
 Ids = NDArray[np.uint32]
 ROOM = 63
 """How many bits of a word are there for classes."""
-FINE = 2**40
+FINE = 2**52
 """Into how many units the sum of weights that are not whole is divided."""
 
 

@@ -24,7 +24,7 @@ Choices:
     numbers go to the side that gains more, or where a node had none, with most of its rows. Votes are averaged
     shares, not counted heads. Whole weights count as repeats: a bag has a draw for each; other weights say how
     likely a row is drawn. ``min_leaf`` counts draws. Sums are whole numbers, so that no order of rows rounds
-    otherwise; without ``bootstrap``, weights that are not multiples of the smallest count to 2⁻⁴⁰ of their
+    otherwise; without ``bootstrap``, weights that are not multiples of the smallest count to 2⁻⁵² of their
     sum. Trees do not depend on the order of rows, nor on threads.
 """
 
