@@ -13,6 +13,7 @@ from mlcli.core.errors import MlcliError
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.kinds import kind_named
 from mlcli.core.learning import judged
+from mlcli.core.origins import remember_origin
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.threads import cores, cores_for_a_fit, one_blas_thread
 from mlcli.data.dataset import Dataset
@@ -132,7 +133,11 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
 
 def _training_rows(rows: Any, split: Split) -> Any:
     """What a split lets a model learn from."""
-    return rows.hiding(split.train, split.hidden) if len(split.hidden) else rows.take(split.train)
+    if len(split.hidden):
+        return rows.hiding(split.train, split.hidden)
+    taken = rows.take(split.train)
+    remember_origin(taken.table, rows.table, split.train)
+    return taken
 
 
 def _small(explanation: Explanation) -> Explanation:

@@ -23,6 +23,7 @@ from mlcli.models.forests._trees import Trees
 from mlcli.models.trees._binning import MOST_BINS, binned
 from mlcli.models.trees._features import features, level_counts, ordered
 from mlcli.models.trees._levels import Targets
+from mlcli.models.trees._shared_bins import Shared
 
 SHARES: dict[str, Callable[[int], int]] = {
     "sqrt": math.isqrt,
@@ -80,12 +81,13 @@ class Forest(Classifier, Regressor):
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Sort cells into bins once, then grow tree after tree."""
         data = data.counted()
-        data = data.take(order_of_content(data))
+        order = order_of_content(data)
+        shared, data = Shared.of(data.table, order), data.take(order)
         by_threshold, levels = ordered(self.columns_), level_counts(self.columns_)
         cells = features(data.table, np.full(len(levels), np.nan))
         truth = Truth(cells, by_threshold, Targets.of(data.outputs, data.weights), self._by_size(), self.shuffle)
         nursery = Nursery(
-            binned=binned(cells, by_threshold, levels, self.bins, uneven(data.weights)),
+            binned=binned(cells, by_threshold, levels, self.bins, uneven(data.weights), shared),
             truth=truth,
             bag=Bag.of(data.weights) if self.bootstrap else None,
             shape=self._shape(len(levels)),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.tables import Array, Flags, Rows
+from mlcli.models.trees._shared_bins import Exact, Shared
 
 Bins = np.ndarray[Any, np.dtype[Any]]
 
@@ -59,18 +60,31 @@ class Binned:
 
 
 def binned(
-    cells: Array, ordered: Flags, levels: Rows, most: int = MOST_BINS, weights: Array | None = None
+    cells: Array,
+    ordered: Flags,
+    levels: Rows,
+    most: int = MOST_BINS,
+    weights: Array | None = None,
+    shared: Shared | None = None,
 ) -> Binned:
-    """The bins of a matrix of cells (n × F, as ``features`` makes it), at most ``most`` for an ordered column."""
+    """The bins of a matrix of cells (n × F, as ``features`` makes it), at most ``most`` for an ordered column.
+
+    Those that are ``shared`` with other splits are not made again.
+    """
     columns = np.ascontiguousarray(cells.T)
+    ready = [shared.column(j, most) if shared and by_threshold else None for j, by_threshold in enumerate(ordered)]
     edges = [
-        edges_of(column, most, weights) if by_threshold else Edges(np.empty(0), np.empty(0))
-        for column, by_threshold in zip(columns, ordered, strict=True)
+        Edges(known.values, known.values)
+        if known
+        else edges_of(column, most, weights)
+        if by_threshold
+        else Edges(np.empty(0), np.empty(0))
+        for known, column, by_threshold in zip(ready, columns, ordered, strict=True)
     ]
     lengths = np.array([len(one.lowest) for one in edges], dtype=np.intp)
     known = np.where(ordered, lengths, levels - 1)
     return Binned(
-        bins=_assigned(columns, edges, known, ordered),
+        bins=_assigned(columns, edges, known, ordered, ready, shared),
         known=known,
         ordered=ordered,
         lowest=_padded([one.lowest for one in edges], int(lengths.max(initial=0))),
@@ -115,13 +129,22 @@ def _last_values(counts: Rows | Array, most: int) -> Rows:
     return last[: last_of_each(counts, most, last)]
 
 
-def _assigned(columns: Array, edges: list[Edges], known: Rows, ordered: Flags) -> Bins:
+def _assigned(
+    columns: Array,
+    edges: list[Edges],
+    known: Rows,
+    ordered: Flags,
+    ready: list[Exact | None],
+    shared: Shared | None,
+) -> Bins:
     from mlcli.kernels.binning import bins_of
 
     small = np.uint8 if known.max(initial=0) <= MOST_BINS else np.uint16
     bins = np.empty(columns.shape, small)
     for j, column in enumerate(columns):
-        if ordered[j]:
+        if shared and (exact := ready[j]):
+            bins[j] = exact.bins[shared.rows]
+        elif ordered[j]:
             bins_of(column, _padded([edges[j].thresholds], MOST_BINS)[0], int(known[j]), bins[j])
         else:
             bins[j] = column

@@ -9,6 +9,7 @@ from mlcli.core.tables import Array, Rows
 from mlcli.models.trees._growing import Rules
 from mlcli.models.trees._levels import Targets
 from mlcli.models.trees._searched import Cells, InBins, Searched
+from mlcli.models.trees._shared_bins import Shared
 from mlcli.models.trees._structure import Ids, Tree
 
 MOST_WHOLE = 2.0**26
@@ -21,11 +22,12 @@ def grown_by_loops(cells: Array, levels: Rows, targets: Targets, rules: Rules, r
     return _grown(Cells.of(cells, levels), levels, targets, rules, root)
 
 
-def grown_on_bins(cells: Array, levels: Rows, targets: Targets, rules: Rules, most: int) -> Tree:
+def grown_on_bins(
+    cells: Array, levels: Rows, targets: Targets, rules: Rules, most: int, shared: Shared | None = None
+) -> Tree:
     """The tree of some cells (n × F) whose ordered columns have at most so many bins."""
-    return _grown(
-        InBins.of(cells, levels, most, targets.weight), levels, targets, rules, np.zeros(len(cells), np.intp)
-    )
+    data = InBins.of(cells, levels, most, targets.weight, shared)
+    return _grown(data, levels, targets, rules, np.zeros(len(cells), np.intp))
 
 
 def _grown(data: Searched, levels: Rows, targets: Targets, rules: Rules, root: Rows) -> Tree:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.tables import Array, Rows
 from mlcli.models.trees._binning import Binned, binned, midway
+from mlcli.models.trees._shared_bins import Shared
 
 FEW = 1024
 """Up to so many rows are ordered by their bins, which costs less than a histogram of most bins."""
@@ -69,12 +70,12 @@ class InBins(Searched):
     binned: Binned
 
     @staticmethod
-    def of(cells: Array, levels: Rows, most: int, weights: Array) -> InBins:
+    def of(cells: Array, levels: Rows, most: int, weights: Array, shared: Shared | None) -> InBins:
         """Bin the columns of cells (n × F), so that bins share the weight evenly."""
         from mlcli.kernels.tree_layout import MISSING_RANK, SIDE
 
         n, alike = len(cells), bool((weights == weights[0]).all())
-        data = binned(cells, levels == 0, levels, most, None if alike else weights)
+        data = binned(cells, levels == 0, levels, most, None if alike else weights, shared)
         described = np.zeros((len(levels), SIDE + 1), np.intp)
         described[:, MISSING_RANK] = np.where(levels == 0, data.known, -1)
         places = np.empty((2, len(levels) + 1, min(n, FEW)), np.int64)

@@ -61,6 +61,7 @@ from mlcli.models.trees._levels import Targets
 from mlcli.models.trees._predicting import node_of
 from mlcli.models.trees._routes import grown
 from mlcli.models.trees._rules import explained
+from mlcli.models.trees._shared_bins import Shared
 from mlcli.models.trees._structure import Tree
 
 
@@ -100,7 +101,9 @@ class DecisionTree(Classifier, Regressor):
         if self.bins is None:
             self.nodes_ = grown(cells, levels, targets, rules).arrays()
         else:
-            self.nodes_ = grown_on_bins(cells, levels, targets, rules, self.bins).arrays()
+            filled = not np.isnan(self.fills_).all()
+            shared = None if filled else Shared.of(data.table, np.arange(len(data)))
+            self.nodes_ = grown_on_bins(cells, levels, targets, rules, self.bins, shared).arrays()
 
     def _rules(self, data: Any) -> Rules:
         limits = Limits(self.max_depth, self.min_split, self.min_leaf, self.min_gain, self.purity)
