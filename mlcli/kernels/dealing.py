@@ -91,7 +91,9 @@ def deal_by_cells(
     feature, low, high = asked[FEATURE], int(asked[LOW]), int(asked[HIGH])
     known, column = int(columns.known[feature]), columns.bins[feature]
     lowest = 0 if columns.ordered[feature] else low
-    lefts, rights, missing_left, cut = np.uint64(0), np.uint64(0), tree.missing_left[node], tree.threshold[node]
+    # A missing level is a level like others; only numbers that miss have a side of their own.
+    missing_left, cut = tree.missing_left[node] and columns.ordered[feature], tree.threshold[node]
+    lefts, rights = np.uint64(0), np.uint64(0)
     for i in range(len(rows)):
         row = rows[i]
         b = int(column[row])

@@ -10,6 +10,7 @@ import pytest
 
 from mlcli.core.tables import Array, Flags
 from mlcli.core.threads import cores_for_a_fit, threads_of_a_fit
+from mlcli.models.forests._bag import Bag, order_of_content
 from mlcli.models.forests._trees import Trees
 from mlcli.models.forests.extra_trees import ExtraTrees
 from mlcli.models.forests.random_forest import RandomForest
@@ -110,3 +111,20 @@ def value_of(trees: Trees, node: int, cells: Array, by_threshold: Flags) -> floa
         left = trees.missing_left[node] if np.isnan(cell) else left
         node = trees.left[node] + (0 if left else 1)
     return float(trees.value[trees.left[node], 0])
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression"])
+@pytest.mark.parametrize("bins", [5, 255])
+def test_rows_out_of_the_bag_come_to_the_leaves_that_they_are_told_later(kind: str, bins: int) -> None:
+    """They are dealt along by bins while a tree is made; asked later, they walk it by their cells."""
+    data = rows_for(kind, EVERYTHING, 700)
+    data = data.take(order_of_content(data))
+    for seed in range(3):
+        model = fitted(RandomForest(trees=1, bins=bins, features="all"), data, seed)
+        (drawn,) = np.random.default_rng(seed).integers(0, 2**62, 1)
+        out = Bag.of(data.weights).repeats(np.random.default_rng(drawn)) == 0
+        wrong = asked(model, data).predicted[out] - data.y[out]
+        lost = wrong != 0 if kind == "classification" else wrong**2
+        expected = np.average(lost, weights=data.weights[out])
+        expected = expected if kind == "classification" else np.sqrt(expected)
+        assert model.curve_ == pytest.approx([expected], rel=1e-12)
