@@ -116,13 +116,13 @@ def _in_turn(ledger: Ledger) -> Iterator[tuple[Course, int, Block]]:
 
 
 def _takes_over(pool: Pool, ledger: Ledger, tried: Set[str], elapsed: float, patience: float) -> bool:
-    """Whether workers are here; they are called once it is foreseen that what is left will outlast patience."""
+    """Whether workers are here; they are called once it is foreseen that the work will outlast patience."""
     if not pool.called and elapsed >= EARLY * patience and _is_time(pool, ledger, tried, elapsed < patience):
         unknown, worth = (
             (0.0 if elapsed < patience else inf),
             WORTH_COPYING if pool.comes_at_once else WORTH_CALLING,
         )
-        if seconds_left(ledger.courses, unknown) > worth * patience:
+        if seconds_left(ledger.courses, unknown) > max(worth * patience, patience - elapsed):
             pool.call()
     return pool.ready or patience == 0
 
