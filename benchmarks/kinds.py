@@ -17,13 +17,13 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 
 from benchmarks.timing import for_a_while, in_turns, markdown, ratio, spread
-from mlcli.core.kinds import kind_named
 from mlcli.core.learning import learn
 from mlcli.core.params import build
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.models.clusters._starts import STARTS, cloud_of
+from mlcli.tasks.table import kind_named
 
 ROWS, COLUMNS = 10_000, 20
 PATIENCE = 1.0

@@ -22,10 +22,10 @@ from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.at_once import answered
-from mlcli.experiment.cells import Cell, ModelSpec, ProtocolSpec, StepSpec
-from mlcli.experiment.preparation import Preparation
-from mlcli.experiment.runner import run
+from mlcli.experiment.run.batch import run
+from mlcli.experiment.run.closed_form import answered
+from mlcli.experiment.run.preparation import Preparation
+from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec, StepSpec
 
 SIZES = (Made(2_000, 20), Made(20_000, 50))
 SAMPLED = 10

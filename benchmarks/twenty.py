@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_friedman1, make_friedman2, make_friedman3, make_hastie_10_2, make_moons
 
-from mlcli.core.containers import LabelledRows, ValuedRows
-from mlcli.core.kinds import kind_named
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.data.load import load
+from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.table import kind_named
 
 MOST = 1_000
 """How many rows are taken of larger datasets, at random."""

@@ -11,9 +11,9 @@ from typing import Any
 
 import commands
 
-from mlcli.core.kinds import implied_by, kinds_of
 from mlcli.core.params import Parameter, build, parameters
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
+from mlcli.tasks.table import implied_by, kinds_of
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent

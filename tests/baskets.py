@@ -9,8 +9,8 @@ import numpy as np
 
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.tables import Table
-from mlcli.core.transactions import Transactions
 from mlcli.data.load import load
+from mlcli.tasks.association import Transactions
 
 NAMES = ("bread", "butter", "milk", "beer", "chips", "fish")
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.bases import Accepts
-from mlcli.core.pairs import Pairs, near_rows, pairs_near
-from mlcli.core.ranking import GroupedRows, RankAnswers
+from mlcli.core.accepts import Accepts
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
+from mlcli.engines.pairs import Pairs, near_rows, pairs_near
+from mlcli.tasks.ranking import GroupedRows, RankAnswers
 
 COLOURS = ("blue", "green", "red")
 

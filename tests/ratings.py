@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.ratings import RatingAnswers, Ratings
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
+from mlcli.tasks.recommendation import RatingAnswers, Ratings
 
 USERS, ITEMS = 30, 20
 

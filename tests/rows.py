@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.containers import LabelledRows, ValuedRows
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
+from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.regression import ValuedRows
 
 Cells = Sequence[Any]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlcli.core.schema import Column
-from mlcli.core.sequences import TaggedRows, numbered
 from mlcli.core.tables import Table
+from mlcli.tasks.sequence_labelling import TaggedRows, numbered
 
 Sentence = Sequence[tuple[str, str]]
 

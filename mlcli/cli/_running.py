@@ -12,17 +12,17 @@ import typer
 from mlcli.cli._console import say, show, show_json
 from mlcli.cli._progress import Progress
 from mlcli.core.errors import ExitCode, Problem, UsageError
-from mlcli.core.kinds import kind_named, kinds_of
 from mlcli.core.registry import MODELS
-from mlcli.experiment.cells import Cell, CellResult, Experiment
-from mlcli.experiment.plan import plan
-from mlcli.experiment.runner import run
+from mlcli.experiment.run.batch import run
+from mlcli.experiment.spec.cells import Cell, CellResult, Experiment
+from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
 from mlcli.report.results import results_of
 from mlcli.report.scored import Scored, scored
+from mlcli.tasks.table import kind_named, kinds_of
 
 if TYPE_CHECKING:
-    from mlcli.experiment.run_log import RunFacts
+    from mlcli.experiment.store.runs import RunFacts
 
 PlaceOf = Callable[[Experiment], Path | None]
 """Where the answers of an experiment are kept, if anywhere."""
@@ -93,7 +93,7 @@ def _ran(experiment: Experiment, cells: Sequence[Cell], place: Path | None, mann
 def _ran_with_store(
     experiment: Experiment, cells: Sequence[Cell], place: Path, manner: Manner, progress: Progress
 ) -> list[CellResult]:
-    from mlcli.experiment.store import Store
+    from mlcli.experiment.store.store import Store
 
     with Store.open(place) as store:
         number = store.begin_run(_about(experiment), len(cells))
@@ -111,7 +111,7 @@ def _ran_with_store(
 
 
 def _about(experiment: Experiment) -> RunFacts:
-    from mlcli.experiment.run_log import RunFacts
+    from mlcli.experiment.store.runs import RunFacts
 
     source = experiment.source
     return RunFacts(

@@ -21,7 +21,7 @@ def check_command(specs: Specs) -> None:
     from mlcli.cli._boundary import told
     from mlcli.cli._console import tell
     from mlcli.core.errors import ExitCode, ExperimentError
-    from mlcli.experiment.spec import check
+    from mlcli.experiment.spec.file import check
 
     problems = {spec: check(spec) for spec in specs}
     for spec, found in problems.items():

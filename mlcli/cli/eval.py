@@ -83,8 +83,8 @@ def eval_command(
     beside the baseline, and says which is best and how sure that is.
     """
     from mlcli.cli._running import Manner, run_and_show
-    from mlcli.experiment.cells import DataSpec, Experiment
-    from mlcli.experiment.model_text import models_from_text
+    from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.experiment.spec.model_text import models_from_text
 
     experiment = Experiment(
         data=tuple(DataSpec(reference, target, task) for reference in data),
@@ -98,7 +98,7 @@ def eval_command(
 
 
 def _protocol(name: str | None, **given: float | None) -> Any:
-    from mlcli.experiment.model_text import protocol_from_text
+    from mlcli.experiment.spec.model_text import protocol_from_text
 
     params = {option: value for option, value in given.items() if value is not None}
     return protocol_from_text(name or "", params) if name or params else None

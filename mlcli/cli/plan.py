@@ -21,8 +21,8 @@ def plan_command(specs: Specs, as_json: AsJson = False) -> None:
     shown; models that cannot do a dataset's task are named with the reason.
     """
     from mlcli.cli._console import show, show_json
-    from mlcli.experiment.plan import plan
-    from mlcli.experiment.spec import read_experiment
+    from mlcli.experiment.spec.file import read_experiment
+    from mlcli.experiment.spec.plan import plan
     from mlcli.report.planned import plan_as_json, plan_of
 
     cells = [cell for spec in specs for cell in plan(read_experiment(spec))]

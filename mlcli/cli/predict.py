@@ -40,7 +40,7 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
     """
     from mlcli.core.threads import one_blas_thread
     from mlcli.data.read_like import read_like
-    from mlcli.experiment.model_file import load_model
+    from mlcli.experiment.saved.model_file import load_model
     from mlcli.report.predictions import predictions_of
 
     saved = load_model(file)

@@ -10,7 +10,7 @@ import typer
 from mlcli.cli._options import AsJson, Classes, Jobs, NoShortcut, Store
 
 if TYPE_CHECKING:
-    from mlcli.experiment.cells import Experiment
+    from mlcli.experiment.spec.cells import Experiment
 
 Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
 Budget = Annotated[
@@ -44,7 +44,7 @@ def run_command(
     from dataclasses import replace
 
     from mlcli.cli._running import Manner, run_and_show
-    from mlcli.experiment.spec import read_experiment
+    from mlcli.experiment.spec.file import read_experiment
 
     experiments = [replace(read_experiment(spec), shortcuts=not no_shortcut) for spec in specs]
     if budget is not None:
@@ -59,7 +59,7 @@ def run_command(
 
 
 def _beside(experiment: Experiment) -> Path:
-    from mlcli.experiment.store import DEFAULT_PLACE
+    from mlcli.experiment.store.store import DEFAULT_PLACE
 
     assert experiment.source is not None
     return experiment.source.parent / DEFAULT_PLACE

@@ -28,7 +28,7 @@ def runs_command(
     Tables are made from stored answers: neither data nor methods are needed.
     """
     from mlcli.cli._console import show, show_json
-    from mlcli.experiment.store import DEFAULT_PLACE, Store
+    from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.report.as_json import results_as_json
     from mlcli.report.results import results_of
     from mlcli.report.runs import runs_as_json, runs_of

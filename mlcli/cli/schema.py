@@ -11,6 +11,6 @@ EXAMPLES = (
 def schema_command() -> None:
     """Print the JSON Schema of the experiment file, for editors."""
     from mlcli.cli._console import show_json
-    from mlcli.experiment.json_schema import experiment_schema
+    from mlcli.experiment.spec.json_schema import experiment_schema
 
     show_json(experiment_schema())

@@ -10,7 +10,7 @@ import typer
 from mlcli.cli._options import Params, Seed, Target, Task, dataset_names, model_names
 
 if TYPE_CHECKING:
-    from mlcli.experiment.cells import Cell
+    from mlcli.experiment.spec.cells import Cell
 
 Data = Annotated[
     str, typer.Argument(metavar="DATA", help="A CSV file, or a shipped dataset.", autocompletion=dataset_names)
@@ -50,11 +50,11 @@ def train_command(
     """
     from mlcli.cli._console import say, show
     from mlcli.data.dataset import Dataset
-    from mlcli.experiment.engine import train
+    from mlcli.experiment.run.judge import train
     from mlcli.report.trained import trained_of
 
     if output is not None:
-        from mlcli.experiment.model_file import refuse_to_replace
+        from mlcli.experiment.saved.model_file import refuse_to_replace
 
         refuse_to_replace(output)
     cell = _cell(data, model, params or [], target, task, seed)
@@ -62,8 +62,8 @@ def train_command(
     learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
     show(trained_of(cell, learned))
     if output is not None:
-        from mlcli.experiment.model_file import save_model
-        from mlcli.experiment.saved_model import SavedModel
+        from mlcli.experiment.saved.model_file import save_model
+        from mlcli.experiment.saved.saved_model import SavedModel
 
         save_model(output, SavedModel.of(learned, cell.dataset, seed))
         say(f"saved as {output}; next: mlcli predict {output} DATA")
@@ -72,9 +72,9 @@ def train_command(
 def _cell(data: str, model: str, params: list[str], target: str | None, task: str | None, seed: int) -> Cell:
     """The one cell of the model, with the steps that it needs, planned as in an experiment."""
     from mlcli.core.errors import UsageError
-    from mlcli.experiment.cells import UNDEMANDING, DataSpec, Experiment, ProtocolSpec
-    from mlcli.experiment.model_text import models_from_text
-    from mlcli.experiment.plan import plan
+    from mlcli.experiment.spec.cells import UNDEMANDING, DataSpec, Experiment, ProtocolSpec
+    from mlcli.experiment.spec.model_text import models_from_text
+    from mlcli.experiment.spec.plan import plan
 
     models = models_from_text([model], params)
     if len(models) != 1:

@@ -68,21 +68,3 @@ class Answers:
         named = [part.arrays() for part in parts]
         joined = {name: np.concatenate([arrays[name] for arrays in named]) for name in named[0]}
         return replace(parts[0], **joined)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LabelAnswers(Answers):
-    """Classification: true and predicted class codes and, where the model gives them, class probabilities."""
-
-    truth: Codes
-    predicted: Codes
-    classes: tuple[str, ...]
-    probabilities: Array | None = None
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ValueAnswers(Answers):
-    """Regression: true and predicted numbers."""
-
-    truth: Array
-    predicted: Array

@@ -8,12 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Model, Step
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round, refusing_not_finite
 from mlcli.core.learning import learn
 from mlcli.core.limits import refuse_extremes
+from mlcli.core.model import Model
 from mlcli.core.params import learned
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Flags, Table
 
 
@@ -187,7 +189,7 @@ class Pipeline(Model):
         """The groups of a clustering, in the columns as they were before the steps."""
         if self.profile_ is None:
             return ()
-        from mlcli.core.group_profile import described
+        from mlcli.tasks.group_profile import described
 
         return described(self.columns_, self.profile_)
 

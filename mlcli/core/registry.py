@@ -128,4 +128,4 @@ class Catalogue:
 
 MODELS = Catalogue("mlcli.models", "model")
 STEPS = Catalogue("mlcli.prepare", "step")
-PROTOCOLS = Catalogue("mlcli.experiment.protocols", "protocol")
+PROTOCOLS = Catalogue("mlcli.protocols", "protocol")

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.bases import Model, Step
+from mlcli.core.model import Model
 from mlcli.core.params import build, learned_fields, settings
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS, STEPS, Catalogue
 from mlcli.core.schema import COLUMN_KINDS, Column
+from mlcli.core.step import Step
 from mlcli.core.tables import MISSING_CODE, Table
 
 NamedArrays = dict[str, np.ndarray[Any, Any]]

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from mlcli.core.errors import DataError, Problem, raise_all
-from mlcli.core.kinds import kind_named
 from mlcli.core.schema import Field, Schema
 from mlcli.core.strict_yaml import Document
 from mlcli.core.tables import Table
@@ -20,6 +19,7 @@ from mlcli.data.records import Layout, Records, read_records
 from mlcli.data.roles import Given, given_roles, refuse_unusable
 from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, read_sidecar, sidecar_document
 from mlcli.data.task import is_feature, marked_task, needs_target, settled, wanted_task
+from mlcli.tasks.table import kind_named
 
 
 def load(

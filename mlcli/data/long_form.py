@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from mlcli.core.errors import DataError, Problem, raise_all
-from mlcli.core.kinds import kind_named
 from mlcli.core.names import listed
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.tables import Codes, Table
 from mlcli.data.dataset import Dataset
 from mlcli.data.records import Records, TextColumn
+from mlcli.tasks.table import kind_named
 
 LEVELS = ("0", "1")
 """An item is not there, or there."""

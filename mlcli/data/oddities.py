@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.kinds import kind_named
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
 from mlcli.data.dataset import Dataset
+from mlcli.tasks.table import kind_named
 
 MANY_LEVELS = 100
 ROWS_PER_LEVEL = 2

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.kinds import kind_of
 from mlcli.core.schema import Field
 from mlcli.core.tables import Array, Codes
 from mlcli.data.dataset import Dataset
 from mlcli.data.doubts import warnings_about
+from mlcli.tasks.table import kind_of
 
 BINS = 10
 TOP_LEVELS = 10

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import DataError, Problem, raise_all
-from mlcli.core.kinds import BY_NAME, NAMES
 from mlcli.core.names import did_you_mean
 from mlcli.core.schema import COLUMN_KINDS, ROLES, SINGLE_ROLES
 from mlcli.core.strict_yaml import Document, read
+from mlcli.tasks.table import BY_NAME, NAMES
 
 SUFFIXES = (".yaml", ".yml")
 ABOUT = ("summary", "source", "licence", "citation", "notes", "uses", "reference")

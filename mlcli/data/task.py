@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mlcli.core.errors import DataError, Problem
-from mlcli.core.kinds import Kind, kind_named, marked_by
 from mlcli.core.names import listed
 from mlcli.data.columns import WRITE_PLAINLY, Typed, retyped
 from mlcli.data.number_text import decorated_among
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
 from mlcli.data.singled_out import singled_out
+from mlcli.tasks.table import Kind, kind_named, marked_by
 
 CLASSES_AT_MOST = 10
 ROWS_PER_CLASS = 2

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mlcli.core.bases import DECIMALS
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.kernels.histograms import Ids
 from mlcli.kernels.without_counting import compiled
+from mlcli.tasks.classification import DECIMALS
 
 NEARLY = 1 - 10.0**-DECIMALS
 """Votes that are this part of the most count as equal to it."""

@@ -14,11 +14,11 @@ from typing import Literal
 
 import numpy as np
 
-from mlcli.core.answers import LabelAnswers
 from mlcli.core.tables import Array, Flags
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import Tallies, counts_of, counts_under, ratio
 from mlcli.metrics.declaring import OF_ONE_CLASS, Precondition, declare, first_line, guarded, rows_judged
+from mlcli.tasks.classification import LabelAnswers
 
 Parts = Callable[[Tallies], tuple[Array, Array]]
 

@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.answers import LabelAnswers
 from mlcli.core.tables import Array, Flags, Rows
+from mlcli.tasks.classification import LabelAnswers
 
 _COUNTS: WeakKeyDictionary[LabelAnswers, Array] = WeakKeyDictionary()
 """Counted once per answers, shared by all metrics, gone with the answers."""

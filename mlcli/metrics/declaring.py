@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.answers import Answers, LabelAnswers
+from mlcli.core.answers import Answers
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Better, Metric, Score, Undefined
 from mlcli.metrics.confusion import counts_of, counts_under
+from mlcli.tasks.classification import LabelAnswers
 
 METRICS: dict[tuple[type[Answers], str], Metric] = {}
 """Every metric, by the answers it judges and its name; ``registry.py`` fills it by importing the scores."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.answers import LabelAnswers
 from mlcli.metrics.averages import Parts
 from mlcli.metrics.confusion import Tallies, counts_of, ratio
 from mlcli.metrics.scores.rates import f1, fnr, fpr, precision, recall, specificity
+from mlcli.tasks.classification import LabelAnswers
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ import re
 from collections.abc import Sequence
 from typing import NoReturn
 
-from mlcli.core.answers import Answers, LabelAnswers
+from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
-from mlcli.core.kinds import KINDS, Kind
 from mlcli.core.names import did_you_mean
 from mlcli.metrics.base import Metric
 from mlcli.metrics.declaring import METRICS, OF_ONE_CLASS, OF_THE_FIRST
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.table import KINDS, Kind
 
 _LOADED: set[type[Answers]] = set()
 """The answers whose scores have been imported."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mlcli.core.bases import Accepts, Step
+from mlcli.core.accepts import Accepts
 from mlcli.core.registry import STEPS
 from mlcli.core.schema import Column
+from mlcli.core.step import Step
 
 
 def missing_steps(accepts: Accepts, features: Sequence[Column], given: Sequence[Step] | None) -> list[Step]:

@@ -31,15 +31,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.bases import Step
-from mlcli.core.containers import RowsOfTable
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.expansion import NONE, Coded, Expansion, Made, Number
 from mlcli.core.explanation import Cell, Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
+from mlcli.engines.expansion import NONE, Coded, Expansion, Made, Number
 from mlcli.prepare._fillings import OF_LEVELS, OF_NUMBERS, mean
 
 Cells = NDArray[Any]

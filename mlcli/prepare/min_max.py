@@ -20,12 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Step
-from mlcli.core.containers import RowsOfTable
 from mlcli.core.explanation import Explanation
 from mlcli.core.moments import extent, is_constant
 from mlcli.core.params import learned
 from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, scale_section
 

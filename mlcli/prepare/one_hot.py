@@ -23,14 +23,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Step
-from mlcli.core.containers import RowsOfTable
-from mlcli.core.expansion import NONE, Expansion, Made, Number
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import param
 from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
+from mlcli.core.step import Step
 from mlcli.core.tables import Table
+from mlcli.engines.expansion import NONE, Expansion, Made, Number
 
 FIRST_KEPT: dict[str, Callable[[int], int]] = {
     "two-level": lambda levels: 1 if levels == 2 else 0,

@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.bases import Step
-from mlcli.core.containers import RowsOfTable
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import param
 from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 
 CHANGED_KINDS = {"ordinal": ("ordinal",), "all": ("ordinal", "nominal", "boolean")}

@@ -25,12 +25,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Step
-from mlcli.core.containers import RowsOfTable
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
-from mlcli.core.principal import (
+from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.schema import Column
+from mlcli.core.step import Step
+from mlcli.core.tables import Array, Table
+from mlcli.engines.principal import (
     SOLVERS,
     Axes,
     component_names,
@@ -38,9 +42,6 @@ from mlcli.core.principal import (
     principal_axes,
     refuse_misfits,
 )
-from mlcli.core.registry import register
-from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Table
 
 
 @register("pca", reference="Pearson 1901; Jolliffe 2002, Principal Component Analysis")

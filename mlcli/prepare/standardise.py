@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mlcli.core.bases import Step
-from mlcli.core.containers import RowsOfTable
-from mlcli.core.expansion import NONE, UNSCALED, Expansion, Number
 from mlcli.core.explanation import Explanation
 from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
+from mlcli.engines.expansion import NONE, UNSCALED, Expansion, Number
 from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, scale_section
 
 

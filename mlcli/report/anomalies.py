@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.anomaly import ANOMALY, NO_REASON, ScoreAnswers
 from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.core.unlabelled import UNKNOWN
 from mlcli.metrics.pooling import joined
 from mlcli.report.document import Block, Cell, Content, Heading, grid, notes
 from mlcli.report.numbers import lined_up, short
 from mlcli.report.scored import Scored, judged
 from mlcli.report.verdict import best_of
+from mlcli.tasks.anomaly import ANOMALY, NO_REASON, ScoreAnswers
+from mlcli.tasks.unsupervised import UNKNOWN
 
 BINS = 10
 BAR = 40

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from mlcli import __version__
-from mlcli.experiment.cells import Cell, CellResult, StepSpec
-from mlcli.experiment.split_results import each
+from mlcli.experiment.run.split_results import each
+from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.confusion import Confusion
 from mlcli.report.details import json_of

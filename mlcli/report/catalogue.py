@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from mlcli.core.kinds import kinds_from_bases, kinds_of
 from mlcli.core.params import Parameter, parameters
 from mlcli.core.registry import Entry
 from mlcli.report.document import Block, Cell, Content, Document, Grid, Heading, Sentence, grid, notes
+from mlcli.tasks.table import kinds_from_bases, kinds_of
 
 TAKEN = {
     "numbers": "numbers",

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.explanation import Explanation, Section
-from mlcli.core.group_profile import LEVELS, MEANS, READING, SHOWN, only_largest
 from mlcli.core.tables import Array
-from mlcli.core.unsupervised_answers import ClusterAnswers
 from mlcli.metrics.scores.clusters import contingency
 from mlcli.report.document import Block, Cell, Content, Heading, Sentence, grid, notes
 from mlcli.report.explanation import explained
 from mlcli.report.numbers import counted, fixed, lined_up, short
 from mlcli.report.scored import Scored, judged
 from mlcli.report.scores import badness
+from mlcli.tasks.clustering import ClusterAnswers
+from mlcli.tasks.group_profile import LEVELS, MEANS, READING, SHOWN, only_largest
 
 FEWEST_NUMBERS = 4
 """Numbers of groups, one group included, that make a curve."""

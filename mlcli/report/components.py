@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mlcli.core.group_profile import PROFILES
 from mlcli.report.document import Block, Heading
 from mlcli.report.explanation import explained
 from mlcli.report.scored import Scored
 from mlcli.report.verdict import best_of
+from mlcli.tasks.group_profile import PROFILES
 
 
 def groups_of_best(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mlcli.core.kinds import kind_named, named
 from mlcli.metrics.pooling import joined
 from mlcli.report.document import Block
 from mlcli.report.scored import Scored, judged
+from mlcli.tasks.table import kind_named, named
 
 
 def picture_of_all(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:

@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import Any
 
 from mlcli.core.registry import MODELS
-from mlcli.experiment.cells import Cell
-from mlcli.experiment.labels import told_apart
+from mlcli.experiment.spec.cells import Cell
+from mlcli.experiment.spec.labels import told_apart
 from mlcli.report.document import Block, Content, Document, Grid, Sentence, grid, notes
 from mlcli.report.document import Cell as Shown
 from mlcli.report.numbers import counted

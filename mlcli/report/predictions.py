@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.anomaly import why
 from mlcli.core.errors import DataError
-from mlcli.core.kinds import kind_named, named
-from mlcli.core.principal import component_names
-from mlcli.core.ranking import places
-from mlcli.core.sequences import in_order, numbered
 from mlcli.core.tables import Array, Table
-from mlcli.core.transactions import worded
 from mlcli.data.number_text import as_numbers
+from mlcli.engines.principal import component_names
 from mlcli.report.anomalies import worth_naming
+from mlcli.tasks.anomaly import why
+from mlcli.tasks.association import worded
+from mlcli.tasks.ranking import places
+from mlcli.tasks.sequence_labelling import in_order, numbered
+from mlcli.tasks.table import kind_named, named
 
 Columns = dict[str, list[str]]
 PREDICTION = "prediction"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mlcli.core.explanation import Section
-from mlcli.core.principal import LOADINGS, SCREE
+from mlcli.engines.principal import LOADINGS, SCREE
 from mlcli.report.document import Block
 from mlcli.report.explanation import explained
 from mlcli.report.numbers import counted

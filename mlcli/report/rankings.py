@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mlcli.core.ranking import RankAnswers, places
 from mlcli.core.tables import Array, Rows
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.rankings import pairs_in_order
 from mlcli.report.document import Block, Cell, Content, Heading, grid, notes
 from mlcli.report.numbers import counted, fixed, short
+from mlcli.tasks.ranking import RankAnswers, places
 
 SHOWN_BY = ("pairwise-accuracy", "ndcg", "kendall-tau")
 MOST_SIZES = 8

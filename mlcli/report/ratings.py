@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.core.ratings import RatingAnswers
 from mlcli.core.tables import Rows
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.declaring import weighted_mean
 from mlcli.metrics.scores.ratings import lists_of, mae, rmse
 from mlcli.report.document import Block, Cell, Content, Heading, grid, notes
 from mlcli.report.numbers import fixed
+from mlcli.tasks.recommendation import RatingAnswers
 
 EXAMPLES = 3
 """How many users are shown with their lists."""

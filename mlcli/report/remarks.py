@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from mlcli.core.params import Parameter, parameters
 from mlcli.core.registry import STEPS, Catalogue
-from mlcli.experiment.cells import Cell, CellResult, ModelSpec, StepSpec
-from mlcli.experiment.labels import said
-from mlcli.experiment.split_results import each
+from mlcli.experiment.run.split_results import each
+from mlcli.experiment.spec.cells import Cell, CellResult, ModelSpec, StepSpec
+from mlcli.experiment.spec.labels import said
 from mlcli.metrics.base import Summary
 from mlcli.report.document import Notes, notes
 from mlcli.report.numbers import fixed

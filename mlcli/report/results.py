@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mlcli.core.bases import Accepts
-from mlcli.core.kinds import kind_named
+from mlcli.core.accepts import Accepts
 from mlcli.core.names import listed
 from mlcli.core.params import build
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.cells import AS_SAVED, DatasetFacts
-from mlcli.experiment.cells import Cell as ExperimentCell
-from mlcli.experiment.labels import said, told_apart
+from mlcli.experiment.spec.cells import AS_SAVED, DatasetFacts
+from mlcli.experiment.spec.cells import Cell as ExperimentCell
+from mlcli.experiment.spec.labels import said, told_apart
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
 from mlcli.report.details import picture_of, picture_of_all
 from mlcli.report.document import Block, Document, Heading, Notes, Sentence, notes
@@ -22,6 +21,7 @@ from mlcli.report.scored import Scored
 from mlcli.report.scores import table_of_models
 from mlcli.report.series import scores_by_series
 from mlcli.report.verdict import verdict_on
+from mlcli.tasks.table import kind_named
 
 ROLES_TOLD = {"group": "rows kept together by", "weight": "rows weighted by"}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from mlcli.core.transactions import RuleAnswers, conviction
 from mlcli.metrics.scores.rules import judged_shares
 from mlcli.report.document import Block, Cell, Content, Heading, Sentence, grid, notes
 from mlcli.report.numbers import fixed
+from mlcli.tasks.association import RuleAnswers, conviction
 
 SHOWN = 10
 DECIMALS = 3

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mlcli.experiment.run_log import RunFacts
+from mlcli.experiment.store.runs import RunFacts
 from mlcli.report.document import Cell, Content, Document, Sentence, grid, notes
 
 

@@ -6,18 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mlcli.core.answers import Answers, LabelAnswers
+from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
-from mlcli.core.kinds import kind_named
 from mlcli.core.registry import PROTOCOLS
-from mlcli.experiment.cells import CellResult
-from mlcli.experiment.split_results import each
+from mlcli.experiment.run.split_results import each
+from mlcli.experiment.spec.cells import CellResult
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
 from mlcli.metrics.one_against_rest import ClassRates, one_against_rest
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.table import kind_named
 
 DONE = "done"
 FLATTERED_FROM = 0.05

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mlcli.experiment.cells import CellResult
+from mlcli.experiment.spec.cells import CellResult
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import Difference, compare
 from mlcli.metrics.summary import summarise

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mlcli.core.sequences import TagAnswers
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.confusion import counts_of
@@ -14,6 +13,7 @@ from mlcli.metrics.one_against_rest import one_against_rest
 from mlcli.metrics.scores.sequences import sequence_accuracy
 from mlcli.report.document import Block, Cell, Content, Heading, Sentence, grid
 from mlcli.report.numbers import counted, fixed, share, short
+from mlcli.tasks.sequence_labelling import TagAnswers
 
 WORST = 5
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mlcli.core.registry import MODELS
-from mlcli.experiment.cells import Cell
-from mlcli.experiment.engine import Trained
+from mlcli.experiment.run.judge import Trained
+from mlcli.experiment.spec.cells import Cell
 from mlcli.report.document import Document, Heading, Notes, Sentence
 from mlcli.report.explanation import explained
 from mlcli.report.numbers import counted

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.kinds import kind_named
 from mlcli.metrics.base import Metric
 from mlcli.metrics.difference import Difference, compare
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.report.numbers import fixed
 from mlcli.report.scored import Scored, judged, rounds_of, training_parts
 from mlcli.report.scores import badness, decimals_of
+from mlcli.tasks.table import kind_named
 
 FURTHER = {"high": "above", "low": "below", "zero": "from"}
 """Where a better score lies, seen from a worse one."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mlcli.core.kinds import kind_named
+from mlcli.tasks.table import kind_named
 from tests.cli.shell import document, typed
 
 WEKA = {"zero-r": 33.3333, "naive-bayes": 96.0, "decision-tree": 96.0, "knn": 95.3333}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mlcli.core.kinds import BY_NAME
+from mlcli.tasks.table import BY_NAME
 from tests.cli.shell import document, typed
 
 SHOWN = {

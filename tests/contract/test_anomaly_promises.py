@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.anomaly import Detector
 from mlcli.core.errors import FitError
 from mlcli.core.learning import ask
 from mlcli.core.tables import Array, Table
+from mlcli.tasks.anomaly import Detector
 from tests.contract.exceptions import owing
 from tests.contract.subjects import UNLABELLED, Subject
 from tests.contract.toys import halves

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.kinds import KINDS, kind_named, kinds_of
 from mlcli.core.registry import MODELS
-from mlcli.experiment.cells import CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.plan import plan
-from mlcli.experiment.runner import run
+from mlcli.experiment.run.batch import run
+from mlcli.experiment.spec.cells import CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.plan import plan
+from mlcli.tasks.table import KINDS, kind_named, kinds_of
 
 DATA = {
     "association": "vote",

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import FitError, UsageError
-from mlcli.core.kinds import kinds_from_bases, kinds_of
 from mlcli.core.learning import ask
 from mlcli.core.params import build, parameters
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table
+from mlcli.tasks.table import kinds_from_bases, kinds_of
 from tests.contract.exceptions import EXCEPTIONS, owing
 from tests.contract.subjects import DEFAULTS, EVERYONE, SUBJECTS, Subject, said_by
 from tests.contract.toys import halves, repeated, shuffled_target, with_columns

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import DataError, FitError
-from mlcli.core.kinds import kind_named
 from mlcli.core.learning import ask
 from mlcli.core.params import build
-from mlcli.core.ranking import GroupedRows, Ranker
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table
 from mlcli.metrics.registry import metric_named
+from mlcli.tasks.ranking import GroupedRows, Ranker
+from mlcli.tasks.table import kind_named
 from tests.contract.subjects import EVERYONE, Subject
 from tests.rankings import drawn
 

@@ -12,12 +12,12 @@ import pytest
 
 from mlcli.core.errors import FitError
 from mlcli.core.learning import ask, learn
-from mlcli.core.ratings import TOP
 from mlcli.core.schema import Column
 from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table
 from mlcli.models.recommendation.global_mean import GlobalMean
 from mlcli.prepare.impute import Impute
+from mlcli.tasks.recommendation import TOP
 from tests.contract.exceptions import owing
 from tests.contract.subjects import EVERYONE, Subject
 from tests.ratings import drawn, halves, ratings

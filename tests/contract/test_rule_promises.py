@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.kinds import kind_named
 from mlcli.core.learning import ask
 from mlcli.core.schema import Column
 from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table
-from mlcli.core.transactions import Transactions, baskets_of, items_of
 from mlcli.metrics.registry import metric_named
+from mlcli.tasks.association import Transactions, baskets_of, items_of
+from mlcli.tasks.table import kind_named
 from tests.baskets import baskets, drawn, halves, schema_of
 from tests.contract.exceptions import owing
 from tests.contract.subjects import EVERYONE, Subject

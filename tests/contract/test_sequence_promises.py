@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import DataError
-from mlcli.core.kinds import kind_named
 from mlcli.core.learning import ask
 from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.schema import Column, Field, Schema
-from mlcli.core.sequences import TaggedRows
 from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table
 from mlcli.metrics.registry import metric_named
+from mlcli.tasks.sequence_labelling import TaggedRows
+from mlcli.tasks.table import kind_named
 from tests.contract.subjects import EVERYONE, Subject
 from tests.sequences import drawn
 

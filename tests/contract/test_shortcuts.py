@@ -8,19 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.bases import Model, Step
-from mlcli.core.containers import LabelledRows, ValuedRows
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.kinds import kinds_of
-from mlcli.core.learning import ask, learn, told
+from mlcli.core.learning import answers_of, ask, learn
+from mlcli.core.model import Model
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.prepare._insert import missing_steps
 from mlcli.prepare.impute import Impute
 from mlcli.prepare.one_hot import OneHot
 from mlcli.prepare.standardise import Standardise
+from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.table import kinds_of
 
 
 def has_shortcut(method: Any) -> bool:
@@ -133,7 +135,7 @@ def assert_equal_or_refused(model: Model, steps: Sequence[Step], data: Any, part
     held = pipeline.held_out(data, round_)
     if held is None:
         return None
-    answers: Any = told(pipeline, data, round_, held)
+    answers: Any = answers_of(pipeline, data, round_, held)
     scale = float(np.abs(data.y).max()) if data.kind == "regression" else 1.0
     for place in np.flatnonzero(~held.refused):
         mine, theirs = answers.take(round_.rows_of[place]), looped(model, steps, data, round_, int(place))

@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import FitError
-from mlcli.core.kinds import kind_named
 from mlcli.core.learning import ask
 from mlcli.core.schema import Column
 from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Array, Table
-from mlcli.core.unsupervised import DensityEstimator, Projector
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named
+from mlcli.tasks.density import DensityEstimator
+from mlcli.tasks.projection import Projector
+from mlcli.tasks.table import kind_named
 from tests.contract.exceptions import owing
 from tests.contract.subjects import UNLABELLED, Subject, said_by
 from tests.contract.toys import halves, repeated, with_columns

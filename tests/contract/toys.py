@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.anomaly import ScreenedRows
-from mlcli.core.bases import Accepts
-from mlcli.core.containers import LabelledRows, ValuedRows
-from mlcli.core.kinds import kind_named
+from mlcli.core.accepts import Accepts
 from mlcli.core.schema import Column
 from mlcli.core.tables import Rows, Table
+from mlcli.tasks.anomaly import ScreenedRows
+from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.table import kind_named
 
 COLOURS = ("blue", "green", "red")
 CLASSES = ("ant", "bee", "cat")

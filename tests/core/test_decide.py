@@ -7,9 +7,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from mlcli.core.bases import first_of_the_largest
 from mlcli.models.baselines.zero_r import ZeroR
 from mlcli.models.neighbours.knn import NearestNeighbours
+from mlcli.tasks.classification import first_of_the_largest
 from tests.golden.asking import answered
 from tests.rows import labelled, table_of
 

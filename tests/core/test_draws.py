@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.draws import draws
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
+from mlcli.engines.draws import draws
 
 CELLS = np.random.default_rng(1).normal(size=(5_000, 4))
 

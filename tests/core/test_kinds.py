@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from mlcli.core.kinds import KINDS, Kind, named
+from mlcli.tasks.table import KINDS, Kind, named
 
 PLACES = [
     pytest.param(place, id=f"{kind.name}-{column.name}")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table

@@ -83,7 +83,7 @@ def test_a_table_comes_back() -> None:
 
 
 def fitted() -> Pipeline:
-    from mlcli.core.containers import LabelledRows
+    from mlcli.tasks.classification import LabelledRows
 
     data = toy.dataset()
     pipeline = Pipeline(steps=(), model=ZeroR())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mlcli.core.moments import CELLS
-from mlcli.core.sums import Sums
 from mlcli.core.tables import Array, Rows
+from mlcli.engines.sums import Sums
 
 
 def both(columns: Array, weights: Array | None, rows: Rows, centre: Array) -> tuple[Sums, Sums]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from mlcli.core.errors import DataError, UsageError
-from mlcli.core.kinds import kind_of
 from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
+from mlcli.tasks.table import kind_of
 
 Loaded = Callable[..., Dataset]
 Refused = Callable[..., list[str]]

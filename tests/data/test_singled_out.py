@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from mlcli.core.anomaly import ScreenedRows
 from mlcli.core.errors import DataError
 from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.write_sidecar import write_sidecar
+from mlcli.tasks.anomaly import ScreenedRows
 
 Loaded = Callable[..., Dataset]
 

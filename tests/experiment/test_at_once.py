@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlcli.experiment.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.plan import plan
-from mlcli.experiment.runner import run
-from mlcli.experiment.store import Store
+from mlcli.experiment.run.batch import run
+from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.plan import plan
+from mlcli.experiment.store.store import Store
 from tests.contract.test_jobs import arrays, same
 
 LEAVE_ONE_OUT = ProtocolSpec("leave-one-out")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.core.containers import Strata
-from mlcli.experiment.protocols.bootstrap_whole import BootstrapWhole
+from mlcli.core.rows import Strata
+from mlcli.protocols.bootstrap_whole import BootstrapWhole
 from tests.cli.shell import document, typed
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlcli.core.answers import LabelAnswers, ValueAnswers
 from mlcli.core.errors import DataError, FitError
-from mlcli.experiment.cells import Cell, ModelSpec, ProtocolSpec
-from mlcli.experiment.engine import KEPT_LINES, Outcome, judge, train
-from mlcli.experiment.preparation import Preparation
+from mlcli.experiment.run.judge import KEPT_LINES, Outcome, judge, train
+from mlcli.experiment.run.preparation import Preparation
+from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.regression import ValueAnswers
 from tests.experiment import toy
 
 
@@ -156,7 +157,7 @@ def test_training_that_is_refused_says_why(plugin: Path) -> None:
 
 
 def test_a_remembered_dataset_cannot_be_run() -> None:
-    from mlcli.experiment.facts import dataset_from, facts_of_dataset
+    from mlcli.experiment.spec.facts import dataset_from, facts_of_dataset
 
     remembered = dataset_from(facts_of_dataset(toy.dataset()))
     with pytest.raises(DataError, match="not at hand"):

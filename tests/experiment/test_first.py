@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from mlcli.core.errors import DataError
-from mlcli.core.kinds import BY_NAME
 from mlcli.data.load import load
-from mlcli.experiment.cells import DataSpec
-from mlcli.experiment.first import first_experiment
-from mlcli.experiment.plan import plan
-from mlcli.experiment.spec import check, read_experiment
+from mlcli.experiment.spec.cells import DataSpec
+from mlcli.experiment.spec.file import check, read_experiment
+from mlcli.experiment.spec.first import first_experiment
+from mlcli.experiment.spec.plan import plan
+from mlcli.tasks.table import BY_NAME
 
 
 def written(folder: Path, reference: str, source: str | Path) -> Path:

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlcli.core.anomaly import threshold_by_f1
-from mlcli.core.containers import Strata
 from mlcli.core.errors import DataError, MlcliWarning
 from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
-from mlcli.experiment.cells import CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.payload import decoded, encoded
-from mlcli.experiment.plan import plan
-from mlcli.experiment.preparation import Preparation
-from mlcli.experiment.protocols._base import Split
-from mlcli.experiment.runner import run
-from mlcli.experiment.versions import splits_digest
+from mlcli.core.rows import Strata
+from mlcli.experiment.run.batch import run
+from mlcli.experiment.run.preparation import Preparation
+from mlcli.experiment.spec.cells import CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.plan import plan
+from mlcli.experiment.store.codec import decoded, encoded
+from mlcli.experiment.store.keys import splits_digest
+from mlcli.protocols._base import Split
+from mlcli.tasks.anomaly import threshold_by_f1
 
 
 def splits_of(labels: Any, groups: Any = None, seed: int = 1, **params: object) -> list[Split]:

@@ -14,7 +14,7 @@ from mlcli.core.errors import ExperimentError
 from mlcli.core.params import parameters
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.core.strict_yaml import parse, read
-from mlcli.experiment.json_schema import experiment_schema
+from mlcli.experiment.spec.json_schema import experiment_schema
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted((ROOT / "experiments").glob("*.yaml"))

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.containers import Strata
 from mlcli.core.errors import MlcliWarning, UsageError
 from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
+from mlcli.core.rows import Strata
 from mlcli.data.load import load
-from mlcli.experiment.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.engine import judge, train
-from mlcli.experiment.plan import plan
-from mlcli.experiment.preparation import Preparation, ReadyCell
-from mlcli.experiment.protocols._base import Split
-from mlcli.experiment.protocols.labelled_share import LabelledShare
-from mlcli.experiment.runner import run
+from mlcli.experiment.run.batch import run
+from mlcli.experiment.run.judge import judge, train
+from mlcli.experiment.run.preparation import Preparation, ReadyCell
+from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.plan import plan
+from mlcli.protocols._base import Split
+from mlcli.protocols.labelled_share import LabelledShare
 from mlcli.report.series import series_of
 from tests.cli.shell import typed
 

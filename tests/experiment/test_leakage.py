@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.kinds import KINDS
 from mlcli.core.registry import MODELS
 from mlcli.core.state import NamedArrays, packed
 from mlcli.core.tables import Table
-from mlcli.experiment.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.engine import judge
-from mlcli.experiment.plan import plan
-from mlcli.experiment.preparation import Preparation, ReadyCell
-from mlcli.experiment.protocols._base import Split
+from mlcli.experiment.run.judge import judge
+from mlcli.experiment.run.preparation import Preparation, ReadyCell
+from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.plan import plan
+from mlcli.protocols._base import Split
+from mlcli.tasks.table import KINDS
 
 DATA = {"classification": DataSpec("penguins"), "regression": DataSpec("penguins", target="body_mass_g")}
 """Numbers and levels, with empty cells in both."""

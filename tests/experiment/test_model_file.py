@@ -20,13 +20,13 @@ from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.state import packed
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.cells import AS_SAVED, Cell, ModelSpec, ProtocolSpec
-from mlcli.experiment.engine import train
-from mlcli.experiment.fingerprints import fingerprints
-from mlcli.experiment.model_file import _digest, _parts, load_model, refuse_to_replace, save_model
-from mlcli.experiment.runner import run
-from mlcli.experiment.saved_model import SavedModel
-from mlcli.experiment.store import Store
+from mlcli.experiment.run.batch import run
+from mlcli.experiment.run.judge import train
+from mlcli.experiment.saved.fingerprints import fingerprints
+from mlcli.experiment.saved.model_file import _digest, _parts, load_model, refuse_to_replace, save_model
+from mlcli.experiment.saved.saved_model import SavedModel
+from mlcli.experiment.spec.cells import AS_SAVED, Cell, ModelSpec, ProtocolSpec
+from mlcli.experiment.store.store import Store
 from tests.experiment import toy
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from mlcli.experiment.cells import Cell, ProtocolSpec
-from mlcli.experiment.course import Course
-from mlcli.experiment.engine import Outcome
-from mlcli.experiment.pace import largest_of_each_method, longest_first, seconds_left, seconds_per_split
-from mlcli.experiment.preparation import Preparation
-from mlcli.experiment.split_results import SplitResult
+from mlcli.experiment.run.cell_progress import Course
+from mlcli.experiment.run.judge import Outcome
+from mlcli.experiment.run.pace import largest_of_each_method, longest_first, seconds_left, seconds_per_split
+from mlcli.experiment.run.preparation import Preparation
+from mlcli.experiment.run.split_results import SplitResult
+from mlcli.experiment.spec.cells import Cell, ProtocolSpec
 from tests.experiment import toy
 
 

@@ -7,16 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from mlcli.core.bases import Classifier
 from mlcli.core.errors import DataError, ExperimentError, ModelFileError, UsageError
-from mlcli.core.kinds import BY_NAME
 from mlcli.core.registry import MODELS, Entry, register
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.cells import AS_SAVED, Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
-from mlcli.experiment.engine import train
-from mlcli.experiment.model_file import save_model
-from mlcli.experiment.plan import plan
-from mlcli.experiment.saved_model import SavedModel
+from mlcli.experiment.run.judge import train
+from mlcli.experiment.saved.model_file import save_model
+from mlcli.experiment.saved.saved_model import SavedModel
+from mlcli.experiment.spec.cells import (
+    AS_SAVED,
+    Cell,
+    DataSpec,
+    Experiment,
+    ModelSpec,
+    ProtocolSpec,
+    StepSpec,
+)
+from mlcli.experiment.spec.plan import plan
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.table import BY_NAME
 
 IRIS = (DataSpec("iris"),)
 KNN = ModelSpec("knn")

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from mlcli.core.containers import Strata
 from mlcli.core.errors import DataError, MlcliWarning
-from mlcli.core.kinds import KINDS
 from mlcli.core.params import build, parameters
 from mlcli.core.registry import PROTOCOLS
+from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes
-from mlcli.experiment.protocols._base import Split
+from mlcli.protocols._base import Split
+from mlcli.tasks.table import KINDS
 
 FOLDS = ("k-fold", "stratified-k-fold", "repeated-k-fold", "repeated-stratified-k-fold")
 HOLDOUTS = ("holdout", "stratified-holdout", "repeated-holdout", "repeated-stratified-holdout")

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from mlcli.core.errors import ModelFileError
-from mlcli.experiment.cells import Cell, ModelSpec, ProtocolSpec
-from mlcli.experiment.copies import packed
-from mlcli.experiment.ledger import Progress
-from mlcli.experiment.pool import Pool
-from mlcli.experiment.runner import run, workers_for
-from mlcli.experiment.store import Store
+from mlcli.experiment.run.batch import run, workers_for
+from mlcli.experiment.run.fork_workers import packed
+from mlcli.experiment.run.ledger import Progress
+from mlcli.experiment.run.pool import Pool
+from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec
+from mlcli.experiment.store.store import Store
 from tests.experiment import toy
 
 ROOT = Path(__file__).parents[2]
@@ -212,7 +212,7 @@ def test_jobs_are_as_many_as_asked_or_as_there_are_cores() -> None:
 
 def test_a_small_batch_without_a_store_loads_nothing_that_only_large_or_stored_ones_need() -> None:
     code = (
-        "import sys\nfrom tests.experiment import toy\nfrom mlcli.experiment.runner import run\n"
+        "import sys\nfrom tests.experiment import toy\nfrom mlcli.experiment.run.batch import run\n"
         "assert run([toy.cell()])[0].status == 'done'\n"
         "heavy = ('joblib', 'sqlite3', 'multiprocessing', 'safetensors', 'scipy', 'numba', 'pandas')\n"
         "print([name for name in heavy if name in sys.modules])"

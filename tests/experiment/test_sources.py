@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mlcli.experiment._sources import Sources
+from mlcli.experiment.store.sources import Sources
 
 TEXT = b'"""A module."""\nimport json\nfrom . import near\n\ndef f(x):\n    """Doubles."""\n    return 2 * x\n'
 

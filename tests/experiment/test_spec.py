@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mlcli.core.errors import ExperimentError, Problem
-from mlcli.experiment.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
-from mlcli.experiment.spec import check, read_experiment
+from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
+from mlcli.experiment.spec.file import check, read_experiment
 
 SHIPPED = sorted((Path(__file__).parents[2] / "experiments").glob("*.yaml"))
 ROWS = "a,b,y\n" + "\n".join(f"{i},{i % 3},{'yes' if i % 2 else 'no'}" for i in range(20)) + "\n"

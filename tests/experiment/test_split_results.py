@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.core.answers import LabelAnswers, ValueAnswers
-from mlcli.experiment.payload import decoded, encoded
-from mlcli.experiment.split_results import Found, SplitResult, Together, each
+from mlcli.experiment.run.split_results import Found, SplitResult, Together, each
+from mlcli.experiment.store.codec import decoded, encoded
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.regression import ValueAnswers
 
 FIELDS = ("index", "label", "train_rows", "fit_seconds", "predict_seconds", "seconds", "warnings", "route")
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlcli.core.answers import LabelAnswers
 from mlcli.core.errors import ExitCode, StoreError, UsageError
 from mlcli.core.explanation import Section
-from mlcli.experiment.cells import CellResult, ProtocolSpec, StepSpec
-from mlcli.experiment.facts import facts_of_cell, facts_of_dataset
-from mlcli.experiment.ledger import Progress
-from mlcli.experiment.payload import decoded, encoded
-from mlcli.experiment.runner import run
-from mlcli.experiment.split_results import SplitResult
-from mlcli.experiment.store import Ending, RunFacts, Store
+from mlcli.experiment.run.batch import run
+from mlcli.experiment.run.ledger import Progress
+from mlcli.experiment.run.split_results import SplitResult
+from mlcli.experiment.spec.cells import CellResult, ProtocolSpec, StepSpec
+from mlcli.experiment.spec.facts import facts_of_cell, facts_of_dataset
+from mlcli.experiment.store.codec import decoded, encoded
+from mlcli.experiment.store.store import Ending, RunFacts, Store
+from mlcli.tasks.classification import LabelAnswers
 from tests.experiment import toy
 
 

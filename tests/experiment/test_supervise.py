@@ -12,9 +12,9 @@ from time import monotonic, sleep
 
 import pytest
 
-from mlcli.experiment.cells import ProtocolSpec
-from mlcli.experiment.runner import run
-from mlcli.experiment.store import Store
+from mlcli.experiment.run.batch import run
+from mlcli.experiment.spec.cells import ProtocolSpec
+from mlcli.experiment.store.store import Store
 from tests.experiment import toy
 
 ROOT = Path(__file__).parents[2]
@@ -30,8 +30,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def driver(code: str) -> subprocess.Popen[str]:
     """A process of its own that runs cells."""
-    head = "from pathlib import Path\nfrom mlcli.experiment.runner import run\n"
-    head += "from mlcli.experiment.store import Store\nfrom tests.experiment import toy\n"
+    head = "from pathlib import Path\nfrom mlcli.experiment.run.batch import run\n"
+    head += "from mlcli.experiment.store.store import Store\nfrom tests.experiment import toy\n"
     return subprocess.Popen([sys.executable, "-c", head + code], cwd=ROOT, text=True)
 
 

@@ -19,13 +19,11 @@ from mlcli.core.registry import MODELS, Catalogue, Entry
 from mlcli.core.schema import Schema
 from mlcli.core.seeds import rng_for
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.cells import Cell, ProtocolSpec, StepSpec
-from mlcli.experiment.engine import judge
-from mlcli.experiment.learner import Learner
-from mlcli.experiment.preparation import Block, Preparation
-from mlcli.experiment.protocols._base import Split
-from mlcli.experiment.protocols._parts import Parts
-from mlcli.experiment.versions import (
+from mlcli.experiment.run.judge import judge
+from mlcli.experiment.run.learner import Learner
+from mlcli.experiment.run.preparation import Block, Preparation
+from mlcli.experiment.spec.cells import Cell, ProtocolSpec, StepSpec
+from mlcli.experiment.store.keys import (
     CORE_VERSION,
     COUNTED_BY_NUMBER,
     HOME,
@@ -34,6 +32,8 @@ from mlcli.experiment.versions import (
     method_version,
     splits_digest,
 )
+from mlcli.protocols._base import Split
+from mlcli.protocols._parts import Parts
 from tests.experiment import toy
 
 
@@ -214,7 +214,7 @@ def test_what_methods_compute_with_from_core_has_a_canary() -> None:
 
 
 def test_what_belongs_to_a_kind_counts_by_its_source() -> None:
-    assert "mlcli.core.grouping" in _reached(MODELS.entry("one-cluster"))
+    assert "mlcli.tasks.groups" in _reached(MODELS.entry("one-cluster"))
     assert "mlcli.core.seeds" not in _reached(MODELS.entry("one-cluster"))
 
 

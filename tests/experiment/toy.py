@@ -11,7 +11,7 @@ import numpy as np
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.cells import Cell, CellResult, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.cells import Cell, CellResult, ModelSpec, ProtocolSpec
 
 FIVE_FOLDS = ProtocolSpec("k-fold", {"folds": 5, "repeats": 1})
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from mlcli.experiment.plan import plan
-from mlcli.experiment.runner import run
-from mlcli.experiment.spec import check, read_experiment
+from mlcli.experiment.run.batch import run
+from mlcli.experiment.spec.file import check, read_experiment
+from mlcli.experiment.spec.plan import plan
 
 EXPERIMENTS = sorted((Path(__file__).parent.parent.parent / "experiments").glob("*.yaml"))
 

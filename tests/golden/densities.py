@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.kinds import kind_named
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.data.load import load
+from mlcli.tasks.table import kind_named
 
 
 def numbers_of(name: str) -> Array:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.anomaly import ScreenedRows
 from mlcli.core.tables import Array
+from mlcli.tasks.anomaly import ScreenedRows
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import numeric
 

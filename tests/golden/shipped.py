@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.kinds import kind_of
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.data.load import load
+from mlcli.tasks.table import kind_of
 
 
 def as_they_are(name: str) -> Any:

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import sklearn.metrics as peer
 
-from mlcli.core.grouping import around_centres, silhouettes
 from mlcli.core.tables import Array
-from mlcli.core.unsupervised_answers import ClusterAnswers
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
+from mlcli.tasks.clustering import ClusterAnswers
+from mlcli.tasks.groups import around_centres, silhouettes
 
 PEERS = {
     "adjusted-rand": peer.adjusted_rand_score,

@@ -7,17 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from mlcli.core.answers import LabelAnswers
-from mlcli.core.containers import Strata
-from mlcli.experiment.cells import CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.plan import plan
-from mlcli.experiment.protocols.k_fold import KFold
-from mlcli.experiment.protocols.stratified_holdout import StratifiedHoldout
-from mlcli.experiment.runner import run
+from mlcli.core.rows import Strata
+from mlcli.experiment.run.batch import run
+from mlcli.experiment.spec.cells import CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.base import Summary
 from mlcli.metrics.distributions import normal_quantile
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
+from mlcli.protocols.k_fold import KFold
+from mlcli.protocols.stratified_holdout import StratifiedHoldout
+from mlcli.tasks.classification import LabelAnswers
 
 
 def by_leave_one_out(model: ModelSpec) -> CellResult:

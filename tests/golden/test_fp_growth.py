@@ -13,9 +13,9 @@ from mlxtend.frequent_patterns import association_rules, fpgrowth
 
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array, Flags
-from mlcli.core.transactions import Rule, Transactions, baskets_of, conviction, items_of
 from mlcli.models.association._frequent import frequent_itemsets
 from mlcli.models.association.fp_growth import FPGrowth
+from mlcli.tasks.association import Rule, Transactions, baskets_of, conviction, items_of
 from tests.baskets import baskets, drawn, shipped
 from tests.golden.asking import fitted
 

@@ -13,13 +13,13 @@ from sklearn.metrics import adjusted_rand_score
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.learning import learn
 from mlcli.core.tables import Array
-from mlcli.core.unlabelled import ClusteredRows
 from mlcli.data.load import load
 from mlcli.models.clusters import _placing
 from mlcli.models.clusters._lloyd import Lloyd, Settled, Stop
 from mlcli.models.clusters._placing import place, placing_for
 from mlcli.models.clusters._starts import STARTS, Cloud, cloud_of
 from mlcli.models.clusters.k_means import KMeans
+from mlcli.tasks.clustering import ClusteredRows
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.shipped import numeric
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from mlcli.core.ratings import Ratings
 from mlcli.models.recommendation.matrix_factorisation import MatrixFactorisation
 from mlcli.models.recommendation.user_item_bias import UserItemBias
+from mlcli.tasks.recommendation import Ratings
 from tests.golden.asking import asked, fitted
 from tests.ratings import drawn, halves, ratings
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mlcli.core.answers import LabelAnswers
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.confusion import confusion
@@ -16,6 +15,7 @@ from mlcli.metrics.intervals import wald, wilson
 from mlcli.metrics.one_against_rest import one_against_rest
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.stability import fold_stability
+from mlcli.tasks.classification import LabelAnswers
 from tests.golden.weather import printed, weather
 from tests.metrics.making import label_answers, score, value_answers
 

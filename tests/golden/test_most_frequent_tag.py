@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mlcli.core.sequences import TaggedRows
 from mlcli.data.load import load
 from mlcli.models.sequences.most_frequent_tag import MostFrequentTag
+from mlcli.tasks.sequence_labelling import TaggedRows
 from tests.golden.asking import asked, fitted
 from tests.sequences import tagged
 

@@ -10,12 +10,12 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
-from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import FitError, MlcliWarning, UsageError
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.models.bayes.naive_bayes import NaiveBayes
+from mlcli.tasks.classification import LabelledRows
 from tests.golden.asking import answered, asked, fitted, right_by_leave_one_out
 from tests.golden.weather import printed, weather
 from tests.rows import labelled, table_of

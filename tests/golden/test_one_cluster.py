@@ -7,10 +7,9 @@ import pytest
 from sklearn.cluster import KMeans
 
 from mlcli.core.learning import ask, learn
-from mlcli.core.unlabelled import ClusteredRows
-from mlcli.core.unsupervised_answers import ClusterAnswers
 from mlcli.metrics.registry import metric_named
 from mlcli.models.clusters.one_cluster import OneCluster
+from mlcli.tasks.clustering import ClusterAnswers, ClusteredRows
 from tests.golden.shipped import in_numbers
 
 

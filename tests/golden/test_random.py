@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mlcli.core.containers import LabelledRows
 from mlcli.core.tables import Table
 from mlcli.models.baselines.random import RandomGuess
+from mlcli.tasks.classification import LabelledRows
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.weather import weather
 from tests.rows import labelled, table_of, valued

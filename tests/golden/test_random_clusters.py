@@ -7,9 +7,8 @@ from scipy.stats import chisquare
 from sklearn.metrics import adjusted_rand_score
 
 from mlcli.core.learning import ask, learn
-from mlcli.core.unlabelled import ClusteredRows
-from mlcli.core.unsupervised_answers import ClusterAnswers
 from mlcli.models.clusters.random_clusters import RandomClusters
+from mlcli.tasks.clustering import ClusterAnswers, ClusteredRows
 from tests.golden.shipped import in_numbers
 
 

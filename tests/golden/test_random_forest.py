@@ -10,7 +10,6 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from mlcli.core.containers import LabelledRows, ValuedRows
 from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.core.tables import Array, Table
@@ -18,6 +17,8 @@ from mlcli.models.forests._bag import Bag, order_of_content
 from mlcli.models.forests._forest import SHARES
 from mlcli.models.forests.random_forest import RandomForest
 from mlcli.models.trees.decision_tree import DecisionTree
+from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.regression import ValuedRows
 from tests.contract.subjects import said_by
 from tests.contract.toys import EVERYTHING, rows_for
 from tests.golden.asking import answered, asked, fitted

@@ -11,11 +11,11 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.kinds import kind_named
 from mlcli.core.pair_sums import share_in_order
 from mlcli.data.load import load
 from mlcli.models.ranking import _hinge
 from mlcli.models.ranking.ranking_svm import RankingSVM
+from mlcli.tasks.table import kind_named
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.shipped import with_numbers
 from tests.rankings import drawn, grouped

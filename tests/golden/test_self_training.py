@@ -14,12 +14,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.core.state import packed, unpacked
 from mlcli.models.bayes.naive_bayes import NaiveBayes
 from mlcli.models.few_labels.self_training import SelfTraining
+from mlcli.tasks.classification import LabelledRows
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import in_numbers, with_numbers
 

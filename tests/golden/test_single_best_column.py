@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from mlcli.core.kinds import kind_named
 from mlcli.core.schema import Schema
 from mlcli.data.load import load
 from mlcli.models.ranking.single_best_column import SingleBestColumn
+from mlcli.tasks.table import kind_named
 from tests.golden.asking import asked, fitted
 from tests.rankings import each_group, grouped
 

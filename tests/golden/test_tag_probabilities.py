@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.sequences import lengths
 from mlcli.models.sequences._posteriors import tag_probabilities
 from mlcli.models.sequences.hmm import HiddenMarkovModel
+from mlcli.tasks.sequence_labelling import lengths
 from tests.golden.asking import fitted
 from tests.golden.test_hmm import SETTINGS
 from tests.sequences import drawn, tagged

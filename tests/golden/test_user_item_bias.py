@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from mlcli.core.ratings import Ratings
 from mlcli.models.recommendation.user_item_bias import UserItemBias
+from mlcli.tasks.recommendation import Ratings
 from tests.golden.asking import asked, fitted
 from tests.ratings import ITEMS, USERS, drawn, halves, ratings
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mlcli.core.containers import LabelledRows
 from mlcli.core.tables import Array
+from mlcli.tasks.classification import LabelledRows
 from tests.rows import labelled, table_of
 
 FEATURES = ("outlook", "temperature", "humidity", "windy")

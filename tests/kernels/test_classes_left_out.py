@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from mlcli.core.containers import LabelledRows
 from mlcli.core.held_out import Round
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.models.discriminants.lda import LinearDiscriminants
 from mlcli.models.discriminants.qda import QuadraticDiscriminants
 from mlcli.prepare.impute import Impute
+from mlcli.tasks.classification import LabelledRows
 
 ROWS = 40
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.core.expansion import Recipe, expanded
 from mlcli.core.schema import Column
-from mlcli.core.sums import Sums
 from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.expansion import Recipe, expanded
+from mlcli.engines.sums import Sums
 from mlcli.models.linear._left_out import downdated
 from mlcli.prepare.impute import Impute
 from mlcli.prepare.one_hot import OneHot

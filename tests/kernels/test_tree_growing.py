@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.containers import LabelledRows, ValuedRows
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array
 from mlcli.models.trees import decision_tree
@@ -21,6 +20,8 @@ from mlcli.models.trees._growing import Limits, Rules, grown_by_levels
 from mlcli.models.trees._levels import Targets, descend
 from mlcli.models.trees._spending import COMPILING, FIRST_OF_ALL, ONE_MORE, Spending
 from mlcli.models.trees.decision_tree import DecisionTree
+from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.regression import ValuedRows
 from tests.contract.subjects import said_by
 from tests.contract.toys import EVERYTHING, rows_for
 from tests.golden.asking import asked, fitted

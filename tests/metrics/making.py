@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.answers import Answers, LabelAnswers, ValueAnswers
+from mlcli.core.answers import Answers
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.registry import metric_named
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.regression import ValueAnswers
 
 
 def label_answers(

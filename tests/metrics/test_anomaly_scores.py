@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from sklearn import metrics as oracle
 
-from mlcli.core.anomaly import ScoreAnswers, threshold_by_f1
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named, names_for
 from mlcli.metrics.summary import summarise
+from mlcli.tasks.anomaly import ScoreAnswers, threshold_by_f1
 
 NAMES = ("auc", "average-precision", "precision", "recall", "f1", "precision-at-n")
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from mlcli.core.answers import LabelAnswers, ValueAnswers
 from mlcli.metrics.averages import AVERAGES
 from mlcli.metrics.declaring import OF_ONE_CLASS
 from mlcli.metrics.registry import metric_named, names_for
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.regression import ValueAnswers
 from tests.metrics.making import number, value_answers
 
 PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")

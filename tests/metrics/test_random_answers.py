@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from sklearn import metrics as oracle
 
-from mlcli.core.answers import LabelAnswers, ValueAnswers
 from mlcli.metrics.base import Undefined
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.regression import ValueAnswers
 from tests.metrics.making import score
 
 SEEDS = range(150)

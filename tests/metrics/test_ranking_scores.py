@@ -11,11 +11,11 @@ from scipy.stats import kendalltau
 from sklearn.metrics import ndcg_score, roc_auc_score
 
 from mlcli.core.errors import UsageError
-from mlcli.core.ranking import RankAnswers, places
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.difference import compare
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
+from mlcli.tasks.ranking import RankAnswers, places
 from tests.rankings import answers, each_group, pairs_of
 
 NAMES = ("pairwise-accuracy", "ndcg", "ndcg@1", "ndcg@3", "kendall-tau")

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import UsageError
-from mlcli.core.ratings import RatingAnswers
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.ratings import COLD, precision_under, recall_under
 from mlcli.models.recommendation.user_item_bias import UserItemBias
+from mlcli.tasks.recommendation import RatingAnswers
 from tests.golden.asking import asked, fitted
 from tests.ratings import answers_with, drawn, halves
 

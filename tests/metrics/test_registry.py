@@ -8,13 +8,14 @@ import sys
 import numpy as np
 import pytest
 
-from mlcli.core.answers import LabelAnswers, ValueAnswers
 from mlcli.core.errors import UsageError
-from mlcli.core.kinds import KINDS
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Metric
 from mlcli.metrics.declaring import mean_of_rows
 from mlcli.metrics.registry import class_names_for, metric_named, names_for
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.table import KINDS
 from tests.metrics.making import score, value_answers
 
 CLASSES = ("benign", "malignant")
@@ -90,7 +91,7 @@ def test_one_function_adds_a_metric() -> None:
 def test_metrics_and_their_intervals_need_numpy_only() -> None:
     code = (
         "import sys; from mlcli.metrics import summary, difference, stability, one_against_rest, registry\n"
-        "from mlcli.core.answers import LabelAnswers\n"
+        "from mlcli.tasks.classification import LabelAnswers\n"
         "registry.names_for(LabelAnswers)\n"
         "print(sorted({name.partition('.')[0] for name in sys.modules}\n"
         "             & {'scipy', 'numba', 'pandas', 'joblib', 'pydantic', 'sklearn'}))"

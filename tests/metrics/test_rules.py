@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.transactions import RuleAnswers
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.rules import SILENT
+from mlcli.tasks.association import RuleAnswers
 
 
 def said(

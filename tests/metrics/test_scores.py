@@ -14,9 +14,10 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
-from mlcli.core.answers import LabelAnswers, ValueAnswers
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named, names_for
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.regression import ValueAnswers
 from tests.metrics.making import drawn_labels, drawn_values, label_answers, repeated, score, value_answers
 
 

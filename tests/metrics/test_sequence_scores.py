@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from mlcli.core.sequences import TagAnswers
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.difference import compare
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
+from mlcli.tasks.sequence_labelling import TagAnswers
 from tests.metrics.making import number, score
 
 BIO = ("B-NP", "B-VP", "I-NP", "I-VP", "O")

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mlcli.core.answers import Answers, LabelAnswers, ValueAnswers
+from mlcli.core.answers import Answers
 from mlcli.metrics.base import Summary
 from mlcli.metrics.bootstrap import replicates, resamples_for, weightings
 from mlcli.metrics.intervals import effective_rows, wald, wilson
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.regression import ValueAnswers
 from tests.metrics.making import drawn_labels, drawn_values, folds_of, label_answers, number, score, value_answers
 
 

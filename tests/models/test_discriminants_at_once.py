@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.containers import LabelledRows
 from mlcli.core.held_out import Round
 from mlcli.core.learning import ask, learn
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.models.discriminants.lda import LinearDiscriminants
 from mlcli.models.discriminants.qda import QuadraticDiscriminants
+from mlcli.tasks.classification import LabelledRows
 
 ROWS = 60
 EACH = np.arange(ROWS, dtype=np.int32)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.core.containers import ValuedRows
 from mlcli.core.tables import Array
 from mlcli.models.linear._by_corrections import WIDE, plane_by_corrections
 from mlcli.models.linear._least_squares import nearest_plane
@@ -13,6 +12,7 @@ from mlcli.models.linear._one_pass import corrected, plane_in_one_pass
 from mlcli.models.linear._scores import scores
 from mlcli.models.linear.linear_regression import LinearRegression
 from mlcli.models.linear.ridge import Ridge
+from mlcli.tasks.regression import ValuedRows
 from tests.golden.asking import fitted
 from tests.rows import table_of, valued
 

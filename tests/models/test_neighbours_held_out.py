@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.bases import Step
 from mlcli.core.held_out import Round
 from mlcli.core.pipeline import Pipeline
+from mlcli.core.step import Step
 from mlcli.core.tables import Array
 from mlcli.models.neighbours._outside import candidates_outside
 from mlcli.models.neighbours.knn import NearestNeighbours

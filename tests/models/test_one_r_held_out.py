@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.bases import Step
 from mlcli.core.pipeline import Pipeline
+from mlcli.core.step import Step
 from mlcli.core.tables import Array
 from mlcli.models.baselines.one_r import OneR
 from mlcli.prepare.standardise import Standardise

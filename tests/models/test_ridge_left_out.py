@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge as Oracle
 
-from mlcli.core.expansion import UNSCALED, Recipe
-from mlcli.core.sums import Sums
 from mlcli.core.tables import Array, Flags
+from mlcli.engines.expansion import UNSCALED, Recipe
+from mlcli.engines.sums import Sums
 from mlcli.models.linear._rescaled import without_each
 
 ROWS = 40

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.origins import remember_origin
+from mlcli.engines.origins import remember_origin
 from mlcli.models.forests.extra_trees import ExtraTrees
 from mlcli.models.forests.random_forest import RandomForest
 from mlcli.models.trees._shared_bins import Shared, exact

@@ -13,9 +13,9 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import StandardScaler
 
-from mlcli.core.anomaly import ScoreAnswers, threshold_above_most
 from mlcli.report.anomalies import scores_of
 from mlcli.report.document import Grid, Notes
+from mlcli.tasks.anomaly import ScoreAnswers, threshold_above_most
 from tests.cli.shell import typed
 
 

@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 from mlcli.core.explanation import Section
-from mlcli.core.group_profile import MEANS
 from mlcli.core.schema import Column, Field, Schema
-from mlcli.core.unsupervised_answers import ClusterAnswers
-from mlcli.experiment.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec
-from mlcli.experiment.split_results import SplitResult
+from mlcli.experiment.run.split_results import SplitResult
+from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.registry import metric_named
 from mlcli.report.page import Page
@@ -20,6 +18,8 @@ from mlcli.report.results import results_of
 from mlcli.report.scored import Scored, scored
 from mlcli.report.scores import decimals_of
 from mlcli.report.text import text_of
+from mlcli.tasks.clustering import ClusterAnswers
+from mlcli.tasks.group_profile import MEANS
 from tests.golden.test_clusters import answers
 
 CORNERS = DatasetFacts("corners", "c", 12, Schema((Field(Column("x")),)))

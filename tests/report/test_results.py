@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mlcli.core.answers import Answers, LabelAnswers, ValueAnswers
+from mlcli.core.answers import Answers
 from mlcli.core.schema import Column, Field, Schema
-from mlcli.experiment.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
-from mlcli.experiment.split_results import SplitResult
+from mlcli.experiment.run.split_results import SplitResult
+from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.metrics.confusion import Confusion
 from mlcli.metrics.one_against_rest import ClassRates
 from mlcli.report.as_json import results_as_json
@@ -19,6 +19,8 @@ from mlcli.report.page import Page
 from mlcli.report.results import results_of
 from mlcli.report.scored import scored
 from mlcli.report.text import text_of
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.regression import ValueAnswers
 
 CLASSES = ("red", "blue", "gold")
 TRUTH = (0, 1, 0, 1, 2)

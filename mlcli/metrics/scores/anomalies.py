@@ -10,13 +10,13 @@ from functools import partial
 
 import numpy as np
 
-from mlcli.core.anomaly import ANOMALY, ScoreAnswers
 from mlcli.core.tables import Array, Flags, Rows
-from mlcli.core.unlabelled import UNKNOWN
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import OF_THE_FIRST, guarded, rows_judged, score
 from mlcli.metrics.scores.auc import area_under
+from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
+from mlcli.tasks.unsupervised import UNKNOWN
 
 SAME = 64 * float(np.finfo(np.float64).eps)
 """Relative difference below which two scores differ by rounding only, and tie."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.answers import LabelAnswers
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.metrics.averages import absent_classes, class_known
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import OF_ONE_CLASS, guarded, rows_judged, score
 from mlcli.metrics.scores.probabilities import probabilities_given, probabilities_of
+from mlcli.tasks.classification import LabelAnswers
 
 STRATIFIED = "stratified splits, or fewer, would help"
 SAME_ODDS = 32 * float(np.finfo(np.float64).eps)

@@ -8,9 +8,9 @@ from itertools import combinations
 import numpy as np
 
 from mlcli.core.tables import Array, Codes
-from mlcli.core.unsupervised_answers import ClusterAnswers
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.declaring import between_splits, score, weighted_mean
+from mlcli.tasks.clustering import ClusterAnswers
 
 
 def more_than_one(answers: ClusterAnswers) -> Undefined | None:

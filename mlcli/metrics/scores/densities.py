@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from mlcli.core.tables import Array
-from mlcli.core.unsupervised_answers import DensityAnswers
 from mlcli.metrics.base import Score
 from mlcli.metrics.declaring import mean_of_rows, score
+from mlcli.tasks.density import DensityAnswers
 
 
 @mean_of_rows("log-likelihood", DensityAnswers, better="high")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.answers import LabelAnswers
 from mlcli.core.tables import Array
 from mlcli.metrics.averages import absent_classes
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.confusion import Tallies, ratio
 from mlcli.metrics.declaring import of_counts, share_of_rows
+from mlcli.tasks.classification import LabelAnswers
 
 STRATIFIED = "stratified splits, or fewer, would help"
 

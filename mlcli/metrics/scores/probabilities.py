@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.answers import LabelAnswers
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.declaring import mean_of_rows
+from mlcli.tasks.classification import LabelAnswers
 
 
 def probabilities_given(answers: LabelAnswers) -> Undefined | None:

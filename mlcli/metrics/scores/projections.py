@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from mlcli.core.tables import Array
-from mlcli.core.unsupervised_answers import ProjectionAnswers
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.declaring import mean_of_rows, score
+from mlcli.tasks.projection import ProjectionAnswers
 
 
 @mean_of_rows("reconstruction-error", ProjectionAnswers, better="low", low=0.0)

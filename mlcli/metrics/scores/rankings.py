@@ -11,11 +11,11 @@ from functools import partial
 import numpy as np
 
 from mlcli.core.pair_sums import pair_balance, pair_weight
-from mlcli.core.ranking import RankAnswers
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import OF_THE_FIRST, declare, first_line, guarded, rows_judged
+from mlcli.tasks.ranking import RankAnswers
 
 OfGroups = Callable[[RankAnswers], Array]
 MOST_PLACES = 10_000_000

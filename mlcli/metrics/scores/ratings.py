@@ -13,12 +13,12 @@ from functools import partial
 import numpy as np
 
 from mlcli.core.errors import UsageError
-from mlcli.core.ratings import TOP, RatingAnswers
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import OF_THE_FIRST, declare, guarded, mean_of_rows, rows_judged, score
 from mlcli.metrics.scores import values
+from mlcli.tasks.recommendation import TOP, RatingAnswers
 
 Under = Callable[[RatingAnswers, Array], Array]
 COLD = "some judged rows have a user or an item without training ratings (cold start)"

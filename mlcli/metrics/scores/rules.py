@@ -10,10 +10,10 @@ from collections.abc import Callable
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.core.transactions import UNKNOWN, RuleAnswers
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import score
+from mlcli.tasks.association import UNKNOWN, RuleAnswers
 
 NO_RULE = Undefined("no rule was found", "a lower min_support or min_confidence would find some")
 NEVER_WRONG = Undefined("no rule is ever wrong")

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.sequences import TagAnswers
 from mlcli.core.tables import Codes, Flags
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.declaring import score, weighted_mean
+from mlcli.tasks.sequence_labelling import TagAnswers
 
 OUTSIDE, BEGIN, INSIDE = "O", "B", "I"
 

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from mlcli.core.answers import ValueAnswers
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.declaring import mean_of_rows, means_under, score, weighted_mean
+from mlcli.tasks.regression import ValueAnswers
 
 VARIES = 1e-12
 """Values whose variance is a smaller share of the largest squared distance are one value but for rounding."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.anomaly import ScreenedRows
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.moments import moments
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
+from mlcli.tasks.anomaly import ScreenedRows
 
 DEPENDENT = 1e-12
 """An eigenvalue of the correlation matrix below this share of the largest is rounding: no row varies that way."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mlcli.core.anomaly import ScreenedRows
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.tables import Array, Rows, Table
@@ -16,6 +15,7 @@ from mlcli.models.anomaly._crowd import Crowd, crowd_of
 from mlcli.models.anomaly._nearest import Neighbours, route_for
 from mlcli.models.neighbours._screens import SAME
 from mlcli.models.neighbours._search import Pairs
+from mlcli.tasks.anomaly import ScreenedRows
 
 KEPT_PAIRS = 4
 """Up to how many times the wanted neighbours are kept; where more rows tie, they are searched anew."""

@@ -27,8 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.anomaly import Detector, ScreenedRows
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -41,6 +40,7 @@ from mlcli.models.anomaly._gaussian import (
     squared_distances,
     usual_and_odd,
 )
+from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 COVARIANCES = {"independent": independent, "full": full}
 

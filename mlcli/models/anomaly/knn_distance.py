@@ -23,8 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.anomaly import Detector, ScreenedRows
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -39,6 +38,7 @@ from mlcli.models.anomaly._neighbours import (
     neighbours_within,
     stored_rows,
 )
+from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
 def _kth(found: Neighbours, k: int) -> Array:

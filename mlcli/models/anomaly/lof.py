@@ -28,8 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.anomaly import Detector, ScreenedRows
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -44,6 +43,7 @@ from mlcli.models.anomaly._neighbours import (
     neighbours_within,
     stored_rows,
 )
+from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 NEVER_NOTHING = 1e-10
 """Added to a mean distance; what scikit-learn adds."""

@@ -24,8 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.anomaly import Detector, ScreenedRows
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -37,6 +36,7 @@ from mlcli.models.anomaly._gaussian import (
     squared_distances,
     usual_and_odd,
 )
+from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
 @register("mahalanobis", reference="Mahalanobis 1936, On the generalized distance in statistics")

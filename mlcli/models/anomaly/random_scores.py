@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.anomaly import Detector, ScreenedRows
-from mlcli.core.bases import Accepts
-from mlcli.core.draws import draws
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.engines.draws import draws
+from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
 @register("random-scores", reference="Fawcett 2006, An introduction to ROC analysis, section 4")

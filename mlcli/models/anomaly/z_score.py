@@ -21,13 +21,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.anomaly import Detector, ScreenedRows
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.models.anomaly._gaussian import centre_and_spread
+from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
 @register("z-score", reference="Iglewicz & Hoaglin 1993, How to detect and handle outliers")

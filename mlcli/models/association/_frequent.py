@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mlcli.core.bases import DECIMALS
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array, Flags
-from mlcli.core.transactions import Itemset
+from mlcli.tasks.association import Itemset
+from mlcli.tasks.classification import DECIMALS
 
 MOST_SETS = 1_000_000
 """Frequent sets that are held; a support that gives more of them gives more rules than anyone can read."""

@@ -29,12 +29,12 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import combinations
 
-from mlcli.core.bases import DECIMALS
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags
-from mlcli.core.transactions import Associator, Itemset, Rule
 from mlcli.models.association._frequent import frequent_itemsets, reaching
+from mlcli.tasks.association import Associator, Itemset, Rule
+from mlcli.tasks.classification import DECIMALS
 
 ORDERS: dict[str, Callable[[Rule], float]] = {
     "lift": lambda rule: rule.lift,

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import DECIMALS
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags
-from mlcli.core.transactions import Associator, Rule
+from mlcli.tasks.association import Associator, Rule
+from mlcli.tasks.classification import DECIMALS
 
 
 @register("single-items", reference="Brin et al. 1997, Dynamic itemset counting: independence, whose lift is 1")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.containers import LabelledRows
 from mlcli.core.held_out import Round, totals_outside
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows
+from mlcli.tasks.classification import LabelledRows
 
 LARGEST_WEIGHTS = 2.0**50
 """Sums of whole weights up to this are exact."""

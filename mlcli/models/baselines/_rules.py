@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.containers import LabelledRows
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.models.baselines._buckets import cuts_between
+from mlcli.tasks.classification import LabelledRows
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,8 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier, Step
-from mlcli.core.containers import LabelledRows
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
@@ -38,9 +37,11 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
+from mlcli.core.step import Step
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Table
 from mlcli.models.baselines._held_out import shares_outside, sums_are_exact
 from mlcli.models.baselines._rules import Rule, rule_on, value_count, value_names, value_of
+from mlcli.tasks.classification import Classifier, LabelledRows
 
 COMPILED_FROM = 2_000_000
 """From how many parts × rows × columns on loading compiled loops (0.3 s) pays."""

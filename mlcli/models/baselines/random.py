@@ -24,13 +24,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.bases import Accepts, Classifier, Regressor
-from mlcli.core.containers import SupervisedRows
-from mlcli.core.draws import draws
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.engines.draws import draws
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("random", reference="Witten, Frank & Hall, Data Mining, section 5.7 (the random predictor of kappa)")

@@ -16,13 +16,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier, Regressor, Step
-from mlcli.core.containers import SupervisedRows
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round, totals_outside
 from mlcli.core.params import learned
 from mlcli.core.registry import register
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("zero-r", reference="Witten, Frank & Hall, Data Mining, section 4.1")

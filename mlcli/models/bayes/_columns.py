@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Step
-from mlcli.core.containers import LabelledRows
-from mlcli.core.expansion import NONE, UNSCALED, Coded, Expansion, Number, started, taken_through
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.engines.expansion import NONE, UNSCALED, Coded, Expansion, Number, started, taken_through
+from mlcli.tasks.classification import LabelledRows
 
 
 @dataclass(frozen=True, eq=False)

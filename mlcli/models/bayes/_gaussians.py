@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.blocks import row_blocks
-from mlcli.core.containers import LabelledRows
 from mlcli.core.moments import Moments, spreads
 from mlcli.core.tables import Array, Flags
+from mlcli.tasks.classification import LabelledRows
 
 FRACTION = 1e-9
 """What is added to every variance, as a share of the largest variance of any column."""

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Step
-from mlcli.core.containers import LabelledRows
-from mlcli.core.expansion import FREQUENCY_ROUNDING, NONE
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.moments import Spread
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows
+from mlcli.engines.expansion import FREQUENCY_ROUNDING, NONE
 from mlcli.models.bayes._columns import Levels, SeenColumns
 from mlcli.models.bayes._gaussians import FRACTION
 from mlcli.models.bayes._near_densities import log_density
 from mlcli.models.bayes._posterior import posterior
 from mlcli.models.bayes._taught import Taught, by_parts, one_by_one
+from mlcli.tasks.classification import LabelledRows
 
 FARTHEST = 5e4
 """In units of its spread: a mean that lies farther from 0 has lost digits, in the plain loop as well."""

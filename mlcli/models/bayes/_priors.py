@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array
+from mlcli.tasks.classification import LabelledRows
 
 Given = tuple[float, ...] | None
 

@@ -13,11 +13,11 @@ from itertools import accumulate
 import numpy as np
 
 from mlcli.core.blocks import row_blocks
-from mlcli.core.containers import LabelledRows
 from mlcli.core.held_out import Round
 from mlcli.core.moments import MAY_BE_CONSTANT, Spread, spreads
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.models.bayes._columns import SeenColumns
+from mlcli.tasks.classification import LabelledRows
 
 LOST = 1e-3
 """What must be left of the squares of a column when a row is taken away."""

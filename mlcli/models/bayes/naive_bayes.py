@@ -39,20 +39,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier, Step
-from mlcli.core.containers import LabelledRows
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.models.bayes._gaussians import ADDED, Gaussians, gaussians_of
 from mlcli.models.bayes._held_out import Method, held_out
 from mlcli.models.bayes._posterior import impossible, posterior
 from mlcli.models.bayes._priors import given_priors, wrong_sum
 from mlcli.models.bayes._smoothing import SMOOTHINGS, counts_by_class, log_likelihood
+from mlcli.tasks.classification import Classifier, LabelledRows
 
 SAID_OF = {
     "alpha": "in P(level | class), {0.alpha:g} is added to the count of every level (alpha).",

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier, Regressor
-from mlcli.core.containers import SupervisedRows
-from mlcli.core.draws import draws
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.engines.draws import draws
 from mlcli.models.boosting._coding import Coding
 from mlcli.models.boosting._ensemble import Ensemble, outputs_of
 from mlcli.models.boosting._explaining import explained
@@ -24,6 +23,9 @@ from mlcli.models.boosting._rounds import HeldAside, Plan, boost
 from mlcli.models.boosting._trees import Trees
 from mlcli.models.trees._binning import MOST_BINS
 from mlcli.models.trees._features import ordered
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import SupervisedRows
 
 
 @dataclass(kw_only=True, eq=False)

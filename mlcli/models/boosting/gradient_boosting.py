@@ -26,13 +26,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mlcli.core.bases import Classifier, Regressor
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows
 from mlcli.models.boosting._boosted import Boosted
 from mlcli.models.boosting._growing import Grower, Grown
 from mlcli.models.boosting._losses import Loss, Slopes
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.regression import Regressor
 
 
 @register(

@@ -29,7 +29,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mlcli.core.bases import Classifier, Regressor
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows
@@ -37,6 +36,8 @@ from mlcli.models.boosting._boosted import Boosted
 from mlcli.models.boosting._directions import directions_of, wrong_directions
 from mlcli.models.boosting._growing import Grower, Grown
 from mlcli.models.boosting._losses import AbsoluteLoss, Loss, Slopes
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.regression import Regressor
 
 
 @register("newton-boosting", reference="Friedman, Hastie & Tibshirani 2000; Chen & Guestrin 2016 (XGBoost)")

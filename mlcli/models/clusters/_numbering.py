@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.grouping import centres
 from mlcli.core.tables import Array, Codes, Rows
+from mlcli.tasks.groups import centres
 
 DECIMALS = 9
 """Sizes and centres that agree to so many decimals are equal."""

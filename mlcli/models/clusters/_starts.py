@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.draws import draws
-from mlcli.core.grouping import centres as means_of
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
+from mlcli.engines.draws import draws
 from mlcli.models.clusters._nearest import TIE, squared_distances, squared_lengths
+from mlcli.tasks.groups import centres as means_of
 
 DIGITS = 6
 """Rows fall into one group by chance if they agree to so many decimals of the spread of their columns."""

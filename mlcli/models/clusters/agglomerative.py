@@ -27,19 +27,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.bases import Accepts
-from mlcli.core.draws import draws
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.core.unlabelled import ClusteredRows
-from mlcli.core.unsupervised import Clusterer
+from mlcli.engines.draws import draws
 from mlcli.models.clusters._dendrogram import dendrogram, last_merges
 from mlcli.models.clusters._linkages import LINKAGES
 from mlcli.models.clusters._merging import Merges, merges_of
 from mlcli.models.clusters._numbering import largest_first
+from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 
 @register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011")

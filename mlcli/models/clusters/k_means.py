@@ -27,19 +27,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.core.unlabelled import ClusteredRows
-from mlcli.core.unsupervised import Clusterer
 from mlcli.models.clusters._lloyd import Lloyd, Settled, Stop
 from mlcli.models.clusters._nearest import nearest, squared_lengths
 from mlcli.models.clusters._numbering import largest_first
 from mlcli.models.clusters._placing import placing_for
 from mlcli.models.clusters._starts import STARTS, Cloud, cloud_of
+from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 BETTER = 1e-12
 """The share of the sum of squares by which a restart must be better than one before it."""

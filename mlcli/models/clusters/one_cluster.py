@@ -17,13 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Codes, Table
-from mlcli.core.unlabelled import ClusteredRows
-from mlcli.core.unsupervised import Clusterer
+from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 
 @register("one-cluster", reference="Calinski & Harabasz 1974, the case of one group")

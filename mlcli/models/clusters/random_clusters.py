@@ -16,14 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts
-from mlcli.core.draws import draws
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Codes, Table
-from mlcli.core.unlabelled import ClusteredRows
-from mlcli.core.unsupervised import Clusterer
+from mlcli.engines.draws import draws
+from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 
 @register("random-clusters", reference="Hubert & Arabie 1985, Comparing partitions: the null model")

@@ -10,7 +10,7 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.moments import moments
 from mlcli.core.names import listed
 from mlcli.core.tables import Array, Rows, Table
-from mlcli.core.unlabelled import UnlabelledRows
+from mlcli.tasks.unsupervised import UnlabelledRows
 
 SET_BY_FLOOR = (
     "columns follow from each other in the training rows, or outnumber them, and 'floor' sets how dense such rows "

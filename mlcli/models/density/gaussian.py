@@ -25,18 +25,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows, Table
-from mlcli.core.unlabelled import UnlabelledRows
-from mlcli.core.unsupervised import DensityEstimator
 from mlcli.models.density._components import component_tables, refuse_misshapen
 from mlcli.models.density._forms import FORMS
 from mlcli.models.density._mixture import Mixture
 from mlcli.models.density._rows import SET_BY_FLOOR, described_part, refuse_strange_columns, spread_of
+from mlcli.tasks.density import DensityEstimator
+from mlcli.tasks.unsupervised import UnlabelledRows
 
 
 @register("gaussian", reference="Bishop 2006, Pattern Recognition and Machine Learning, section 2.3")

@@ -35,20 +35,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.core.unlabelled import UnlabelledRows
-from mlcli.core.unsupervised import Clusterer, DensityEstimator
 from mlcli.models.density._climbing import STOPS, Climb, Until, climbed
 from mlcli.models.density._components import component_tables, refuse_misshapen
 from mlcli.models.density._forms import FORMS
 from mlcli.models.density._mixture import Mixture, from_groups
 from mlcli.models.density._rows import SET_BY_FLOOR, described_part, refuse_strange_columns, spread_of
 from mlcli.models.density._starts import STARTS, ground_of
+from mlcli.tasks.clustering import Clusterer
+from mlcli.tasks.density import DensityEstimator
+from mlcli.tasks.unsupervised import UnlabelledRows
 
 SHARE_DECIMALS = 9
 """Shares that agree to so many decimals are equal, so that rounding does not number components anew."""

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Step
-from mlcli.core.containers import LabelledRows
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.sums import Sums
+from mlcli.core.step import Step
 from mlcli.core.tables import Array
+from mlcli.engines.sums import Sums
 from mlcli.models.discriminants._bells import Bells, bells_of
 from mlcli.models.discriminants._by_parts import by_parts
 from mlcli.models.discriminants._classes import rows_by_class
 from mlcli.models.discriminants._filled import filled_without_each
 from mlcli.models.discriminants._held_out import SURELY_KEPT, Method, Scores, Task, Taught, taught
 from mlcli.models.discriminants._left_out import linear_without_each, quadratic_without_each, squares
+from mlcli.tasks.classification import LabelledRows
 
 FAR_ABOVE = 2.0
 """A class lies surely above the floor from this many times it on."""

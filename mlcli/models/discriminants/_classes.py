@@ -12,8 +12,8 @@ import numpy as np
 from mlcli.core.blocks import less_row
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.moments import is_constant
-from mlcli.core.sums import Sums
 from mlcli.core.tables import Array, Codes, Flags
+from mlcli.engines.sums import Sums
 
 MANY_ROWS = 500
 """So many rows for each column are gone through in blocks."""

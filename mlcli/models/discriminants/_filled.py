@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mlcli.core.expansion import without_first_levels
 from mlcli.core.held_out import HeldOut
-from mlcli.core.sums import Sums
 from mlcli.core.tables import Array
+from mlcli.engines.expansion import without_first_levels
+from mlcli.engines.sums import Sums
 from mlcli.models.discriminants._held_out import (
     Method,
     Scores,

@@ -8,17 +8,17 @@ from typing import Protocol
 
 import numpy as np
 
-from mlcli.core.bases import Step
-from mlcli.core.containers import LabelledRows
-from mlcli.core.expansion import NONE, Prepared, Recipe, combined, expanded, prepared
 from mlcli.core.held_out import HeldOut
-from mlcli.core.sums import Sums
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags
+from mlcli.engines.expansion import NONE, Prepared, Recipe, combined, expanded, prepared
+from mlcli.engines.sums import Sums
 from mlcli.models.bayes._posterior import posterior
 from mlcli.models.discriminants._classes import ClassSums
 from mlcli.models.discriminants._middle import middle
 from mlcli.models.discriminants._scores import logarithm
 from mlcli.models.discriminants._whitening import LEAST_SPREAD, Whitening, doubts, units_of, whitening_from
+from mlcli.tasks.classification import LabelledRows
 
 SURELY_LEFT_OUT = LEAST_SPREAD**2 / 2
 SURELY_KEPT = 1e-4

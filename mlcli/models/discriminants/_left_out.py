@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.containers import LabelledRows
 from mlcli.core.held_out import HeldOut
 from mlcli.core.tables import Array, Flags
 from mlcli.models.discriminants._bells import Bells
@@ -22,6 +21,7 @@ from mlcli.models.discriminants._held_out import (
 )
 from mlcli.models.discriminants._spectra import linear_by_spectra
 from mlcli.models.discriminants._whitening import units_of
+from mlcli.tasks.classification import LabelledRows
 
 CLOSEST = 1e-3
 """A row that leaves less than this share of the scatter in some direction is fitted without."""

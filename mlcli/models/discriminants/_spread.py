@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mlcli.core.blocks import less_row
-from mlcli.core.containers import LabelledRows
 from mlcli.core.tables import Array
 from mlcli.models.discriminants._classes import ClassSums, possible_ddof, rows_by_class
 from mlcli.models.discriminants._middle import middle
 from mlcli.models.discriminants._whitening import Whitening, whitening_of
+from mlcli.tasks.classification import LabelledRows
 
 
 class Spread(NamedTuple):

@@ -34,14 +34,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier, Step
+from mlcli.core.accepts import Accepts
 from mlcli.core.blocks import less_row
-from mlcli.core.containers import LabelledRows
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.models.bayes._posterior import posterior
 from mlcli.models.bayes._priors import given_or_counted, wrong_sum
@@ -53,6 +53,7 @@ from mlcli.models.discriminants._spread import spread_of_classes
 from mlcli.models.discriminants._triangles import Upper
 from mlcli.models.discriminants._whitening import doubts
 from mlcli.models.linear._standard import blocks
+from mlcli.tasks.classification import Classifier, LabelledRows
 
 NAMED = 3
 """Of more classes than this, a warning names the first ones only."""

@@ -25,14 +25,15 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier, Model
-from mlcli.core.containers import LabelledRows
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Cell, Explanation, Section
 from mlcli.core.learning import learn
+from mlcli.core.model import Model
+from mlcli.core.nested import accepted_by, configured, model_named, problems_with_model
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.core.taught import accepted_by, configured, model_named, problems_with_model
+from mlcli.tasks.classification import Classifier, LabelledRows
 
 
 @register("self-training", reference="Yarowsky 1995, Unsupervised word sense disambiguation rivaling supervised")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.containers import SupervisedRows
-from mlcli.core.draws import draws
 from mlcli.core.tables import Array, Rows
+from mlcli.engines.draws import draws
+from mlcli.tasks.supervised import SupervisedRows
 
 Counts = NDArray[np.intp]
 

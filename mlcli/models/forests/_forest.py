@@ -10,8 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier, Regressor
-from mlcli.core.containers import SupervisedRows
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Rows, Table
@@ -24,6 +23,9 @@ from mlcli.models.trees._binning import MOST_BINS, binned
 from mlcli.models.trees._features import features, level_counts, ordered
 from mlcli.models.trees._levels import Targets
 from mlcli.models.trees._shared_bins import Shared
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import SupervisedRows
 
 SHARES: dict[str, Callable[[int], int]] = {
     "sqrt": math.isqrt,

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import first_of_the_largest
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.models.forests._packing import Ids
 from mlcli.models.forests._trees import Trees, plain
 from mlcli.models.trees._levels import Targets
+from mlcli.tasks.classification import first_of_the_largest
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,10 +23,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mlcli.core.bases import Classifier, Regressor
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.models.forests._forest import Forest
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.regression import Regressor
 
 
 @register("extra-trees", reference="Geurts, Ernst & Wehenkel 2006")

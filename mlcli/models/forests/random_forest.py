@@ -32,9 +32,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mlcli.core.bases import Classifier, Regressor
 from mlcli.core.registry import register
 from mlcli.models.forests._forest import Forest
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.regression import Regressor
 
 
 @register("random-forest", reference="Breiman 2001")

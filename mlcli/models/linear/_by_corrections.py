@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.containers import ValuedRows
 from mlcli.core.tables import Array
 from mlcli.models.linear._from_sums import Plane
 from mlcli.models.linear._inverse import factorised
 from mlcli.models.linear._one_pass import FAR
+from mlcli.tasks.regression import ValuedRows
 
 WIDE = 250
 """From so many columns on, sums are dearer than corrections."""

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mlcli.core.bases import Step
-from mlcli.core.containers import LabelledRows
 from mlcli.core.held_out import HeldOut, Round, totals_outside
+from mlcli.core.step import Step
 from mlcli.models.linear._forms import FORMS, FORMS_OF_FEW
 from mlcli.models.linear._frame import Frame
 from mlcli.models.linear._leaving import Leaving
 from mlcli.models.linear._without_parts import scores_without_parts
+from mlcli.tasks.classification import LabelledRows
 
 
 def held_out(

@@ -14,9 +14,9 @@ from typing import Self
 import numpy as np
 
 from mlcli.core.blocks import less_row
-from mlcli.core.containers import SupervisedRows
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags
+from mlcli.tasks.supervised import SupervisedRows
 
 EPSILON = float(np.finfo(np.float64).eps)
 INTERCEPT = "(intercept)"

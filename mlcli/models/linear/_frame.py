@@ -12,12 +12,12 @@ from typing import Self
 
 import numpy as np
 
-from mlcli.core.bases import Step
-from mlcli.core.containers import SupervisedRows
-from mlcli.core.expansion import FREQUENCY_ROUNDING, NONE, UNCERTAIN, UNSCALED, Recipe, expanded
 from mlcli.core.held_out import Round, totals_outside
 from mlcli.core.moments import extent
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows
+from mlcli.engines.expansion import FREQUENCY_ROUNDING, NONE, UNCERTAIN, UNSCALED, Recipe, expanded
+from mlcli.tasks.supervised import SupervisedRows
 
 LOST = 1e-6
 """What must be left of the variance of a column outside a part, to keep enough digits."""

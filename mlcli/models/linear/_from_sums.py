@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Step
-from mlcli.core.containers import ValuedRows
-from mlcli.core.expansion import NONE, Expansion, Recipe, expanded, of_expansion, prepared
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.sums import Sums, outside
+from mlcli.core.step import Step
 from mlcli.core.tables import Array
+from mlcli.engines.expansion import NONE, Expansion, Recipe, expanded, of_expansion, prepared
+from mlcli.engines.sums import Sums, outside
+from mlcli.tasks.regression import ValuedRows
 
 WELL_CONDITIONED = 1e5
 """Up to this condition (1-norm, of correlations) sums give the slopes to ten digits."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlcli.core.bases import Step
-from mlcli.core.containers import ValuedRows
-from mlcli.core.expansion import Recipe, without_first_levels
 from mlcli.core.held_out import HeldOut, Remembered, Round
+from mlcli.core.step import Step
+from mlcli.engines.expansion import Recipe, without_first_levels
 from mlcli.models.linear._from_sums import Basis, by_parts
 from mlcli.models.linear._left_out import one_by_one
+from mlcli.tasks.regression import ValuedRows
 
 _BASES: Remembered[Basis | None] = Remembered()
 

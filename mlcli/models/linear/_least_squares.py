@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.containers import ValuedRows
 from mlcli.core.tables import Array
 from mlcli.models.linear._design import EPSILON, Design, root_weighted
 from mlcli.models.linear._from_sums import inverse_of
+from mlcli.tasks.regression import ValuedRows
 
 WELL_CONDITIONED = 1e7
 """Up to this condition (1-norm) the inverse, with one correction, is as exact as singular values are."""

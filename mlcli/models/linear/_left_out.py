@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.expansion import NONE, UNSCALED, Recipe, prepared
 from mlcli.core.held_out import HeldOut
-from mlcli.core.sums import Sums
 from mlcli.core.tables import Array, Flags
+from mlcli.engines.expansion import NONE, UNSCALED, Recipe, prepared
+from mlcli.engines.sums import Sums
 from mlcli.models.linear._from_sums import Basis, inverse_of
 from mlcli.models.linear._rescaled import without_each
 

@@ -13,11 +13,11 @@ from typing import Self
 import numpy as np
 
 from mlcli.core.blocks import less_row
-from mlcli.core.containers import ValuedRows
 from mlcli.core.tables import Array
 from mlcli.models.linear._design import CONSTANT
 from mlcli.models.linear._from_sums import Plane, inverse_of
 from mlcli.models.linear._standard import BLOCK, blocks
+from mlcli.tasks.regression import ValuedRows
 
 FEWEST_PER_COLUMN = 5
 """With fewer rows per column there is nothing to save."""

@@ -13,9 +13,9 @@ from math import ceil, log
 import numpy as np
 
 from mlcli.core.blocks import row_blocks
-from mlcli.core.expansion import UNSCALED, Recipe
-from mlcli.core.sums import Sums
 from mlcli.core.tables import Array, Flags
+from mlcli.engines.expansion import UNSCALED, Recipe
+from mlcli.engines.sums import Sums
 from mlcli.models.linear._from_sums import inverse_of
 
 LARGEST_CONDITION = 1e5

@@ -15,9 +15,9 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.containers import SupervisedRows
 from mlcli.core.tables import Array
 from mlcli.models.linear._design import Design
+from mlcli.tasks.supervised import SupervisedRows
 
 Real = TypeVar("Real", np.float32, np.float64)
 

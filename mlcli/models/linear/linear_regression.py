@@ -28,13 +28,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Regressor, Step
-from mlcli.core.containers import ValuedRows
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Cell, Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 from mlcli.models.linear._design import Design, check_shapes, terms
@@ -42,6 +42,7 @@ from mlcli.models.linear._held_out import held_out
 from mlcli.models.linear._least_squares import Solution, nearest_plane
 from mlcli.models.linear._one_pass import corrected, plane_in_one_pass
 from mlcli.models.linear._scores import scores
+from mlcli.tasks.regression import Regressor, ValuedRows
 
 CONFIDENCE = 0.95
 NAMED = 12

@@ -31,13 +31,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier, Step
-from mlcli.core.containers import LabelledRows
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.models.linear._classes_held_out import held_out
 from mlcli.models.linear._design import check_shapes, terms
@@ -49,6 +49,7 @@ from mlcli.models.linear._newton import never_ends, newton
 from mlcli.models.linear._objective import Objective
 from mlcli.models.linear._scores import scores
 from mlcli.models.linear._standard import Standard
+from mlcli.tasks.classification import Classifier, LabelledRows
 
 SOLVERS = {"newton": newton, "gradient-descent": gradient_descent}
 ADVICE = {

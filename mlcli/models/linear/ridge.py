@@ -21,12 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Regressor, Step
-from mlcli.core.containers import ValuedRows
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.models.linear._by_corrections import plane_by_corrections
 from mlcli.models.linear._design import check_shapes, terms
@@ -35,6 +35,7 @@ from mlcli.models.linear._held_out import held_out
 from mlcli.models.linear._least_squares import nearest_plane
 from mlcli.models.linear._one_pass import corrected, plane_in_one_pass
 from mlcli.models.linear._scores import scores
+from mlcli.tasks.regression import Regressor, ValuedRows
 
 
 @register("ridge", reference="Hoerl & Kennard 1970")

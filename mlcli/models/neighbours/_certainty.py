@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mlcli.core.bases import DECIMALS
 from mlcli.core.tables import Array, Flags
 from mlcli.models.neighbours._screens import SAME
 from mlcli.models.neighbours._search import Pairs, of_each
+from mlcli.tasks.classification import DECIMALS
 
 VOTE_DIGITS = 1e-10
 """How wrong, relatively, a vote may be."""

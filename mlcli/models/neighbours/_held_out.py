@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mlcli.core.bases import Step
-from mlcli.core.containers import SupervisedRows
 from mlcli.core.held_out import Remembered, Round
+from mlcli.core.step import Step
 from mlcli.core.tables import Array
 from mlcli.models.neighbours._distances import DISTANCES
 from mlcli.models.neighbours._outside import Order, candidates_outside
@@ -17,6 +16,7 @@ from mlcli.models.neighbours._scales import scales_outside
 from mlcli.models.neighbours._search import Pairs
 from mlcli.models.neighbours._spaces import ROUNDING, Space
 from mlcli.models.neighbours._votes import seats_needed
+from mlcli.tasks.supervised import SupervisedRows
 
 SHARED = 8
 """At least so many neighbours are looked for, so that the next cell may find them, too."""

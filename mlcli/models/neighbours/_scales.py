@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Step
-from mlcli.core.expansion import FREQUENCY_ROUNDING, NONE, UNCERTAIN, UNSCALED, Expansion, Recipe, expanded
 from mlcli.core.held_out import Round, totals_outside
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
+from mlcli.engines.expansion import FREQUENCY_ROUNDING, NONE, UNCERTAIN, UNSCALED, Expansion, Recipe, expanded
 
 KEPT_DIGITS = 1e-2
 """A column whose scatter is a smaller share of the squares it is taken from has lost too many digits."""

@@ -40,13 +40,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier, Regressor, Step, first_of_the_largest
-from mlcli.core.containers import SupervisedRows
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round, totals_outside
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.models.neighbours._certainty import tie_in_doubt, votes_in_doubt
 from mlcli.models.neighbours._distances import DISTANCES, Distance
@@ -63,6 +63,9 @@ from mlcli.models.neighbours._votes import (
     seated,
     seats_needed,
 )
+from mlcli.tasks.classification import Classifier, first_of_the_largest
+from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("knn", reference="Cover & Hart 1967, Nearest neighbor pattern classification")

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.moments import moments
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.core.unlabelled import UnlabelledRows
-from mlcli.core.unsupervised import Projector
+from mlcli.tasks.projection import Projector
+from mlcli.tasks.unsupervised import UnlabelledRows
 
 ROUNDING = 1e-12
 

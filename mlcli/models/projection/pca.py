@@ -28,15 +28,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
-from mlcli.core.principal import SOLVERS, Axes, component_sections, enough_for, principal_axes, refuse_misfits
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.core.unlabelled import UnlabelledRows
-from mlcli.core.unsupervised import Projector
+from mlcli.engines.principal import SOLVERS, Axes, component_sections, enough_for, principal_axes, refuse_misfits
+from mlcli.tasks.projection import Projector
+from mlcli.tasks.unsupervised import UnlabelledRows
 
 
 @register("pca", reference="Pearson 1901; Jolliffe 2002, Principal Component Analysis")

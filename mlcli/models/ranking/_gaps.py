@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.pairs import Pairs
 from mlcli.core.tables import Array
+from mlcli.engines.pairs import Pairs
 
 BLOCK = 1 << 14
 """Pairs whose differences are written out at once."""

@@ -13,8 +13,8 @@ from typing import Self
 
 import numpy as np
 
-from mlcli.core.pairs import near_rows, pairs_near
 from mlcli.core.tables import Array
+from mlcli.engines.pairs import near_rows, pairs_near
 from mlcli.models.ranking._gaps import Gaps
 from mlcli.models.ranking._interior_point import Line, interior_point
 from mlcli.models.ranking._margins import Margins

@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 
 from mlcli.core.pair_sums import of_higher, of_lower, pair_weight
-from mlcli.core.ranking import GroupedRows
 from mlcli.core.tables import Array, Codes
+from mlcli.tasks.ranking import GroupedRows
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts
-from mlcli.core.draws import draws
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned
-from mlcli.core.ranking import GroupedRows, Ranker
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.engines.draws import draws
+from mlcli.tasks.ranking import GroupedRows, Ranker
 
 
 @register("random-order", reference="Kendall 1938, A new measure of rank correlation: the null distribution")

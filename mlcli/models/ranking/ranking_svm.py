@@ -31,18 +31,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.pair_sums import share_in_order
 from mlcli.core.params import learned, param
-from mlcli.core.ranking import GroupedRows, Ranker
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.models.ranking._hinge import hinge
 from mlcli.models.ranking._margins import Margins
 from mlcli.models.ranking._minimum import Solver
 from mlcli.models.ranking._newton import newton
+from mlcli.tasks.ranking import GroupedRows, Ranker
 
 SOLVERS: dict[str, Solver] = {"hinge": hinge, "squared-hinge": newton}
 

@@ -23,14 +23,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.pair_sums import share_in_order
 from mlcli.core.params import learned
-from mlcli.core.ranking import GroupedRows, Ranker
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.tasks.ranking import GroupedRows, Ranker
 
 DIRECTIONS = {1: "largest first", -1: "smallest first"}
 TIE = 1e-12

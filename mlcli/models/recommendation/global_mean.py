@@ -19,9 +19,9 @@ import numpy as np
 
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned
-from mlcli.core.ratings import Ratings, Recommender
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows
+from mlcli.tasks.recommendation import Ratings, Recommender
 
 
 @register("global-mean", reference="Koren, Bell & Volinsky 2009, Matrix factorization techniques, the term μ")

@@ -27,11 +27,11 @@ import numpy as np
 
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
-from mlcli.core.ratings import Ratings, Recommender
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.models.recommendation._biases import extremes
 from mlcli.models.recommendation._sides import Side
+from mlcli.tasks.recommendation import Ratings, Recommender
 
 START_WIDTH = 0.1
 LIKEST = 3

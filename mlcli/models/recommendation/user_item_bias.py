@@ -30,10 +30,10 @@ import numpy as np
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
-from mlcli.core.ratings import Ratings, Recommender
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.models.recommendation._biases import extremes
+from mlcli.tasks.recommendation import Ratings, Recommender
 
 MOST_TURNS = 10_000
 STILL = 1e-11

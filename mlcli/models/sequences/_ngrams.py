@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mlcli.core.sequences import lengths
 from mlcli.core.tables import Array, Codes, Rows
+from mlcli.tasks.sequence_labelling import lengths
 
 
 def count_ngrams(y: Codes, sequence: Codes, tags: int, order: int, stop: bool) -> Array:

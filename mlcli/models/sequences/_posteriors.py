@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.sequences import lengths
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.models.sequences._viterbi import BLOCK_CELLS, blocks_of
+from mlcli.tasks.sequence_labelling import lengths
 
 
 def tag_probabilities(

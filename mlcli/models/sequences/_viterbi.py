@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.sequences import lengths
 from mlcli.core.tables import Array, Codes, Rows
+from mlcli.tasks.sequence_labelling import lengths
 
 IMPOSSIBLE = -1e6
 """The logarithm of 0: finite, so that of impossible paths the one with the fewest impossible steps is taken."""

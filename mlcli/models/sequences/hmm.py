@@ -31,16 +31,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from mlcli.core.bases import Accepts
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Cell, Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.sequences import TaggedRows, Tagger
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.models.sequences._ngrams import SMOOTHINGS, count_ngrams
 from mlcli.models.sequences._observed import counted, observations, observed_column
 from mlcli.models.sequences._posteriors import tag_probabilities
 from mlcli.models.sequences._viterbi import logarithm, most_probable_tags
+from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 
 ORDERS = {"bigram": 2, "trigram": 3}
 BOUNDARY = "(start)"

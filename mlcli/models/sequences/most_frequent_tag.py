@@ -20,13 +20,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, first_of_the_largest
+from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.sequences import TaggedRows, Tagger
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.models.sequences._observed import counted, observations, observed_column
+from mlcli.tasks.classification import first_of_the_largest
+from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 
 
 @register("most-frequent-tag", reference="Charniak 1997, Statistical techniques for natural language parsing")

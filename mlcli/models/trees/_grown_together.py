@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.bases import Step
 from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Rows
 from mlcli.models.trees._features import features, level_counts
 from mlcli.models.trees._growing import Rules

@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from mlcli.core.origins import origin
 from mlcli.core.tables import Array, Rows, Table
+from mlcli.engines.origins import origin
 
 FIRST = 1000
 """If so many rows have too many values already, no more are looked at."""

@@ -42,13 +42,13 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier, Regressor, Step
-from mlcli.core.containers import LabelledRows, SupervisedRows
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.models.trees._algorithms import ALGORITHMS, GATES
 from mlcli.models.trees._binning import MOST_BINS
@@ -63,6 +63,9 @@ from mlcli.models.trees._routes import grown
 from mlcli.models.trees._rules import explained
 from mlcli.models.trees._shared_bins import Shared
 from mlcli.models.trees._structure import Tree
+from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("decision-tree", reference="Breiman et al. 1984 (CART); Quinlan 1986 (ID3); Quinlan 1993 (C4.5)")

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from mlcli.core.bases import Accepts, Classifier
-from mlcli.core.containers import LabelledRows
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.tasks.classification import Classifier, LabelledRows
 
 
 def _refuse() -> None:

@@ -1,0 +1,97 @@
+"""The base of models: what a method owes, and how a kind of task makes it learn and asks it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from mlcli.core.accepts import Accepts
+from mlcli.core.answers import Answers
+from mlcli.core.errors import FitError
+from mlcli.core.explanation import Explanation
+from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.params import learned
+from mlcli.core.schema import Column
+from mlcli.core.step import Step
+from mlcli.core.tables import Array, Table
+
+
+@dataclass(kw_only=True, eq=False)
+class Model:
+    """A method with its hyperparameters; ``fit`` fills the learned fields, whose names end in an underscore."""
+
+    id: ClassVar[str]
+    reference: ClassVar[str]
+
+    columns_: tuple[Column, ...] = learned()
+    target_: str = learned()
+
+    @property
+    def name(self) -> str:
+        """What messages call the method."""
+        return self.id
+
+    @property
+    def accepts(self) -> Accepts:
+        """What this configuration can take as it is."""
+        return Accepts()
+
+    def conflicts(self) -> list[str]:
+        """Parameters that are legal one by one but not together."""
+        return []
+
+    def fit(self, data: Any, rng: np.random.Generator) -> None:
+        """Learn from training rows."""
+        raise TypeError(f"{type(self).__name__} does not say how it learns")
+
+    def explain(self) -> Explanation:
+        """What was learned, for a person."""
+        return ()
+
+    def check_learned(self) -> None:
+        """Refuse (ValueError) learned fields that the method could not have made; called after loading."""
+
+    def space(self, table: Table) -> Array:
+        """The numbers that the method sees, to judge how rows lie."""
+        return table.numbers
+
+    def fresh(self) -> Self:
+        """The same configuration with nothing learned."""
+        return replace(self)
+
+    def held_out(self, data: Any, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
+        """Answers to every part of a round by what the other rows teach, for less than a fit each; None: fit."""
+        return None
+
+    @staticmethod
+    def answers_of(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:
+        """The answers of a shortcut about all rows, in the way of this base's kind of task."""
+        raise TypeError("only the base of a kind of task says what answers are")
+
+    @staticmethod
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+        """Let a model learn from rows, in the way of this base's kind of task."""
+        raise TypeError("only the base of a kind of task says how to learn")
+
+    @staticmethod
+    def ask(model: Any, data: Any) -> Answers:
+        """What a model says of rows, in the way of this base's kind of task."""
+        raise TypeError("only the base of a kind of task says how to ask")
+
+    @classmethod
+    def settle(cls, model: Any, learned: Any, data: Any) -> None:
+        """What is left to settle before a fitted model is kept; of the rows it has learned from ``learned``."""
+
+    @classmethod
+    def judged(cls, model: Any, data: Any, split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
+        """What a fitted model says of each part of a split that is judged."""
+        return {part: cls.ask(model, data.take(getattr(split, part))) for part in parts}
+
+
+def refuse_not_finite(model: Any, values: Array) -> None:
+    """Refuse answers that are no numbers."""
+    if not np.isfinite(values).all():
+        bad = int((~np.isfinite(values.reshape(len(values), -1)).all(axis=1)).sum())
+        raise FitError(f"{model.name} answered something that is not a number for {bad} of {len(values)} rows")

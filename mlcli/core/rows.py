@@ -1,0 +1,127 @@
+"""Rows of a table with what is known of them; containers own how rows are taken and split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from mlcli.core.errors import DataError, FitError
+from mlcli.core.model import Model
+from mlcli.core.schema import Column, Schema
+from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """All that a protocol may know: how many rows, and what to stratify by or keep together."""
+
+    rows: int
+    strata: Codes | None = None
+    groups: Codes | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowsOfTable:
+    """Rows of a table with optional weights and groups, and the number each row has in its file."""
+
+    kind: ClassVar[str]
+
+    table: Table
+    rows: Rows
+    target: str = ""
+    weight: Array | None = None
+    groups: Codes | None = None
+
+    @property
+    def base(self) -> type[Model]:
+        """The model base of the kind of task: how a model learns from such rows, and is asked about them."""
+        raise TypeError("only the rows of a kind of task have a base")
+
+    @classmethod
+    def columns_of(cls, schema: Schema) -> tuple[Column, ...]:
+        """The columns of a dataset that its models see."""
+        return schema.features()
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def take(self, rows: Rows | slice) -> Self:
+        """Some of the rows, in the order given."""
+        return replace(
+            self,
+            table=self.table.take(rows),
+            rows=self.rows[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            **self._taken(rows),
+        )
+
+    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
+        return {}
+
+    def to_learn_from(self) -> Self:
+        """The rows that a model which is to be kept learns from."""
+        return self
+
+    def counted(self) -> Self:
+        """The rows whose weight is not 0; the others count as no rows at all."""
+        if self.weight is None and len(self):
+            return self
+        counts = np.flatnonzero(self.weights)
+        if len(counts) == 0:
+            raise FitError("every training row has weight 0")
+        return self if len(counts) == len(self) else self.take(counts)
+
+    def with_table(self, table: Table) -> Self:
+        """The same rows behind another table (a step has changed the columns)."""
+        return replace(self, table=table)
+
+    def transformed(self, change: Callable[[Table], Table]) -> Self:
+        """The same rows as a step has changed them."""
+        return self.with_table(change(self.table))
+
+    @cached_property
+    def weights(self) -> Array:
+        """The weight of each row, 1 where none is given."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    def strata(self) -> Strata:
+        """What protocols see of these rows."""
+        return Strata(len(self), None, self.groups)
+
+
+def target_of(schema: Schema) -> str:
+    """The name of the target column; a schema without one is refused."""
+    column = schema.the("target")
+    if column is None:
+        raise DataError("the dataset has no target column", hint="name one with --target, or in the sidecar")
+    return column.name
+
+
+def extras_of(table: Table, schema: Schema) -> dict[str, Any]:
+    """The weights and groups of the rows, where columns have these roles."""
+    weight, group = schema.the("weight"), schema.the("group")
+    return {
+        "weight": None if weight is None else table.cells(weight.name).astype(np.float64),
+        "groups": None if group is None else _group_codes(table.cells(group.name)),
+    }
+
+
+def common_fields(table: Table, schema: Schema, keep: Flags) -> dict[str, Any]:
+    """The fields that all rows with a target have, of the rows to keep."""
+    rows = np.flatnonzero(keep)
+    kept = table if len(rows) == len(table) else table.take(rows)
+    return {
+        "table": kept.select(column.name for column in schema.features()),
+        "rows": rows,
+        "target": target_of(schema),
+        **extras_of(kept, schema),
+    }
+
+
+def _group_codes(cells: np.ndarray[Any, Any]) -> Codes:
+    return np.unique(cells, return_inverse=True)[1].astype(np.int32)

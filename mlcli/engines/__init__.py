@@ -1,0 +1,1 @@
+"""What several methods compute with, named by what it computes; engines know no methods."""

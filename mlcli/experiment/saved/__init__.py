@@ -1,0 +1,1 @@
+"""Models in files: written, read, and asked about other data."""

@@ -1,0 +1,195 @@
+"""Saved models as files: safetensors with JSON beside the arrays, checksums over both, and no code inside."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.errors import MlcliError, ModelFileError
+from mlcli.core.state import NamedArrays, packed, unpacked
+from mlcli.experiment.saved.rehearsal import refuse_unsound
+from mlcli.experiment.saved.saved_model import SavedModel
+
+FORMAT = "mlcli model"
+FORMAT_VERSION = 1
+LENGTH_BYTES = 8
+TYPES = {
+    "BOOL": np.bool_,
+    "U8": np.uint8,
+    "I8": np.int8,
+    "U16": np.uint16,
+    "I16": np.int16,
+    "U32": np.uint32,
+    "I32": np.int32,
+    "U64": np.uint64,
+    "I64": np.int64,
+    "F16": np.float16,
+    "F32": np.float32,
+    "F64": np.float64,
+}
+FOREIGN = {
+    b"\x80": "it is a pickle, which could run any code",
+    b"PK\x03\x04": "it is an archive, as PyTorch and NumPy write them",
+    b"\x89HDF": "it is an HDF5 file",
+}
+MAKE_ANOTHER = "make one with: mlcli train DATA -m MODEL -o FILE"
+
+
+def save_model(path: Path, saved: SavedModel) -> None:
+    """Write a model; the file is whole or not there, and only another model of mlcli is replaced."""
+    refuse_to_replace(path)
+    arrays: NamedArrays = {}
+    structure = json.dumps(packed(_parts(saved), arrays, "saved"), allow_nan=False, separators=(",", ":"))
+    about = {
+        "format": FORMAT,
+        "version": str(FORMAT_VERSION),
+        "structure": structure,
+        "sha256": _digest(structure, arrays),
+    }
+    from safetensors.numpy import save
+
+    # Arrays in Fortran order are written as they read row by row; the structure remembers the order.
+    content = save(
+        {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}, about
+    )
+    try:
+        _write_whole(path, content)
+    except OSError as problem:
+        hint = "check the folder and the space left, or write elsewhere with -o FILE"
+        raise ModelFileError(f"cannot be written: {problem.strerror}", where=str(path), hint=hint) from None
+
+
+def load_model(path: Path) -> SavedModel:
+    """Read a model; whatever is damaged, foreign or made up is refused. Only registered classes are made."""
+    content = _content(path)
+    about = _about(path, content)
+    arrays = _arrays(path, content)
+    try:
+        structure, digest = about["structure"], about["sha256"]
+        if _digest(structure, arrays) != digest:
+            raise ValueError("its checksum is wrong")
+        return _from_parts(unpacked(json.loads(structure), arrays), digest)
+    except MlcliError as problem:
+        raise ModelFileError(f"cannot be loaded: {problem}", where=str(path), hint=MAKE_ANOTHER) from problem
+    except Exception as problem:  # whatever a made-up structure leads to is the file's fault
+        what = f"is damaged or was not written by mlcli: {problem}"
+        raise ModelFileError(what, where=str(path), hint=MAKE_ANOTHER) from problem
+
+
+def refuse_to_replace(path: Path) -> None:
+    """Refuse a path that holds anything but a model of mlcli; worth asking before a long training."""
+    if path.is_dir():
+        raise ModelFileError(
+            "is a folder", where=str(path), hint=f"name a file in it, such as {path / 'model.mlcli'}"
+        )
+    if not path.exists():
+        return
+    try:
+        _about(path, _content(path))
+    except ModelFileError:
+        what = "exists and is not a model of mlcli, so it is left alone"
+        raise ModelFileError(what, where=str(path), hint="name another file with -o FILE") from None
+
+
+def _parts(saved: SavedModel) -> dict[str, Any]:
+    return {field.name: getattr(saved, field.name) for field in fields(saved) if field.name != "digest"}
+
+
+def _from_parts(parts: Mapping[str, Any], digest: str) -> SavedModel:
+    saved = SavedModel(**parts)
+    refuse_unsound(saved)
+    return replace(saved, digest=digest)
+
+
+def _content(path: Path) -> bytes:
+    """The whole file, or only its start where that is not how a safetensors file begins: it may be large."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(LENGTH_BYTES + 1)
+            return start + file.read() if start[LENGTH_BYTES:] == b"{" else start
+    except OSError as problem:
+        raise ModelFileError(f"cannot be read: {problem.strerror}", where=str(path), hint=MAKE_ANOTHER) from None
+
+
+def _about(path: Path, content: bytes) -> dict[str, str]:
+    """The text beside the arrays, if it says that the file is a model of mlcli and of a known version."""
+    length = int.from_bytes(content[:LENGTH_BYTES], "little")
+    try:
+        about = _metadata(content, length)
+        if about["format"] != FORMAT:
+            raise ValueError(f"it says that it is '{about['format']}'")
+        version = int(about["version"])
+    except (ValueError, KeyError, TypeError, RecursionError) as problem:
+        what = f"is not a model of mlcli: {problem}"
+        raise ModelFileError(what, where=str(path), hint=MAKE_ANOTHER) from None
+    if version != FORMAT_VERSION:
+        what = f"is in format {version}; this mlcli knows format {FORMAT_VERSION}"
+        raise ModelFileError(what, where=str(path), hint="update mlcli, or train the model again")
+    return about
+
+
+def _metadata(content: bytes, length: int) -> dict[str, Any]:
+    """The text of a safetensors file. Its length may look like the start of a pickle, so that is asked last."""
+    try:
+        if length > len(content):
+            raise ValueError("it does not begin as a safetensors file")
+        return json.loads(content[LENGTH_BYTES : LENGTH_BYTES + length])["__metadata__"]  # type: ignore[no-any-return]
+    except (ValueError, KeyError, TypeError):
+        foreign = next((what for start, what in FOREIGN.items() if content.startswith(start)), None)
+        if foreign is None:
+            raise
+        raise ValueError(foreign) from None
+
+
+def _arrays(path: Path, content: bytes) -> NamedArrays:
+    """Every array; safetensors checks sizes, shapes and places against the length of the file first."""
+    from safetensors import SafetensorError, deserialize
+
+    try:
+        return {name: _array(tensor) for name, tensor in deserialize(content)}  # type: ignore[no-untyped-call]
+    except (SafetensorError, KeyError, ValueError) as problem:
+        raise ModelFileError(f"is damaged: {problem}", where=str(path), hint=MAKE_ANOTHER) from None
+
+
+def _array(tensor: Mapping[str, Any]) -> np.ndarray[Any, Any]:
+    """A copy of its own, aligned and writable as a fitted array is."""
+    dtype = np.dtype(TYPES[tensor["dtype"]]).newbyteorder("<")
+    return np.frombuffer(tensor["data"], dtype).reshape(tensor["shape"]).astype(dtype.newbyteorder("="), copy=True)
+
+
+def _digest(structure: str, arrays: NamedArrays) -> str:
+    seen = hashlib.sha256(structure.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        seen.update(f"|{name}|{array.dtype.name}|{array.shape}|".encode())
+        seen.update(array.tobytes())
+    return seen.hexdigest()
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """A file beside the wanted one, on the disk, then in its place."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    now = os.umask(0o022)
+    os.umask(now)
+    return now

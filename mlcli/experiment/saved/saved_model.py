@@ -1,0 +1,203 @@
+"""A model with what is needed to ask it again: columns, their ranges, and the rows that it has learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+import mlcli
+from mlcli.core.errors import ModelFileError
+from mlcli.core.names import listed
+from mlcli.core.pipeline import Pipeline
+from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.tables import Table
+from mlcli.data.dataset import Dataset
+from mlcli.data.long_form import names_of_form
+from mlcli.experiment.run.judge import Trained
+from mlcli.experiment.saved.alignment import aligned, is_missing, unknown_levels
+from mlcli.experiment.saved.fingerprints import Prints, fingerprints
+from mlcli.tasks.table import kind_named
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SavedModel:
+    """A pipeline that has learned, and what it has learned from."""
+
+    pipeline: Pipeline
+    kind: str
+    target: Column | None
+    """None where the rows had none: some kinds learn without."""
+    features: tuple[Column, ...]
+    """The columns that the model sees."""
+    ranges: Mapping[str, tuple[float, float]]
+    """Smallest and largest training value of every numeric feature that has values."""
+    seed: int
+    dataset: str
+    """The name of the dataset that it learned from."""
+    content: str
+    """The content hash of that dataset."""
+    rows: int
+    """How many of its rows it learned from."""
+    version: str
+    """The mlcli that made it."""
+    prints: Prints
+    """The fingerprint of every training row, target included, sorted."""
+    beside: Mapping[str, Column] = field(default_factory=dict)
+    """By role, the columns that the model does not see, but that say which rows belong together."""
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """By name, the roles of columns that the model sees as more than features, such as users and items."""
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What stood for an empty cell in its columns, as their sidecar said; it does so in new rows, too."""
+    long_form: Mapping[str, str] = field(default_factory=dict)
+    """By role, the columns of units and things of the rows that it learned from, where they came in long form."""
+    digest: str = ""
+    """A hash of all this, once it has been in a file."""
+
+    @classmethod
+    def of(cls, trained: Trained, dataset: Dataset, seed: int) -> Self:
+        """What is kept of a model that was trained on a dataset."""
+        target = dataset.schema.the("target")
+        features = trained.rows.table.columns
+        roles = kind_named(trained.rows.kind).roles
+        beside = {role: column for role in roles if (column := dataset.schema.the(role)) is not None}
+        known = (*features, *_if_any(target))
+        learned_from = aligned(dataset, (*known, *beside.values())).take(trained.rows.rows)
+        return cls(
+            pipeline=trained.pipeline,
+            kind=trained.rows.kind,
+            target=target,
+            features=features,
+            ranges=dict(_ranges(trained.rows.table)),
+            seed=seed,
+            dataset=dataset.name,
+            content=dataset.content,
+            rows=len(trained.rows),
+            version=mlcli.__version__,
+            prints=np.sort(fingerprints(learned_from)),
+            beside=beside,
+            roles=_roles_of(features, dataset.schema),
+            long_form=names_of_form(dataset),
+            missing={
+                column.name: tokens for column in known if (tokens := dataset.sidecar.of(column.name).missing)
+            },
+        )
+
+    @property
+    def _known_columns(self) -> tuple[Column, ...]:
+        """The columns by which a row is known again."""
+        return (*self.features, *_if_any(self.target), *self.beside.values())
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """The columns that new rows may lack."""
+        return frozenset(column.name for column in self.features if kind_named(self.kind).lacking_says_no)
+
+    @property
+    def by_role(self) -> dict[str, Column]:
+        """By role, the columns that are more than features, whether the model sees them or not."""
+        seen = {self.roles[column.name]: column for column in self.features if column.name in self.roles}
+        return {**self.beside, **seen}
+
+    @property
+    def askable_without(self) -> frozenset[str]:
+        """The columns that rows whose truth is not known may lack."""
+        roles = kind_named(self.kind).asked_without
+        return self.optional | {name for name, role in self.roles.items() if role in roles}
+
+    @property
+    def names_of_form(self) -> dict[str, str]:
+        """By role, the names that the columns of new rows in long form have; none where it learned from others."""
+        return {role: self.long_form.get(role, "") for role in kind_named(self.kind).long_form}
+
+    def fields(self) -> Iterator[Field]:
+        """The columns that the model sees, in their roles."""
+        return (Field(column, self.roles.get(column.name, "feature")) for column in self.features)
+
+    def table_of(self, dataset: Dataset) -> Table:
+        """The features of a dataset as the model knows them, or a ModelFileError that says what does not fit."""
+        return aligned(dataset, self.features, self.missing, self.optional)
+
+    def rows_of(self, dataset: Dataset) -> Any:
+        """Rows whose truth is known, as the model knows them; a class that it never saw is a ModelFileError."""
+        targets = _if_any(self.target)
+        table = aligned(dataset, (*self.features, *targets), self.missing, self.optional)
+        self._refuse_unknown_classes(dataset, table)
+        fields = [*self.fields()] + [Field(column, "target") for column in targets]
+        roles = ("weight", *kind_named(self.kind).roles)
+        beside = [Field(column, role) for role in roles if (column := dataset.schema.the(role)) is not None]
+        schema = Schema((*fields, *beside))
+        cells = [(field.column, dataset.table.cells(field.column.name)) for field in beside]
+        whole = Table.of([*table.parts(), *cells], len(table))
+        return kind_named(self.kind).container.from_table(whole, schema)
+
+    def learned_rows(self, dataset: Dataset) -> int:
+        """How many of the rows with a target are equal to rows that it has learned from."""
+        known = aligned(dataset, self._known_columns, self.missing, self.optional)
+        for target in _if_any(self.target):
+            known = known.take(np.flatnonzero(~is_missing(known.cells(target.name))))
+        return int(np.isin(fingerprints(known), self.prints).sum())
+
+    def notes_on(self, dataset: Dataset) -> tuple[str, ...]:
+        """What to keep in mind about answers to these rows: those that it has learned, and cells unlike any."""
+        table, there = self.table_of(dataset), set(dataset.schema.names())
+        parts = [(column, cells) for column, cells in table.parts() if column.name in there]
+        unlike = (note for column, cells in parts for note in self._unlike(dataset, column, cells))
+        return (*self._overlap(dataset), *unlike, *self._strangers(dataset, there))
+
+    def _strangers(self, dataset: Dataset, there: Set[str]) -> Iterator[str]:
+        """The columns that new rows may lack and do, and where they came in long form, things never met."""
+        known = {column.name for column in self.features}
+        lacking = [column.name for column in self.features if column.name not in there]
+        new = [column.name for column in dataset.schema.features() if column.name not in known]
+        if dataset.in_file is None and lacking:
+            yield f"columns that the rows lack count as not there: {listed(lacking)}"
+        if dataset.in_file is not None and new:
+            yield f"items that were not there in training are passed over: {listed(new)}"
+
+    def _refuse_unknown_classes(self, dataset: Dataset, table: Table) -> None:
+        for target in _if_any(self.target):
+            unknown = int(unknown_levels(dataset, target, table.cells(target.name), self.missing).sum())
+            if unknown:
+                what = f"{unknown} rows have a '{target.name}' that the model has never seen"
+                hint = f"it knows {', '.join(target.levels)}: leave other rows out, or train it again"
+                raise ModelFileError(what, where=dataset.name, hint=hint)
+
+    def _overlap(self, dataset: Dataset) -> Iterator[str]:
+        if {column.name for column in _if_any(self.target)} <= set(dataset.schema.names()):
+            known = fingerprints(aligned(dataset, self._known_columns, self.missing, self.optional))
+            seen = int(np.isin(known, self.prints).sum())
+            if seen:
+                learned = "rows that the model has learned from"
+                yield f"{seen} of {len(known)} rows are equal to {learned}: they flatter it"
+
+    def _unlike(self, dataset: Dataset, column: Column, cells: NDArray[Any]) -> Iterator[str]:
+        new = unknown_levels(dataset, column, cells, self.missing)
+        low, high = self.ranges.get(column.name, (-np.inf, np.inf))
+        kinds_of_cells = (
+            (new, "hold a level that was not there in training"),
+            (is_missing(cells) & ~new & (not column.missing), "are empty; none was in training"),
+            ((cells < low) | (cells > high), f"are outside the training range of {low:g} to {high:g}"),
+        )
+        for found, what in kinds_of_cells:
+            if found.any():
+                yield f"column '{column.name}': {found.sum()} of {len(cells)} cells {what}"
+
+
+def _if_any(column: Column | None) -> tuple[Column, ...]:
+    return () if column is None else (column,)
+
+
+def _roles_of(columns: tuple[Column, ...], schema: Schema) -> dict[str, str]:
+    """The roles of some columns, where they are more than features."""
+    special = {described.column.name: described.role for described in schema if described.role != "feature"}
+    return {column.name: special[column.name] for column in columns if column.name in special}
+
+
+def _ranges(table: Table) -> Iterator[tuple[str, tuple[float, float]]]:
+    for column, cells in table.parts():
+        if not column.coded and not np.isnan(cells).all():
+            yield column.name, (float(np.nanmin(cells)), float(np.nanmax(cells)))

@@ -1,0 +1,1 @@
+"""From a file or a shell to an Experiment and its cells."""

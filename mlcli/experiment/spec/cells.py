@@ -1,0 +1,160 @@
+"""The words of an experiment: what is asked for (specs), the unit of results (cell), and what came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mlcli.core.schema import Schema
+from mlcli.data.dataset import Dataset
+from mlcli.experiment.run.split_results import SplitResult, each
+
+WHOLE = "whole"
+"""The protocol that asks about the rows that were learned from."""
+UNDEMANDING = "undemanding"
+"""Stands for the protocol of the kind that the fewest rows can serve, where nothing is judged."""
+AS_SAVED = "as-saved"
+"""The protocol word of a cell whose model is a saved file: judged on all rows, learning nothing."""
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """A dataset as asked for: a shipped name or a path, with what overrides its sidecar."""
+
+    reference: str
+    target: str | None = None
+    task: str | None = None
+    where: str = field(default="", compare=False, repr=False)
+    """Where it was asked for (file:line:column), for messages."""
+
+
+@dataclass(frozen=True)
+class StepSpec:
+    """A step by id, with its parameters."""
+
+    use: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    where: str = field(default="", compare=False, repr=False)
+    """Where it was asked for (file:line:column), for messages."""
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model by id with its parameters, or a saved model file (``saved``; ``plan`` reads the id from it).
+
+    ``steps`` are the user's own (None: nothing was said); ``label`` is its name in tables.
+    """
+
+    use: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    steps: tuple[StepSpec, ...] | None = None
+    label: str = ""
+    saved: Path | None = None
+    where: str = field(default="", compare=False, repr=False)
+    """Where it was asked for (file:line:column), for messages."""
+
+
+@dataclass(frozen=True)
+class ProtocolSpec:
+    """A protocol by id, with its parameters; an empty id is the default of the kind."""
+
+    use: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    where: str = field(default="", compare=False, repr=False)
+    """Where it was asked for (file:line:column), for messages."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything that an experiment file, or an ``eval`` command, asks for."""
+
+    data: tuple[DataSpec, ...]
+    models: tuple[ModelSpec, ...] | None = None
+    """None: the panel of the kind."""
+    protocol: ProtocolSpec | None = None
+    """None: the default of the kind."""
+    metrics: tuple[str, ...] = ()
+    """Empty: the defaults of the kind."""
+    seed: int = 1
+    budget: float | None = None
+    """Seconds that one cell may take."""
+    shortcuts: bool = True
+    """Whether a method may answer all splits at once where it can; the plain loop fits one after another."""
+    source: Path | None = None
+    """The experiment file; dataset paths are relative to it."""
+    name: str = ""
+    description: str = ""
+    metrics_where: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """Where each metric was asked for (file:line:column), for messages."""
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetFacts:
+    """All that is known of a dataset but its table: what a stored run remembers of it."""
+
+    name: str
+    content: str
+    rows: int
+    schema: Schema
+    path: Path | None = None
+    task: str | None = None
+    notes: tuple[str, ...] = ()
+    unlabelled: int = 0
+    """How many rows have no target."""
+
+    def __len__(self) -> int:
+        return self.rows
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One dataset × one model × one protocol × one seed, all defaults resolved."""
+
+    dataset: Dataset | DatasetFacts
+    """Facts only where the cell comes from a stored run."""
+    kind: str
+    model: ModelSpec
+    steps: tuple[StepSpec, ...]
+    """Every step that is run, the inserted ones included, in order."""
+    protocol: ProtocolSpec
+    seed: int
+    budget: float | None = None
+    skipped: str = ""
+    """Why this cell cannot be run at all, or empty."""
+    shortcuts: bool = True
+    learned_rows: int = 0
+    """How many of the rows that it is asked about a saved model has learned from."""
+
+    @property
+    def label(self) -> str:
+        """The name of the model in tables."""
+        return self.model.label or self.model.use
+
+
+@dataclass(frozen=True, eq=False)
+class CellResult:
+    """A cell with its status and the splits that were answered."""
+
+    cell: Cell
+    status: str
+    """One of done, failed, over-budget, died, skipped."""
+    why: str = ""
+    splits: Sequence[SplitResult] = ()
+    pooled: bool = False
+    """Whether metrics are taken over all answers at once (leave-one-out) rather than per split."""
+    stored: bool = False
+    """Whether all of it was already in the store."""
+    notes: tuple[str, ...] = ()
+    """What was said of the cell as a whole, such as classes too small for the folds."""
+    key: str = ""
+    """Its key in the store, if there is one."""
+    trace: str = ""
+    """Where a method broke down, for whoever repairs it; never shown unasked."""
+
+    def routes(self) -> dict[str, int]:
+        """The shortcuts that answered, each with the number of splits that it answered."""
+        counts = Counter(route for route in each(self.splits, "route") if route)
+        return dict(counts)

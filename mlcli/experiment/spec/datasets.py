@@ -1,0 +1,138 @@
+"""The datasets of an experiment, each loaded once, with its kind of task and the protocol that splits it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mlcli.core.errors import DataError, Problem, UsageError, raise_all
+from mlcli.core.params import build, settings
+from mlcli.core.registry import PROTOCOLS
+from mlcli.core.rows import Strata
+from mlcli.data.dataset import Dataset
+from mlcli.experiment.spec.cells import UNDEMANDING, DataSpec, ProtocolSpec
+from mlcli.experiment.spec.faults import Faults
+from mlcli.tasks.table import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of
+
+NO_LABELS = (
+    "there are no labels to judge by, unless --target COLUMN names some: rows are described, "
+    "and the protocol is {} where none is named"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A dataset with what its cells share: how it was asked for, its kind of task, what protocols see of it."""
+
+    spec: DataSpec
+    dataset: Dataset
+    kind: Kind
+    strata: Strata
+
+    @property
+    def name(self) -> str:
+        """What tables call the dataset."""
+        return self.dataset.name
+
+    @property
+    def default_protocol(self) -> str:
+        """The first of the kind, or the one for rows without labels where these have none."""
+        without = self.kind.protocol_without_labels if self.strata.strata is None else ""
+        return without or self.kind.protocols[0]
+
+
+def grounds_of(
+    data: Sequence[DataSpec], base: Path | None, faults: Faults, models: Sequence[type] = ()
+) -> list[Ground]:
+    """Every dataset that can be read; two of one name are told apart.
+
+    The kind of task that the models leave no choice about goes before what the data look like.
+    """
+    grounds: list[Ground] = []
+    for spec in data:
+        with faults.kept(spec.where):
+            ground = _loaded(spec, base, models)
+            _refuse_repeated(ground, grounds)
+            grounds.append(ground)
+    return [_told_apart(ground, grounds) for ground in grounds]
+
+
+def ground_of(spec: DataSpec, dataset: Dataset) -> Ground:
+    """A dataset that is loaded, with its kind of task."""
+    kind = kind_named(dataset.task) if dataset.task else kind_of(dataset.schema)
+    if kind is None:
+        hint = "say which column to predict: --target in the shell, 'target' in the experiment file or the sidecar"
+        raise DataError(f"{dataset.name}: what is to be predicted is not known", hint=hint)
+    try:
+        strata = kind.container.from_table(dataset.table, dataset.schema).strata()
+    except DataError as error:
+        raise DataError(*(_in(dataset, problem) for problem in error.problems)) from None
+    if kind.protocol_without_labels and strata.strata is None:
+        dataset = replace(dataset, notes=(*dataset.notes, NO_LABELS.format(kind.protocol_without_labels)))
+    return Ground(spec, dataset, kind, strata)
+
+
+def protocol_for(ground: Ground, spec: ProtocolSpec | None) -> ProtocolSpec:
+    """The protocol that is asked for, or the kind's default, with every parameter; legal for the kind and rows."""
+    spec = spec or ProtocolSpec("")
+    use = ground.kind.undemanding if spec.use == UNDEMANDING else spec.use or ground.default_protocol
+    cls = PROTOCOLS.load(use)
+    if use not in ground.kind.protocols:
+        what = f"{ground.name} is {ground.kind.name}, which {use} cannot split"
+        raise UsageError(what, hint=_hint_for_protocol(ground.kind))
+    protocol = build(cls, spec.params)
+    raise_all(DataError, (_of(ground, problem) for problem in protocol.problems_with_rows(ground.strata)))
+    return replace(spec, use=use, params=settings(protocol))
+
+
+def _hint_for_protocol(kind: Kind) -> str:
+    """What is legal, and the way to split data of several kinds at once."""
+    legal = f"protocols for {kind.name}: {', '.join(kind.protocols)}"
+    defaults = ", ".join(f"{other.protocols[0]} for {other.name}" for other in KINDS)
+    return f"{legal}; without 'use', every kind gets its own ({defaults}), with the folds that are given"
+
+
+def _loaded(spec: DataSpec, base: Path | None, models: Sequence[type]) -> Ground:
+    from mlcli.data.load import load
+
+    implied = implied_by(models)
+    task = spec.task or (implied.name if implied else None)
+    dataset = load(spec.reference, base=base, target=spec.target, task=task)
+    if task is None and (other := _other_task(dataset, models)) is not None:
+        dataset = load(spec.reference, base=base, target=spec.target, task=other)
+    return ground_of(spec, dataset)
+
+
+def _other_task(dataset: Dataset, models: Sequence[type]) -> str | None:
+    """A later task of the sidecar, where all models can do that and none of them the first."""
+    able = {kind.name for kind in common_to(models)}
+    if dataset.task is None or any(kind.name == dataset.task for model in models for kind in kinds_of(model)):
+        return None
+    return next((task for task in dataset.sidecar.tasks if task in able), None)
+
+
+def _refuse_repeated(ground: Ground, before: Sequence[Ground]) -> None:
+    for other in before:
+        if (other.dataset.content, other.kind) == (ground.dataset.content, ground.kind):
+            same = f"{ground.spec.reference} and {other.spec.reference} are the same data"
+            raise UsageError(same if ground.spec != other.spec else f"{ground.spec.reference} stands here twice")
+
+
+def _told_apart(ground: Ground, grounds: Sequence[Ground]) -> Ground:
+    """A dataset that shares its name with another adds its path, or its target where they share the path, too."""
+    namesakes = [other for other in grounds if other.name == ground.name]
+    if len(namesakes) == 1:
+        return ground
+    one_file = len({other.spec.reference for other in namesakes}) < len(namesakes)
+    target = ground.dataset.schema.the("target")
+    mark = target.name if one_file and target else ground.spec.reference
+    return replace(ground, dataset=replace(ground.dataset, name=f"{ground.name} ({mark})"))
+
+
+def _in(dataset: Dataset, problem: Problem) -> Problem:
+    return replace(problem, where=", ".join(filter(None, (dataset.name, problem.where))))
+
+
+def _of(ground: Ground, problem: Problem) -> Problem:
+    return replace(problem, what=f"{ground.name}: {problem.what}")

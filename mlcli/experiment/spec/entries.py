@@ -1,0 +1,161 @@
+"""From entries, as they stand in a file or are typed in a shell, to specs of models, steps and protocols."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from mlcli.core.errors import Problem
+from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
+from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, StepSpec
+from mlcli.experiment.spec.entry import Entry
+from mlcli.experiment.spec.written import Written
+
+MODEL_KEYS = ("use", "params", "grid", "steps", "as")
+STEP_KEYS = ("use", "params")
+MAX_COMBINATIONS = 10_000
+
+Named = tuple[Written, ModelSpec]
+"""An entry with its model, the first one where there is a grid."""
+
+
+def models_of(entries: Sequence[Written], found: list[Problem], base: Path | None = None) -> list[ModelSpec]:
+    """The models of those entries that are legal; whatever is wrong with the others is added to ``found``."""
+    legal: list[ModelSpec] = []
+    named: dict[str, Named] = {}
+    for written in entries:
+        specs = model_of(written, found, base)
+        name_taken = _name_taken((written, specs[0]), named) if specs else None
+        if name_taken is not None:
+            found.append(name_taken)
+        else:
+            legal += specs
+    return legal
+
+
+def model_of(written: Written, found: list[Problem], base: Path | None = None) -> list[ModelSpec]:
+    """The models of one entry: one, or one for each combination of its grid; none when something is wrong."""
+    if isinstance(written.value, str) and is_model_file(written.value, base):
+        path = (base or Path()) / written.value
+        return [ModelSpec("", saved=path, label=path.name, where=written.where)]
+    known = len(found)
+    entry = Entry(written, MODELS, found)
+    entry.refuse_other_keys(MODEL_KEYS)
+    label, steps = _label(entry), _steps(entry)
+    if entry.cls is None:
+        return []
+    params = entry.checked(entry.mapping("params"))
+    combinations = [params | chosen for chosen in _combinations(entry, params)]
+    if len(found) == known:
+        for combination in combinations:
+            entry.check_together(combination)
+    if len(found) > known:
+        return []
+    return [
+        ModelSpec(entry.cls.id, combination, steps, label, where=written.where) for combination in combinations
+    ]
+
+
+def protocol_of(written: Written, found: list[Problem]) -> ProtocolSpec | None:
+    """The protocol of an entry; without ``use``, its parameters are for the default protocol of each kind."""
+    params = {key: part.value for key, part in written.named().items()} if isinstance(written.value, dict) else {}
+    if params and "use" not in params:
+        return ProtocolSpec("", params, where=written.where)
+    known = len(found)
+    entry = Entry(written, PROTOCOLS, found)
+    if entry.cls is None:
+        return None
+    params = entry.checked({name: part for name, part in entry.parts.items() if name != "use"})
+    if len(found) == known:
+        entry.check_together(params)
+    return ProtocolSpec(entry.cls.id, params, where=written.where) if len(found) == known else None
+
+
+def is_model_file(text: str, base: Path | None = None) -> bool:
+    """Whether a text names a saved model: no id has a dot or a slash."""
+    return text not in MODELS and (any(mark in text for mark in "./\\") or ((base or Path()) / text).is_file())
+
+
+def _label(entry: Entry) -> str:
+    part = entry.parts.get("as")
+    if part is None:
+        return ""
+    if not isinstance(part.value, str) or not part.value.strip():
+        entry.refuse(part, f"'as' takes the name that tables shall show, was given {part.given}")
+        return ""
+    return part.value
+
+
+def _steps(entry: Entry) -> tuple[StepSpec, ...] | None:
+    part = entry.parts.get("steps")
+    if part is None:
+        return None
+    if not isinstance(part.value, list):
+        entry.refuse(part, f"'steps' takes a list, was given {part.given}", "such as steps: [standardise]")
+        return None
+    return tuple(step for item in part.items() for step in _step(Entry(item, STEPS, entry.found)))
+
+
+def _step(entry: Entry) -> Iterator[StepSpec]:
+    known = len(entry.found)
+    entry.refuse_other_keys(STEP_KEYS)
+    if entry.cls is None:
+        return
+    params = entry.checked(entry.mapping("params"))
+    if len(entry.found) == known:
+        entry.check_together(params)
+        yield StepSpec(entry.cls.id, params, where=entry.written.where)
+
+
+def _combinations(entry: Entry, params: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every combination of a grid, as written, the last key fastest; one empty one where there is no grid."""
+    grid = entry.mapping("grid")
+    if "grid" in entry.parts and not entry.parts["grid"].value:
+        entry.refuse(
+            entry.parts["grid"], "this grid is empty", "name a parameter with a list of values, or leave it out"
+        )
+    for name, part in grid.items():
+        _check_grid_values(entry, name, part)
+        if name in params:
+            entry.refuse(part, f"'{name}' stands in 'params' and in 'grid'", "leave it out of one of them")
+    if not all(isinstance(part.value, list) for part in grid.values()):
+        return []
+    count = math.prod(len(part.value) for part in grid.values())
+    if count > MAX_COMBINATIONS:
+        entry.refuse(
+            entry.parts["grid"], f"this grid has {count:,} combinations, at most {MAX_COMBINATIONS:,} work"
+        )
+        return []
+    return [dict(zip(grid, chosen, strict=True)) for chosen in product(*(part.value for part in grid.values()))]
+
+
+def _check_grid_values(entry: Entry, name: str, part: Written) -> None:
+    if not isinstance(part.value, list):
+        entry.refuse(
+            part,
+            f"'{name}' takes a list of values in a grid, was given {part.given}",
+            f"such as {name}: [{part.value}]",
+        )
+    elif not part.value:
+        entry.refuse(part, f"'{name}' has no values in this grid", "list some, or leave it out")
+    else:
+        for item in part.items():
+            entry.checked({name: item})
+
+
+def _name_taken(entry: Named, named: dict[str, Named]) -> Problem | None:
+    """What is wrong with a chosen name that another entry has; ids alone are told apart by their parameters."""
+    written, spec = entry
+    name = spec.label or spec.use
+    other, its_spec = named.setdefault(name, entry)
+    if other is written or not (_chosen(spec) or _chosen(its_spec)):
+        return None
+    hint = f"the other stands at {other.where}" if other.where else "choose another name with 'as'"
+    return written.problem(f"two models are called '{name}'", hint)
+
+
+def _chosen(spec: ModelSpec) -> bool:
+    return bool(spec.label) and spec.saved is None

@@ -1,0 +1,102 @@
+"""A first experiment for a dataset: the panel of its kind of task, with every choice written out and explained."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+from mlcli.core.errors import DataError
+from mlcli.core.registry import MODELS
+from mlcli.core.schema import Field
+from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
+from mlcli.data.dataset import Dataset
+from mlcli.data.shipped import shipped_path
+from mlcli.experiment.spec.cells import UNDEMANDING, DataSpec, ProtocolSpec
+from mlcli.experiment.spec.datasets import Ground, ground_of, protocol_for
+from mlcli.experiment.spec.labels import said
+
+TEMPLATE = """\
+# {name}: {summary}.
+# "mlcli plan FILE" shows what this would run, "mlcli run FILE" runs it.
+
+data:
+{data}
+
+# The panel of {kind}. The baseline, {baseline}, joins by itself; steps that a model needs are inserted.
+models:
+{models}
+
+# Others: {other_protocols}.
+protocol: {protocol}
+
+# The first metric decides what is best.
+metrics: [{metrics}]
+
+# All random choices follow from the seed: the same seed gives the same numbers.
+seed: 1
+"""
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+"""Text that YAML takes as text without quotes."""
+SPLITS_FEW_ROWS = ProtocolSpec(UNDEMANDING)
+
+
+def first_experiment(reference: str, dataset: Dataset) -> str:
+    """The text of an experiment file; ``reference`` names the dataset as it is seen from that file."""
+    ground = ground_of(DataSpec(reference), dataset)
+    protocol = _protocol_that_works(ground)
+    return TEMPLATE.format(
+        name=ground.name,
+        summary=ground.kind.summary,
+        data=_data(reference, ground),
+        kind=ground.kind.name,
+        baseline=ground.kind.baseline,
+        models=_models(ground.kind.panel),
+        other_protocols=", ".join(name for name in ground.kind.protocols if name != protocol.use),
+        protocol=_protocol(protocol),
+        metrics=", ".join(_metrics(ground)),
+    )
+
+
+def _data(reference: str, ground: Ground) -> str:
+    """The dataset with its target and kind of task, which may be guesses to correct."""
+    targets = ground.dataset.schema.with_role("target")
+    key = "name" if ground.dataset.path == shipped_path(reference) else "path"
+    lines = [f"  - {key}: {_text(reference)}"]
+    lines += [f"    target: {_text(target.column.name)}{_guessed(target)}" for target in targets]
+    return "\n".join([*lines, f"    task: {ground.kind.name}"])
+
+
+def _metrics(ground: Ground) -> tuple[str, ...]:
+    """The defaults of the kind, with those that labels add where there are some."""
+    target = ground.dataset.schema.the("target")
+    return ground.kind.metrics + (ground.kind.metrics_with_labels if target and target.levels else ())
+
+
+def _guessed(target: Field) -> str:
+    return f"  # guessed ({target.why}): change it if it is another" if target.source == "guessed" else ""
+
+
+def _models(names: Iterable[str]) -> str:
+    summaries = {name: MODELS.entry(name).summary.partition(": ")[2] for name in names}
+    width = max(map(len, summaries))
+    return "\n".join(f"  - {name:<{width}}  # {summary}" for name, summary in summaries.items())
+
+
+def _protocol(protocol: ProtocolSpec) -> str:
+    values = {"use": protocol.use, **protocol.params}
+    return "{" + ", ".join(f"{key}: {said(value)}" for key, value in values.items()) + "}"
+
+
+def _protocol_that_works(ground: Ground) -> ProtocolSpec:
+    """The default of the kind, or leave-one-out where there are too few rows for it."""
+    try:
+        return protocol_for(ground, None)
+    except DataError:
+        return protocol_for(ground, SPLITS_FEW_ROWS)
+
+
+def _text(text: str) -> str:
+    """Text as YAML takes it, quoted where it must be."""
+    plain = PLAIN.fullmatch(text) and text not in CONSTANTS and not NOT_FINITE.fullmatch(text)
+    return text if plain else json.dumps(text, ensure_ascii=False)

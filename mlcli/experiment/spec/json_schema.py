@@ -1,0 +1,134 @@
+"""The JSON Schema of experiment files: a branch for each model, step and protocol, for editors to complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from mlcli.core.params import Parameter, parameters
+from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
+from mlcli.data.shipped import shipped_paths
+from mlcli.experiment.spec.shapes import DataShape, ExperimentShape
+from mlcli.experiment.spec.written import IGNORED
+from mlcli.metrics.registry import class_names_for, names_for, names_of_the_first_for
+from mlcli.tasks.table import KINDS
+
+Schema = dict[str, Any]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+OWN_KEYS: Schema = {f"^{IGNORED}": {}}
+MODEL_FILE: Schema = {"type": "string", "pattern": r"[./\\]", "description": "a saved model file"}
+
+
+def experiment_schema() -> Schema:
+    """The JSON Schema (draft 2020-12) of an experiment file."""
+    schema = _of_shape(ExperimentShape)
+    items: Mapping[str, Schema] = {"data": _data(), "models": _ref("model"), "metrics": _metrics()}
+    for key, item in items.items():
+        schema["properties"][key]["items"] = item
+    schema["properties"]["protocol"] |= _ref("protocol")
+    schema["properties"]["task"] |= _task()
+    return {"$schema": DIALECT, "title": "an experiment of mlcli", **schema, "$defs": _definitions()}
+
+
+def _definitions() -> Schema:
+    return {
+        "model": {"anyOf": [_ids(MODELS), MODEL_FILE, *_branches(MODELS, _model_keys)]},
+        "step": {"anyOf": [_ids(STEPS), *_branches(STEPS, _step_keys)]},
+        "protocol": {"anyOf": [_ids(PROTOCOLS), *_branches(PROTOCOLS, _values), _protocol_of_the_kind()]},
+    }
+
+
+def _ids(catalogue: Catalogue) -> Schema:
+    """An id alone."""
+    return {"enum": catalogue.names(), "description": f"the id of a {catalogue.noun}"}
+
+
+def _branches(catalogue: Catalogue, keys: Callable[[tuple[Parameter, ...]], Schema]) -> list[Schema]:
+    return [_branch(entry, keys(parameters(entry.load()))) for entry in catalogue.entries()]
+
+
+def _branch(entry: Entry, keys: Schema) -> Schema:
+    """The mapping that begins with one id."""
+    use = {"const": entry.name, "description": entry.summary}
+    return {**_mapping({"use": use, **keys}), "title": entry.name, "required": ["use"]}
+
+
+def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
+    grid = {name: {"type": "array", "minItems": 1, "items": one} for name, one in _values(declared).items()}
+    return {
+        "params": {**_mapping(_values(declared)), "description": "values of parameters"},
+        "grid": {
+            **_mapping(grid),
+            "minProperties": 1,
+            "description": "lists of values: one cell for each combination",
+        },
+        "steps": {
+            "type": "array",
+            "items": _ref("step"),
+            "description": "what prepares the data; what the model needs is added",
+        },
+        "as": {"type": "string", "minLength": 1, "description": "what tables call the model"},
+    }
+
+
+def _step_keys(declared: tuple[Parameter, ...]) -> Schema:
+    return {"params": {**_mapping(_values(declared)), "description": "values of parameters"}}
+
+
+def _values(declared: Iterable[Parameter]) -> Schema:
+    return {parameter.name: parameter.schema() for parameter in declared}
+
+
+def _protocol_of_the_kind() -> Schema:
+    """Parameters alone: they are for the default protocol of each dataset's kind of task."""
+    values: Schema = {}
+    for kind in KINDS:
+        values |= _values(parameters(PROTOCOLS.load(kind.protocols[0])))
+    return {**_mapping(values), "title": "the default of the kind of task", "minProperties": 1}
+
+
+def _data() -> Schema:
+    shape = _of_shape(DataShape)
+    shape["properties"]["name"] |= {"enum": list(shipped_paths())}
+    shape["properties"]["task"] |= _task()
+    shape["oneOf"] = [{"required": ["path"]}, {"required": ["name"]}]
+    named = {"enum": list(shipped_paths()), "description": "a shipped dataset"}
+    path = {"type": "string", "minLength": 1, "description": "a CSV file, relative to the experiment file"}
+    return {"anyOf": [named, path, shape]}
+
+
+def _metrics() -> Schema:
+    names = dict.fromkeys(name for kind in KINDS for name in names_for(kind.answers))
+    of_one_class = "|".join(dict.fromkeys(name for kind in KINDS for name in class_names_for(kind.answers)))
+    pattern = {"type": "string", "pattern": rf"^({of_one_class})\[.+\]$", "description": "of one class"}
+    firsts = "|".join(dict.fromkeys(name for kind in KINDS for name in names_of_the_first_for(kind.answers)))
+    first = {"type": "string", "pattern": rf"^({firsts})@[1-9][0-9]*$", "description": "of the first rows"}
+    return {"anyOf": [{"enum": list(names)}, pattern, first]}
+
+
+def _task() -> Schema:
+    return {"enum": [kind.name for kind in KINDS]}
+
+
+def _mapping(properties: Schema) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "patternProperties": OWN_KEYS,
+        "additionalProperties": False,
+    }
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _of_shape(shape: type[DataShape] | type[ExperimentShape]) -> Schema:
+    """The schema of a shape; a default of the shape itself only says that the key may be left out."""
+    made = shape.model_json_schema()
+    properties = {
+        key: {word: value for word, value in one.items() if word not in ("title", "default")}
+        for key, one in made["properties"].items()
+    }
+    return {**_mapping(properties), "required": made.get("required", [])}

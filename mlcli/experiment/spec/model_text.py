@@ -1,0 +1,116 @@
+"""Models and protocols as they are typed in a shell: ids or YAML flow mappings; parameters by ``-p k=3``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mlcli.core.errors import Problem, UsageError, raise_all
+from mlcli.core.names import did_you_mean
+from mlcli.core.params import Parameter, build, parameters, problems_with
+from mlcli.core.registry import MODELS
+from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.entries import models_of, protocol_of
+from mlcli.experiment.spec.written import Written
+
+
+def models_from_text(texts: Sequence[str], params: Sequence[str] = ()) -> tuple[ModelSpec, ...]:
+    """The models of ``-m`` options, with the values of ``-p`` options in them; every problem at once.
+
+    A value goes to every model that has such a parameter. One that no model has is refused, and so is one for a
+    parameter that is set already: nothing is overruled in silence.
+    """
+    found: list[Problem] = []
+    models = models_of([_written(text, "-m") for text in texts], found)
+    values = _values(params, found)
+    raise_all(UsageError, found)
+    found += _strangers(values, models)
+    changed = tuple(_with_values(model, values, found) for model in models)
+    raise_all(UsageError, found)
+    return changed
+
+
+def protocol_from_text(text: str, params: Mapping[str, Any]) -> ProtocolSpec:
+    """The protocol of a ``--protocol`` option, an id or a mapping, with what other options say of it."""
+    if not text.lstrip().startswith("{"):
+        return ProtocolSpec(text, dict(params))
+    found: list[Problem] = []
+    spec = protocol_of(_written(text, "--protocol"), found)
+    raise_all(UsageError, found)
+    assert spec is not None
+    twice = sorted(params.keys() & spec.params.keys())
+    if twice:
+        what = f"--protocol and --{twice[0].replace('_', '-')} both set '{twice[0]}'"
+        raise UsageError(what, hint="leave one of them out")
+    return replace(spec, params={**spec.params, **params}, where="")
+
+
+def _written(text: str, option: str) -> Written:
+    if not text.lstrip().startswith("{"):
+        return Written(text)
+    from mlcli.core.strict_yaml import parse
+
+    document = parse(text, option, UsageError)
+    return Written(document.value, document)
+
+
+def _values(texts: Sequence[str], found: list[Problem]) -> dict[str, str]:
+    """The text of each parameter by its name."""
+    values: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = (part.strip() for part in text.partition("="))
+        if not (name and sign):
+            found.append(Problem(f"-p takes NAME=VALUE, was given '{text}'", hint="such as -p k=3"))
+        elif name in values:
+            grid = f"-m '{{use: ..., grid: {{{name}: [{values[name]}, {value}]}}}}'"
+            found.append(Problem(f"-p sets '{name}' twice", hint=f"to try both: {grid}"))
+        else:
+            values[name] = value
+    return values
+
+
+def _strangers(values: Mapping[str, str], models: Sequence[ModelSpec]) -> list[Problem]:
+    """What no model has a parameter for."""
+    if values and not models:
+        return [Problem(f"-p {name}: there is no model to set it for", hint="name one with -m") for name in values]
+    known = {name for model in models for name in _declared(model)}
+    ids = ", ".join(dict.fromkeys(model.use for model in models))
+    return [
+        Problem(f"{ids}: no parameter '{name}'", where="-p", hint=did_you_mean(name, known, "parameters"))
+        for name in values
+        if name not in known
+    ]
+
+
+def _with_values(model: ModelSpec, values: Mapping[str, str], found: list[Problem]) -> ModelSpec:
+    """The model with those values that it has parameters for."""
+    declared = _declared(model)
+    given = {name: declared[name].from_text(text) for name, text in values.items() if name in declared}
+    if not given:
+        return model
+    cls = MODELS.load(model.use)
+    wrong = problems_with(cls, given, "-p")
+    for name in given.keys() & model.params.keys():
+        wrong.append(
+            Problem(f"{model.use}: '{name}' is set with -m already", where="-p", hint="leave one of them out")
+        )
+    if not wrong:
+        wrong = _conflicts(cls, {**model.params, **given})
+    found += wrong
+    return replace(model, params={**model.params, **given})
+
+
+def _conflicts(cls: type, params: Mapping[str, object]) -> list[Problem]:
+    try:
+        build(cls, params)
+    except UsageError as error:
+        return list(error.problems)
+    return []
+
+
+def _declared(model: ModelSpec) -> dict[str, Parameter]:
+    """The parameters of a model by name; a saved one can no longer be changed."""
+    if model.saved:
+        return {}
+    return {parameter.name: parameter for parameter in parameters(MODELS.load(model.use))}

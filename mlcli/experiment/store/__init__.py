@@ -1,0 +1,1 @@
+"""Answers that are not run again: keys, codec, database and runs."""

@@ -1,0 +1,200 @@
+"""A store as a file: how it is opened, how its troubles are put into words, and how it is asked."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mlcli.core.errors import StoreError
+from mlcli.experiment.store.tables import APPLICATION, FORMAT, TABLES
+
+PATIENCE_SECONDS = 30.0
+"""How long to wait for another process that is writing."""
+
+REMEDIES = {
+    "SQLITE_FULL": ("the disk is full", "free some space, or keep the store elsewhere with --store FILE"),
+    "SQLITE_READONLY": ("it cannot be written", "give it write permission, or use another with --store FILE"),
+    "SQLITE_CANTOPEN": (
+        "it cannot be opened",
+        "check that its folder exists and can be written, or use --store FILE",
+    ),
+    "SQLITE_PERM": ("it may not be opened", "check its permissions, or use another with --store FILE"),
+    "SQLITE_BUSY": ("another process has been writing it for long", "wait for that one, or use --store FILE"),
+    "SQLITE_NOTADB": (
+        "it is not a store of mlcli",
+        "name another file with --store FILE; this one was left alone",
+    ),
+    "SQLITE_CORRUPT": ("it is damaged", "move it away and run again, or use another with --store FILE"),
+    "SQLITE_IOERR": ("the disk does not read or write it", "check the disk, or keep the store elsewhere"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Database:
+    """A connection that speaks of its file when something goes wrong."""
+
+    path: Path
+    connection: sqlite3.Connection
+    identity: tuple[int, int] | None = None
+    """Which file it is, once it is there."""
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of the body is kept, or nothing of it."""
+        if self.identity is not None and _identity(self.path) != self.identity:
+            what = "it was deleted, moved or replaced while it was in use, so nothing more can be kept"
+            raise StoreError(
+                what, where=str(self.path), hint="run again, and leave the store in its place meanwhile"
+            )
+        with said_in_words(self.path):
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self.connection.rollback()
+                raise
+            self.connection.execute("COMMIT")
+
+    def write(self, statement: str, *values: Any) -> int:
+        """Run one statement of a transaction; the id of the row that it made."""
+        return int(self.connection.execute(statement, values).lastrowid or 0)
+
+    def all(self, statement: str, *values: Any) -> Iterable[Any]:
+        """Every row of a question."""
+        with said_in_words(self.path):
+            return self.connection.execute(statement, values).fetchall()
+
+    def one(self, statement: str, *values: Any) -> Any:
+        """The first row of a question, or None."""
+        with said_in_words(self.path):
+            return self.connection.execute(statement, values).fetchone()
+
+
+def opened(path: Path) -> Database:
+    """A store that is read and written; it is made where there is none."""
+    _refuse_folder(path)
+    with said_in_words(path):
+        _make_folder(path)
+        database = Database(path, sqlite3.connect(path, timeout=PATIENCE_SECONDS, isolation_level=None))
+        try:
+            if _pragma(database, "schema_version"):
+                _check_maker(database)
+            for setting in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+                database.connection.execute(f"PRAGMA {setting}")
+            _make_tables(database)
+        except BaseException:
+            database.connection.close()
+            raise
+    return replace(database, identity=_identity(path))
+
+
+def opened_to_read(path: Path) -> Database:
+    """A store that is only read, which needs no permission to write."""
+    _refuse_folder(path)
+    if not path.exists():
+        raise StoreError("there is no store", where=str(path), hint=_where_stores_are(path))
+    with said_in_words(path):
+        try:
+            return _read_only(path, "mode=ro")
+        except sqlite3.OperationalError:
+            return _read_only(path, "immutable=1")
+
+
+def _where_stores_are(path: Path) -> str:
+    """The stores beside experiments in a folder below, if any: that is where a run puts one."""
+    near = sorted(str(found) for found in path.parent.parent.glob(f"*/{path.parent.name}/{path.name}"))
+    if near:
+        return f"a run keeps one beside its experiment: --store {near[0]}"
+    return "a run makes one, beside its experiment: mlcli run EXPERIMENT"
+
+
+@contextmanager
+def said_in_words(path: Path) -> Iterator[None]:
+    """Turn what SQLite or the system reports into what is wrong and what would work."""
+    try:
+        yield
+    except sqlite3.Error as problem:
+        code = getattr(problem, "sqlite_errorname", "")
+        known = next((REMEDIES[name] for name in REMEDIES if code.startswith(name)), None)
+        what, hint = known or (f"SQLite reports: {problem}", "use another store with --store FILE")
+        raise StoreError(what, where=str(path), hint=hint) from problem
+    except OSError as problem:
+        hint = "check its folder, or keep the store elsewhere with --store FILE"
+        raise StoreError(problem.strerror or str(problem), where=str(path), hint=hint) from problem
+
+
+@contextmanager
+def read_whole(path: Path) -> Iterator[None]:
+    """Turn what stored text that is no longer what was written leads to into words."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError) as problem:
+        what, hint = REMEDIES["SQLITE_CORRUPT"]
+        raise StoreError(f"{what}: {problem}", where=str(path), hint=hint) from problem
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells one file from another of the same name; SQLite would go on writing one that has no name left."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _read_only(path: Path, how: str) -> Database:
+    """``immutable`` is for folders in which SQLite cannot make the files that it needs beside the store."""
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None)
+    database = Database(path, connection)
+    try:
+        _check_maker(database)
+    except BaseException:
+        connection.close()
+        raise
+    return database
+
+
+def _check_maker(database: Database) -> None:
+    """Refuse a database of another program, of a newer mlcli, or damaged at its root."""
+    if _pragma(database, "application_id") != APPLICATION:
+        what, hint = REMEDIES["SQLITE_NOTADB"]
+        raise StoreError(what, where=str(database.path), hint=hint)
+    made_as = _pragma(database, "user_version")
+    if made_as > FORMAT:
+        what = f"it was written by a newer mlcli (format {made_as}, this one knows {FORMAT})"
+        raise StoreError(
+            what, where=str(database.path), hint="update mlcli, or use another store with --store FILE"
+        )
+    database.one("SELECT max(id) FROM runs")  # a damaged file shows itself when its tables are looked up
+
+
+def _make_tables(database: Database) -> None:
+    """All tables in one transaction, unless they are there."""
+    with database.transaction():
+        if _pragma(database, "user_version"):
+            return
+        for statement in TABLES.split(";"):
+            database.write(statement)
+        database.write(f"PRAGMA application_id = {APPLICATION}")
+        database.write(f"PRAGMA user_version = {FORMAT}")
+
+
+def _pragma(database: Database, name: str) -> int:
+    return int(database.connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+def _refuse_folder(path: Path) -> None:
+    if path.is_dir():
+        raise StoreError("it is a folder", where=str(path), hint=f"name a file, such as {path / 'runs.db'}")
+
+
+def _make_folder(path: Path) -> None:
+    """The folder of a store; our own hidden one keeps itself out of version control."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ignore = path.parent / ".gitignore"
+    if path.parent.name == ".mlcli" and not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")

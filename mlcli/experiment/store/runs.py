@@ -1,0 +1,132 @@
+"""The runs of a store: what was asked, in which order, and what every cell had come to by then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mlcli.core.errors import StoreError, UsageError
+from mlcli.core.seeds import digest
+from mlcli.experiment.run.split_results import SplitResult, each
+from mlcli.experiment.spec.cells import CellResult
+from mlcli.experiment.spec.facts import cell_from, dataset_from, facts_of_cell, facts_of_dataset
+from mlcli.experiment.store.database import Database, read_whole
+
+SplitsOf = Callable[[int, str], Sequence[SplitResult]]
+"""The answers that are stored for a cell (its id and kind)."""
+
+RUN_COLUMNS = "title, source, seed, metrics, id, started, finished, cells"
+RUN_CELLS = """
+SELECT run_cells.cell, cells.key, datasets.facts, run_cells.facts,
+    status, why, trace, answered, pooled, stored, notes
+FROM run_cells JOIN datasets ON datasets.digest = run_cells.dataset LEFT JOIN cells ON cells.id = run_cells.cell
+WHERE run = ? ORDER BY position
+"""
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """One run of an experiment: what it was called, when it ran, what was asked of it."""
+
+    title: str = ""
+    source: str | None = None
+    seed: int = 1
+    metrics: tuple[str, ...] = ()
+    id: int = 0
+    started: str = ""
+    finished: str | None = None
+    cells: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class RunLog:
+    """Writes runs down, and makes their results again from stored answers."""
+
+    database: Database
+    splits_of: SplitsOf
+
+    def begin(self, about: RunFacts, started: str, cells: int) -> int:
+        """The id of a new run."""
+        row = (started, about.title, about.source, about.seed, json.dumps(about.metrics), cells)
+        columns = "(started, title, source, seed, metrics, cells)"
+        with self.database.transaction():
+            return self.database.write(f"INSERT INTO runs {columns} VALUES (?, ?, ?, ?, ?, ?)", *row)
+
+    def finish(self, run: int, finished: str, results: Sequence[CellResult]) -> None:
+        """Write down every result of a run, at once."""
+        with self.database.transaction():
+            for position, result in enumerate(results):
+                self._write(run, position, result)
+            self.database.write("UPDATE runs SET finished = ? WHERE id = ?", finished, run)
+
+    def runs(self) -> list[RunFacts]:
+        """Every run, oldest first."""
+        found = self.database.all(f"SELECT {RUN_COLUMNS} FROM runs ORDER BY id")
+        with read_whole(self.database.path):
+            return [_run_from(row) for row in found]
+
+    def run(self, run: int) -> tuple[RunFacts, list[CellResult]]:
+        """One run with its results, in the order in which they were asked for."""
+        row = self.database.one(f"SELECT {RUN_COLUMNS} FROM runs WHERE id = ?", run)
+        if row is None:
+            raise UsageError(f"there is no run {run} in {self.database.path}", hint="`mlcli runs` lists all")
+        with read_whole(self.database.path):
+            about = _run_from(row)
+        if about.finished is None:
+            hint = "run the experiment again: what it did is stored, and only the rest runs"
+            raise StoreError(f"run {run} was not finished", where=str(self.database.path), hint=hint)
+        with read_whole(self.database.path):
+            return about, [self._result(found) for found in self.database.all(RUN_CELLS, run)]
+
+    def _write(self, run: int, position: int, result: CellResult) -> None:
+        dataset = facts_of_dataset(result.cell.dataset)
+        self.database.write("INSERT OR IGNORE INTO datasets VALUES (?, ?)", digest(dataset), json.dumps(dataset))
+        row = {
+            "run": run,
+            "position": position,
+            "cell": self.database.one("SELECT max(id) FROM cells WHERE key = ?", result.key)[0],
+            "dataset": digest(dataset),
+            "facts": json.dumps(facts_of_cell(result.cell)),
+            "status": result.status,
+            "why": result.why,
+            "trace": result.trace,
+            "answered": json.dumps(list(each(result.splits, "index"))),
+            "pooled": result.pooled,
+            "stored": result.stored,
+            "notes": json.dumps(result.notes),
+        }
+        columns, places = ", ".join(row), ", ".join("?" * len(row))
+        self.database.write(f"INSERT INTO run_cells ({columns}) VALUES ({places})", *row.values())
+
+    def _result(self, row: Sequence[Any]) -> CellResult:
+        cell, key, dataset, facts, status, why, trace, answered, pooled, stored, notes = row
+        asked = cell_from(json.loads(facts), dataset_from(json.loads(dataset)))
+        wanted = set(json.loads(answered))
+        splits = self._splits(cell, asked.kind)
+        if not wanted.issuperset(each(splits, "index")):
+            splits = tuple(split for split in splits if split.index in wanted)
+        return CellResult(
+            cell=asked,
+            status=status,
+            why=why,
+            splits=splits,
+            pooled=bool(pooled),
+            stored=bool(stored),
+            notes=(*json.loads(notes), *_lost(len(wanted) - len(splits))),
+            key=key or "",
+            trace=trace,
+        )
+
+    def _splits(self, cell: int | None, kind: str) -> Sequence[SplitResult]:
+        return () if cell is None else self.splits_of(cell, kind)
+
+
+def _lost(splits: int) -> tuple[str, ...]:
+    return (f"the answers of {splits} splits are damaged in the store: run it again",) if splits else ()
+
+
+def _run_from(row: Sequence[Any]) -> RunFacts:
+    title, source, seed, metrics, *rest = row
+    return RunFacts(title, source, seed, tuple(json.loads(metrics)), *rest)

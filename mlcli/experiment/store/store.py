@@ -1,0 +1,166 @@
+"""The store: answers of cells in blocks of splits, how each cell ended, and the runs that asked for them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from mlcli.experiment.run.split_results import Found, SplitResult
+from mlcli.experiment.spec.cells import Cell, CellResult
+from mlcli.experiment.spec.facts import facts_of_cell
+from mlcli.experiment.store.codec import checksum, decoded
+from mlcli.experiment.store.database import Database, opened, opened_to_read
+from mlcli.experiment.store.runs import RunFacts, RunLog
+from mlcli.tasks.table import kind_named
+
+__all__ = ["DEFAULT_PLACE", "Ending", "RunFacts", "Store", "StoredCell"]
+
+DEFAULT_PLACE = Path(".mlcli") / "runs.db"
+"""Where an experiment keeps its store, relative to its file."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a cell ended, and why; ``split`` is the one that failed, ``budget`` the seconds it was given."""
+
+    status: str
+    why: str = ""
+    trace: str = ""
+    split: int | None = None
+    budget: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class StoredCell:
+    """What the store holds of a cell; ``damaged`` counts the blocks that were refused."""
+
+    id: int
+    splits: Sequence[SplitResult]
+    ending: Ending | None = None
+    seconds: float = 0.0
+    damaged: int = 0
+    risky: bool = False
+    """Whether a process ended while it ran this cell, without a word."""
+
+
+class Store:
+    """An SQLite file; one process writes it at a time, a block of splits per transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._log = RunLog(database, lambda cell, kind: self.cell(cell, kind).splits)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """A store to run with; it is made where there is none."""
+        return cls(opened(path))
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """A store to look into."""
+        return cls(opened_to_read(path))
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._database.path
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.connection.close()
+
+    def cell(self, cell: int, kind: str) -> StoredCell:
+        """What is there of a cell; a block whose checksum is wrong is left out, so that it runs again."""
+        answers = kind_named(kind).answers
+        found = Found()
+        seconds, damaged = 0.0, 0
+        for payload, known, spent in self._database.all(BLOCKS, cell):
+            try:
+                if checksum(payload) != known:
+                    raise ValueError("the checksum is wrong")
+                found.add(decoded(payload, answers))
+                seconds += float(spent)
+            except (ValueError, TypeError):
+                damaged += 1
+        ending = self._database.one("SELECT status, why, trace, split, budget FROM endings WHERE cell = ?", cell)
+        risky = self._database.one("SELECT cell FROM risks WHERE cell = ?", cell) is not None
+        return StoredCell(cell, found.all(), Ending(*ending) if ending else None, seconds, damaged, risky)
+
+    def add(self, key: str, cell: Cell, splits: int) -> int:
+        """The id of a new cell without answers; from now on it is the one that its key finds."""
+        row = (key, now(), splits, json.dumps(facts_of_cell(cell)))
+        with self._database.transaction():
+            return self._database.write(NEW_CELL, *row)
+
+    def find_or_add(self, key: str, cell: Cell, splits: int) -> int:
+        """The id of the newest cell with a key; processes that ask for the same at once share one cell."""
+        found = self._newest(key)
+        if found is not None:
+            return found
+        row = (key, now(), splits, json.dumps(facts_of_cell(cell)))
+        with self._database.transaction():
+            found = self._newest(key)
+            return self._database.write(NEW_CELL, *row) if found is None else found
+
+    def _newest(self, key: str) -> int | None:
+        found: int | None = self._database.one("SELECT max(id) FROM cells WHERE key = ?", key)[0]
+        return found
+
+    def put_block(self, cell: int, first: int, count: int, payload: bytes, seconds: float) -> None:
+        """Keep the answers of some consecutive splits."""
+        row = (cell, first, count, seconds, payload, checksum(payload))
+        with self._database.transaction():
+            self._database.write("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?, ?, ?)", *row)
+
+    def put_ending(self, cell: int, ending: Ending) -> None:
+        """Keep how a cell ended."""
+        row = (cell, ending.status, ending.why, ending.trace, ending.split, ending.budget, now())
+        with self._database.transaction():
+            self._database.write("INSERT OR REPLACE INTO endings VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
+            self._database.write("DELETE FROM risks WHERE cell = ?", cell)
+
+    def put_risk(self, cell: int | None) -> None:
+        """Keep which cell this process is running itself; who finds that later knows that it ended the process."""
+        with self._database.transaction():
+            self._database.write("DELETE FROM risks WHERE process = ?", os.getpid())
+            if cell is not None:
+                self._database.write("INSERT OR REPLACE INTO risks VALUES (?, ?)", cell, os.getpid())
+
+    def begin_run(self, about: RunFacts, cells: int) -> int:
+        """The id of a new run, listed as unfinished until its results are there."""
+        return self._log.begin(about, now(), cells)
+
+    def finish_run(self, run: int, results: Sequence[CellResult]) -> None:
+        """Keep what a run came to, so that it can be shown again as it was."""
+        self._log.finish(run, now(), results)
+
+    def runs(self) -> list[RunFacts]:
+        """Every run, oldest first."""
+        return self._log.runs()
+
+    def run(self, run: int) -> tuple[RunFacts, list[CellResult]]:
+        """One run with its results, as it was; neither data nor methods are needed."""
+        return self._log.run(run)
+
+
+NEW_CELL = "INSERT INTO cells (key, created, splits, facts) VALUES (?, ?, ?, ?)"
+BLOCKS = "SELECT payload, checksum, seconds FROM blocks WHERE cell = ? ORDER BY first"
+
+
+def now() -> str:
+    """The time in the store: UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

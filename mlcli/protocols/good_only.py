@@ -1,0 +1,100 @@
+"""Good only: a model learns from good rows alone and is judged by its scores of unseen good and bad rows.
+
+Computed:
+    round(good rows × train_share) good rows are learned from. The other good rows and all bad ones are split
+    into two halves: validation, by which a threshold is chosen, and test, which is judged. Of an odd number test
+    has the larger part. Rows whose label is not known are in no part. Groups are never cut: a group with a bad
+    row counts as bad, and shares and halves are of groups.
+
+Cost:
+    One fit for each repeat.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.errors import DataError, MlcliWarning, Problem, raise_all
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.rows import Strata
+from mlcli.core.tables import Codes, Rows
+from mlcli.protocols._base import Protocol, Split
+from mlcli.protocols._parts import numbered
+from mlcli.protocols._units import Units, all_alike
+
+GOOD, BAD, UNKNOWN = 0, 1, -1
+FEWEST_GOOD, FEWEST_BAD = 3, 2
+"""One unit for each part that holds such rows."""
+FEW_BAD = 20
+"""Below this, half of the bad rows say little."""
+TRAIN, VALIDATION, TEST = range(3)
+
+
+@register(
+    "good-only", reference="Ng, Machine Learning (Coursera), lecture 15: developing and evaluating a detector"
+)
+@dataclass(kw_only=True, eq=False)
+class GoodOnly(Protocol):
+    """Train on good rows, choose the threshold on validation rows, judge test rows."""
+
+    train_share: float = param(0.6, "the share of the good rows that is learned from", gt=0, lt=1)
+    repeats: int = param(1, "how often rows are split anew", ge=1)
+
+    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+        """No labels, or too few rows of either."""
+        hint = "protocol: whole scores all rows, and needs no labels"
+        if strata.strata is None:
+            return [Problem(f"{self.id} needs labels: which rows are good, and which are not", hint=hint)]
+        good, bad = np.bincount(_labelled(strata)[1].stratum, minlength=2)[:2]
+        needed = f"{self.id} needs at least {FEWEST_GOOD} good rows and {FEWEST_BAD} bad ones (groups, if grouped)"
+        enough = good >= FEWEST_GOOD and bad >= FEWEST_BAD
+        return [] if enough else [Problem(f"{needed}, there are {good} and {bad}", hint=hint)]
+
+    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+        """One split for each repeat."""
+        raise_all(DataError, self.problems_with_rows(strata))
+        rows, units = _labelled(strata)
+        _warn(strata.rows - len(rows), int((units.stratum == BAD).sum()))
+        labels = numbered(self.id, 1, self.repeats)
+        return [_split(rows, dealt(units, self.train_share, rng)[units.of_row], label) for label in labels]
+
+
+def dealt(units: Units, train_share: float, rng: np.random.Generator) -> Codes:
+    """The part of each unit: a share of the good ones is learned from, all others are halved."""
+    part = np.empty(len(units), np.int32)
+    good, bad = (rng.permutation(np.flatnonzero(units.stratum == stratum)) for stratum in (GOOD, BAD))
+    learned = min(max(round(len(good) * train_share), 1), len(good) - 2)
+    part[good[:learned]] = TRAIN
+    for judged in (good[learned:], bad):
+        half = len(judged) // 2
+        part[judged[:half]], part[judged[half:]] = VALIDATION, TEST
+    return part
+
+
+def _labelled(strata: Strata) -> tuple[Rows, Units]:
+    """The rows whose label is known, and their units; a unit is bad if any of its rows is."""
+    assert strata.strata is not None
+    rows = np.flatnonzero(strata.strata != UNKNOWN)
+    labels = strata.strata[rows]
+    units = all_alike(Strata(len(rows), labels, None if strata.groups is None else strata.groups[rows]))
+    stratum = np.zeros(len(units), np.int32)
+    np.maximum.at(stratum, units.of_row, labels)
+    return rows, Units(units.noun, units.of_row, stratum)
+
+
+def _split(rows: Rows, part: Codes, label: str) -> Split:
+    train, validation, test = (rows[part == place] for place in (TRAIN, VALIDATION, TEST))
+    return Split(train=train, test=test, label=label, validation=validation)
+
+
+def _warn(unlabelled: int, bad: int) -> None:
+    if unlabelled:
+        warnings.warn(f"{unlabelled} rows without a label are in no part", MlcliWarning, stacklevel=3)
+    if bad < FEW_BAD:
+        message = f"there are {bad} bad rows or groups, and half of them choose the threshold: this says little"
+        warnings.warn(message, MlcliWarning, stacklevel=3)

@@ -1,0 +1,83 @@
+"""Labelled share: folds in which a model knows the class of only some training rows, for one share after another.
+
+Computed:
+    Every fold of a stratified k-fold is judged once for each of ``shares``. Of the training rows of each class
+    round(rows × share) keep their class, at least one; the classes of the others are hidden. What keeps its class
+    for a small share keeps it for a larger one, too. A model that does not accept unlabelled rows learns from the
+    labelled ones alone. A fold counts once in intervals over splits and in tests, by its mean over the shares.
+
+Cost:
+    folds × repeats × shares fits.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.rows import Strata
+from mlcli.core.tables import Array, Codes, Rows
+from mlcli.protocols._base import Split
+from mlcli.protocols._folds import StratifiedFolds
+
+
+@register("labelled-share", reference="Chapelle, Schölkopf & Zien 2006, Semi-Supervised Learning, chapter 21")
+@dataclass(kw_only=True, eq=False)
+class LabelledShare(StratifiedFolds):
+    """Folds for one share of labelled training rows after another."""
+
+    series: ClassVar[str] = "labelled share"
+
+    folds: int = param(5, "how many parts, each judged once for each share", ge=2)
+    shares: tuple[float, ...] = param(
+        (0.05, 0.1, 0.2, 0.5, 1.0), "the shares of training rows whose class is known", gt=0, le=1
+    )
+
+    def conflicts(self) -> list[str]:
+        """No share at all, or one twice."""
+        if not self.shares:
+            return ["shares takes one share or more"]
+        return ["a share stands in shares twice"] if len(set(self.shares)) < len(self.shares) else []
+
+    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+        """The folds of the first share, then those of the next."""
+        assert strata.strata is not None
+        folds = super().splits(strata, rng)
+        kept = [_first_to_be_labelled(strata.strata[fold.train], rng) for fold in folds]
+        _warn_of_equal_shares(kept, sorted(self.shares))
+        return list(_hidden(folds, kept, self.shares))
+
+
+def _hidden(folds: Sequence[Split], kept: Sequence[Array], shares: Sequence[float]) -> Iterator[Split]:
+    for share in shares:
+        for fold, least in zip(folds, kept, strict=True):
+            known = least <= share
+            label = f"{100 * share:.6g} % labelled, {fold.label}"
+            yield Split(train=fold.train[known], test=fold.test, label=label, hidden=fold.train[~known])
+
+
+def _warn_of_equal_shares(kept: Sequence[Array], shares: Sequence[float]) -> None:
+    """Say so where a larger share labels no row more than a smaller one, in any fold."""
+    labelled = [tuple(int((least <= share).sum()) for least in kept) for share in shares]
+    groups = [[share for share, rows in zip(shares, labelled, strict=True) if rows == same] for same in labelled]
+    for alike in dict.fromkeys(tuple(group) for group in groups if len(group) > 1):
+        named = " and ".join(f"{100 * share:.6g} %" for share in alike)
+        text = f"there are so few rows that {named} label the same ones, at least one of each class"
+        warnings.warn(text, MlcliWarning, stacklevel=3)
+
+
+def _first_to_be_labelled(y: Codes, rng: np.random.Generator) -> Array:
+    """The smallest share at which each row is labelled: the i-th of n shuffled rows of a class at (i - ½) / n."""
+    least = np.empty(len(y))
+    for code in np.unique(y):
+        rows: Rows = rng.permutation(np.flatnonzero(y == code))
+        least[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
+        least[rows[0]] = 0.0
+    return least

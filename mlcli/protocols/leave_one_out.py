@@ -1,0 +1,44 @@
+"""Leave-one-out: every row is judged by a model that has learned from all others.
+
+Computed:
+    One split for each row; metrics are taken over all answers at once, since one row has no spread, no class
+    balance and no variance of its own. Where rows are grouped, a whole group is left out at a time.
+
+Cost:
+    As many fits as there are rows, or groups; nothing is random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.registry import register
+from mlcli.core.rows import Strata
+from mlcli.protocols._base import Protocol, Split
+from mlcli.protocols._parts import Parts, numbered
+from mlcli.protocols._units import all_alike, fewer_than_two
+
+
+@register(
+    "leave-one-out", reference="Lachenbruch & Mickey 1968, Estimation of error rates in discriminant analysis"
+)
+@dataclass(kw_only=True, eq=False)
+class LeaveOneOut(Protocol):
+    """As many splits as there are rows, or groups."""
+
+    pooled: ClassVar[bool] = True
+
+    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+        """Fewer than two rows, or groups."""
+        return fewer_than_two(self.id, strata)
+
+    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+        """One split for each row, or group, in order."""
+        raise_all(DataError, self.problems_with_rows(strata))
+        units = all_alike(strata)
+        return Parts([units.of_row], numbered(units.noun.removesuffix("s"), len(units), 1))

@@ -1,0 +1,24 @@
+"""Repeated holdout: holdout with a new random part held out ten times.
+
+Computed:
+    As holdout; the scores of all repeats are averaged. A row may be judged several times, or never.
+
+Cost:
+    One fit for each repeat.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.protocols._holdout import HeldOut
+
+
+@register("repeated-holdout", reference="Picard & Cook 1984, Cross-validation of regression models")
+@dataclass(kw_only=True, eq=False)
+class RepeatedHoldout(HeldOut):
+    """Holdout with a new random part held out ten times."""
+
+    repeats: int = param(10, "how often a new part is held out", ge=1)

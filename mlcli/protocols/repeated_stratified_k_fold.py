@@ -1,0 +1,28 @@
+"""Repeated stratified k-fold: stratified k-fold with the rows dealt anew ten times.
+
+Computed:
+    As stratified k-fold; the scores of all folds of all repeats are averaged. Folds of different repeats
+    share rows, so that their spread understates what new data would show.
+
+Cost:
+    folds × repeats fits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.protocols._folds import StratifiedFolds
+
+
+@register(
+    "repeated-stratified-k-fold",
+    reference="Bouckaert & Frank 2004, Evaluating the replicability of significance tests",
+)
+@dataclass(kw_only=True, eq=False)
+class RepeatedStratifiedKFold(StratifiedFolds):
+    """Stratified k-fold with the rows dealt anew ten times."""
+
+    repeats: int = param(10, "how often the rows are dealt anew", ge=1)

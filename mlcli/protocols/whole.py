@@ -1,0 +1,35 @@
+"""Whole: a model learns from all rows, and is judged by the same rows.
+
+Computed:
+    One split, whose training and judged rows are all rows. Nothing is held out: the scores say how well the model
+    describes these rows, not what it would say of others. For kinds that learn without labels only.
+
+Cost:
+    One fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.registry import register
+from mlcli.core.rows import Strata
+from mlcli.protocols._base import Protocol, Split
+
+
+@register("whole", reference="Jain & Dubes 1988, Algorithms for Clustering Data, chapter 4")
+@dataclass(kw_only=True, eq=False)
+class Whole(Protocol):
+    """One split that holds nothing out."""
+
+    def asks_only_learned_rows(self) -> bool:
+        """All of them."""
+        return True
+
+    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+        """The one split."""
+        rows = np.arange(strata.rows)
+        return [Split(train=rows, test=rows, label="all rows")]

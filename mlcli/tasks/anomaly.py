@@ -1,0 +1,203 @@
+"""Anomaly detection: rows that are learned from without labels, a score for each row, and rows flagged by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.answers import Answers
+from mlcli.core.model import Model, refuse_not_finite
+from mlcli.core.params import learned
+from mlcli.core.rows import Strata
+from mlcli.core.schema import Schema
+from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.tasks.unsupervised import UNKNOWN, UnlabelledRows, Unsupervised
+
+GOOD, ANOMALY = 0, 1
+"""The labels."""
+LEVELS = 2
+"""Good and anomalous: a target of more levels judges nothing."""
+EXPLAINED_ROWS = 1000
+"""Of the rows asked, how many of the oddest are told which columns made them so."""
+REASONS = 3
+"""How many columns are named for a row."""
+NO_REASON = -1
+BY_VALIDATION = "the one with the highest F1 on validation rows"
+USUAL = 0.99
+"""Where no label tells what an anomaly is, rows are flagged that score higher than this share of training rows."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScreenedRows(UnlabelledRows):
+    """Rows among which some may be anomalies: label 1 an anomaly, 0 a good row, -1 not known."""
+
+    kind = "anomaly"
+
+    @property
+    def base(self) -> type[Model]:
+        """How a model learns from such rows, and is asked about them."""
+        return Detector
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> ScreenedRows:
+        """Every row of a dataset; a target gives labels when it has two levels, the second being the anomaly."""
+        rows = super().from_table(table, schema)
+        return rows if len(rows.classes) in (0, LEVELS) else rows.unlabelled()
+
+    def to_learn_from(self) -> ScreenedRows:
+        """The rows that are known to be good; all where there are none."""
+        good = np.flatnonzero(self.labels == GOOD)
+        return self.take(good) if len(good) else self
+
+    def strata(self) -> Strata:
+        """Labels are the strata, where any are known."""
+        known = bool((self.labels != UNKNOWN).any())
+        return Strata(len(self), self.labels if known else None, self.groups)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScoreAnswers(Answers):
+    """Anomaly: the score of each row, higher for odder ones, and from which score on it is flagged."""
+
+    score: Array
+    truth: Codes
+    """1 an anomaly, 0 a good row, -1 not known."""
+    classes: tuple[str, ...]
+    """The names of label 0 and label 1, where there are labels."""
+    columns: tuple[str, ...]
+    """The columns as the method saw them."""
+    reasons: Codes
+    """For the oddest rows the columns (n × 3) that add most to the score, the first adding most; -1 for none."""
+    shares: Array
+    """What each of these adds, as a share of the whole; below 0 where the cell is lower than usual."""
+    threshold: Array | None = None
+    """The score from which on a row is flagged, the same for all rows of a split; None where none was chosen."""
+    threshold_from: str = ""
+    """How it was chosen."""
+
+    @property
+    def flagged(self) -> Flags:
+        """The rows that score at least the threshold."""
+        if self.threshold is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.asarray(self.score >= self.threshold)
+
+
+@dataclass(kw_only=True, eq=False)
+class Detector(Unsupervised):
+    """Answers a score for each row: the higher, the odder."""
+
+    threshold_: float | None = learned()
+    """Where a model is kept: the score from which on it flags rows."""
+    threshold_from_: str = learned()
+
+    @classmethod
+    def settle(cls, model: Any, learned: Any, data: Any) -> None:
+        """Choose a threshold: by F1 where there are anomalies, too, else by the scores of the rows alone."""
+        own: Any = cls.ask(model, learned)
+        others = data.take(np.flatnonzero((data.labels == ANOMALY) & ~np.isin(data.rows, learned.rows)))
+        if len(others):
+            other: Any = cls.ask(model, others)
+            good, anomaly = data.classes
+            known = f"{len(learned):,} rows that are '{good}' and {len(others):,} that are '{anomaly}'"
+            model.threshold_ = threshold_by_f1(ScoreAnswers.pooled([own, other]))
+            model.threshold_from_ = f"the one with the highest F1 on {known} (only the former were learned from)"
+        else:
+            model.threshold_ = threshold_above_most(own)
+            model.threshold_from_ = f"just above {100 * USUAL:.0f} % of the rows that were learned from"
+
+    @staticmethod
+    def ask(model: Any, data: Any) -> Answers:
+        """The score of each row, and for the oddest ones the columns that made them so."""
+        score = model.score_rows(data.table)
+        refuse_not_finite(model, score)
+        columns, reasons, shares = why(model, data.table, score, EXPLAINED_ROWS)
+        return ScoreAnswers(
+            rows=data.rows,
+            weight=data.weight,
+            score=score,
+            truth=data.labels,
+            classes=data.classes,
+            columns=columns,
+            reasons=reasons,
+            shares=shares,
+            threshold=None if model.threshold_ is None else np.full(len(score), model.threshold_),
+            threshold_from=model.threshold_from_ or "",
+        )
+
+    @classmethod
+    def judged(cls, model: Any, data: Any, split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
+        """The scores of each part that has rows; the validation rows, where there are any, give the threshold."""
+        asked: dict[str, Any] = {
+            part: cls.ask(model, data.take(rows)) for part in parts if len(rows := getattr(split, part)) > 0
+        }
+        validation = asked.get("validation")
+        threshold = None if validation is None else threshold_by_f1(validation)
+        if threshold is None:
+            return asked
+        return {
+            part: replace(answers, threshold=np.full(len(answers), threshold), threshold_from=BY_VALIDATION)
+            for part, answers in asked.items()
+        }
+
+    def score_rows(self, table: Table) -> Array:
+        """How odd each row is."""
+        raise TypeError(f"{type(self).__name__} does not say how it scores rows")
+
+    def deviations(self, table: Table) -> Array:
+        """What each number of a row adds to its oddness, below 0 where it is lower than usual; 0 if unknown."""
+        return np.zeros(table.numbers.shape)
+
+    def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
+        """The names of the numeric columns, and what each adds to the oddness of each row."""
+        return tuple(column.name for column in table.number_columns), self.deviations(table)
+
+
+def threshold_by_f1(answers: ScoreAnswers) -> float | None:
+    """The score from which on flagging rows gives the highest F1; of equals the highest, which flags fewest.
+
+    None where no labelled row is an anomaly.
+    """
+    known = answers.truth != UNKNOWN
+    score, weight = answers.score[known], answers.weights[known]
+    anomalous = weight * (answers.truth[known] == ANOMALY)
+    if not anomalous.sum() > 0:
+        return None
+    order = np.argsort(-score, kind="stable")
+    descending = score[order]
+    flagged, hits = np.cumsum(weight[order]), np.cumsum(anomalous[order])
+    f1 = 2 * hits / (flagged + anomalous.sum())
+    last_of_equals = np.append(descending[1:] < descending[:-1], True)
+    best = int(np.argmax(np.where(last_of_equals, f1, -1.0)))
+    return float(descending[best])
+
+
+def threshold_above_most(answers: ScoreAnswers) -> float:
+    """The lowest score above those of the usual share of rows."""
+    order = np.argsort(answers.score, kind="stable")
+    reached = np.cumsum(answers.weights[order])
+    usual = answers.score[order[np.searchsorted(reached, USUAL * reached[-1])]]
+    return float(np.nextafter(usual, np.inf))
+
+
+def why(model: Any, table: Table, score: Array, count: int) -> tuple[tuple[str, ...], Codes, Array]:
+    """Names of columns, and for so many of the oddest rows the columns that add most with their signed shares."""
+    reasons = np.full((len(table), REASONS), NO_REASON, dtype=np.int32)
+    shares = np.zeros((len(table), REASONS))
+    oddest = np.argsort(-score, kind="stable")[:count]
+    columns, added = model.reasons(table.take(oddest))
+    first, parts = _largest(added)
+    reasons[oddest, : first.shape[1]] = np.where(parts == 0, NO_REASON, first)
+    shares[oddest, : first.shape[1]] = parts
+    return columns, reasons, shares
+
+
+def _largest(added: Array) -> tuple[Rows, Array]:
+    """The columns that add most to each row, and the signed share of each."""
+    size = np.abs(added)
+    whole = size.sum(axis=1, keepdims=True)
+    first = np.argsort(-size, axis=1, kind="stable")[:, :REASONS]
+    share = np.divide(added, whole, out=np.zeros_like(added), where=whole > 0)
+    return first, np.take_along_axis(share, first, axis=1)

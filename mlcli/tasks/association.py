@@ -1,0 +1,308 @@
+"""Transactions: rows as sets of items, the base of methods that find rules in them, and what rules say of rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from mlcli.core.accepts import Accepts
+from mlcli.core.answers import Answers
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.limits import refuse_unlearnable
+from mlcli.core.model import Model
+from mlcli.core.names import listed
+from mlcli.core.params import learned
+from mlcli.core.rows import RowsOfTable, extras_of
+from mlcli.core.schema import Column, Schema
+from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Table
+from mlcli.tasks.classification import DECIMALS
+
+ALWAYS = "(always)"
+"""How a rule without a condition reads."""
+NEVER_WRONG = "a rule without a conviction is never wrong in the rows that it was found in"
+NOTHING_TOGETHER = (
+    "no training row has more than one item, so nothing stands together; "
+    "if each row is one item of a transaction, say so in the sidecar: roles: {group: [...], item: [...]}"
+)
+UNKNOWN = np.int8(-1)
+"""What a rule that a split did not find says of its rows."""
+Itemset = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Transactions(RowsOfTable):
+    """Rows as sets of items: a boolean column is one item, any other column of levels one for each level."""
+
+    kind = "association"
+
+    left_out: tuple[str, ...] = ()
+    """Columns of numbers that are no items."""
+
+    @property
+    def base(self) -> type[Model]:
+        """How a model learns from such rows, and is asked about them."""
+        return Associator
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> Transactions:
+        """Every row of a dataset; numbers that are 0 or 1 throughout are taken as absent and present."""
+        names = {column.name for column in schema.features()}
+        cells = [(column, cells) for column, cells in table.parts() if column.name in names]
+        parts = [(column, cells) if column.coded else _zeros_and_ones(column, cells) for column, cells in cells]
+        items = [part for part in parts if part is not None]
+        kept = {column.name for column, _ in items}
+        return cls(
+            table=Table.of(items, len(table)),
+            rows=np.arange(len(table)),
+            left_out=tuple(column.name for column, _ in cells if column.name not in kept),
+            **extras_of(table, schema),
+        )
+
+
+@dataclass(frozen=True)
+class Item:
+    """A level of a coded column, by their places."""
+
+    name: str
+    column: int
+    level: int
+
+
+def items_of(columns: Sequence[Column]) -> tuple[Item, ...]:
+    """The items of coded columns; of a boolean one only the level that means yes."""
+    return tuple(
+        Item(column.name if column.kind == "boolean" else f"{column.name}={name}", place, level)
+        for place, column in enumerate(columns)
+        for level, name in enumerate(column.levels)
+        if column.kind != "boolean" or level == len(column.levels) - 1
+    )
+
+
+def baskets_of(table: Table, items: Sequence[Item]) -> Flags:
+    """Which row (n × items) has which item; an empty cell is no item."""
+    columns, levels = ([getattr(item, part) for item in items] for part in ("column", "level"))
+    return np.asarray(table.codes[:, columns] == np.array(levels, np.int32))
+
+
+@dataclass(frozen=True)
+class Rule:
+    """If a row has all of some items, it has others; the shares are those of the training rows."""
+
+    when: Itemset
+    then: Itemset
+    support: float
+    when_support: float
+    then_support: float
+
+    @property
+    def confidence(self) -> float:
+        """The share of the rows with the condition that have the rest as well."""
+        return self.support / self.when_support
+
+    @property
+    def lift(self) -> float:
+        """How much more often that is than among all rows."""
+        return self.confidence / self.then_support
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RuleAnswers(Answers):
+    """Association: what each rule says of each judged row, and beside that what training said of the rules."""
+
+    fires: np.ndarray[Any, Any]
+    """Whether the row (n × rules) meets the condition: 1 or 0, -1 where its split has not found the rule."""
+    holds: np.ndarray[Any, Any]
+    """Whether the row has the items that the rule expects."""
+    when: tuple[str, ...]
+    then: tuple[str, ...]
+    support: tuple[float, ...]
+    confidence: tuple[float, ...]
+    lift: tuple[float, ...]
+    found: tuple[int, ...] = field(default=())
+    """In how many of the pooled splits each rule was found."""
+
+    @classmethod
+    def pooled(cls, parts: Sequence[Self]) -> Self:
+        """All rules of several splits, those that most have found first; what training said is averaged."""
+        places: dict[tuple[str, str], int] = {}
+        for part in parts:
+            for rule in zip(part.when, part.then, strict=True):
+                places.setdefault(rule, len(places))
+        columns = [[places[rule] for rule in zip(part.when, part.then, strict=True)] for part in parts]
+        found = np.bincount(
+            np.concatenate([np.empty(0, np.intp), *columns]).astype(np.intp), minlength=len(places)
+        )
+        order = np.argsort(-found, kind="stable")
+        rules = list(places)
+
+        def widened(name: str) -> np.ndarray[Any, Any]:
+            blocks = [np.full((len(part), len(places)), UNKNOWN) for part in parts]
+            for part, block, mine in zip(parts, blocks, columns, strict=True):
+                block[:, mine] = getattr(part, name)
+            return np.concatenate(blocks)[:, order]
+
+        def averaged(name: str) -> tuple[float, ...]:
+            sums = np.zeros(len(places))
+            for part, mine in zip(parts, columns, strict=True):
+                sums[mine] += getattr(part, name)
+            return tuple((sums / np.maximum(found, 1))[order].tolist())
+
+        weight = None if parts[0].weight is None else np.concatenate([part.weights for part in parts])
+        return cls(
+            rows=np.concatenate([part.rows for part in parts]),
+            weight=weight,
+            fires=widened("fires"),
+            holds=widened("holds"),
+            when=tuple(rules[place][0] for place in order),
+            then=tuple(rules[place][1] for place in order),
+            support=averaged("support"),
+            confidence=averaged("confidence"),
+            lift=averaged("lift"),
+            found=tuple(found[order].tolist()),
+        )
+
+
+@dataclass(kw_only=True, eq=False)
+class Associator(Model):
+    """Finds rules that hold between the items of rows; a method says in ``mined`` how.
+
+    ``when_`` and ``then_`` hold the items of each rule, filled up with -1; ``shares_`` the support of the rule, of
+    its condition and of what it expects.
+    """
+
+    when_: Codes = learned()
+    then_: Codes = learned()
+    shares_: Array = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Levels as they are; an empty cell is no item."""
+        return Accepts(numbers=False, nominal=True, missing=True, weights=True)
+
+    @staticmethod
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+        """Let a model find rules; columns of numbers, which are no items, are named."""
+        refuse_unlearnable(data)
+        model.columns_ = data.table.columns
+        model.fit(data, rng)
+
+    @staticmethod
+    def ask(model: Any, data: Any) -> Answers:
+        """What each rule says of each row."""
+        fires, holds = model.applied(data.table)
+        rules, names = model.rules(), model.item_names()
+        return RuleAnswers(
+            rows=data.rows,
+            weight=data.weight,
+            fires=fires.astype(np.int8),
+            holds=holds.astype(np.int8),
+            when=tuple(worded(rule.when, names) for rule in rules),
+            then=tuple(worded(rule.then, names) for rule in rules),
+            support=tuple(rule.support for rule in rules),
+            confidence=tuple(rule.confidence for rule in rules),
+            lift=tuple(rule.lift for rule in rules),
+            found=(1,) * len(rules),
+        )
+
+    def fit(self, data: Transactions, rng: np.random.Generator) -> None:
+        """Find the rules, and keep them in an order that does not depend on that of the rows."""
+        if data.left_out:
+            text = f"numbers are no items, so these columns are left out: {listed(data.left_out)}"
+            warnings.warn(text, MlcliWarning, stacklevel=2)
+        data = data.counted()
+        baskets = baskets_of(data.table, items_of(data.table.columns))
+        if (baskets.sum(axis=1) <= 1).all():
+            warnings.warn(NOTHING_TOGETHER, MlcliWarning, stacklevel=2)
+        rules = self.mined(baskets, data.weights / data.weights.sum())
+        self.when_, self.then_ = (filled([getattr(rule, side) for rule in rules]) for side in ("when", "then"))
+        shares = [(rule.support, rule.when_support, rule.then_support) for rule in rules]
+        self.shares_ = np.array(shares, np.float64).reshape(len(rules), 3)
+
+    def mined(self, baskets: Flags, weights: Array) -> list[Rule]:
+        """The rules, best first; the weights of the rows add up to 1."""
+        raise TypeError(f"{type(self).__name__} does not say how it finds rules")
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that were found, best first."""
+        sides = (
+            [tuple(int(item) for item in row if item >= 0) for row in side] for side in (self.when_, self.then_)
+        )
+        return tuple(Rule(*both, *shares) for *both, shares in zip(*sides, self.shares_.tolist(), strict=True))
+
+    def item_names(self) -> tuple[str, ...]:
+        """The items, as rules name them."""
+        return tuple(item.name for item in items_of(self.columns_))
+
+    def applied(self, table: Table) -> tuple[Flags, Flags]:
+        """Which row (n × rules) meets the condition of a rule, and which has what it expects."""
+        baskets = baskets_of(table, items_of(self.columns_))
+        rules = self.rules()
+        fires, holds = (np.empty((len(table), len(rules)), bool) for _ in range(2))
+        for place, rule in enumerate(rules):
+            fires[:, place] = baskets[:, rule.when].all(axis=1)
+            holds[:, place] = baskets[:, rule.then].all(axis=1)
+        return fires, holds
+
+    def explain(self) -> Explanation:
+        """The rules with what the training rows say of them."""
+        names = self.item_names()
+        rows = tuple(
+            (
+                worded(rule.when, names),
+                worded(rule.then, names),
+                rule.support,
+                rule.confidence,
+                rule.lift,
+                conviction(rule.confidence, rule.then_support),
+            )
+            for rule in self.rules()
+        )
+        header = ("if", "then", "support", "confidence", "lift", "conviction")
+        lines = () if rows else ("none was found",)
+        note = NEVER_WRONG if any(row[-1] is None for row in rows) else ""
+        return (Section(f"Rules: {len(rows)}", header=header, rows=rows, lines=lines, note=note),)
+
+    def check_learned(self) -> None:
+        """Rules may name no item that there is not."""
+        known = len(items_of(self.columns_))
+        for side in (self.when_, self.then_):
+            if side.ndim != 2 or ((side < MISSING_CODE) | (side >= known)).any():
+                raise ValueError("a rule names an item that there is not")
+        if self.shares_.shape != (len(self.when_), 3) or len(self.when_) != len(self.then_):
+            raise ValueError("the shares do not fit the rules")
+        if ((self.shares_ <= 0) | (self.shares_ > 1 + 10.0**-DECIMALS)).any():
+            raise ValueError("a share is none")
+
+
+def conviction(confidence: float, then_support: float) -> float | None:
+    """How often the rule would be wrong by chance, for each time that it is wrong; None where it never is."""
+    wrong = 1.0 - confidence
+    return None if wrong <= 10.0**-DECIMALS else (1.0 - then_support) / wrong
+
+
+def worded(items: Itemset, names: Sequence[str]) -> str:
+    """The items of one side of a rule."""
+    return " & ".join(names[item] for item in items) or ALWAYS
+
+
+def filled(itemsets: Sequence[Itemset]) -> Codes:
+    """Itemsets as the rows of one array, filled up with -1."""
+    width = max(map(len, itemsets), default=0)
+    rows = np.full((len(itemsets), width), -1, np.int32)
+    for row, items in zip(rows, itemsets, strict=True):
+        row[: len(items)] = items
+    return rows
+
+
+def _zeros_and_ones(column: Column, cells: Any) -> tuple[Column, Any] | None:
+    """Numbers that say whether an item is there, as a boolean column; None for other numbers."""
+    present = ~np.isnan(cells)
+    if not present.any() or not np.isin(cells[present], (0.0, 1.0)).all():
+        return None
+    codes = np.where(present, np.nan_to_num(cells), MISSING_CODE).astype(np.int32)
+    return replace(column, kind="boolean", levels=("0", "1")), codes

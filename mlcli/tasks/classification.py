@@ -1,0 +1,211 @@
+"""Classification: rows with a class each, and models that answer a class with probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from mlcli.core.answers import Answers
+from mlcli.core.held_out import HeldOut, Round, totals_outside
+from mlcli.core.limits import refuse_extremes, refuse_unlearnable
+from mlcli.core.model import Model, refuse_not_finite
+from mlcli.core.params import learned
+from mlcli.core.rows import RowsOfTable, Strata, common_fields, target_of
+from mlcli.core.schema import Schema
+from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelledRows(RowsOfTable):
+    """Rows with a class each: ``y`` are codes into ``classes``.
+
+    ``unlabelled`` are more rows, of which every class is -1: only a model that accepts such rows learns from them.
+    """
+
+    kind = "classification"
+
+    y: Codes
+    classes: tuple[str, ...]
+    unlabelled: LabelledRows | None = None
+
+    @property
+    def base(self) -> type[Model]:
+        """How a model learns from such rows, and is asked about them."""
+        return Classifier
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> LabelledRows:
+        """The labelled rows of a dataset, with those whose target is empty as unlabelled rows beside them."""
+        target = target_of(schema)
+        y = table.cells(target).astype(np.int32)
+        column = next(column for column in table.columns if column.name == target)
+        labelled, *unlabelled = (
+            LabelledRows(**common_fields(table, schema, some), y=y[some], classes=column.levels)
+            for some in ((y >= 0, y < 0) if (y < 0).any() else (y >= 0,))
+        )
+        return labelled.beside(*unlabelled) if unlabelled else labelled
+
+    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
+        return {"y": self.y[rows]}
+
+    def hiding(self, train: Rows, hidden: Rows) -> Self:
+        """Some of the rows to learn from, and others whose class is hidden beside them."""
+        others = self.take(hidden).alone()
+        return self.take(train).beside(others.with_classes(np.full(len(others), MISSING_CODE, np.int32)))
+
+    def beside(self, others: LabelledRows) -> Self:
+        """The same rows with more unlabelled ones beside them."""
+        if not len(others):
+            return self
+        known = self.unlabelled
+        return replace(self, unlabelled=others if known is None else known.joined(others))
+
+    def alone(self) -> Self:
+        """The same rows without unlabelled ones beside them."""
+        return self if self.unlabelled is None else replace(self, unlabelled=None)
+
+    def with_classes(self, y: Codes) -> Self:
+        """The same rows with other classes."""
+        return replace(self, y=y)
+
+    def joined(self, others: LabelledRows) -> Self:
+        """These rows, then others of the same columns; groups are of no use to a model."""
+        weight = None if self.weight is None else np.concatenate([self.weight, others.weights])
+        return replace(
+            self,
+            table=self.table.joined(others.table),
+            rows=np.concatenate([self.rows, others.rows]),
+            y=np.concatenate([self.y, others.y]),
+            weight=weight,
+            groups=None,
+        )
+
+    def transformed(self, change: Callable[[Table], Table]) -> Self:
+        """The same rows, and those beside them, as a step has changed them."""
+        beside = None if self.unlabelled is None else self.unlabelled.transformed(change)
+        return replace(self.with_table(change(self.table)), unlabelled=beside)
+
+    @cached_property
+    def outputs(self) -> Array:
+        """Indicators (n × K) of the class: their mean over rows is the share of each class."""
+        return np.eye(len(self.classes))[self.y]
+
+    @cached_property
+    def class_totals(self) -> Array:
+        """The summed weight of each class."""
+        return np.bincount(self.y, weights=self.weight, minlength=len(self.classes)).astype(np.float64)
+
+    def strata(self) -> Strata:
+        """Classes are the strata."""
+        return Strata(len(self), self.y, self.groups)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelAnswers(Answers):
+    """Classification: true and predicted class codes and, where the model gives them, class probabilities."""
+
+    truth: Codes
+    predicted: Codes
+    classes: tuple[str, ...]
+    probabilities: Array | None = None
+
+
+DECIMALS = 12
+"""Shares that agree to so many decimals are equal: sums of weights round, and 0.1 + 0.2 is 0.3."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Classifier(Model):
+    """Answers a class, with probabilities."""
+
+    classes_: tuple[str, ...] = learned()
+    class_totals_: Array = learned()
+
+    @staticmethod
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+        """Let a model learn classes; training rows without anything to learn from are refused."""
+        refuse_unlearnable(data)
+        data = data if model.accepts.unlabelled else data.alone()
+        if data.unlabelled is not None:
+            refuse_extremes(data.unlabelled.table, data.unlabelled.weights)
+        model.columns_, model.target_ = data.table.columns, data.target
+        model.classes_, model.class_totals_ = data.classes, data.class_totals
+        model.fit(data, rng)
+
+    @staticmethod
+    def ask(model: Any, data: Any) -> Answers:
+        """The model's classes and probabilities for rows whose truth is known."""
+        probabilities = model.predict_proba(data.table)
+        refuse_not_finite(model, probabilities)
+        return LabelAnswers(
+            rows=data.rows,
+            weight=data.weight,
+            truth=data.y,
+            predicted=model.decide(probabilities),
+            classes=data.classes,
+            probabilities=probabilities,
+        )
+
+    def predict_proba(self, table: Table) -> Array:
+        """Probabilities (n × K), in the order of ``classes_``."""
+        raise TypeError(f"{type(self).__name__} does not say how it predicts classes")
+
+    def decide(self, probabilities: Array) -> Codes:
+        """The most probable class; of equals, the one with most training rows, then the first."""
+        return self.decide_among(probabilities, self.class_totals_[None, :])
+
+    def decide_among(self, probabilities: Array, class_totals: Array) -> Codes:
+        """The same for rows that different training rows answer: their class totals (n or 1 × K)."""
+        if len(class_totals) == 1:
+            order = _most_first(class_totals)[0]
+            first = first_of_the_largest(probabilities.T[order].T)
+            return np.asarray(order.astype(np.int32).take(first))
+        decided, tied = _largest(probabilities)
+        order = _most_first(class_totals[tied])
+        first = first_of_the_largest(np.take_along_axis(probabilities[tied], order, axis=1))
+        decided[tied] = np.take_along_axis(order, first[:, None], axis=1)[:, 0]
+        return decided
+
+    @staticmethod
+    def answers_of(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:
+        """Classes with their probabilities; between equal ones the class totals outside the part decide."""
+        counted = data.weights[:, None] * data.outputs
+        totals = totals_outside(counted, round_)[np.maximum(round_.part, 0)]
+        return LabelAnswers(
+            rows=data.rows,
+            weight=data.weight,
+            truth=data.y,
+            predicted=model.decide_among(held.answers, totals),
+            classes=data.classes,
+            probabilities=held.answers,
+        )
+
+
+def first_of_the_largest(shares: Array) -> Rows:
+    """The first column of each row that is as large as the largest, but for rounding."""
+    columns = np.ascontiguousarray(shares.T)
+    bound = columns.max(axis=0, initial=0.0) * (1 - 10.0**-DECIMALS)
+    first: Rows = np.zeros(len(shares), np.intp)
+    none_yet = np.ones(len(shares), bool)
+    for column in columns[:-1]:
+        none_yet &= column < bound
+        first += none_yet
+    return first
+
+
+def _largest(shares: Array) -> tuple[Codes, Rows]:
+    """The column of each row that is largest, and the rows in which it is not alone, but for rounding."""
+    columns = np.ascontiguousarray(shares.T)
+    near = columns >= columns.max(axis=0, initial=0.0) * (1 - 10.0**-DECIMALS)
+    return near.argmax(axis=0).astype(np.int32), np.flatnonzero(np.count_nonzero(near, axis=0) != 1)
+
+
+def _most_first(class_totals: Array) -> Rows:
+    """The classes (last axis) from most training rows to fewest; of equals, the first."""
+    largest = class_totals.max(axis=-1, keepdims=True)
+    order: Rows = np.argsort(-np.round(class_totals / largest, DECIMALS), axis=-1, kind="stable")
+    return order

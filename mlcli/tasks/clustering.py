@@ -1,0 +1,89 @@
+"""Clustering: rows that are put into groups; labels, where there are any, only judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mlcli.core.answers import Answers
+from mlcli.core.model import Model
+from mlcli.core.params import learned
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.tasks.group_profile import profile_of
+from mlcli.tasks.groups import around_centres, silhouettes
+from mlcli.tasks.unsupervised import UnlabelledRows, Unsupervised
+
+
+class ClusteredRows(UnlabelledRows):
+    """Rows to be put into groups."""
+
+    kind = "clustering"
+
+    @property
+    def base(self) -> type[Model]:
+        """How a model learns from such rows, and is asked about them."""
+        return Clusterer
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClusterAnswers(Answers):
+    """Clustering: the group of each row, its label where it has one (-1 else), and how it lies in its group."""
+
+    cluster: Codes
+    truth: Codes
+    classes: tuple[str, ...]
+    clusters: int
+    to_centre: Array
+    """Squared distance to the centre of the group."""
+    centre_to_all: Array
+    """Squared distance of that centre to the centre of all rows."""
+    silhouette: Array
+    """Rousseeuw's silhouette; NaN where it was not computed."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Clusterer(Unsupervised):
+    """Puts rows into groups, numbered from 0."""
+
+    transductive: ClassVar[bool] = False
+    """Whether it can only place the rows that it was fitted on."""
+
+    profile_: dict[str, Any] | None = learned()
+
+    @staticmethod
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+        """Let a model learn, and describe its groups."""
+        Unsupervised.learn(model, data, rng)
+        model.profile_ = profile_of(data.table, _groups_of(model, data), model.groups(), data.weights)
+
+    @staticmethod
+    def ask(model: Any, data: Any) -> Answers:
+        """The group of each row, with how it lies in it as the model sees the columns."""
+        group, groups = _groups_of(model, data), model.groups()
+        X = model.space(data.table)
+        own, between = around_centres(X, group, groups, data.weights)
+        return ClusterAnswers(
+            rows=data.rows,
+            weight=data.weight,
+            cluster=group,
+            truth=data.labels,
+            classes=data.classes,
+            clusters=groups,
+            to_centre=own,
+            centre_to_all=between,
+            silhouette=silhouettes(X, group, groups),
+        )
+
+    def cluster_of(self, table: Table) -> Codes:
+        """The group of each row."""
+        raise TypeError(f"{type(self).__name__} does not say how it places rows")
+
+    def groups(self) -> int:
+        """How many groups there are, empty ones included."""
+        raise TypeError(f"{type(self).__name__} does not say how many groups it makes")
+
+
+def _groups_of(model: Any, data: Any) -> Codes:
+    return np.asarray(model.cluster_of(data.table), dtype=np.int32)

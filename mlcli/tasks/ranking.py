@@ -1,0 +1,145 @@
+"""Ranking: rows that belong to a group, to be put in the order of their relevance within it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from mlcli.core.answers import Answers
+from mlcli.core.errors import DataError, FitError
+from mlcli.core.limits import refuse_unlearnable
+from mlcli.core.model import Model, refuse_not_finite
+from mlcli.core.pair_sums import pair_weight
+from mlcli.core.rows import RowsOfTable, extras_of
+from mlcli.core.schema import Column, Schema
+from mlcli.core.tables import Array, Codes, Rows, Table
+
+LEVELS_WITH_AN_ORDER = 2
+"""Of two levels the second is the relevant one, as yes after no; more need an order."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupedRows(RowsOfTable):
+    """Rows with a relevance each, in groups that no protocol cuts: ``groups`` are codes into ``names``."""
+
+    kind = "ranking"
+
+    relevance: Array
+    names: tuple[str, ...]
+    """What the groups are called."""
+
+    @property
+    def base(self) -> type[Model]:
+        """How a model learns from such rows, and is asked about them."""
+        return Ranker
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> Self:
+        """The rows of a dataset whose relevance is known."""
+        target, group = schema.the("target"), schema.the("group")
+        if target is None or group is None:
+            lacking = "target" if target is None else "group"
+            hint = f"give a column the role in the sidecar, such as 'roles: {{{lacking}: COLUMN}}'"
+            raise DataError(f"ranking needs a column with the role {lacking}, and there is none", hint=hint)
+        relevance = relevance_of(target, table.cells(target.name))
+        rows = np.flatnonzero(~np.isnan(relevance))
+        kept = table.take(rows)
+        return cls(
+            table=kept.select(column.name for column in schema.features()),
+            rows=rows,
+            target=target.name,
+            relevance=relevance[rows],
+            names=_names_of(group, kept.cells(group.name)),
+            **extras_of(kept, schema),
+        )
+
+    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
+        return {"relevance": self.relevance[rows]}
+
+    @property
+    def group(self) -> Codes:
+        """The group of each row."""
+        assert self.groups is not None
+        return self.groups
+
+
+def relevance_of(column: Column, cells: np.ndarray[Any, Any]) -> Array:
+    """The relevance of each row: a number, the rank of an ordinal level, or 1 for the second of two levels."""
+    if not column.coded:
+        return cells.astype(np.float64)
+    if column.kind == "nominal" and len(column.levels) != LEVELS_WITH_AN_ORDER:
+        what = f"'{column.name}' has {len(column.levels)} levels without an order, so none is more relevant"
+        hint = "say in the sidecar that it is ordinal, with its levels, the least relevant first"
+        raise DataError(what, hint=hint)
+    return np.where(cells < 0, np.nan, cells)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RankAnswers(Answers):
+    """Ranking: a score for each row, its relevance, and its group as a code into ``names``."""
+
+    score: Array
+    relevance: Array
+    group: Codes
+    names: tuple[str, ...]
+
+    @classmethod
+    def pooled(cls, parts: Any) -> Self:
+        """The answers of several splits as one; a group that was judged twice counts as two groups."""
+        sizes = [len(part.names) for part in parts]
+        starts = np.cumsum([0, *sizes[:-1]])
+        moved = [replace(part, group=part.group + start) for part, start in zip(parts, starts, strict=True)]
+        return replace(super().pooled(moved), names=tuple(name for part in parts for name in part.names))
+
+
+@dataclass(kw_only=True, eq=False)
+class Ranker(Model):
+    """Scores rows: within a group, the higher score goes first."""
+
+    @staticmethod
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+        """Let a model learn an order; training rows without any order to learn are refused."""
+        refuse_unlearnable(data)
+        if not pair_weight(data.relevance, data.group, data.weights).any():
+            raise FitError("no two training rows of one group differ in relevance, so there is no order to learn")
+        model.columns_, model.target_ = data.table.columns, data.target
+        model.fit(data, rng)
+
+    @staticmethod
+    def ask(model: Any, data: Any) -> Answers:
+        """The model's scores for rows whose relevance is known."""
+        score = model.score_rows(data.table)
+        refuse_not_finite(model, score)
+        present, group = np.unique(data.group, return_inverse=True)
+        return RankAnswers(
+            rows=data.rows,
+            weight=data.weight,
+            score=score,
+            relevance=data.relevance,
+            group=group.astype(np.int32),
+            names=tuple(data.names[code] for code in present.tolist()),
+        )
+
+    def score_rows(self, table: Table) -> Array:
+        """One number per row; it means something only beside those of the same group."""
+        raise TypeError(f"{type(self).__name__} does not say how it scores rows")
+
+
+def places(score: Array, group: Codes) -> Rows:
+    """The place of each row within its group, 1 for the highest score; equal scores share the best place."""
+    order = np.lexsort((-score, group))
+    position = np.arange(len(order))
+    new_group = np.diff(group[order], prepend=-1) != 0
+    new_place = new_group | (np.diff(score[order], prepend=np.nan) != 0)
+    start, first = (np.maximum.accumulate(np.where(new, position, 0)) for new in (new_group, new_place))
+    found = np.empty(len(order), np.intp)
+    found[order] = first - start + 1
+    return found
+
+
+def _names_of(column: Column, cells: np.ndarray[Any, Any]) -> tuple[str, ...]:
+    """In the order of the codes that groups have."""
+    values = np.unique(cells).tolist()
+    return tuple(column.levels[value] if column.coded else f"{value:.10g}" for value in values)

@@ -1,0 +1,220 @@
+"""Ratings that users gave to items: the rows, the base of recommenders, and what they answer."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.accepts import Accepts
+from mlcli.core.answers import Answers
+from mlcli.core.errors import DataError, FitError, MlcliWarning
+from mlcli.core.model import Model, refuse_not_finite
+from mlcli.core.moments import ROUNDING, moments
+from mlcli.core.params import learned
+from mlcli.core.schema import Column, Schema
+from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.tasks.classification import DECIMALS
+from mlcli.tasks.regression import Regressor, ValueAnswers, ValuedRows
+
+TOP = 10
+"""How many items a list of recommendations holds."""
+RATED_TWICE = (
+    "some judged rows are of a user and an item that training has a rating of: they are known better than others, "
+    "and no list can hold them"
+)
+BLOCK_CELLS = 4_000_000
+"""Users times items that are rated at once."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ratings(ValuedRows):
+    """Rows of a user, an item and a rating; the table holds the column of users, then that of items."""
+
+    kind = "recommendation"
+
+    @classmethod
+    def columns_of(cls, schema: Schema) -> tuple[Column, ...]:
+        """The users and the items; whatever else is known of a row is not looked at."""
+        return tuple(_the(role, schema) for role in ("user", "item"))
+
+    @property
+    def base(self) -> type[Model]:
+        """How a model learns from such rows, and is asked about them."""
+        return Recommender
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> Ratings:
+        """The ratings of a dataset; rows without a rating are left out."""
+        columns = cls.columns_of(schema)
+        whole = ValuedRows.from_table(table, schema)
+        parts = [(column, table.cells(column.name)[whole.rows]) for column in columns]
+        seen = Table.of(parts, len(whole))
+        return cls(
+            table=seen, rows=whole.rows, target=whole.target, weight=whole.weight, groups=whole.groups, y=whole.y
+        )
+
+    @property
+    def users(self) -> Codes:
+        """The user of each row, -1 where it is none that is known."""
+        return self.table.codes[:, 0]
+
+    @property
+    def items(self) -> Codes:
+        """The item of each row, -1 where it is none that is known."""
+        return self.table.codes[:, 1]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RatingAnswers(ValueAnswers):
+    """Recommendation: true and predicted ratings, and beside each row the list that its user was recommended."""
+
+    user: Codes
+    item: Codes
+    cold: Flags
+    """Whether the user or the item has no training rating."""
+    liked: Flags
+    """Whether the true rating reaches the mean of the training ratings."""
+    top: Codes
+    """The items (n × 10), best first, that the user has not rated in training; -1 where there are no more."""
+    users: tuple[str, ...]
+    items: tuple[str, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class Recommender(Model):
+    """Predicts what a user would give to an item.
+
+    A method says in ``fit_ratings`` what it learns, and in ``rate`` how it answers. Unknown users and items have
+    the code -1: what is learned of each user or item ends with an entry for them.
+    """
+
+    seen_user_: Rows = learned()
+    seen_item_: Rows = learned()
+    user_ratings_: Array = learned()
+    item_ratings_: Array = learned()
+    liked_from_: float = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Users and items as they are."""
+        return Accepts(numbers=False, nominal=True, missing=True, weights=True)
+
+    @staticmethod
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+        """Let a model learn ratings; steps would make something else of users and items."""
+        if getattr(model, "steps", ()):
+            raise FitError(f"{model.name} takes users and items as they are", hint="leave out the steps")
+        Regressor.learn(model, data, rng)
+
+    @staticmethod
+    def ask(model: Any, data: Any) -> Answers:
+        """The model's ratings of rows whose truth is known, and the list of each row's user."""
+        predicted = model.predict_values(data.table)
+        refuse_not_finite(model, predicted)
+        user, item = data.table.columns
+        if model.rated_before(data.table).any():
+            warnings.warn(RATED_TWICE, MlcliWarning, stacklevel=2)
+        return RatingAnswers(
+            rows=data.rows,
+            weight=data.weight,
+            truth=data.y,
+            predicted=predicted,
+            user=data.users,
+            item=data.items,
+            cold=model.cold(data.table),
+            liked=model.likes(data.y),
+            top=model.top_items(data.table),
+            users=user.levels,
+            items=item.levels,
+        )
+
+    def fit(self, data: Ratings, rng: np.random.Generator) -> None:
+        """Note who has rated what, then learn, in an order that does not depend on that of the rows."""
+        data = data.counted()
+        if (data.table.codes < 0).any():
+            raise FitError("a training row lacks its user or its item")
+        data = data.take(np.lexsort((data.y, data.items, data.users)))
+        users, items = (len(column.levels) for column in data.table.columns)
+        pairs = np.unique(data.users.astype(np.int64) * items + data.items)
+        self.seen_user_, self.seen_item_ = pairs // items, pairs % items
+        self.user_ratings_ = np.bincount(data.users, data.weights, users + 1).astype(np.float64)
+        self.item_ratings_ = np.bincount(data.items, data.weights, items + 1).astype(np.float64)
+        self.liked_from_ = float(moments(data.y[:, None], data.weights).mean[0])
+        self.fit_ratings(data, rng)
+
+    def fit_ratings(self, data: Ratings, rng: np.random.Generator) -> None:
+        """Learn from rows that all count, sorted by user and item."""
+        raise TypeError(f"{type(self).__name__} does not say how it learns")
+
+    def rate(self, users: Rows | Codes, items: Rows | Codes) -> Array:
+        """The rating of each pair; the two are broadcast against each other."""
+        raise TypeError(f"{type(self).__name__} does not say how it rates")
+
+    def predict_values(self, table: Table) -> Array:
+        """The rating of each row."""
+        users, items = table.codes.T
+        return np.array(np.broadcast_to(self.rate(users, items), len(table)))
+
+    def rated_before(self, table: Table) -> Flags:
+        """The rows whose user has rated their item in training."""
+        items = len(self.item_ratings_)
+        asked, seen = table.codes.astype(np.int64), self.seen_user_ * items + self.seen_item_
+        return np.isin(asked[:, 0] * items + asked[:, 1], seen) & (table.codes >= 0).all(axis=1)
+
+    def cold(self, table: Table) -> Flags:
+        """The rows whose user or item has no training rating."""
+        users, items = table.codes.T
+        return np.asarray((self.user_ratings_[users] == 0) | (self.item_ratings_[items] == 0))
+
+    def likes(self, ratings: Array) -> Flags:
+        """The ratings that reach the mean of the training ratings."""
+        return np.asarray(ratings - self.liked_from_ >= -ROUNDING * abs(self.liked_from_))
+
+    def top_items(self, table: Table) -> Codes:
+        """The list of each row's user; of items that are rated alike, those with more training ratings first."""
+        known = np.flatnonzero(self.item_ratings_ > 0)
+        items = known[np.argsort(-self.item_ratings_[known], kind="stable")]
+        users, place = np.unique(table.codes[:, 0], return_inverse=True)
+        step = max(1, BLOCK_CELLS // max(1, len(items)))
+        lists = [self._lists(users[start : start + step], items) for start in range(0, len(users), step)]
+        return np.concatenate([np.empty((0, TOP), np.int32), *lists])[place]
+
+    def _lists(self, users: Codes, items: Rows) -> Codes:
+        """The best items of each user that it has not rated."""
+        ratings = np.broadcast_to(self.rate(users[:, None], items[None, :]), (len(users), len(items)))
+        ratings = np.round(ratings, DECIMALS)
+        ratings[self._seen_by(users, items)] = -np.inf
+        best = np.argsort(-ratings, axis=1, kind="stable")[:, :TOP]
+        unseen = np.take_along_axis(ratings, best, axis=1) > -np.inf
+        lists = np.full((len(users), TOP), -1, np.int32)
+        lists[:, : best.shape[1]] = np.where(unseen, items[best], -1)
+        return lists
+
+    def _seen_by(self, users: Codes, items: Rows) -> tuple[Rows, Rows]:
+        """Where in a grid of users and items those are that a user has rated."""
+        row_of, column_of = np.full(len(self.user_ratings_), -1), np.full(len(self.item_ratings_), -1)
+        row_of[users], column_of[items] = np.arange(len(users)), np.arange(len(items))
+        row_of[-1] = -1
+        rows, columns = row_of[self.seen_user_], column_of[self.seen_item_]
+        return rows[rows >= 0], columns[rows >= 0]
+
+    def check_learned(self) -> None:
+        """Counts and lists must fit the users and items that are known."""
+        users, items = (len(column.levels) for column in self.columns_)
+        shapes = (self.user_ratings_.shape, self.item_ratings_.shape, self.seen_user_.shape)
+        if shapes != ((users + 1,), (items + 1,), self.seen_item_.shape):
+            raise ValueError("what was seen does not fit the users and items")
+        for seen, known in ((self.seen_user_, users), (self.seen_item_, items)):
+            if seen.dtype.kind != "i" or ((seen < 0) | (seen >= known)).any():
+                raise ValueError("a user or an item was seen that there is not")
+
+
+def _the(role: str, schema: Schema) -> Column:
+    column = schema.the(role)
+    if column is None or not column.coded:
+        hint = "give one column the role user and one the role item in the sidecar"
+        raise DataError(f"ratings need a column of levels with the role {role}", hint=hint)
+    return column

@@ -1,0 +1,83 @@
+"""Regression: rows with a number each, and models that answer a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.answers import Answers
+from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.limits import refuse_extreme_target, refuse_unlearnable
+from mlcli.core.model import Model, refuse_not_finite
+from mlcli.core.rows import RowsOfTable, common_fields, target_of
+from mlcli.core.schema import Schema
+from mlcli.core.tables import Array, Rows, Table
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ValuedRows(RowsOfTable):
+    """Rows with a number each: ``y`` is what regression predicts."""
+
+    kind = "regression"
+
+    y: Array
+
+    @property
+    def base(self) -> type[Model]:
+        """How a model learns from such rows, and is asked about them."""
+        return Regressor
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> ValuedRows:
+        """The valued rows of a dataset; rows whose target is empty are left out."""
+        y = table.cells(target_of(schema)).astype(np.float64)
+        return cls(**common_fields(table, schema, ~np.isnan(y)), y=y[~np.isnan(y)])
+
+    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
+        return {"y": self.y[rows]}
+
+    @cached_property
+    def outputs(self) -> Array:
+        """Values (n × 1): their mean over rows is the mean of the target."""
+        return self.y[:, None]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ValueAnswers(Answers):
+    """Regression: true and predicted numbers."""
+
+    truth: Array
+    predicted: Array
+
+
+@dataclass(kw_only=True, eq=False)
+class Regressor(Model):
+    """Answers a number."""
+
+    @staticmethod
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+        """Let a model learn values; training rows without anything to learn from are refused."""
+        refuse_unlearnable(data)
+        refuse_extreme_target(data.target, data.y, data.weights)
+        model.columns_, model.target_ = data.table.columns, data.target
+        model.fit(data, rng)
+
+    @staticmethod
+    def ask(model: Any, data: Any) -> Answers:
+        """The model's values for rows whose truth is known."""
+        predicted = model.predict_values(data.table)
+        refuse_not_finite(model, predicted)
+        return ValueAnswers(rows=data.rows, weight=data.weight, truth=data.y, predicted=predicted)
+
+    @staticmethod
+    def answers_of(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:
+        """Values."""
+        values = held.answers.reshape(len(data))
+        return ValueAnswers(rows=data.rows, weight=data.weight, truth=data.y, predicted=values)
+
+    def predict_values(self, table: Table) -> Array:
+        """One number per row."""
+        raise TypeError(f"{type(self).__name__} does not say how it predicts values")

@@ -1,0 +1,166 @@
+"""Rows that stand in sequences: the tag of a row depends on its neighbours, so sequences are kept whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.answers import Answers
+from mlcli.core.errors import DataError
+from mlcli.core.model import Model
+from mlcli.core.params import learned
+from mlcli.core.rows import Strata
+from mlcli.core.schema import Column, Schema
+from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.tasks.classification import Classifier, LabelAnswers, LabelledRows
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TaggedRows(LabelledRows):
+    """Labelled rows, sequence by sequence and in their order: ``sequence`` says which one a row belongs to."""
+
+    kind = "sequence-labelling"
+
+    sequence: Codes
+
+    @property
+    def base(self) -> type[Model]:
+        """How a model learns from such rows, and is asked about them."""
+        return Tagger
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> TaggedRows:
+        """The sequences of a dataset, in the order in which they begin; a sequence with a gap is refused."""
+        column, order = schema.the("sequence"), schema.the("order")
+        if column is None:
+            hint = "give the column that names the sequence of each row the role sequence in the sidecar"
+            raise DataError("the rows stand in no sequences: no column has the role sequence", hint=hint)
+        sequence = numbered(table.cells(column.name))
+        _refuse_gaps(table, schema)
+        sorted_rows = in_order(sequence, None if order is None else _places(order, table))
+        rows = LabelledRows.from_table(table, schema)
+        groups = sequence if rows.groups is None else _whole(sequence, rows.groups)
+        plain = {name: getattr(rows, name) for name in ("table", "rows", "target", "weight", "y", "classes")}
+        return cls(**plain, sequence=sequence, groups=groups).take(sorted_rows)
+
+    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
+        return {**super()._taken(rows), "sequence": self.sequence[rows]}
+
+    def strata(self) -> Strata:
+        """Whole sequences; they have no class to balance."""
+        return Strata(len(self), None, self.groups)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TagAnswers(LabelAnswers):
+    """Sequence labelling: true and predicted tags, and the sequence of each row."""
+
+    sequence: Codes
+
+    @property
+    def units(self) -> Codes:
+        """Rows of one sequence hang together."""
+        return self.sequence
+
+    @classmethod
+    def pooled(cls, parts: Sequence[Self]) -> Self:
+        """The answers of several splits as one; a sequence that was judged twice is two of them."""
+        judged = np.concatenate([[0], np.cumsum([int(part.sequence.max(initial=-1)) + 1 for part in parts])])
+        moved = [
+            replace(part, sequence=(part.sequence + before).astype(np.int32))
+            for part, before in zip(parts, judged.tolist(), strict=False)
+        ]
+        return super().pooled(moved)
+
+
+@dataclass(kw_only=True, eq=False)
+class Tagger(Model):
+    """Answers the tag of every row of whole sequences."""
+
+    classes_: tuple[str, ...] = learned()
+    class_totals_: Array = learned()
+
+    @staticmethod
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+        """Let a model learn tags; the checks are those of classes."""
+        Classifier.learn(model, data, rng)
+
+    @staticmethod
+    def ask(model: Any, data: Any) -> Answers:
+        """The model's tags for rows whose truth is known."""
+        return TagAnswers(
+            rows=data.rows,
+            weight=data.weight,
+            truth=data.y,
+            predicted=model.tag(data.table, data.sequence),
+            classes=data.classes,
+            sequence=data.sequence,
+        )
+
+    def tag(self, table: Table, sequence: Codes) -> Codes:
+        """The tag of each row; the rows of a sequence stand together and in order."""
+        raise TypeError(f"{type(self).__name__} does not say how it tags")
+
+    def tag_shares(self, table: Table, sequence: Codes) -> Array:
+        """The probability of each tag at each row (rows × tags), for those who ask for it."""
+        raise DataError(f"{self.name} does not say how probable tags are", hint="leave out --probabilities")
+
+
+def numbered(names: NDArray[Any] | Sequence[str]) -> Codes:
+    """A number for each name, by the order in which the names first stand there."""
+    _, first, place = np.unique(names, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[place], dtype=np.int32)
+
+
+def in_order(sequence: Codes, order: NDArray[Any] | None) -> Rows:
+    """The rows sequence by sequence; without an order, as they stand; two rows at one place are refused."""
+    if order is None:
+        return np.argsort(sequence, kind="stable")
+    rows = np.lexsort((order, sequence))
+    shared = (np.diff(sequence[rows]) == 0) & (np.diff(order[rows]) == 0)
+    if shared.any():
+        first = int(np.argmax(shared))
+        more = f" (and {shared.sum() - 1} more such pairs)" if shared.sum() > 1 else ""
+        what = f"rows {rows[first] + 1} and {rows[first + 1] + 1} have the same place in their sequence{more}"
+        hint = "give each row a place of its own, or no column the role order: then rows are taken as they stand"
+        raise DataError(what, hint=hint)
+    return np.asarray(rows)
+
+
+def lengths(sequence: Codes) -> tuple[Rows, Rows]:
+    """Where each sequence begins, and how many rows it has; its rows stand together."""
+    starts = np.flatnonzero(np.diff(sequence, prepend=-1))
+    return starts, np.diff(starts, append=len(sequence))
+
+
+def _refuse_gaps(table: Table, schema: Schema) -> None:
+    """A row without a tag or a place would leave its neighbours as if they were side by side."""
+    for role, what in (("target", "has no tag"), ("order", "has no place in its sequence")):
+        column = schema.the(role)
+        cells = np.zeros(0) if column is None else table.cells(column.name).astype(np.float64)
+        gaps = np.flatnonzero(np.isnan(cells) | (cells < 0 if column is not None and column.coded else False))
+        if len(gaps) and column is not None:
+            where = f"row {gaps[0] + 1}, column '{column.name}'"
+            more = f" (and {len(gaps) - 1} more)" if len(gaps) > 1 else ""
+            hint = "leave out its whole sequence, or fill the cell"
+            raise DataError(f"a row of a sequence {what}{more}", where=where, hint=hint)
+
+
+def _places(order: Column, table: Table) -> NDArray[Any]:
+    """Where each row stands in its sequence; levels say it only where their order was declared."""
+    if order.coded and order.kind != "ordinal":
+        what = f"column '{order.name}' orders the rows of sequences, and holds text, such as '{order.levels[0]}'"
+        raise DataError(what, hint="write numbers, or declare it ordinal with its levels in their order")
+    return table.cells(order.name)
+
+
+def _whole(sequence: Codes, groups: Codes) -> Codes:
+    """The groups, if none of them cuts a sequence."""
+    first = groups[np.unique(sequence, return_index=True)[1]]
+    if (first[sequence] != groups).any():
+        raise DataError("a sequence stands in two groups", hint="every row of a sequence needs the same group")
+    return groups

@@ -1,0 +1,60 @@
+"""What kinds of task without labels share: rows whose labels only judge, models that never see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from mlcli.core.limits import refuse_unlearnable
+from mlcli.core.model import Model
+from mlcli.core.rows import RowsOfTable, extras_of
+from mlcli.core.schema import Schema
+from mlcli.core.tables import Codes, Rows, Table
+
+UNKNOWN = -1
+"""The label of a row that has none."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class UnlabelledRows(RowsOfTable):
+    """Rows with labels beside them that no ``fit`` ever sees: codes into ``classes``, -1 where unknown."""
+
+    labels: Codes
+    classes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> Self:
+        """Every row of a dataset; a target of levels gives the labels, any other target is only left out."""
+        target = schema.the("target")
+        known = target is not None and target.coded
+        labels = table.cells(target.name) if known and target else np.full(len(table), UNKNOWN)
+        return cls(
+            table=table.select(column.name for column in schema.features()),
+            rows=np.arange(len(table)),
+            target=target.name if target else "",
+            labels=labels.astype(np.int32),
+            classes=target.levels if known and target else (),
+            **extras_of(table, schema),
+        )
+
+    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
+        return {"labels": self.labels[rows]}
+
+    def unlabelled(self) -> Self:
+        """What a ``fit`` may see: the same rows, every label unknown."""
+        return replace(self, labels=np.full(len(self), UNKNOWN, dtype=np.int32), classes=(), target="")
+
+
+@dataclass(kw_only=True, eq=False)
+class Unsupervised(Model):
+    """Learns from rows whose labels it never sees."""
+
+    @staticmethod
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+        """Let a model learn from the rows without their labels."""
+        refuse_unlearnable(data)
+        hidden = data.unlabelled()
+        model.columns_, model.target_ = hidden.table.columns, hidden.target
+        model.fit(hidden, rng)
