@@ -41,7 +41,7 @@ def _seen_from(output: Path, reference: str) -> str:
     """The dataset as the experiment file must name it: paths begin at the file's folder."""
     import os
 
-    from mlcli.data.find import find, is_path
+    from mlcli.data.shipped import find, is_path
 
     path = Path(reference).expanduser()
     if not is_path(reference) and not path.is_file():

@@ -14,7 +14,7 @@ from mlcli.core.names import listed
 from mlcli.report.numbers import counted
 
 if TYPE_CHECKING:
-    from mlcli.data.read_like import NewRows, Unseen
+    from mlcli.data.new_rows import NewRows, Unseen
 
 ROW = "row"
 MOST_TOLD = 8
@@ -39,12 +39,12 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
     among them. Values unlike those of training are reported on stderr.
     """
     from mlcli.core.threads import one_blas_thread
-    from mlcli.data.read_like import read_like
+    from mlcli.data.new_rows import new_rows
     from mlcli.experiment.saved.model_file import load_model
     from mlcli.report.predictions import predictions_of
 
     saved = load_model(file)
-    rows = read_like(
+    rows = new_rows(
         data,
         saved.features,
         ranges=saved.ranges,
@@ -62,7 +62,7 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
             rows.table,
             probabilities=probabilities,
             beside=rows.texts(saved.by_role),
-            lacking=rows.lacking,
+            absent_features=rows.absent_features,
         )
     if how := saved.pipeline.how_flagged():
         say(f"flagged: {how}")
@@ -102,9 +102,9 @@ def _unlike_training(rows: NewRows) -> Iterator[str]:
 
 
 def _not_there(rows: NewRows, optional: Set[str]) -> Iterator[str]:
-    lacking = [name for name in rows.lacking if name in optional]
-    if lacking:
-        yield f"columns that the file lacks count as not there: {listed(lacking)}"
+    absent_features = [name for name in rows.absent_features if name in optional]
+    if absent_features:
+        yield f"columns that the file lacks count as not there: {listed(absent_features)}"
 
 
 def _by_column(unseen: Sequence[Unseen]) -> dict[str, list[Unseen]]:

@@ -82,7 +82,7 @@ def coded_by(text: TextColumn, column: Column, said: Declaration) -> tuple[Typed
     return typed, {value: count for value, count in counts if value not in absent and value not in known}
 
 
-def not_there(column: Column, rows: int) -> NDArray[Any]:
+def absent_cells(column: Column, rows: int) -> NDArray[Any]:
     """The cells of a column that a file lacks, and that says by this: no, or nothing where it is not boolean."""
     if not column.coded:
         return np.full(rows, np.nan)

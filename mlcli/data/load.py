@@ -10,15 +10,15 @@ from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.schema import Field, Schema
 from mlcli.core.strict_yaml import Document
 from mlcli.core.tables import Table
+from mlcli.data.checks import column_warnings
 from mlcli.data.columns import Typed, declared, inferred
 from mlcli.data.dataset import Dataset
-from mlcli.data.find import find
 from mlcli.data.long_form import in_long_form, in_wide_form
-from mlcli.data.oddities import odd_columns
 from mlcli.data.records import Layout, Records, read_records
 from mlcli.data.roles import Given, given_roles, refuse_unusable
+from mlcli.data.shipped import find
 from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, read_sidecar, sidecar_document
-from mlcli.data.task import is_feature, marked_task, needs_target, settled, wanted_task
+from mlcli.data.task import choose_target, is_feature, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
 
 
@@ -50,7 +50,9 @@ def load(
     if dataset.unlabelled == len(dataset):
         what = f"the target '{_target_name(roles)}' is empty in every row"
         raise DataError(what, where=records.name, hint="choose another target with --target COLUMN")
-    return replace(dataset, path=path, name=sidecar.name or path.stem, notes=dataset.notes + odd_columns(dataset))
+    return replace(
+        dataset, path=path, name=sidecar.name or path.stem, notes=dataset.notes + column_warnings(dataset)
+    )
 
 
 def content_of(path: Path) -> bytes:
@@ -92,7 +94,7 @@ def _dataset(
     guesses = {name: given.guessed for name, given in roles.items()}
     target = _target_name(roles)
     if target is not None:
-        end = settled(typed[target], task, records, sidecar)
+        end = choose_target(typed[target], task, records, sidecar)
         typed, notes = {**typed, target: end.target}, notes + end.notes
         guesses[target] = "; ".join(filter(None, (guesses[target], end.guessed)))
     return Dataset(

@@ -11,8 +11,8 @@ import numpy as np
 
 from mlcli.core.schema import Field
 from mlcli.core.tables import Array, Codes
+from mlcli.data.checks import table_warnings
 from mlcli.data.dataset import Dataset
-from mlcli.data.doubts import warnings_about
 from mlcli.tasks.table import kind_of
 
 BINS = 10
@@ -113,7 +113,7 @@ def profile(dataset: Dataset) -> Profile:
         columns=columns,
         classes=classes,
         notes=dataset.notes,
-        warnings=warnings_about(dataset),
+        warnings=table_warnings(dataset),
         about=dataset.about,
     )
 

@@ -1,11 +1,72 @@
-"""The datasets that come with mlcli: where they lie, and what each is in one line; no CSV is read here."""
+"""The datasets that come with mlcli, and which file a reference means: a shipped name, or a path."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from mlcli.core.errors import DataError
+from mlcli.core.names import did_you_mean, listed, nearest
 from mlcli.core.strict_yaml import read
+
+FILE_SUFFIXES = (".csv", ".tsv", ".txt")
+
+
+def find(reference: str, base: Path | None = None) -> Path:
+    """The CSV file that a reference means; relative paths begin at ``base``, or where the user is."""
+    if not reference.strip():
+        raise DataError(
+            "no dataset is named", hint="give the name of a shipped dataset, or the path of a CSV file"
+        )
+    path = Path(reference).expanduser()
+    path = base / path if base is not None else path
+    if _is(Path.is_file, path):
+        return path
+    if _is(Path.is_dir, path) and (is_path(reference) or shipped_path(reference) is None):
+        raise DataError(f"'{reference}' is a folder, not a CSV file", hint=_files_hint(path))
+    shipped = None if is_path(reference) else shipped_path(reference)
+    if shipped is not None:
+        return shipped
+    raise DataError(
+        f"there is no {'file' if is_path(reference) else 'dataset'} '{reference}'", hint=_hint(path, reference)
+    )
+
+
+def _is(kind: Callable[[Path], bool], path: Path) -> bool:
+    try:
+        return kind(path)
+    except OSError:  # a name that is too long, or a folder that may not be entered
+        return False
+
+
+def is_path(reference: str) -> bool:
+    """Whether a reference is written as a path rather than as the name of a shipped dataset."""
+    return "/" in reference or "\\" in reference or reference.lower().endswith(FILE_SUFFIXES)
+
+
+def _hint(path: Path, reference: str) -> str:
+    """A shipped dataset that may be meant, or the nearest file of the folder, or what there is."""
+    shipped = shipped_path(Path(reference).stem)
+    if shipped is not None:
+        return f"'{shipped.stem}' is a shipped dataset: give its name alone"
+    if not _is(Path.is_dir, path.parent):
+        return f"there is no folder {path.parent}"
+    by_stem = {Path(file).stem: file for file in _files(path.parent)}
+    close = nearest(path.stem, by_stem)
+    if close is not None:
+        return f"did you mean '{path.parent / by_stem[close]}'?"
+    if is_path(reference):
+        return _files_hint(path.parent)
+    return did_you_mean(reference, shipped_paths(), "shipped datasets")
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.suffix.lower() in FILE_SUFFIXES)
+
+
+def _files_hint(folder: Path) -> str:
+    files = _files(folder)
+    return f"it holds {listed(files)}" if files else "it holds no .csv, .tsv or .txt file"
 
 
 def datasets_folder() -> Path:

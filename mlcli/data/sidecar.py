@@ -92,7 +92,7 @@ def read_sidecar(document: Document | None, header: Sequence[str]) -> Sidecar:
     """What a sidecar says of a file with these column names; every problem in it is raised at once."""
     if document is None:
         return Sidecar()
-    reading = _Reading(document, tuple(header))
+    reading = _SidecarReader(document, tuple(header))
     sidecar = reading.sidecar()
     raise_all(DataError, reading.problems)
     return sidecar
@@ -102,7 +102,7 @@ def _is_experiment(value: Any) -> bool:
     return isinstance(value, dict) and "models" in value and not {"target", "columns", "roles"} & value.keys()
 
 
-class _Reading:
+class _SidecarReader:
     """One pass over a sidecar that collects what is wrong."""
 
     def __init__(self, document: Document, header: tuple[str, ...]) -> None:

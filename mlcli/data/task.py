@@ -11,9 +11,9 @@ from mlcli.core.errors import DataError, Problem
 from mlcli.core.names import listed
 from mlcli.data.columns import WRITE_PLAINLY, Typed, retyped
 from mlcli.data.number_text import decorated_among
+from mlcli.data.positive_class import positive_class
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
-from mlcli.data.singled_out import singled_out
 from mlcli.tasks.table import Kind, kind_named, marked_by
 
 CLASSES_AT_MOST = 10
@@ -21,7 +21,7 @@ ROWS_PER_CLASS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
+class ChosenTarget:
     """A target as its task needs it, with what was guessed on the way."""
 
     target: Typed
@@ -59,7 +59,7 @@ def is_feature(task: str | None) -> bool:
     return task is not None and kind_named(task).target == "none"
 
 
-def settled(target: Typed, task: str | None, records: Records, sidecar: Sidecar) -> Settled:
+def choose_target(target: Typed, task: str | None, records: Records, sidecar: Sidecar) -> ChosenTarget:
     """The target in a kind that the task can learn; without a task, a few whole numbers are taken as classes."""
     if task is not None:
         return _for_kind(target, kind_named(task), records, sidecar)
@@ -67,7 +67,7 @@ def settled(target: Typed, task: str | None, records: Records, sidecar: Sidecar)
         _refuse_decorated(target, records)
     if not target.declared and _looks_like_classes(target, records):
         return _as_classes(target, records, sidecar)
-    return Settled(target)
+    return ChosenTarget(target)
 
 
 def _refuse_decorated(target: Typed, records: Records) -> None:
@@ -80,13 +80,13 @@ def _refuse_decorated(target: Typed, records: Records) -> None:
         raise DataError(what, where=records.name, hint=hint)
 
 
-def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> Settled:
+def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> ChosenTarget:
     column = target.column
-    if kind.singles_out:
-        arranged, note = singled_out(target, records, sidecar)
-        return Settled(arranged, notes=(note,) if note else ())
+    if kind.has_positive_class:
+        arranged, note = positive_class(target, records, sidecar)
+        return ChosenTarget(arranged, notes=(note,) if note else ())
     if column.kind in kind.target_kinds or kind.target == "judges":
-        return Settled(target)
+        return ChosenTarget(target)
     needed = kind.target_kinds[0]
     changed, problems = retyped(records.column(column.name), sidecar.of(column.name), needed, records)
     if problems:
@@ -99,7 +99,7 @@ def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> 
     note = f"the target '{column.name}' is {column.kind}, and was taken as {needed} for {kind.name}"
     if changed.column.coded:
         note += f": {len(changed.column.levels)} classes"
-    return Settled(changed, f"for {kind.name}", (note,))
+    return ChosenTarget(changed, f"for {kind.name}", (note,))
 
 
 def _looks_like_classes(target: Typed, records: Records) -> bool:
@@ -116,7 +116,7 @@ def _looks_like_classes(target: Typed, records: Records) -> bool:
     return spellings == len(values)
 
 
-def _as_classes(target: Typed, records: Records, sidecar: Sidecar) -> Settled:
+def _as_classes(target: Typed, records: Records, sidecar: Sidecar) -> ChosenTarget:
     name = target.column.name
     changed, _ = retyped(records.column(name), sidecar.of(name), "nominal", records)
     classes = len(changed.column.levels)
@@ -124,4 +124,4 @@ def _as_classes(target: Typed, records: Records, sidecar: Sidecar) -> Settled:
         f"the target '{name}' holds {classes} whole numbers only, so this was taken as classification; "
         f"to predict the number, say --task regression"
     )
-    return Settled(replace(changed, why=target.why), f"{classes} whole numbers only", (note,))
+    return ChosenTarget(replace(changed, why=target.why), f"{classes} whole numbers only", (note,))

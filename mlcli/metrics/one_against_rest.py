@@ -8,7 +8,7 @@ import numpy as np
 
 from mlcli.metrics.averages import Parts
 from mlcli.metrics.confusion import Tallies, counts_of, ratio
-from mlcli.metrics.scores.rates import f1, fnr, fpr, precision, recall, specificity
+from mlcli.metrics.scores.labels import f1, fnr, fpr, precision, recall, specificity
 from mlcli.tasks.classification import LabelAnswers
 
 

@@ -33,7 +33,7 @@ class Asked:
     probabilities: bool
     beside: Mapping[str, Sequence[str]]
     """Cells as text, by role: of what says which rows belong together, and of users."""
-    lacking: Collection[str] = ()
+    absent_features: Collection[str] = ()
     """Columns that the model knows and the file lacks; their cells are empty."""
 
     def refuse_probabilities(self, why: str) -> None:
@@ -49,10 +49,12 @@ def predictions_of(
     *,
     probabilities: bool,
     beside: Mapping[str, Sequence[str]] = NOTHING,
-    lacking: Collection[str] = (),
+    absent_features: Collection[str] = (),
 ) -> Columns:
     """What a model says of rows whose truth is not known, by the function that the kinds table names."""
-    found: Columns = named(kind_named(kind).columns_at)(pipeline, Asked(table, probabilities, beside, lacking))
+    found: Columns = named(kind_named(kind).columns_at)(
+        pipeline, Asked(table, probabilities, beside, absent_features)
+    )
     return found
 
 
@@ -81,7 +83,7 @@ def value_columns(pipeline: Any, asked: Asked) -> Columns:
 def rating_columns(pipeline: Any, asked: Asked) -> Columns:
     """The user, the item and the rating of each row; without items, what each user is recommended, best first."""
     user, item = asked.table.columns
-    if item.name not in asked.lacking:
+    if item.name not in asked.absent_features:
         pair = {column.name: list(asked.beside[role]) for role, column in (("user", user), ("item", item))}
         return pair | value_columns(pipeline, asked)
     asked.refuse_probabilities("lists have no probabilities")

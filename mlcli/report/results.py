@@ -107,7 +107,7 @@ def subject_of(cell: ExperimentCell) -> str:
     """A dataset with what is done with it."""
     target = cell.dataset.schema.the("target")
     kind = kind_named(cell.kind)
-    about = f" of {target.name}" if target and kind.about_target and target.kind in kind.target_kinds else ""
+    about = f" of {target.name}" if target and kind.uses_target and target.kind in kind.target_kinds else ""
     return f"{cell.dataset.name}: {cell.kind}{about}"
 
 

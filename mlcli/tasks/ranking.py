@@ -40,9 +40,9 @@ class GroupedRows(RowsOfTable):
         """The rows of a dataset whose relevance is known."""
         target, group = schema.the("target"), schema.the("group")
         if target is None or group is None:
-            lacking = "target" if target is None else "group"
-            hint = f"give a column the role in the sidecar, such as 'roles: {{{lacking}: COLUMN}}'"
-            raise DataError(f"ranking needs a column with the role {lacking}, and there is none", hint=hint)
+            missing = "target" if target is None else "group"
+            hint = f"give a column the role in the sidecar, such as 'roles: {{{missing}: COLUMN}}'"
+            raise DataError(f"ranking needs a column with the role {missing}, and there is none", hint=hint)
         relevance = relevance_of(target, table.cells(target.name))
         rows = np.flatnonzero(~np.isnan(relevance))
         kept = table.take(rows)

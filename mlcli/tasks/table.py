@@ -40,15 +40,15 @@ class Kind:
     """Default metrics that join where the target judges and there is one."""
     protocol_without_labels: str = field(default="", kw_only=True)
     """The default protocol where labels judge and there are none, if it is another one."""
-    singles_out: bool = field(default=False, kw_only=True)
+    has_positive_class: bool = field(default=False, kw_only=True)
     """Whether one level of the target, the last of two, is what is looked for."""
     marked_by: tuple[str, ...] = field(default=(), kw_only=True)
     """Roles of columns that only this kind has a use for: rows that have all of them look like it."""
     long_form: tuple[str, ...] = field(default=(), kw_only=True)
     """The roles of the unit and of the thing in it, where a file may hold a row for each thing of a unit."""
-    lacking_says_no: bool = field(default=False, kw_only=True)
+    absent_means_no: bool = field(default=False, kw_only=True)
     """Whether a feature that new rows lack says that the thing is not there."""
-    asked_without: tuple[str, ...] = field(default=(), kw_only=True)
+    optional_roles: tuple[str, ...] = field(default=(), kw_only=True)
     """The roles of columns that rows whose truth is not known may lack: the answers are others then."""
     counts: tuple[str, ...] = field(default=(), kw_only=True)
     """The roles whose levels say how large a dataset is; where there are none, its features do."""
@@ -88,17 +88,17 @@ class Kind:
         return self.baselines[0]
 
     @property
-    def told_by_target(self) -> bool:
+    def recognised_by_target(self) -> bool:
         """Whether a target makes a dataset look like this kind; else it is stated, or implied by the models."""
-        return self.target == "needed" and self.recognise is not _only_when_said
+        return self.target == "needed" and self.recognise is not _never
 
     @property
-    def about_target(self) -> bool:
+    def uses_target(self) -> bool:
         """Whether the target has a part in it: it is learned, or judges by metrics of its own."""
         return self.target == "needed" or bool(self.metrics_with_labels)
 
     @property
-    def undemanding(self) -> str:
+    def protocol_for_few_rows(self) -> str:
         """The protocol that the fewest rows can serve."""
         return next(use for use in ("whole", "leave-one-out", *self.protocols) if use in self.protocols)
 
@@ -124,7 +124,7 @@ def _classes_of_single_rows(schema: Schema) -> bool:
     return _target_is("nominal", "boolean", "ordinal")(schema) and not _target_in_sequences(schema)
 
 
-def _only_when_said(schema: Schema) -> bool:
+def _never(schema: Schema) -> bool:
     return False
 
 
@@ -155,7 +155,7 @@ KINDS = (
             "leave-one-out",
             "labelled-share",
         ),
-        scores=("labels", "rates", "probabilities", "auc"),
+        scores=("labels", "probabilities"),
         metrics=("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"),
         baselines=("zero-r",),
         panel=("one-r", "naive-bayes", "knn", "decision-tree", "logistic-regression"),
@@ -208,7 +208,7 @@ KINDS = (
         answers_at="mlcli.tasks.sequence_labelling:TagAnswers",
         parts=("test",),
         protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "leave-one-out"),
-        scores=("labels", "rates", "probabilities", "auc", "sequences"),
+        scores=("labels", "probabilities", "sequences"),
         metrics=("accuracy", "sequence-accuracy", "f1-macro"),
         roles=("sequence", "order"),
         baselines=("most-frequent-tag",),
@@ -219,7 +219,7 @@ KINDS = (
     Kind(
         name="ranking",
         summary="put the rows of a group in order of their relevance",
-        recognise=_only_when_said,
+        recognise=_never,
         target="needed",
         target_kinds=("numeric", "ordinal", "boolean", "nominal"),
         container_at="mlcli.tasks.ranking:GroupedRows",
@@ -238,7 +238,7 @@ KINDS = (
     Kind(
         name="anomaly",
         summary="score how odd each row is; labels, where there are any, only judge",
-        recognise=_only_when_said,
+        recognise=_never,
         target="judges",
         target_kinds=("nominal", "boolean", "ordinal"),
         container_at="mlcli.tasks.anomaly:ScreenedRows",
@@ -247,7 +247,7 @@ KINDS = (
         parts=("validation", "test"),
         protocols=("good-only", "whole"),
         protocol_without_labels="whole",
-        singles_out=True,
+        has_positive_class=True,
         scores=("anomalies",),
         metrics=("auc",),
         metrics_with_labels=("average-precision", "f1", "precision", "recall", "precision-at-n"),
@@ -260,7 +260,7 @@ KINDS = (
     Kind(
         name="density",
         summary="describe the distribution that rows were drawn from",
-        recognise=_only_when_said,
+        recognise=_never,
         target="judges",
         target_kinds=("nominal", "boolean", "ordinal"),
         container_at="mlcli.tasks.density:DensityRows",
@@ -278,7 +278,7 @@ KINDS = (
     Kind(
         name="projection",
         summary="show rows in fewer columns and lose little",
-        recognise=_only_when_said,
+        recognise=_never,
         target="judges",
         target_kinds=("nominal", "boolean", "ordinal"),
         container_at="mlcli.tasks.projection:ProjectedRows",
@@ -296,7 +296,7 @@ KINDS = (
     Kind(
         name="recommendation",
         summary="predict what users would give to items that they have not rated",
-        recognise=_only_when_said,
+        recognise=_never,
         target="needed",
         target_kinds=("numeric",),
         container_at="mlcli.tasks.recommendation:Ratings",
@@ -308,7 +308,7 @@ KINDS = (
         metrics=("rmse", "mae", "precision-at-10", "recall-at-10"),
         marked_by=("user", "item"),
         counts=("user", "item"),
-        asked_without=("item",),
+        optional_roles=("item",),
         baselines=("global-mean",),
         panel=("user-item-bias", "matrix-factorisation"),
         columns_at="mlcli.report.predictions:rating_columns",
@@ -317,7 +317,7 @@ KINDS = (
     Kind(
         name="association",
         summary="find rules between things that stand together in rows",
-        recognise=_only_when_said,
+        recognise=_never,
         target="none",
         target_kinds=(),
         container_at="mlcli.tasks.association:Transactions",
@@ -329,7 +329,7 @@ KINDS = (
         metrics=("lift", "confidence", "conviction", "support", "support-error", "rules"),
         marked_by=("group", "item"),
         long_form=("group", "item"),
-        lacking_says_no=True,
+        absent_means_no=True,
         baselines=("single-items",),
         panel=("fp-growth",),
         columns_at="mlcli.report.predictions:rule_columns",
@@ -368,7 +368,7 @@ def implied_by(models: Iterable[type]) -> Kind | None:
     """
     named = list(models)
     common = common_to(named)
-    if not common or any(kind.told_by_target for kind in common):
+    if not common or any(kind.recognised_by_target for kind in common):
         return None
     return min(common, key=lambda kind: named[0].__mro__.index(kind.base))
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from mlcli.core.errors import ModelFileError, Problem, raise_all
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Table
-from mlcli.data.columns import not_there
+from mlcli.data.columns import absent_cells
 from mlcli.data.dataset import Dataset
-from mlcli.data.lacking import lacking
+from mlcli.data.new_rows import absent_features
 from mlcli.data.number_text import as_numbers, is_number
 
 SHOWN_LEVELS = 3
@@ -33,12 +33,12 @@ def aligned(
     """
     theirs = {described.column.name: described.column for described in dataset.schema}
     names = [column.name for column in columns if column.name in theirs or column.name not in optional]
-    raise_all(ModelFileError, lacking(names, tuple(theirs), dataset.name))
+    raise_all(ModelFileError, absent_features(names, tuple(theirs), dataset.name))
     parts: list[tuple[Column, NDArray[Any]]] = []
     problems = []
     for column in columns:
         if column.name not in theirs:
-            parts.append((column, not_there(column, len(dataset))))
+            parts.append((column, absent_cells(column, len(dataset))))
             continue
         try:
             cells = dataset.table.cells(column.name)

@@ -94,7 +94,7 @@ class SavedModel:
     @property
     def optional(self) -> frozenset[str]:
         """The columns that new rows may lack."""
-        return frozenset(column.name for column in self.features if kind_named(self.kind).lacking_says_no)
+        return frozenset(column.name for column in self.features if kind_named(self.kind).absent_means_no)
 
     @property
     def by_role(self) -> dict[str, Column]:
@@ -105,7 +105,7 @@ class SavedModel:
     @property
     def askable_without(self) -> frozenset[str]:
         """The columns that rows whose truth is not known may lack."""
-        roles = kind_named(self.kind).asked_without
+        roles = kind_named(self.kind).optional_roles
         return self.optional | {name for name, role in self.roles.items() if role in roles}
 
     @property
@@ -151,10 +151,10 @@ class SavedModel:
     def _strangers(self, dataset: Dataset, there: Set[str]) -> Iterator[str]:
         """The columns that new rows may lack and do, and where they came in long form, things never met."""
         known = {column.name for column in self.features}
-        lacking = [column.name for column in self.features if column.name not in there]
+        absent_features = [column.name for column in self.features if column.name not in there]
         new = [column.name for column in dataset.schema.features() if column.name not in known]
-        if dataset.in_file is None and lacking:
-            yield f"columns that the rows lack count as not there: {listed(lacking)}"
+        if dataset.in_file is None and absent_features:
+            yield f"columns that the rows lack count as not there: {listed(absent_features)}"
         if dataset.in_file is not None and new:
             yield f"items that were not there in training are passed over: {listed(new)}"
 

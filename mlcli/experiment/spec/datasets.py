@@ -76,7 +76,7 @@ def ground_of(spec: DataSpec, dataset: Dataset) -> Ground:
 def protocol_for(ground: Ground, spec: ProtocolSpec | None) -> ProtocolSpec:
     """The protocol that is asked for, or the kind's default, with every parameter; legal for the kind and rows."""
     spec = spec or ProtocolSpec("")
-    use = ground.kind.undemanding if spec.use == UNDEMANDING else spec.use or ground.default_protocol
+    use = ground.kind.protocol_for_few_rows if spec.use == UNDEMANDING else spec.use or ground.default_protocol
     cls = PROTOCOLS.load(use)
     if use not in ground.kind.protocols:
         what = f"{ground.name} is {ground.kind.name}, which {use} cannot split"

@@ -14,7 +14,7 @@ from mlcli.core.tables import Array, Flags, Rows
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import OF_THE_FIRST, guarded, rows_judged, score
-from mlcli.metrics.scores.auc import area_under
+from mlcli.metrics.scores.probabilities import area_under
 from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
 from mlcli.tasks.unsupervised import UNKNOWN
 

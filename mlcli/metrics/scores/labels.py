@@ -1,11 +1,11 @@
-"""Scores of the labels answered: shares of right and wrong rows, and agreement beyond chance."""
+"""Scores of the labels answered: shares of right and wrong rows, agreement beyond chance, rates of one class."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.metrics.averages import absent_classes
+from mlcli.metrics.averages import absent_classes, class_rate
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.confusion import Tallies, ratio
 from mlcli.metrics.declaring import of_counts, share_of_rows
@@ -65,3 +65,42 @@ def kappa(counts: Array) -> Array:
     by_chance = (actual * predicted).sum(axis=-1)
     varied = np.count_nonzero(actual + predicted, axis=-1) > 1
     return ratio(hits * total - by_chance, np.where(varied, total**2 - by_chance, 0))
+
+
+LARGER = "larger splits would help"
+
+
+@class_rate("precision", better="high", empty="{} is never predicted", hint=LARGER)
+def precision(tallies: Tallies) -> tuple[Array, Array]:
+    """Of the rows answered with a class, the share that belongs to it."""
+    return tallies.true_positives, tallies.predicted
+
+
+@class_rate("recall", better="high", empty="no judged row is {}", hint=STRATIFIED)
+def recall(tallies: Tallies) -> tuple[Array, Array]:
+    """Of the rows of a class, the share that is answered with it."""
+    return tallies.true_positives, tallies.support
+
+
+@class_rate("f1", better="high", empty="{} is neither among the truth nor the answers", hint=STRATIFIED)
+def f1(tallies: Tallies) -> tuple[Array, Array]:
+    """The harmonic mean of precision and recall of a class."""
+    return 2 * tallies.true_positives, tallies.predicted + tallies.support
+
+
+@class_rate("specificity", better="high", empty="every judged row is {}", hint=STRATIFIED)
+def specificity(tallies: Tallies) -> tuple[Array, Array]:
+    """Of the rows of other classes, the share that is not answered with this one."""
+    return tallies.true_negatives, tallies.negatives
+
+
+@class_rate("fpr", better="low", empty="every judged row is {}", hint=STRATIFIED)
+def fpr(tallies: Tallies) -> tuple[Array, Array]:
+    """False positive rate: of the rows of other classes, the share that is answered with this one."""
+    return tallies.false_positives, tallies.negatives
+
+
+@class_rate("fnr", better="low", empty="no judged row is {}", hint=STRATIFIED)
+def fnr(tallies: Tallies) -> tuple[Array, Array]:
+    """False negative rate: of the rows of a class, the share that is answered with another one."""
+    return tallies.false_negatives, tallies.support

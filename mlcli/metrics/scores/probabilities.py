@@ -1,12 +1,14 @@
-"""Scores of class probabilities that are means over rows: log-loss and Brier's score."""
+"""Scores of class probabilities: log-loss and Brier's score over rows, and the area under the ROC curve."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.tables import Array
-from mlcli.metrics.base import Undefined
-from mlcli.metrics.declaring import mean_of_rows
+from mlcli.core.tables import Array, Flags, Rows
+from mlcli.metrics.averages import absent_classes, class_known
+from mlcli.metrics.base import Metric, Score, Undefined
+from mlcli.metrics.confusion import ratio
+from mlcli.metrics.declaring import OF_ONE_CLASS, guarded, mean_of_rows, rows_judged, score
 from mlcli.tasks.classification import LabelAnswers
 
 
@@ -46,3 +48,95 @@ def probabilities_of(answers: LabelAnswers) -> Array:
 def _of_truth(answers: LabelAnswers) -> Array:
     chosen: Array = probabilities_of(answers)[np.arange(len(answers)), answers.truth]
     return chosen
+
+
+STRATIFIED = "stratified splits, or fewer, would help"
+SAME_ODDS = 32 * float(np.finfo(np.float64).eps)
+"""Relative difference of odds below which two probabilities differ by rounding only, and tie."""
+
+
+def area_under(scores: Array, positive: Flags, weightings: Array) -> Array:
+    """The share of (positive, negative) pairs in the right order, ties half, under each weighting (B × n)."""
+    ranks = _tied_ranks(scores)
+    of_negatives = np.flatnonzero(~positive)
+    ascending = of_negatives[np.argsort(ranks[of_negatives], kind="stable")]
+    below, through = (np.searchsorted(ranks[ascending], ranks[positive], side) for side in ("left", "right"))
+    negatives = np.zeros((len(weightings), len(ascending) + 1))
+    np.cumsum(weightings[:, ascending], axis=1, out=negatives[:, 1:])
+    positives = weightings[:, positive]
+    pairs = positives * negatives[:, below]
+    if (below < through).any():
+        pairs = (pairs + positives * negatives[:, through]) / 2
+    return ratio(pairs.sum(axis=1), positives.sum(axis=1) * negatives[:, -1])
+
+
+def _tied_ranks(scores: Array) -> Rows:
+    """The rank of each score among the different ones; scores that differ by rounding only share it."""
+    order = np.argsort(scores, kind="stable")
+    ascending = scores[order]
+    rounding = SAME_ODDS * np.minimum(ascending, np.abs(1 - ascending))
+    rises = np.diff(ascending, prepend=ascending[:1]) > rounding
+    ranks = np.empty(len(scores), dtype=np.intp)
+    ranks[order] = np.cumsum(rises)
+    return ranks
+
+
+def against_rest(answers: LabelAnswers, code: int, weightings: Array) -> Array:
+    """AUC of one class by its own probability."""
+    return area_under(probabilities_of(answers)[:, code], answers.truth == code, weightings)
+
+
+def over_classes(answers: LabelAnswers, weightings: Array) -> Array:
+    """AUC of the second of two classes, or the mean over the classes that can be told from a rest."""
+    if len(answers.classes) == 2:
+        return against_rest(answers, 1, weightings)
+    areas = np.array([against_rest(answers, code, weightings) for code in range(len(answers.classes))])
+    known = ~np.isnan(areas)
+    return ratio(np.where(known, areas, 0).sum(axis=0), known.sum(axis=0))
+
+
+def _absent(answers: LabelAnswers) -> tuple[str, ...]:
+    return absent_classes(answers) if len(answers.classes) > 2 else ()
+
+
+@score(
+    "auc",
+    LabelAnswers,
+    needs=(probabilities_given,),
+    better="high",
+    low=0.0,
+    high=1.0,
+    under=over_classes,
+    marks=_absent,
+)
+def auc(answers: LabelAnswers) -> Score:
+    """How often a row of a class scores above one of the rest, ties half; of more than two classes the mean."""
+    value = float(over_classes(answers, answers.weights[None, :])[0])
+    return Undefined("only one class among the judged rows", STRATIFIED) if np.isnan(value) else value
+
+
+def auc_of_class(label: str) -> Metric:
+    """AUC of one class against the rest, by the probability of that class."""
+
+    def under(answers: LabelAnswers, weightings: Array) -> Array:
+        return against_rest(answers, answers.classes.index(label), weightings)
+
+    def compute(answers: LabelAnswers) -> Score:
+        value = float(under(answers, answers.weights[None, :])[0])
+        why = f"the judged rows do not hold both {label} and another class"
+        return Undefined(why, STRATIFIED) if np.isnan(value) else value
+
+    metric = Metric(
+        name=f"auc[{label}]",
+        summary=f"How often a row of {label} scores above one of the rest, ties half.",
+        answers=LabelAnswers,
+        compute=compute,
+        better="high",
+        low=0.0,
+        high=1.0,
+        under=under,
+    )
+    return guarded(metric, rows_judged, class_known(label), probabilities_given)
+
+
+OF_ONE_CLASS["auc"] = auc_of_class

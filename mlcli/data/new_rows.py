@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.data.columns import coded_by, declared, not_there
-from mlcli.data.find import find
-from mlcli.data.lacking import lacking
+from mlcli.data.columns import absent_cells, coded_by, declared
 from mlcli.data.load import content_of, layout_of
 from mlcli.data.long_form import wide_records
 from mlcli.data.records import Records, read_records
+from mlcli.data.shipped import find
 from mlcli.data.sidecar import Declaration, read_sidecar, sidecar_document
 
 STANDARD_INPUT = "-"
@@ -59,7 +59,7 @@ class NewRows:
     """Columns that the model does not look at."""
     unseen: tuple[Unseen, ...]
     outside: tuple[Outside, ...]
-    lacking: tuple[str, ...] = ()
+    absent_features: tuple[str, ...] = ()
     """Columns that the model knows and the file lacks; what they stand for counts as not there."""
 
     def __len__(self) -> int:
@@ -86,7 +86,7 @@ class NewRows:
         return [places.get(cell, cell) for cell in self.text(column.name)]
 
 
-def read_like(
+def new_rows(
     reference: str,
     columns: Sequence[Column],
     *,
@@ -109,7 +109,7 @@ def read_like(
     records, unseen = _widened(records, columns, said, long_form)
     lacks = _may_lack(columns, records.header, optional)
     needed = [column.name for column in (*columns, *(beside or {}).values()) if column.name not in lacks]
-    absent = lacking(needed, records.header, records.name)
+    absent = absent_features(needed, records.header, records.name)
     if long_form and not set(records.header).intersection(needed):
         absent = (replace(problem, hint=_hint_of_form(long_form)) for problem in absent)
     raise_all(DataError, absent)
@@ -117,7 +117,7 @@ def read_like(
     problems: list[Problem] = []
     for column in columns:
         if column.name in lacks:
-            cells[column.name] = not_there(column, len(records))
+            cells[column.name] = absent_cells(column, len(records))
             continue
         text, declaration = records.column(column.name), said.get(column.name, Declaration())
         words = (missing or {}).get(column.name, ())
@@ -137,7 +137,7 @@ def read_like(
         extra=tuple(name for name in records.header if name not in cells),
         unseen=tuple(unseen),
         outside=_outside(cells, ranges or {}),
-        lacking=lacks,
+        absent_features=lacks,
     )
 
 
@@ -188,3 +188,13 @@ def _beyond(name: str, cells: Array, low: float, high: float) -> Outside | None:
     if not len(beyond):
         return None
     return Outside(name, len(beyond), low, high, float(np.min(beyond)), float(np.max(beyond)))
+
+
+def absent_features(needed: Sequence[str], names: Sequence[str], where: str) -> Iterator[Problem]:
+    """One problem for all columns that are not there, with those that may be meant; none where all are."""
+    absent = [name for name in needed if name not in names]
+    if absent:
+        what = f"lacks {len(absent)} of the {len(needed)} columns that the model needs: {listed(absent)}"
+        meant = [f"'{close}' for '{name}'" for name in absent if (close := nearest(name, names))]
+        hint = f"did you mean {listed(meant)}?" if meant else f"it has {listed(names)}"
+        yield Problem(what, where=where, hint=hint)

@@ -17,7 +17,7 @@ OTHERS = "any other"
 SAY_IT = "to choose another, write 'anomaly: LEVEL' in the sidecar"
 
 
-def singled_out(target: Typed, records: Records, sidecar: Sidecar) -> tuple[Typed, str]:
+def positive_class(target: Typed, records: Records, sidecar: Sidecar) -> tuple[Typed, str]:
     """The target with the good level first and the anomaly last, and a note on how that was settled.
 
     A target that has more levels, none of them said to be the anomaly, stays as it is and judges nothing.

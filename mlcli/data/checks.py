@@ -1,4 +1,4 @@
-"""What looks odd in the cells of a dataset: each check reads the dataset and says so in a sentence."""
+"""What looks odd in a dataset: constant columns, gaps, stand-ins, rare classes; each check is a sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mlcli.core.names import listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
 from mlcli.data.dataset import Dataset
-from mlcli.data.oddities import is_constant
+from mlcli.tasks.table import kind_named
 
 NEARLY_ALL = 0.99
 MOSTLY_MISSING = 0.5
@@ -26,7 +26,7 @@ STAND_IN_WORDS = ("missing", "unknown", "nil")
 """Words that may be levels in their own right; others, such as "?", are asked about while reading."""
 
 
-def warnings_about(dataset: Dataset) -> tuple[str, ...]:
+def table_warnings(dataset: Dataset) -> tuple[str, ...]:
     """Every warning, check by check."""
     return tuple(warning for check in CHECKS for warning in check(dataset))
 
@@ -174,3 +174,43 @@ def _numbers(cells: Array) -> Iterator[float]:
     gap, spread = values[-1] - values[-2], values[-2] - values[0]
     if values[-1] in LARGE_STAND_INS and gap > spread and counts[-1] >= STAND_IN_ROWS:
         yield float(values[-1])
+
+
+MANY_LEVELS = 100
+ROWS_PER_LEVEL = 2
+ROWS_TO_JUDGE = 20
+NOTHING_TO_LEARN_FROM = "there is no feature, so no model can do more than the baseline"
+
+
+def column_warnings(dataset: Dataset) -> tuple[str, ...]:
+    """A sentence on having no features, one on constant ones, and one on those with very many levels."""
+    constant = [column.name for column in dataset.schema.features() if is_constant(dataset, column)]
+    many = [
+        f"{column.name} ({len(column.levels)})"
+        for column in dataset.schema.features()
+        if has_many_levels(column, len(dataset))
+    ]
+    notes = [] if _seen(dataset) else [NOTHING_TO_LEARN_FROM]
+    if constant:
+        notes.append(f"the same in every row, so nothing can be learned from it: {listed(constant)}")
+    if many:
+        notes.append(f"very many levels for {len(dataset)} rows: {listed(many)}")
+    return tuple(notes)
+
+
+def _seen(dataset: Dataset) -> bool:
+    """Whether models see any column: features, or those by whose roles the task is known."""
+    return bool(dataset.schema.features() or (dataset.task and kind_named(dataset.task).marked_by))
+
+
+def is_constant(dataset: Dataset, column: Column) -> bool:
+    """Whether a column has one value in all rows that have any."""
+    cells = dataset.table.cells(column.name).astype(np.float64)
+    present = cells[cells >= 0] if column.coded else cells[~np.isnan(cells)]
+    return len(present) > 0 and bool((present == present[0]).all())
+
+
+def has_many_levels(column: Column, rows: int) -> bool:
+    """Whether a coded column has so many levels that each is rare."""
+    crowded = rows >= ROWS_TO_JUDGE and rows < ROWS_PER_LEVEL * len(column.levels)
+    return column.coded and (len(column.levels) > MANY_LEVELS or crowded)
