@@ -117,7 +117,7 @@ def _sums(
     numbers: Array, weights: Array, rows: Rows | None, near: Array, room: Array
 ) -> tuple[Array, Array, Array]:
     """The weight of the cells, and the weighted sums of them told from a row, and of their squares."""
-    first, second, absent_features = np.zeros((3, numbers.shape[1]))
+    first, second, missing = np.zeros((3, numbers.shape[1]))
     total = 0.0
     for cells, weight in told(numbers, weights, rows, near, room):
         total += float(weight.sum())
@@ -125,12 +125,12 @@ def _sums(
         if np.isnan(sums).any():
             gaps = np.isnan(cells)
             cells[gaps] = 0.0
-            absent_features += weight @ gaps
+            missing += weight @ gaps
             sums = weight @ cells
         first += sums
         cells *= cells
         second += weight @ cells
-    return total - absent_features, first, second
+    return total - missing, first, second
 
 
 def room_for(numbers: Array) -> Array:

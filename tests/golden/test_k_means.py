@@ -15,7 +15,7 @@ from mlcli.core.learning import learn
 from mlcli.core.tables import Array
 from mlcli.data.load import load
 from mlcli.models.clusters import _placing
-from mlcli.models.clusters._lloyd import Settled, Lloyd, Stop
+from mlcli.models.clusters._lloyd import Lloyd, Settled, Stop
 from mlcli.models.clusters._placing import place, placing_for
 from mlcli.models.clusters._starts import STARTS, Cloud, cloud_of
 from mlcli.models.clusters.k_means import KMeans
