@@ -38,32 +38,18 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
     Each row is numbered; columns that the model does not use are copied, ids
     among them. Values unlike those of training are reported on stderr.
     """
-    from mlcli.core.threads import one_blas_thread
-    from mlcli.data.new_rows import new_rows
+    from mlcli.cli._output import refuse_to_overwrite
+    from mlcli.core.files import replacing
     from mlcli.experiment.saved.model_file import load_model
     from mlcli.report.predictions import predictions_of
 
+    if output is not None:
+        refuse_to_overwrite(output, data, file)
     saved = load_model(file)
-    rows = new_rows(
-        data,
-        saved.features,
-        ranges=saved.ranges,
-        missing=saved.missing,
-        beside=saved.beside,
-        optional=saved.askable_without,
-        long_form=saved.names_of_form,
-    )
+    rows = saved.new_rows(data)
     for remark in (*_unlike_training(rows), *_not_there(rows, saved.optional)):
         say(f"Warning: {remark}")
-    with one_blas_thread():
-        answers = predictions_of(
-            saved.pipeline,
-            saved.kind,
-            rows.table,
-            probabilities=probabilities,
-            beside=rows.texts(saved.by_role),
-            absent_features=rows.absent_features,
-        )
+    answers = predictions_of(saved, rows, probabilities=probabilities)
     if how := saved.pipeline.how_flagged():
         say(f"flagged: {how}")
     for name in rows.extra:
@@ -73,7 +59,7 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
     if output is None:
         _write(_Harmless(sys.stdout) if sys.stdout.isatty() else sys.stdout, columns)
         return
-    with output.open("w", encoding="utf-8", newline="") as target:
+    with replacing(output) as beside, beside.open("w", encoding="utf-8", newline="") as target:
         _write(target, columns)
     say(f"wrote {len(rows)} rows to {output}")
 

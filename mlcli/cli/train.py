@@ -54,8 +54,10 @@ def train_command(
     from mlcli.report.trained import trained_of
 
     if output is not None:
+        from mlcli.cli._output import refuse_to_overwrite
         from mlcli.experiment.saved.model_file import refuse_to_replace
 
+        refuse_to_overwrite(output, data)
         refuse_to_replace(output)
     cell = _cell(data, model, params or [], target, task, seed)
     assert isinstance(cell.dataset, Dataset)

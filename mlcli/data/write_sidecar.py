@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from mlcli.core.errors import StoreError, UsageError
+from mlcli.core.files import replacing
 from mlcli.core.schema import Field
 from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.columns import sorted_levels
@@ -36,7 +35,12 @@ def write_sidecar(dataset: Dataset, path: Path | None = None, *, overwrite: bool
         path = dataset.path.with_suffix(SUFFIXES[0])
     if path.exists() and not overwrite:
         raise UsageError(f"{path} is there already", hint="remove it, or say that it may be overwritten")
-    _replace(path, "\n".join(lines_of(dataset)) + "\n")
+    text = "\n".join(lines_of(dataset)) + "\n"
+    try:
+        with replacing(path) as beside:
+            beside.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise StoreError(f"cannot be written: {problem.strerror}", where=str(path)) from None
     return path
 
 
@@ -137,16 +141,3 @@ def _in_comment(text: str) -> str:
 def _quoted(text: str) -> str:
     escaped = json.dumps(text, ensure_ascii=False)
     return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08X}" for sign in escaped)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write beside the place, then move there, so that no half file is ever seen."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as problem:
-        raise StoreError(f"cannot be written: {problem.strerror}", where=str(path)) from None
-    finally:
-        with suppress(OSError):
-            beside.unlink()

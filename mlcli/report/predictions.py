@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mlcli.core.errors import DataError
 from mlcli.core.tables import Array, Table
+from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import as_numbers
 from mlcli.engines.principal import component_names
 from mlcli.report.anomalies import worth_naming
@@ -20,9 +20,12 @@ from mlcli.tasks.ranking import places
 from mlcli.tasks.sequence_labelling import in_order, numbered
 from mlcli.tasks.table import kind_named, named
 
+if TYPE_CHECKING:
+    from mlcli.data.read_like import NewRows
+    from mlcli.experiment.saved.saved_model import SavedModel
+
 Columns = dict[str, list[str]]
 PREDICTION = "prediction"
-NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +36,7 @@ class Asked:
     probabilities: bool
     beside: Mapping[str, Sequence[str]]
     """Cells as text, by role: of what says which rows belong together, and of users."""
-    absent_features: Collection[str] = ()
+    absent_features: Collection[str]
     """Columns that the model knows and the file lacks; their cells are empty."""
 
     def refuse_probabilities(self, why: str) -> None:
@@ -42,20 +45,12 @@ class Asked:
             raise DataError(why, hint="leave out --probabilities")
 
 
-def predictions_of(
-    pipeline: Any,
-    kind: str,
-    table: Table,
-    *,
-    probabilities: bool,
-    beside: Mapping[str, Sequence[str]] = NOTHING,
-    absent_features: Collection[str] = (),
-) -> Columns:
-    """What a model says of rows whose truth is not known, by the function that the kinds table names."""
-    found: Columns = named(kind_named(kind).columns_at)(
-        pipeline, Asked(table, probabilities, beside, absent_features)
-    )
-    return found
+def predictions_of(saved: SavedModel, rows: NewRows, *, probabilities: bool = False) -> Columns:
+    """What a saved model says of new rows, by the function that the table of kinds names."""
+    asked = Asked(rows.table, probabilities, rows.texts(saved.by_role), rows.absent_features)
+    with one_blas_thread():
+        columns: Columns = named(kind_named(saved.kind).columns_at)(saved.pipeline, asked)
+    return columns
 
 
 def label_columns(pipeline: Any, asked: Asked) -> Columns:
@@ -93,7 +88,7 @@ def rating_columns(pipeline: Any, asked: Asked) -> Columns:
 
 
 def _refuse_not_finite(answers: Array) -> None:
-    finite = np.isfinite(answers).reshape(len(answers), answers[:1].size or 1).all(axis=1)
+    finite = np.isfinite(answers).all(axis=tuple(range(1, answers.ndim)))
     if not finite.all():
         rows = ", ".join(str(row + 1) for row in np.flatnonzero(~finite)[:10])
         what = f"the model has no answer for {(~finite).sum()} of {len(answers)} rows, the first of them: {rows}"

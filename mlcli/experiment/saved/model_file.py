@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.errors import MlcliError, ModelFileError
+from mlcli.core.files import replacing
 from mlcli.core.state import NamedArrays, packed, unpacked
 from mlcli.experiment.saved.rehearsal import refuse_unsound
 from mlcli.experiment.saved.saved_model import SavedModel
@@ -61,7 +60,8 @@ def save_model(path: Path, saved: SavedModel) -> None:
         {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}, about
     )
     try:
-        _write_whole(path, content)
+        with replacing(path) as beside:
+            beside.write_bytes(content)
     except OSError as problem:
         hint = "check the folder and the space left, or write elsewhere with -o FILE"
         raise ModelFileError(f"cannot be written: {problem.strerror}", where=str(path), hint=hint) from None
@@ -172,24 +172,3 @@ def _digest(structure: str, arrays: NamedArrays) -> str:
         seen.update(f"|{name}|{array.dtype.name}|{array.shape}|".encode())
         seen.update(array.tobytes())
     return seen.hexdigest()
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """A file beside the wanted one, on the disk, then in its place."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    now = os.umask(0o022)
-    os.umask(now)
-    return now

@@ -17,6 +17,7 @@ from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import names_of_form
+from mlcli.data.new_rows import NewRows, new_rows
 from mlcli.experiment.run.judge import Trained
 from mlcli.experiment.saved.alignment import aligned, is_missing, unknown_levels
 from mlcli.experiment.saved.fingerprints import Prints, fingerprints
@@ -102,20 +103,23 @@ class SavedModel:
         seen = {self.roles[column.name]: column for column in self.features if column.name in self.roles}
         return {**self.beside, **seen}
 
-    @property
-    def askable_without(self) -> frozenset[str]:
-        """The columns that rows whose truth is not known may lack."""
-        roles = kind_named(self.kind).optional_roles
-        return self.optional | {name for name, role in self.roles.items() if role in roles}
-
-    @property
-    def names_of_form(self) -> dict[str, str]:
-        """By role, the names that the columns of new rows in long form have; none where it learned from others."""
-        return {role: self.long_form.get(role, "") for role in kind_named(self.kind).long_form}
-
     def fields(self) -> Iterator[Field]:
         """The columns that the model sees, in their roles."""
         return (Field(column, self.roles.get(column.name, "feature")) for column in self.features)
+
+    def new_rows(self, reference: str) -> NewRows:
+        """The rows of a file, or of standard input (``-``), whose truth is not known."""
+        kind = kind_named(self.kind)
+        unasked = {name for name, role in self.roles.items() if role in kind.optional_roles}
+        return new_rows(
+            reference,
+            self.features,
+            ranges=self.ranges,
+            missing=self.missing,
+            beside=self.beside,
+            optional=self.optional | unasked,
+            long_form={role: self.long_form.get(role, "") for role in kind.long_form},
+        )
 
     def table_of(self, dataset: Dataset) -> Table:
         """The features of a dataset as the model knows them, or a ModelFileError that says what does not fit."""

@@ -1,0 +1,36 @@
+"""Files that are written whole or not at all: beside their place first, then moved there."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file beside ``path`` to write to; it takes the place of ``path`` when the body has ended well."""
+    if path.exists() and not path.is_file():  # a pipe or a device is written to; opening a folder is refused
+        yield path
+        return
+    place = Path(os.path.realpath(path))  # what a link leads to is replaced, not the link
+    beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
+    try:
+        beside.touch(exist_ok=False)
+        if place.exists():
+            shutil.copymode(place, beside)
+        yield beside
+        _flush_to_disk(beside)
+        beside.replace(place)
+    except OSError as problem:
+        raise OSError(problem.errno, problem.strerror, str(path)) from problem
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _flush_to_disk(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

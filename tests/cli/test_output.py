@@ -1,0 +1,101 @@
+"""What ``-o`` may not name: the data, their sidecar and the model, by whatever path."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import typed
+
+ROWS = "a,b,y\n" + "".join(f"{place},{place % 5},{'yes' if place % 3 else 'no'}\n" for place in range(30))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("rows", "bare"):
+        Path(f"{name}.csv").write_text(ROWS)
+    Path("rows.yaml").write_text("target: y\n")
+    assert typed("train", "rows.csv", "-m", "one-r", "-o", "model.mlcli").exit_code == 0
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def linked(path: Path) -> Path:
+    Path("link").symlink_to(path)
+    return Path("link")
+
+
+def linked_from_afar(path: Path) -> Path:
+    Path("far").symlink_to(path.resolve())
+    return linked(Path("far"))
+
+
+def another_name(path: Path) -> Path:
+    os.link(path, "twin")
+    return Path("twin")
+
+
+NAMED: dict[str, Callable[[Path], Path]] = {
+    "as it was given": lambda path: path,
+    "in full": lambda path: path.resolve(),
+    "by another way": lambda path: Path("..") / path.resolve().parent.name / path,
+    "by a link": linked,
+    "by a link to a link": linked_from_afar,
+    "as another name of the same file": another_name,
+}
+
+
+@pytest.mark.parametrize("how", NAMED)
+@pytest.mark.parametrize("name", ["rows.csv", "rows.yaml", "model.mlcli"])
+def test_predict_writes_over_nothing_that_it_reads(folder: Path, name: str, how: str) -> None:
+    output = str(NAMED[how](Path(name)))
+    before = contents(folder)
+    result = typed("predict", "model.mlcli", "rows.csv", "-o", output)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{output} is " in result.stderr
+    assert "name another file with -o FILE" in result.stderr
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("how", NAMED)
+@pytest.mark.parametrize("name", ["rows.csv", "rows.yaml"])
+def test_train_writes_over_nothing_that_it_reads(folder: Path, name: str, how: str) -> None:
+    output = str(NAMED[how](Path(name)))
+    before = contents(folder)
+    result = typed("train", "rows.csv", "-m", "one-r", "-o", output)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("name", ["bare.yaml", "bare.yml"])
+def test_nothing_is_written_where_it_would_be_taken_for_a_sidecar(folder: Path, name: str) -> None:
+    assert typed("predict", "model.mlcli", "bare.csv", "-o", name).exit_code == 2
+    assert typed("train", "bare.csv", "-m", "one-r", "-o", name).exit_code == 2
+    assert not Path(name).exists()
+
+
+def test_the_file_that_comes_through_standard_input_is_not_written_over(folder: Path) -> None:
+    words = [sys.executable, "-m", "mlcli", "predict", "model.mlcli", "-", "-o"]
+    with Path("bare.csv").open("rb") as rows:
+        done = subprocess.run([*words, "bare.csv"], stdin=rows, capture_output=True, check=False)
+    assert (done.returncode, Path("bare.csv").read_text()) == (2, ROWS)
+    with Path("bare.csv").open("rb") as rows:
+        assert subprocess.run([*words, "out.csv"], stdin=rows, check=False).returncode == 0
+    assert len(Path("out.csv").read_text().splitlines()) == 31
+
+
+def test_another_file_is_replaced_whole(folder: Path) -> None:
+    Path("out.csv").write_text("something longer than the answers\n" * 100)
+    before = {*contents(folder)}
+    assert typed("predict", "model.mlcli", "rows.csv", "-o", "out.csv").exit_code == 0
+    assert Path("out.csv").read_text() == typed("predict", "model.mlcli", "rows.csv").stdout
+    assert {*contents(folder)} == before
