@@ -24,6 +24,7 @@ class Model:
 
     id: ClassVar[str]
     reference: ClassVar[str]
+    revision: ClassVar[int]
 
     columns_: tuple[Column, ...] = learned()
     target_: str = learned()

@@ -17,12 +17,13 @@ T = TypeVar("T", bound=type)
 CLASS_LINE = re.compile(r"^@register\(.*?^class (\w+)\(([^)]*)\)", re.MULTILINE | re.DOTALL)
 
 
-def register(name: str, *, reference: str) -> Callable[[T], T]:
-    """Give a class its id and the source it implements."""
+def register(name: str, *, reference: str, revision: int = 1) -> Callable[[T], T]:
+    """Give a class its id, the source it implements, and a number to be raised whenever its answers change."""
 
     def mark(cls: T) -> T:
         setattr(cls, "id", name)
         setattr(cls, "reference", reference)
+        setattr(cls, "revision", revision)
         return cls
 
     return mark
@@ -38,6 +39,8 @@ class Entry:
     family: str = ""
     bases: tuple[str, ...] = ()
     distribution: str = "mlcli"
+    version: str = ""
+    """The version of the distribution that a plugin comes from."""
     attribute: str = ""
 
     def load(self) -> type:
@@ -82,9 +85,13 @@ class Catalogue:
 
         found = {}
         for point in entry_points(group=self.package):
-            distribution = point.dist.name if point.dist else "unknown"
             found[point.name] = Entry(
-                point.name, point.module, "", distribution=distribution, attribute=point.attr or ""
+                name=point.name,
+                module=point.module,
+                summary="",
+                distribution=point.dist.name if point.dist else "unknown",
+                version=point.dist.version if point.dist else "",
+                attribute=point.attr or "",
             )
         return found
 

@@ -20,6 +20,7 @@ class Step:
 
     id: ClassVar[str]
     reference: ClassVar[str]
+    revision: ClassVar[int]
 
     columns_: tuple[Column, ...] = learned()
 

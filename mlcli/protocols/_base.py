@@ -33,6 +33,7 @@ class Protocol:
 
     id: ClassVar[str]
     reference: ClassVar[str]
+    revision: ClassVar[int]
     pooled: ClassVar[bool] = False
     """Whether metrics are taken over the answers of all splits at once."""
     series: ClassVar[str] = ""

@@ -1,0 +1,161 @@
+"""What every method answers on a few shipped rows, as a short digest: it changes when the answers do."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.accepts import Accepts
+from mlcli.core.answers import Answers
+from mlcli.core.learning import ask
+from mlcli.core.params import build, parameters, settings
+from mlcli.core.registry import MODELS, STEPS
+from mlcli.core.tables import Table
+from mlcli.experiment.run.learner import Learner
+from mlcli.experiment.spec.cells import ModelSpec
+from mlcli.experiment.store.keys import CORE_REVISION, revisions_of
+from mlcli.tasks.table import Kind, kinds_of
+from tests.contract.subjects import configurations
+from tests.samples import SAMPLES, rows_of
+
+Canary = Mapping[str, Any]
+"""A declared revision and the digest of the answers."""
+FILE = Path(__file__).with_name("answers.json")
+CORE = "core"
+CATALOGUES = {catalogue.noun: catalogue for catalogue in (MODELS, STEPS)}
+RAISE = "raise `revision` in its @register line (where an engine changed many, CORE_REVISION in store/keys.py)"
+WRITE = "python -m tests.canary.write"
+DIGITS = 1e6
+"""How finely numbers are told apart, beside the largest of theirs."""
+NOTHING = 1e-6
+"""Where even the largest number is below this, all are the rounding of zeros."""
+BETWEEN = 0.381966
+"""Keeps simple fractions away from the border between two roundings, where platforms would disagree."""
+SMALL = {"rounds": 10, "trees": 10}
+"""What would take long, in kernels that are not compiled above all."""
+HEADER = {field.name for field in fields(Answers)}
+
+
+def titles() -> list[str]:
+    """All that has a canary, such as "model knn"."""
+    return [CORE, *(f"{noun} {name}" for noun, catalogue in CATALOGUES.items() for name in catalogue.names())]
+
+
+def recorded() -> dict[str, Canary]:
+    """What was written down."""
+    known: dict[str, Canary] = json.loads(FILE.read_text(encoding="utf-8"))
+    return known
+
+
+def found(title: str) -> Canary:
+    """What a method declares and answers now."""
+    if title == CORE:
+        return {"revision": CORE_REVISION, "digest": ""}
+    noun, name = title.split()
+    cls: Any = CATALOGUES[noun].load(name)
+    return {"revision": cls.revision, "digest": _digest(ANSWERS[noun](name))}
+
+
+def problem_with(title: str, now: Canary, before: Mapping[str, Canary]) -> str:
+    """What is to be done before a canary is right again; nothing if it is."""
+    if is_unannounced(title, now, before):
+        return f"the answers of {title} have changed: {RAISE}, then run {WRITE}"
+    return "" if before.get(title) == now else f"{title} is new or its revision was raised: run {WRITE}"
+
+
+def is_unannounced(title: str, now: Canary, before: Mapping[str, Canary]) -> bool:
+    """Whether answers have changed, and no revision has: neither the method's, nor that of what it is built on."""
+    if title not in before or before[title]["digest"] == now["digest"]:
+        return False
+    return not any(revision > before.get(one, {"revision": 0})["revision"] for one, revision in _below(title))
+
+
+def _below(title: str) -> Iterator[tuple[str, int]]:
+    """The revisions of core, of a method, and of the methods that it is built around."""
+    noun, name = title.split()
+    yield CORE, CORE_REVISION
+    yield from revisions_of(CATALOGUES[noun], name, settings(build(CATALOGUES[noun].load(name), {}))).items()
+
+
+def _digest(answers: Iterator[Any]) -> str:
+    seen = hashlib.sha256()
+    for answer in answers:
+        seen.update(json.dumps(answer).encode())
+    return seen.hexdigest()[:16]
+
+
+def _of_model(name: str) -> Iterator[Any]:
+    cls = MODELS.load(name)
+    small = {parameter.name: SMALL[parameter.name] for parameter in parameters(cls) if parameter.name in SMALL}
+    for kind in kinds_of(cls):
+        for chosen in configurations(cls):
+            params = small | dict(chosen)
+            rows = _scaled(_accepted(rows_of(kind.name), build(cls, params).accepts))
+            train, test = _parts(rows, kind)
+            learned = Learner("canary", ModelSpec(name, params), (), seed=1).learned(train, 0)
+            yield [kind.name, chosen, _plain(ask(learned, test))]
+
+
+def _of_step(name: str) -> Iterator[Any]:
+    cls = STEPS.load(name)
+    for kind in SAMPLES:
+        for chosen in configurations(cls):
+            step = build(cls, dict(chosen))
+            rows = _accepted(rows_of(kind), step.accepts)
+            step.columns_ = rows.table.columns
+            step.fit(rows, np.random.default_rng(1))
+            changed = step.transform(rows.table)
+            names = [[column.name, column.levels] for column in changed.columns]
+            yield [kind, chosen, names, _rounded(changed.numbers), _rounded(changed.codes)]
+
+
+def _accepted(rows: Any, accepts: Accepts) -> Any:
+    """The columns and rows that a method takes as they are."""
+    columns = [column for column in rows.table.columns if (accepts.nominal if column.coded else accepts.numbers)]
+    rows = rows.with_table(rows.table.select(column.name for column in columns))
+    if accepts.missing:
+        return rows
+    full = ~(np.isnan(rows.table.numbers).any(axis=1) | (rows.table.codes < 0).any(axis=1))
+    return rows.take(np.flatnonzero(full))
+
+
+def _scaled(rows: Any) -> Any:
+    """The same rows with numbers on one scale, where methods converge fast, rounded to be equal anywhere."""
+    table: Table = rows.table
+    spread = np.nanstd(table.numbers, axis=0)
+    scaled = (table.numbers - np.nanmean(table.numbers, axis=0)) / np.where(spread > 0, spread, 1.0)
+    return rows.with_table(Table(table.columns, np.round(scaled, 6), table.codes))
+
+
+def _parts(rows: Any, kind: Kind) -> tuple[Any, Any]:
+    """Rows to learn from and rows to be asked about: the same where the kind is judged by all rows."""
+    if kind.protocols[0] == "whole":
+        return rows, rows
+    groups = rows.strata().groups
+    odd = (np.arange(len(rows)) if groups is None else groups) % 2 == 1
+    return rows.take(np.flatnonzero(~odd)), rows.take(np.flatnonzero(odd))
+
+
+def _plain(answers: Answers) -> dict[str, Any]:
+    """What was said, without the numbers of the rows and the like."""
+    named = {field.name: getattr(answers, field.name) for field in fields(answers) if field.name not in HEADER}
+    return {name: _rounded(np.asarray(value)) for name, value in named.items() if value is not None}
+
+
+def _rounded(array: np.ndarray[Any, Any]) -> Any:
+    """An array as plain values on which platforms agree."""
+    if array.dtype.kind != "f":
+        return array.tolist()
+    finite = np.isfinite(array)
+    largest = np.abs(array[finite]).max(initial=NOTHING)
+    steps = np.floor(np.where(finite, array, 0.0) / largest * DIGITS + BETWEEN).astype(np.int64)
+    return [f"{largest:.6g}", steps.tolist(), np.flatnonzero(~finite).tolist()]
+
+
+ANSWERS: dict[str, Callable[[str], Iterator[Any]]] = {"model": _of_model, "step": _of_step}
