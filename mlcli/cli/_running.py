@@ -96,13 +96,13 @@ def _ran_with_store(
     from mlcli.experiment.store.store import Store
 
     with Store.open(place) as store:
-        number = store.begin_run(_about(experiment), len(cells))
+        number = store.runs.begin(_about(experiment), len(cells))
         try:
             results = run(cells, store=store, on_progress=progress, **asdict(manner))
         except KeyboardInterrupt:
             say(f"\nfinished answers are kept in {place}; the same command does only the rest")
             raise
-        store.finish_run(number, results)
+        store.runs.finish(number, results)
     possible = [result for result in results if result.status != "skipped"]
     known = sum(result.stored for result in possible)
     if known:

@@ -36,9 +36,9 @@ def runs_command(
 
     with Store.read(store or DEFAULT_PLACE) as opened:
         if number is None:
-            known = opened.runs()
+            known = opened.runs.all()
             show_json(runs_as_json(known)) if as_json else show(runs_of(known))
             return
-        about, results = opened.run(number)
+        about, results = opened.runs.one(number)
     found = [scored(result, about.metrics) for result in results]
     show_json(results_as_json(found)) if as_json else show(results_of(found, classes=classes))

@@ -21,7 +21,7 @@ from mlcli.tasks.sequence_labelling import in_order, numbered
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
-    from mlcli.data.read_like import NewRows
+    from mlcli.data.new_rows import NewRows
     from mlcli.experiment.saved.saved_model import SavedModel
 
 Columns = dict[str, list[str]]

@@ -22,8 +22,15 @@ from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.judge import train
-from mlcli.experiment.saved.fingerprints import fingerprints
-from mlcli.experiment.saved.model_file import _digest, _parts, load_model, refuse_to_replace, save_model
+from mlcli.experiment.saved.fingerprints import fingerprints_of
+from mlcli.experiment.saved.model_file import (
+    FORMAT_VERSION,
+    _digest,
+    _parts,
+    load_model,
+    refuse_to_replace,
+    save_model,
+)
 from mlcli.experiment.saved.saved_model import SavedModel
 from mlcli.experiment.spec.cells import AS_SAVED, Cell, ModelSpec, ProtocolSpec
 from mlcli.experiment.store.store import Store
@@ -65,7 +72,7 @@ def test_a_loaded_model_knows_what_it_has_learned_from(path: Path) -> None:
     assert loaded.target.levels == ("no", "yes")
     low, high = loaded.ranges["a"]
     assert (low, high) == (data.table.numbers[:, 0].min(), data.table.numbers[:, 0].max())
-    assert np.array_equal(loaded.prints, np.sort(fingerprints(data.table)))
+    assert np.array_equal(loaded.fingerprints, np.sort(fingerprints_of(data.table)))
 
 
 def test_a_model_for_numbers_is_saved_in_the_same_way(tmp_path: Path) -> None:
@@ -119,7 +126,7 @@ NESTED = "lists in lists"
 """Stands for more of them than Python can follow."""
 
 
-def structure_changed(path: Path, change: Callable[[Any], object], version: str = "1") -> None:
+def structure_changed(path: Path, change: Callable[[Any], object], version: str = str(FORMAT_VERSION)) -> None:
     """A file whose checksums are right, made by somebody who knows the format."""
     from safetensors.numpy import save
 
@@ -137,7 +144,8 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "an archive": (lambda path: path.write_bytes(b"PK\x03\x04" + bytes(50)), "archive"),
     "a table": (lambda path: path.write_bytes(b"a,b,y\n1,2,no\n" * 9), "not a model of mlcli"),
     "weights of something else": (other_safetensors, "'pt'"),
-    "a newer format": (lambda path: structure_changed(path, lambda parts: None, "2"), "format 2"),
+    "a newer format": (lambda path: structure_changed(path, lambda parts: None, "99"), "by a newer mlcli"),
+    "an older format": (lambda path: structure_changed(path, lambda parts: None, "1"), "by an older mlcli"),
     "no pipeline": (
         lambda path: structure_changed(path, lambda parts: parts.update(pipeline=3)),
         "something else: pipeline",
@@ -166,7 +174,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda path: structure_changed(
             path,
             lambda parts: parts["pipeline"]["pipeline"]["dict"]["model"]["learned"].update(
-                class_totals_={"array": "saved.prints", "order": "C"}
+                class_totals_={"array": "saved.fingerprints", "order": "C"}
             ),
         ),
         "bounds|broadcast",
@@ -198,6 +206,18 @@ def test_a_file_that_is_not_there_or_a_folder_is_refused(tmp_path: Path) -> None
     for missing in (tmp_path / "none", tmp_path):
         with pytest.raises(ModelFileError, match="cannot be read"):
             load_model(missing)
+
+
+def test_a_model_of_an_older_format_is_told_apart_and_can_be_trained_again(path: Path) -> None:
+    structure_changed(path, lambda parts: None, "1")
+    with pytest.raises(ModelFileError) as problem:
+        load_model(path)
+    assert str(problem.value) == (
+        f"{path}: was written by an older mlcli (format 1, this one knows {FORMAT_VERSION})\n"
+        f"  train it again: mlcli train DATA -m MODEL -o {path}"
+    )
+    save_model(path, made())
+    assert load_model(path).kind == "classification"
 
 
 def test_a_model_replaces_a_model_and_nothing_else(path: Path, tmp_path: Path) -> None:
@@ -322,13 +342,13 @@ def test_answers_of_a_saved_model_are_stored_by_what_it_has_learned(path: Path, 
 def test_fingerprints_do_not_depend_on_the_order_of_columns_or_the_codes_of_levels() -> None:
     table = toy.dataset().table
     turned = Table.of(list(table.parts())[::-1], len(table))
-    assert np.array_equal(fingerprints(table), fingerprints(turned))
-    assert len(set(fingerprints(table).tolist())) == len(table)
+    assert np.array_equal(fingerprints_of(table), fingerprints_of(turned))
+    assert len(set(fingerprints_of(table).tolist())) == len(table)
 
 
 def test_fingerprints_tell_empty_cells_zeros_and_names_apart() -> None:
     def prints(name: str, *cells: float) -> list[int]:
-        return list(fingerprints(Table.of([(Column(name), np.array(cells))], len(cells))))
+        return list(fingerprints_of(Table.of([(Column(name), np.array(cells))], len(cells))))
 
     assert prints("a", 0.0) == prints("a", -0.0)
     assert prints("a", np.nan) == prints("a", -np.nan)

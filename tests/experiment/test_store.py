@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,8 @@ from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import CellResult, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.facts import facts_of_cell, facts_of_dataset
 from mlcli.experiment.store.codec import decoded, encoded
-from mlcli.experiment.store.store import Ending, RunFacts, Store
+from mlcli.experiment.store.runs import RunFacts
+from mlcli.experiment.store.store import Ending, Store
 from mlcli.tasks.classification import LabelAnswers
 from tests.experiment import toy
 
@@ -102,7 +104,7 @@ def test_a_failure_with_a_damaged_block_does_not_stand(store: Store, plugin: Pat
 
 def test_two_who_run_the_same_at_once_share_their_cells_and_both_runs_are_whole(store: Store) -> None:
     cells = [toy.cell(), toy.cell("random")]
-    first = store.begin_run(RunFacts(), 2)
+    first = store.runs.begin(RunFacts(), 2)
     results: list[CellResult] = []
     with Store.open(store.path) as other:
 
@@ -112,8 +114,8 @@ def test_two_who_run_the_same_at_once_share_their_cells_and_both_runs_are_whole(
                 other.add("a newer key", toy.cell(), 5)
 
         mine = run(cells, store=store, jobs=1, on_progress=interrupt)
-        store.finish_run(first, mine)
-    assert toy.digest(mine) == toy.digest(results) == toy.digest(store.run(first)[1])
+        store.runs.finish(first, mine)
+    assert toy.digest(mine) == toy.digest(results) == toy.digest(store.runs.one(first)[1])
     with closing(sqlite3.connect(store.path)) as looked:
         assert looked.execute("SELECT count(*), count(DISTINCT key) FROM cells").fetchone() == (3, 3)
 
@@ -142,10 +144,10 @@ def foreign(path: Path) -> None:
         other.execute("CREATE TABLE customers (name TEXT)")
 
 
-def newer(path: Path) -> None:
+def in_format(number: int, path: Path) -> None:
     Store.open(path).close()
     with closing(sqlite3.connect(path)) as other:
-        other.execute("PRAGMA user_version = 99")
+        other.execute(f"PRAGMA user_version = {number}")
 
 
 def damaged(path: Path) -> None:
@@ -158,7 +160,8 @@ def damaged(path: Path) -> None:
 UNUSABLE: dict[str, Callable[[Path], object]] = {
     "not a store": foreign,
     "not a store of": lambda path: path.write_bytes(b"age,income\n1,2\n" * 50),
-    "newer mlcli": newer,
+    "by a newer mlcli": partial(in_format, 99),
+    "by an older mlcli": partial(in_format, 1),
     "damaged": damaged,
     "is a folder": Path.mkdir,
 }
@@ -205,7 +208,7 @@ def test_a_full_disk_is_said_and_what_was_stored_before_stays(store: Store) -> N
 def test_a_store_can_be_read_while_it_is_written(store: Store) -> None:
     run([toy.cell()], store=store)
     with store._database.transaction(), Store.read(store.path) as other:
-        assert other.runs() == []
+        assert other.runs.all() == []
 
 
 def test_a_run_is_shown_again_as_it_was_without_its_data_or_methods(store: Store, plugin: Path) -> None:
@@ -216,12 +219,12 @@ def test_a_run_is_shown_again_as_it_was_without_its_data_or_methods(store: Store
         toy.troubled("refuses"),
         toy.cell(skipped="it cannot"),
     ]
-    number = store.begin_run(RunFacts(title="mine", source="a.yaml", seed=1, metrics=("accuracy",)), len(cells))
+    number = store.runs.begin(RunFacts(title="mine", source="a.yaml", seed=1, metrics=("accuracy",)), len(cells))
     results = run(cells, store=store, jobs=1)
-    store.finish_run(number, results)
+    store.runs.finish(number, results)
     run(cells, store=store, fresh=True, retry=True, jobs=1)
     with Store.read(store.path) as other:
-        about, again = other.run(number)
+        about, again = other.runs.one(number)
     assert (about.title, about.source, about.metrics, about.cells) == ("mine", "a.yaml", ("accuracy",), 4)
     assert [result.status for result in again] == ["done", "done", "failed", "skipped"]
     assert toy.digest(again) == toy.digest(results)
@@ -237,24 +240,24 @@ def test_a_run_is_shown_again_as_it_was_without_its_data_or_methods(store: Store
 
 def test_a_run_whose_words_are_damaged_is_refused_in_words(store: Store) -> None:
     for table, column in (("run_cells", "facts"), ("datasets", "facts"), ("runs", "metrics")):
-        number = store.begin_run(RunFacts(), 1)
-        store.finish_run(number, run([toy.cell()], store=store, jobs=1))
+        number = store.runs.begin(RunFacts(), 1)
+        store.runs.finish(number, run([toy.cell()], store=store, jobs=1))
         with closing(sqlite3.connect(store.path)) as other, other:
             other.execute(f"UPDATE {table} SET {column} = substr({column}, 2)")
         with pytest.raises(StoreError, match="it is damaged"):
-            store.run(number)
+            store.runs.one(number)
     with pytest.raises(StoreError, match="it is damaged"):
-        store.runs()
+        store.runs.all()
 
 
 def test_runs_are_listed_and_an_unfinished_one_says_so(store: Store) -> None:
-    number = store.begin_run(RunFacts(title="cut short"), 3)
-    (listed,) = store.runs()
+    number = store.runs.begin(RunFacts(title="cut short"), 3)
+    (listed,) = store.runs.all()
     assert (listed.id, listed.title, listed.finished, listed.cells) == (number, "cut short", None, 3)
     with pytest.raises(StoreError, match="was not finished"):
-        store.run(number)
+        store.runs.one(number)
 
 
 def test_a_run_that_is_not_there_is_a_matter_of_usage(store: Store) -> None:
     with pytest.raises(UsageError, match="there is no run 7"):
-        store.run(7)
+        store.runs.one(7)

@@ -11,31 +11,31 @@ from numpy.typing import NDArray
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 
-Prints = NDArray[np.uint64]
+Fingerprints = NDArray[np.uint64]
 
 
-def fingerprints(table: Table) -> Prints:
+def fingerprints_of(table: Table) -> Fingerprints:
     """One number per row: equal rows have equal ones, whatever the order of columns and the codes of levels."""
-    prints = np.zeros(len(table), np.uint64)
+    sums = np.zeros(len(table), np.uint64)
     for column, cells in table.parts():
-        prints += _mixed(_of_cells(column, cells) + _of_text(column.name))
-    return _mixed(prints)
+        sums += _mixed(_of_cells(column, cells) + _of_text(column.name))
+    return _mixed(sums)
 
 
-def _of_cells(column: Column, cells: NDArray[Any]) -> Prints:
+def _of_cells(column: Column, cells: NDArray[Any]) -> Fingerprints:
     if not column.coded:
         one_nan_one_zero = np.where(np.isnan(cells), np.nan, cells + 0.0)
         return _mixed(one_nan_one_zero.view(np.uint64))
     of_level = [_of_text(level) for level in (*column.levels, "\0 missing")]
-    prints: Prints = np.array(of_level, np.uint64)[cells]
-    return prints
+    found: Fingerprints = np.array(of_level, np.uint64)[cells]
+    return found
 
 
 def _of_text(text: str) -> np.uint64:
     return np.uint64(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little"))
 
 
-def _mixed(values: Prints) -> Prints:
+def _mixed(values: Fingerprints) -> Fingerprints:
     """The finaliser of splitmix64 (Steele, Lea & Flood 2014): every bit of the input moves half of the output."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -14,11 +14,12 @@ import numpy as np
 from mlcli.core.errors import MlcliError, ModelFileError
 from mlcli.core.files import replacing
 from mlcli.core.state import NamedArrays, packed, unpacked
-from mlcli.experiment.saved.rehearsal import refuse_unsound
+from mlcli.experiment.saved.integrity import check_integrity
 from mlcli.experiment.saved.saved_model import SavedModel
 
 FORMAT = "mlcli model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""Raised when the parts of a file, or what methods learn, change."""
 LENGTH_BYTES = 8
 TYPES = {
     "BOOL": np.bool_,
@@ -71,6 +72,7 @@ def load_model(path: Path) -> SavedModel:
     """Read a model; whatever is damaged, foreign or made up is refused. Only registered classes are made."""
     content = _content(path)
     about = _about(path, content)
+    _refuse_other_version(path, int(about["version"]))
     arrays = _arrays(path, content)
     try:
         structure, digest = about["structure"], about["sha256"]
@@ -105,7 +107,7 @@ def _parts(saved: SavedModel) -> dict[str, Any]:
 
 def _from_parts(parts: Mapping[str, Any], digest: str) -> SavedModel:
     saved = SavedModel(**parts)
-    refuse_unsound(saved)
+    check_integrity(saved)
     return replace(saved, digest=digest)
 
 
@@ -120,20 +122,25 @@ def _content(path: Path) -> bytes:
 
 
 def _about(path: Path, content: bytes) -> dict[str, str]:
-    """The text beside the arrays, if it says that the file is a model of mlcli and of a known version."""
+    """The text beside the arrays, if it says that the file is a model of mlcli."""
     length = int.from_bytes(content[:LENGTH_BYTES], "little")
     try:
         about = _metadata(content, length)
         if about["format"] != FORMAT:
             raise ValueError(f"it says that it is '{about['format']}'")
-        version = int(about["version"])
+        int(about["version"])
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         what = f"is not a model of mlcli: {problem}"
         raise ModelFileError(what, where=str(path), hint=MAKE_ANOTHER) from None
-    if version != FORMAT_VERSION:
-        what = f"is in format {version}; this mlcli knows format {FORMAT_VERSION}"
-        raise ModelFileError(what, where=str(path), hint="update mlcli, or train the model again")
     return about
+
+
+def _refuse_other_version(path: Path, version: int) -> None:
+    if version != FORMAT_VERSION:
+        whose, remedy = ("a newer", "update mlcli, or ") if version > FORMAT_VERSION else ("an older", "")
+        what = f"was written by {whose} mlcli (format {version}, this one knows {FORMAT_VERSION})"
+        hint = f"{remedy}train it again: mlcli train DATA -m MODEL -o {path}"
+        raise ModelFileError(what, where=str(path), hint=hint)
 
 
 def _metadata(content: bytes, length: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from mlcli.data.long_form import names_of_form
 from mlcli.data.new_rows import NewRows, new_rows
 from mlcli.experiment.run.judge import Trained
 from mlcli.experiment.saved.alignment import aligned, is_missing, unknown_levels
-from mlcli.experiment.saved.fingerprints import Prints, fingerprints
+from mlcli.experiment.saved.fingerprints import Fingerprints, fingerprints_of
 from mlcli.tasks.table import kind_named
 
 
@@ -45,7 +45,7 @@ class SavedModel:
     """How many of its rows it learned from."""
     version: str
     """The mlcli that made it."""
-    prints: Prints
+    fingerprints: Fingerprints
     """The fingerprint of every training row, target included, sorted."""
     beside: Mapping[str, Column] = field(default_factory=dict)
     """By role, the columns that the model does not see, but that say which rows belong together."""
@@ -78,7 +78,7 @@ class SavedModel:
             content=dataset.content,
             rows=len(trained.rows),
             version=mlcli.__version__,
-            prints=np.sort(fingerprints(learned_from)),
+            fingerprints=np.sort(fingerprints_of(learned_from)),
             beside=beside,
             roles=_roles_of(features, dataset.schema),
             long_form=names_of_form(dataset),
@@ -143,22 +143,22 @@ class SavedModel:
         known = aligned(dataset, self._known_columns, self.missing, self.optional)
         for target in _if_any(self.target):
             known = known.take(np.flatnonzero(~is_missing(known.cells(target.name))))
-        return int(np.isin(fingerprints(known), self.prints).sum())
+        return int(np.isin(fingerprints_of(known), self.fingerprints).sum())
 
     def notes_on(self, dataset: Dataset) -> tuple[str, ...]:
         """What to keep in mind about answers to these rows: those that it has learned, and cells unlike any."""
         table, there = self.table_of(dataset), set(dataset.schema.names())
         parts = [(column, cells) for column, cells in table.parts() if column.name in there]
-        unlike = (note for column, cells in parts for note in self._unlike(dataset, column, cells))
-        return (*self._overlap(dataset), *unlike, *self._strangers(dataset, there))
+        cells = (note for column, cells in parts for note in self._notes_on_cells(dataset, column, cells))
+        return (*self._notes_on_known_rows(dataset), *cells, *self._notes_on_columns(dataset, there))
 
-    def _strangers(self, dataset: Dataset, there: Set[str]) -> Iterator[str]:
+    def _notes_on_columns(self, dataset: Dataset, there: Set[str]) -> Iterator[str]:
         """The columns that new rows may lack and do, and where they came in long form, things never met."""
         known = {column.name for column in self.features}
-        absent_features = [column.name for column in self.features if column.name not in there]
+        absent = [column.name for column in self.features if column.name not in there]
         new = [column.name for column in dataset.schema.features() if column.name not in known]
-        if dataset.in_file is None and absent_features:
-            yield f"columns that the rows lack count as not there: {listed(absent_features)}"
+        if dataset.in_file is None and absent:
+            yield f"columns that the rows lack count as not there: {listed(absent)}"
         if dataset.in_file is not None and new:
             yield f"items that were not there in training are passed over: {listed(new)}"
 
@@ -170,15 +170,15 @@ class SavedModel:
                 hint = f"it knows {', '.join(target.levels)}: leave other rows out, or train it again"
                 raise ModelFileError(what, where=dataset.name, hint=hint)
 
-    def _overlap(self, dataset: Dataset) -> Iterator[str]:
+    def _notes_on_known_rows(self, dataset: Dataset) -> Iterator[str]:
         if {column.name for column in _if_any(self.target)} <= set(dataset.schema.names()):
-            known = fingerprints(aligned(dataset, self._known_columns, self.missing, self.optional))
-            seen = int(np.isin(known, self.prints).sum())
+            known = fingerprints_of(aligned(dataset, self._known_columns, self.missing, self.optional))
+            seen = int(np.isin(known, self.fingerprints).sum())
             if seen:
                 learned = "rows that the model has learned from"
                 yield f"{seen} of {len(known)} rows are equal to {learned}: they flatter it"
 
-    def _unlike(self, dataset: Dataset, column: Column, cells: NDArray[Any]) -> Iterator[str]:
+    def _notes_on_cells(self, dataset: Dataset, column: Column, cells: NDArray[Any]) -> Iterator[str]:
         new = unknown_levels(dataset, column, cells, self.missing)
         low, high = self.ranges.get(column.name, (-np.inf, np.inf))
         kinds_of_cells = (

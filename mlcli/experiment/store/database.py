@@ -1,4 +1,4 @@
-"""A store as a file: how it is opened, how its troubles are put into words, and how it is asked."""
+"""The store as an SQLite file: its tables, how it is opened and queried."""
 
 from __future__ import annotations
 
@@ -6,36 +6,54 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import StoreError
-from mlcli.experiment.store.tables import APPLICATION, FORMAT, TABLES
+from mlcli.experiment.store.errors import REMEDIES, sqlite_errors_in_words
 
-PATIENCE_SECONDS = 30.0
+LOCK_TIMEOUT_SECONDS = 30.0
 """How long to wait for another process that is writing."""
-
-REMEDIES = {
-    "SQLITE_FULL": ("the disk is full", "free some space, or keep the store elsewhere with --store FILE"),
-    "SQLITE_READONLY": ("it cannot be written", "give it write permission, or use another with --store FILE"),
-    "SQLITE_CANTOPEN": (
-        "it cannot be opened",
-        "check that its folder exists and can be written, or use --store FILE",
-    ),
-    "SQLITE_PERM": ("it may not be opened", "check its permissions, or use another with --store FILE"),
-    "SQLITE_BUSY": ("another process has been writing it for long", "wait for that one, or use --store FILE"),
-    "SQLITE_NOTADB": (
-        "it is not a store of mlcli",
-        "name another file with --store FILE; this one was left alone",
-    ),
-    "SQLITE_CORRUPT": ("it is damaged", "move it away and run again, or use another with --store FILE"),
-    "SQLITE_IOERR": ("the disk does not read or write it", "check the disk, or keep the store elsewhere"),
-}
+APPLICATION = 0x6D6C636C
+"""Marks a database file as ours ("mlcl")."""
+FORMAT = 2
+"""Raised when the tables or the keys change."""
+TABLES = """
+CREATE TABLE cells (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL, created TEXT NOT NULL, splits INTEGER NOT NULL, facts TEXT NOT NULL
+);
+CREATE INDEX cells_by_key ON cells (key);
+CREATE TABLE blocks (
+    cell INTEGER NOT NULL REFERENCES cells (id) ON DELETE CASCADE,
+    first INTEGER NOT NULL, count INTEGER NOT NULL, seconds REAL NOT NULL,
+    payload BLOB NOT NULL, checksum TEXT NOT NULL,
+    PRIMARY KEY (cell, first)
+);
+CREATE TABLE endings (
+    cell INTEGER PRIMARY KEY REFERENCES cells (id) ON DELETE CASCADE,
+    status TEXT NOT NULL, why TEXT NOT NULL, trace TEXT NOT NULL, split INTEGER, budget REAL, ended TEXT NOT NULL
+);
+CREATE TABLE risks (cell INTEGER PRIMARY KEY REFERENCES cells (id) ON DELETE CASCADE, process INTEGER NOT NULL);
+CREATE TABLE datasets (digest TEXT PRIMARY KEY, facts TEXT NOT NULL);
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, started TEXT NOT NULL, finished TEXT,
+    title TEXT NOT NULL, source TEXT, seed INTEGER NOT NULL, metrics TEXT NOT NULL, cells INTEGER NOT NULL
+);
+CREATE TABLE run_cells (
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, position INTEGER NOT NULL,
+    cell INTEGER REFERENCES cells (id), dataset TEXT NOT NULL REFERENCES datasets (digest),
+    facts TEXT NOT NULL, status TEXT NOT NULL, why TEXT NOT NULL,
+    trace TEXT NOT NULL, answered TEXT NOT NULL, pooled INTEGER NOT NULL, stored INTEGER NOT NULL,
+    notes TEXT NOT NULL,
+    PRIMARY KEY (run, position)
+);
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Database:
-    """A connection that speaks of its file when something goes wrong."""
+    """A connection whose errors name its file and say what would work."""
 
     path: Path
     connection: sqlite3.Connection
@@ -50,7 +68,7 @@ class Database:
             raise StoreError(
                 what, where=str(self.path), hint="run again, and leave the store in its place meanwhile"
             )
-        with said_in_words(self.path):
+        with sqlite_errors_in_words(self.path):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -64,40 +82,38 @@ class Database:
         return int(self.connection.execute(statement, values).lastrowid or 0)
 
     def all(self, statement: str, *values: Any) -> Iterable[Any]:
-        """Every row of a question."""
-        with said_in_words(self.path):
+        """Every row of a query."""
+        with sqlite_errors_in_words(self.path):
             return self.connection.execute(statement, values).fetchall()
 
     def one(self, statement: str, *values: Any) -> Any:
-        """The first row of a question, or None."""
-        with said_in_words(self.path):
+        """The first row of a query, or None."""
+        with sqlite_errors_in_words(self.path):
             return self.connection.execute(statement, values).fetchone()
 
 
-def opened(path: Path) -> Database:
+def open_to_write(path: Path) -> Database:
     """A store that is read and written; it is made where there is none."""
     _refuse_folder(path)
-    with said_in_words(path):
+    with sqlite_errors_in_words(path):
         _make_folder(path)
-        database = Database(path, sqlite3.connect(path, timeout=PATIENCE_SECONDS, isolation_level=None))
-        try:
+        connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT_SECONDS, isolation_level=None)
+        with _closed_on_error(connection):
+            database = Database(path, connection)
             if _pragma(database, "schema_version"):
-                _check_maker(database)
+                _check_format(database)
             for setting in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
-                database.connection.execute(f"PRAGMA {setting}")
+                connection.execute(f"PRAGMA {setting}")
             _make_tables(database)
-        except BaseException:
-            database.connection.close()
-            raise
     return replace(database, identity=_identity(path))
 
 
-def opened_to_read(path: Path) -> Database:
+def open_to_read(path: Path) -> Database:
     """A store that is only read, which needs no permission to write."""
     _refuse_folder(path)
     if not path.exists():
         raise StoreError("there is no store", where=str(path), hint=_where_stores_are(path))
-    with said_in_words(path):
+    with sqlite_errors_in_words(path):
         try:
             return _read_only(path, "mode=ro")
         except sqlite3.OperationalError:
@@ -112,29 +128,9 @@ def _where_stores_are(path: Path) -> str:
     return "a run makes one, beside its experiment: mlcli run EXPERIMENT"
 
 
-@contextmanager
-def said_in_words(path: Path) -> Iterator[None]:
-    """Turn what SQLite or the system reports into what is wrong and what would work."""
-    try:
-        yield
-    except sqlite3.Error as problem:
-        code = getattr(problem, "sqlite_errorname", "")
-        known = next((REMEDIES[name] for name in REMEDIES if code.startswith(name)), None)
-        what, hint = known or (f"SQLite reports: {problem}", "use another store with --store FILE")
-        raise StoreError(what, where=str(path), hint=hint) from problem
-    except OSError as problem:
-        hint = "check its folder, or keep the store elsewhere with --store FILE"
-        raise StoreError(problem.strerror or str(problem), where=str(path), hint=hint) from problem
-
-
-@contextmanager
-def read_whole(path: Path) -> Iterator[None]:
-    """Turn what stored text that is no longer what was written leads to into words."""
-    try:
-        yield
-    except (ValueError, LookupError, TypeError, AttributeError) as problem:
-        what, hint = REMEDIES["SQLITE_CORRUPT"]
-        raise StoreError(f"{what}: {problem}", where=str(path), hint=hint) from problem
+def now() -> str:
+    """The time as the store keeps it: UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -149,26 +145,33 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def _read_only(path: Path, how: str) -> Database:
     """``immutable`` is for folders in which SQLite cannot make the files that it needs beside the store."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None)
-    database = Database(path, connection)
-    try:
-        _check_maker(database)
-    except BaseException:
-        connection.close()
-        raise
+    with _closed_on_error(connection):
+        database = Database(path, connection)
+        _check_format(database)
     return database
 
 
-def _check_maker(database: Database) -> None:
-    """Refuse a database of another program, of a newer mlcli, or damaged at its root."""
+@contextmanager
+def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _check_format(database: Database) -> None:
+    """Refuse a database of another program, of another format, or damaged at its root."""
     if _pragma(database, "application_id") != APPLICATION:
         what, hint = REMEDIES["SQLITE_NOTADB"]
         raise StoreError(what, where=str(database.path), hint=hint)
-    made_as = _pragma(database, "user_version")
-    if made_as > FORMAT:
-        what = f"it was written by a newer mlcli (format {made_as}, this one knows {FORMAT})"
-        raise StoreError(
-            what, where=str(database.path), hint="update mlcli, or use another store with --store FILE"
+    written_as = _pragma(database, "user_version")
+    if written_as != FORMAT:
+        whose, remedy = (
+            ("a newer", "update mlcli") if written_as > FORMAT else ("an older", "move it away and run again")
         )
+        what = f"it was written by {whose} mlcli (format {written_as}, this one knows {FORMAT})"
+        raise StoreError(what, where=str(database.path), hint=f"{remedy}, or use another with --store FILE")
     database.one("SELECT max(id) FROM runs")  # a damaged file shows itself when its tables are looked up
 
 

@@ -12,7 +12,8 @@ from mlcli.core.seeds import digest
 from mlcli.experiment.run.split_results import SplitResult, each
 from mlcli.experiment.spec.cells import CellResult
 from mlcli.experiment.spec.facts import cell_from, dataset_from, facts_of_cell, facts_of_dataset
-from mlcli.experiment.store.database import Database, read_whole
+from mlcli.experiment.store.database import Database, now
+from mlcli.experiment.store.errors import damage_in_words
 
 SplitsOf = Callable[[int, str], Sequence[SplitResult]]
 """The answers that are stored for a cell (its id and kind)."""
@@ -47,37 +48,37 @@ class RunLog:
     database: Database
     splits_of: SplitsOf
 
-    def begin(self, about: RunFacts, started: str, cells: int) -> int:
-        """The id of a new run."""
-        row = (started, about.title, about.source, about.seed, json.dumps(about.metrics), cells)
+    def begin(self, about: RunFacts, cells: int) -> int:
+        """The id of a new run, listed as unfinished until its results are there."""
+        row = (now(), about.title, about.source, about.seed, json.dumps(about.metrics), cells)
         columns = "(started, title, source, seed, metrics, cells)"
         with self.database.transaction():
             return self.database.write(f"INSERT INTO runs {columns} VALUES (?, ?, ?, ?, ?, ?)", *row)
 
-    def finish(self, run: int, finished: str, results: Sequence[CellResult]) -> None:
-        """Write down every result of a run, at once."""
+    def finish(self, run: int, results: Sequence[CellResult]) -> None:
+        """Keep what a run came to, so that it can be shown again as it was."""
         with self.database.transaction():
             for position, result in enumerate(results):
                 self._write(run, position, result)
-            self.database.write("UPDATE runs SET finished = ? WHERE id = ?", finished, run)
+            self.database.write("UPDATE runs SET finished = ? WHERE id = ?", now(), run)
 
-    def runs(self) -> list[RunFacts]:
+    def all(self) -> list[RunFacts]:
         """Every run, oldest first."""
         found = self.database.all(f"SELECT {RUN_COLUMNS} FROM runs ORDER BY id")
-        with read_whole(self.database.path):
+        with damage_in_words(self.database.path):
             return [_run_from(row) for row in found]
 
-    def run(self, run: int) -> tuple[RunFacts, list[CellResult]]:
-        """One run with its results, in the order in which they were asked for."""
+    def one(self, run: int) -> tuple[RunFacts, list[CellResult]]:
+        """One run with its results, as it was; neither data nor methods are needed."""
         row = self.database.one(f"SELECT {RUN_COLUMNS} FROM runs WHERE id = ?", run)
         if row is None:
             raise UsageError(f"there is no run {run} in {self.database.path}", hint="`mlcli runs` lists all")
-        with read_whole(self.database.path):
+        with damage_in_words(self.database.path):
             about = _run_from(row)
         if about.finished is None:
             hint = "run the experiment again: what it did is stored, and only the rest runs"
             raise StoreError(f"run {run} was not finished", where=str(self.database.path), hint=hint)
-        with read_whole(self.database.path):
+        with damage_in_words(self.database.path):
             return about, [self._result(found) for found in self.database.all(RUN_CELLS, run)]
 
     def _write(self, run: int, position: int, result: CellResult) -> None:

@@ -6,20 +6,17 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from mlcli.experiment.run.split_results import Found, SplitResult
-from mlcli.experiment.spec.cells import Cell, CellResult
+from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.facts import facts_of_cell
 from mlcli.experiment.store.codec import checksum, decoded
-from mlcli.experiment.store.database import Database, opened, opened_to_read
-from mlcli.experiment.store.runs import RunFacts, RunLog
+from mlcli.experiment.store.database import Database, now, open_to_read, open_to_write
+from mlcli.experiment.store.runs import RunLog
 from mlcli.tasks.table import kind_named
-
-__all__ = ["DEFAULT_PLACE", "Ending", "RunFacts", "Store", "StoredCell"]
 
 DEFAULT_PLACE = Path(".mlcli") / "runs.db"
 """Where an experiment keeps its store, relative to its file."""
@@ -54,17 +51,17 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._log = RunLog(database, lambda cell, kind: self.cell(cell, kind).splits)
+        self.runs = RunLog(database, lambda cell, kind: self.cell(cell, kind).splits)
 
     @classmethod
     def open(cls, path: Path) -> Self:
         """A store to run with; it is made where there is none."""
-        return cls(opened(path))
+        return cls(open_to_write(path))
 
     @classmethod
     def read(cls, path: Path) -> Self:
         """A store to look into."""
-        return cls(opened_to_read(path))
+        return cls(open_to_read(path))
 
     @property
     def path(self) -> Path:
@@ -102,23 +99,23 @@ class Store:
 
     def add(self, key: str, cell: Cell, splits: int) -> int:
         """The id of a new cell without answers; from now on it is the one that its key finds."""
-        row = (key, now(), splits, json.dumps(facts_of_cell(cell)))
         with self._database.transaction():
-            return self._database.write(NEW_CELL, *row)
+            return self._insert(key, cell, splits)
 
     def find_or_add(self, key: str, cell: Cell, splits: int) -> int:
         """The id of the newest cell with a key; processes that ask for the same at once share one cell."""
         found = self._newest(key)
-        if found is not None:
-            return found
-        row = (key, now(), splits, json.dumps(facts_of_cell(cell)))
-        with self._database.transaction():
-            found = self._newest(key)
-            return self._database.write(NEW_CELL, *row) if found is None else found
+        if found is None:
+            with self._database.transaction():
+                found = self._newest(key) or self._insert(key, cell, splits)
+        return found
 
     def _newest(self, key: str) -> int | None:
         found: int | None = self._database.one("SELECT max(id) FROM cells WHERE key = ?", key)[0]
         return found
+
+    def _insert(self, key: str, cell: Cell, splits: int) -> int:
+        return self._database.write(NEW_CELL, key, now(), splits, json.dumps(facts_of_cell(cell)))
 
     def put_block(self, cell: int, first: int, count: int, payload: bytes, seconds: float) -> None:
         """Keep the answers of some consecutive splits."""
@@ -140,27 +137,6 @@ class Store:
             if cell is not None:
                 self._database.write("INSERT OR REPLACE INTO risks VALUES (?, ?)", cell, os.getpid())
 
-    def begin_run(self, about: RunFacts, cells: int) -> int:
-        """The id of a new run, listed as unfinished until its results are there."""
-        return self._log.begin(about, now(), cells)
-
-    def finish_run(self, run: int, results: Sequence[CellResult]) -> None:
-        """Keep what a run came to, so that it can be shown again as it was."""
-        self._log.finish(run, now(), results)
-
-    def runs(self) -> list[RunFacts]:
-        """Every run, oldest first."""
-        return self._log.runs()
-
-    def run(self, run: int) -> tuple[RunFacts, list[CellResult]]:
-        """One run with its results, as it was; neither data nor methods are needed."""
-        return self._log.run(run)
-
 
 NEW_CELL = "INSERT INTO cells (key, created, splits, facts) VALUES (?, ?, ?, ?)"
 BLOCKS = "SELECT payload, checksum, seconds FROM blocks WHERE cell = ? ORDER BY first"
-
-
-def now() -> str:
-    """The time in the store: UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
