@@ -26,11 +26,15 @@ SAMPLES = {
 
 @cache
 def dataset_of(kind: str) -> Dataset:
-    """The whole dataset."""
+    """The whole dataset of a kind."""
     return load(SAMPLES[kind][0], task=kind)
 
 
 def rows_of(kind: str) -> Any:
-    """The sample, as models of the kind learn from it."""
-    dataset = dataset_of(kind)
-    return kind_named(kind).container.from_table(dataset.table, dataset.schema).take(SAMPLES[kind][1])
+    """The sample of a kind, as its models learn from it."""
+    return taken(dataset_of(kind), kind, SAMPLES[kind][1])
+
+
+def taken(dataset: Dataset, kind: str, rows: slice) -> Any:
+    """Some rows of a dataset, as models of a kind learn from them."""
+    return kind_named(kind).container.from_table(dataset.table, dataset.schema).take(rows)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from tests.canary.canaries import CORE, found, is_unannounced, problem_with, recorded, titles
+from tests.canary.canaries import CORE, found, problem_with, recorded, titles, unannounced
 
 KNOWN = recorded()
 
@@ -19,17 +21,27 @@ def test_nothing_is_recorded_of_what_is_gone() -> None:
     assert KNOWN.keys() == set(titles())
 
 
+def changed(title: str) -> dict[str, Any]:
+    how = next(iter(KNOWN[title]["digests"]))
+    return {**KNOWN[title], "digests": {**KNOWN[title]["digests"], how: "another"}}
+
+
 def test_a_change_that_no_revision_announces_is_told_with_what_to_do() -> None:
-    changed = {**KNOWN["model knn"], "digest": "another"}
-    said = problem_with("model knn", changed, KNOWN)
-    assert "the answers of model knn have changed: raise `revision` in its @register line" in said
+    said = problem_with("model knn", changed("model knn"), KNOWN)
+    assert "the answers of model knn (classification) have changed: raise `revision` in its @register line" in said
     assert said.endswith("then run python -m tests.canary.write")
-    assert "run python -m tests.canary.write" in problem_with("model new", changed, KNOWN)
+
+
+def test_a_new_method_and_a_new_choice_only_have_to_be_written_down() -> None:
+    known = KNOWN["model knn"]
+    wider = {**known, "digests": {**known["digests"], "classification, distance: new": "another"}}
+    for title, now in (("model new", known), ("model knn", wider)):
+        assert problem_with(title, now, KNOWN).endswith("raised: run python -m tests.canary.write")
 
 
 @pytest.mark.parametrize("raised", [CORE, "model self-training", "model naive-bayes"])
 def test_a_revision_may_be_that_of_core_or_of_a_nested_model(raised: str) -> None:
+    now = changed("model self-training")
     before = {**KNOWN, raised: {**KNOWN[raised], "revision": 0}}
-    changed = {**KNOWN["model self-training"], "digest": "another"}
-    assert is_unannounced("model self-training", changed, KNOWN)
-    assert not is_unannounced("model self-training", changed, before)
+    assert unannounced("model self-training", now, KNOWN) == ["classification"]
+    assert not unannounced("model self-training", now, before)

@@ -7,19 +7,18 @@ import sys
 import warnings
 
 from mlcli.core.errors import MlcliWarning
-from tests.canary.canaries import FILE, found, is_unannounced, problem_with, recorded, titles
+from tests.canary.canaries import FILE, found, problem_with, recorded, titles, unannounced
 
 
 def main() -> int:
     """Write the file; refused where answers have changed and no revision has."""
     warnings.simplefilter("ignore", MlcliWarning)
     before, now = recorded(), {title: found(title) for title in titles()}
-    quiet = [title for title in now if is_unannounced(title, now[title], before)]
+    quiet = [title for title in now if unannounced(title, now[title], before)]
     for title in quiet:
         sys.stderr.write(f"{problem_with(title, now[title], before)}\n")
     if not quiet:
-        lines = (f" {json.dumps(title)}: {json.dumps(canary)}" for title, canary in now.items())
-        FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        FILE.write_text(json.dumps(now, indent=1) + "\n", encoding="utf-8")
     return len(quiet)
 
 
