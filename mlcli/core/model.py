@@ -10,7 +10,7 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
 from mlcli.core.errors import FitError
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned
 from mlcli.core.schema import Column

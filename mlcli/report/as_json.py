@@ -13,8 +13,8 @@ from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.confusion import Confusion
 from mlcli.report.details import json_of
-from mlcli.report.scored import Scored, swept_over
-from mlcli.report.series import summaries_by_series
+from mlcli.report.scored import Scored
+from mlcli.report.series import Series, series_of, summaries_of
 
 
 def results_as_json(scored: Sequence[Scored]) -> dict[str, Any]:
@@ -61,13 +61,15 @@ def _result(one: Scored) -> dict[str, Any]:
 
 
 def _series(one: Scored) -> dict[str, Any]:
-    """Each metric at each value that a protocol sweeps over; nothing where it sweeps over nothing."""
-    values = summaries_by_series(one)
-    described = [
+    """Each metric at each value that a protocol sweeps over, and at each stage of the fits."""
+    return {series.kind: {"over": series.over, "values": _by_value(series)} for series in series_of(one)}
+
+
+def _by_value(series: Series) -> list[dict[str, Any]]:
+    return [
         {"value": value, "metrics": {name: _summary(summary) for name, summary in summaries.items()}}
-        for value, summaries in values.items()
+        for value, summaries in summaries_of(series).items()
     ]
-    return {"series": {"over": swept_over(one.result), "values": described}} if values else {}
 
 
 def _step(step: StepSpec) -> dict[str, Any]:

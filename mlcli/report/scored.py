@@ -8,14 +8,15 @@ from typing import Any
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
-from mlcli.core.registry import PROTOCOLS
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import CellResult
+from mlcli.metrics import rounds
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
 from mlcli.metrics.one_against_rest import ClassRates, one_against_rest
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.registry import metric_named
+from mlcli.metrics.rounds import Rounds
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
@@ -68,8 +69,8 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
     if result.status != DONE:
         return Scored(result, metrics)
     answers = judged(result)
-    train_rows, pooled, rounds = training_parts(result), result.pooled, rounds_of(result)
-    summaries = {metric.name: summarise(metric, answers, train_rows, pooled, rounds) for metric in metrics}
+    train_rows, sweep = training_parts(result), rounds_of(result)
+    summaries = {metric.name: summarise(metric, answers, train_rows, result.pooled, sweep) for metric in metrics}
     if not isinstance(answers[0], LabelAnswers):
         return Scored(result, metrics, summaries)
     together = joined(answers)
@@ -83,17 +84,14 @@ def judged(result: CellResult) -> list[Any]:
 
 
 def swept_over(result: CellResult) -> str:
-    """What the splits of the protocol sweep over, if they do and the protocol is known."""
-    use = result.cell.protocol.use
-    return str(getattr(PROTOCOLS.load(use), "series", "")) if use in PROTOCOLS else ""
+    """What the splits of the protocol sweep over, if they do."""
+    at = result.splits[0].coordinate if result.splits else None
+    return "" if at is None else at.name
 
 
-def rounds_of(result: CellResult) -> list[int] | None:
+def rounds_of(result: CellResult) -> Rounds | None:
     """For each split, which of those it is that judge the same rows; None where nothing is swept over."""
-    if not swept_over(result):
-        return None
-    rounds = [label.partition(", ")[2] for label in each(result.splits, "label")]
-    return [rounds.index(label) for label in rounds]
+    return rounds.rounds_of(each(result.splits, "coordinate"), judged(result))
 
 
 def training_parts(result: CellResult) -> Sequence[int]:

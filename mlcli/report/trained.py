@@ -6,7 +6,7 @@ from mlcli.core.registry import MODELS
 from mlcli.experiment.run.judge import Trained
 from mlcli.experiment.spec.cells import Cell
 from mlcli.report.document import Document, Heading, Notes, Sentence
-from mlcli.report.explanation import explained
+from mlcli.report.findings import explained
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import settings_of, steps_of
 from mlcli.report.results import learns_from_unlabelled, subject_of

@@ -73,7 +73,7 @@ class LabelledRows(RowsOfTable):
         return replace(self, y=y)
 
     def joined(self, others: LabelledRows) -> Self:
-        """These rows, then others of the same columns; groups are of no use to a model."""
+        """These rows, then others of the same columns; groups and context are of no use to a model."""
         weight = None if self.weight is None else np.concatenate([self.weight, others.weights])
         return replace(
             self,
@@ -82,6 +82,7 @@ class LabelledRows(RowsOfTable):
             y=np.concatenate([self.y, others.y]),
             weight=weight,
             groups=None,
+            context=None,
         )
 
     def transformed(self, change: Callable[[Table], Table]) -> Self:
@@ -142,8 +143,7 @@ class Classifier(Model):
         probabilities = model.predict_proba(data.table)
         refuse_not_finite(model, probabilities)
         return LabelAnswers(
-            rows=data.rows,
-            weight=data.weight,
+            header=data.header(),
             truth=data.y,
             predicted=model.decide(probabilities),
             classes=data.classes,
@@ -176,8 +176,7 @@ class Classifier(Model):
         counted = data.weights[:, None] * data.outputs
         totals = totals_outside(counted, round_)[np.maximum(round_.part, 0)]
         return LabelAnswers(
-            rows=data.rows,
-            weight=data.weight,
+            header=data.header(),
             truth=data.y,
             predicted=model.decide_among(held.answers, totals),
             classes=data.classes,

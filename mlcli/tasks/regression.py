@@ -70,13 +70,13 @@ class Regressor(Model):
         """The model's values for rows whose truth is known."""
         predicted = model.predict_values(data.table)
         refuse_not_finite(model, predicted)
-        return ValueAnswers(rows=data.rows, weight=data.weight, truth=data.y, predicted=predicted)
+        return ValueAnswers(header=data.header(), truth=data.y, predicted=predicted)
 
     @staticmethod
     def answers_of(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:
         """Values."""
         values = held.answers.reshape(len(data))
-        return ValueAnswers(rows=data.rows, weight=data.weight, truth=data.y, predicted=values)
+        return ValueAnswers(header=data.header(), truth=data.y, predicted=values)
 
     def predict_values(self, table: Table) -> Array:
         """One number per row."""

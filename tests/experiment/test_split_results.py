@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mlcli.core.answers import Header
 from mlcli.experiment.run.split_results import Found, SplitResult, Together, each
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.tasks.classification import LabelAnswers
@@ -16,7 +17,7 @@ FIELDS = ("index", "label", "train_rows", "fit_seconds", "predict_seconds", "sec
 def together() -> Together:
     """Three splits that judge 2, 0 and 1 rows."""
     answers = LabelAnswers(
-        rows=np.array([4, 7, 2]),
+        header=Header(rows=np.array([4, 7, 2])),
         truth=np.array([0, 1, 1], np.int32),
         predicted=np.array([1, 1, 0], np.int32),
         classes=("a", "b"),
@@ -71,7 +72,11 @@ def test_they_are_stored_as_one_and_come_back() -> None:
 
 def test_thousands_of_splits_make_a_small_payload() -> None:
     n = 5_000
-    zeros = ValueAnswers(rows=np.arange(n), truth=np.zeros(n), predicted=np.zeros(n))
+    zeros = ValueAnswers(
+        header=Header(rows=np.arange(n)),
+        truth=np.zeros(n),
+        predicted=np.zeros(n),
+    )
     splits = Together(0, [f"row {row + 1}" for row in range(n)], [n - 1] * n, [1] * n, zeros, 0.0, "")
     assert len(encoded(splits)) < 15 * n
 

@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import StandardScaler
 
+from mlcli.core.answers import Header
 from mlcli.report.anomalies import scores_of
 from mlcli.report.document import Grid, Notes
 from mlcli.tasks.anomaly import ScoreAnswers, threshold_above_most
@@ -26,7 +27,7 @@ def answers_of(
     reasons, shares = np.full((n, 3), -1, np.int32), np.zeros((n, 3))
     reasons[int(np.argmax(score)), :2], shares[int(np.argmax(score)), :2] = (1, 0), (-0.8, 0.01)
     return ScoreAnswers(
-        rows=np.arange(10, 10 + n),
+        header=Header(rows=np.arange(10, 10 + n)),
         score=np.array(score),
         truth=np.array(truth, np.int32),
         classes=("good", "bad") if labelled else (),
