@@ -10,7 +10,7 @@ from typing import Any
 from mlcli.core.findings import Bars, Curve, Dendrogram, Histogram
 from mlcli.report.document import Cell, Content, Grid, Lines, grid
 from mlcli.report.layout import GAP
-from mlcli.report.numbers import column_of, lined_up
+from mlcli.report.numbers import column_of, lined_up, short
 from mlcli.report.page import columns_of
 
 BAR = "█"
@@ -58,7 +58,7 @@ def _curve(picture: Curve, width: int | None) -> Grid:
         ]
         for place, (name, line) in enumerate(picture.series)
     ]
-    first, last = lined_up([picture.points[0], picture.points[-1]])
+    first, last = map(short, (picture.points[0], picture.points[-1]))
     return grid([picture.over, f"at {first}", "", f"at {last}"], rows, right=(1, 3))
 
 
@@ -113,8 +113,9 @@ def _room_beside(header: Sequence[str], columns: Sequence[Sequence[str]], width:
 
 
 def _heights(line: Sequence[float | None], low: float, high: float) -> tuple[float, ...]:
+    """From 0 to 1; what differs by less than a twentieth of the range is not told apart."""
     return tuple(
-        math.nan if value is None or not math.isfinite(value) else (value - low) / ((high - low) or 1.0)
+        math.nan if value is None or not math.isfinite(value) else round((value - low) / ((high - low) or 1.0), 1)
         for value in line
     )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
-from mlcli.experiment.run.split_results import each
+from mlcli.experiment.run.split_results import TRAINING, Together, each
 from mlcli.experiment.spec.cells import CellResult
 from mlcli.metrics import rounds
 from mlcli.metrics.base import Metric, Summary
@@ -37,6 +37,8 @@ class Scored:
     confusion: Confusion | None = None
     classes: tuple[ClassRates, ...] = ()
     """The rates of each class, where there are classes."""
+    training: Mapping[str, float] = field(default_factory=dict)
+    """Each metric of the rows that were learned from, where models were asked about these, too."""
 
     @property
     def done(self) -> bool:
@@ -71,10 +73,21 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
     answers = judged(result)
     train_rows, sweep = training_parts(result), rounds_of(result)
     summaries = {metric.name: summarise(metric, answers, train_rows, result.pooled, sweep) for metric in metrics}
+    known = Scored(result, metrics, summaries, training=_training(result, metrics))
     if not isinstance(answers[0], LabelAnswers):
-        return Scored(result, metrics, summaries)
+        return known
     together = joined(answers)
-    return Scored(result, metrics, summaries, confusion(together), one_against_rest(together))
+    return replace(known, confusion=confusion(together), classes=one_against_rest(together))
+
+
+def _training(result: CellResult, metrics: Sequence[Metric]) -> dict[str, float]:
+    """The mean of each metric over the training rows of the splits, where it is defined in all."""
+    if isinstance(result.splits, Together):
+        return {}
+    learned = [split.answers[TRAINING] for split in result.splits if TRAINING in split.answers]
+    scores = {metric.name: [metric.compute(answers) for answers in learned] for metric in metrics if learned}
+    defined = {name: [one for one in some if isinstance(one, float)] for name, some in scores.items()}
+    return {name: sum(some) / len(some) for name, some in defined.items() if len(some) == len(learned)}
 
 
 def judged(result: CellResult) -> list[Any]:

@@ -12,7 +12,7 @@ from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import compare
 from mlcli.metrics.summary import summarise
 from mlcli.report.document import Block, Cell, Content, Heading, grid, notes
-from mlcli.report.numbers import fixed, lined_up, short
+from mlcli.report.numbers import fixed, short
 from mlcli.report.scored import Scored, judged, swept_over, training_parts
 from mlcli.report.scores import BEST, badness, decimals_of, reach_of
 
@@ -113,7 +113,7 @@ def _compared(several: Sequence[Series], names: Mapping[Scored, str], metric: Me
     differ = len(set(learned)) > 1
     rows = [
         [Cell(written, "strong"), *[known] * differ, *_line(several, metric, value, summaries)]
-        for written, known, value, summaries in zip(lined_up(values), learned, values, table, strict=True)
+        for written, known, value, summaries in zip(map(short, values), learned, values, table, strict=True)
     ]
     header = [over, *["rows learned from"] * differ, *columns]
     yield Heading(f"{metric.name} by {over}")

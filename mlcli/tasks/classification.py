@@ -140,14 +140,18 @@ class Classifier(Model):
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The model's classes and probabilities for rows whose truth is known."""
-        probabilities = model.predict_proba(data.table)
-        refuse_not_finite(model, probabilities)
+        return Classifier.answers_with(model, data, model.predict_proba(data.table))
+
+    @staticmethod
+    def answers_with(model: Any, data: Any, predictions: Array) -> Answers:
+        """Classes by their probabilities."""
+        refuse_not_finite(model, predictions)
         return LabelAnswers(
             header=data.header(),
             truth=data.y,
-            predicted=model.decide(probabilities),
+            predicted=model.decide(predictions),
             classes=data.classes,
-            probabilities=probabilities,
+            probabilities=predictions,
         )
 
     def predict_proba(self, table: Table) -> Array:

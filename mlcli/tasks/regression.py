@@ -68,9 +68,13 @@ class Regressor(Model):
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The model's values for rows whose truth is known."""
-        predicted = model.predict_values(data.table)
-        refuse_not_finite(model, predicted)
-        return ValueAnswers(header=data.header(), truth=data.y, predicted=predicted)
+        return Regressor.answers_with(model, data, model.predict_values(data.table))
+
+    @staticmethod
+    def answers_with(model: Any, data: Any, predictions: Array) -> Answers:
+        """Values."""
+        refuse_not_finite(model, predictions)
+        return ValueAnswers(header=data.header(), truth=data.y, predicted=predictions)
 
     @staticmethod
     def answers_of(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:

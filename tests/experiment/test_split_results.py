@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.answers import Header
-from mlcli.experiment.run.split_results import Found, SplitResult, Together, each
+from mlcli.experiment.run.split_results import Found, SplitResult, Together, each, folds_of
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
@@ -23,7 +23,8 @@ def together() -> Together:
         classes=("a", "b"),
         probabilities=np.array([[0.2, 0.8], [0.5, 0.5], [0.9, 0.1]]),
     )
-    return Together(5, ["one", "two", "three"], [8, 10, 9], [2, 0, 1], answers, 0.25, "by heart")
+    folds = folds_of(5, [2, 0, 1])
+    return Together(5, ["one", "two", "three"], [8, 10, 9], [2, 0, 1], answers.judged_in(folds), 0.25, "by heart")
 
 
 def one_by_one(splits: Together) -> tuple[SplitResult, ...]:
@@ -47,6 +48,8 @@ def test_each_split_is_what_it_would_be_alone() -> None:
     splits = together()
     expected = one_by_one(splits)
     assert len(splits) == 3
+    folds = [split.answers["test"].arrays()["header.fold"].tolist() for split in splits]
+    assert folds == [[5, 5], [], [7]]
     for made in (tuple(splits), [splits[place] for place in range(3)], splits[:]):
         for some, other in zip(made, expected, strict=True):
             assert_same(some, other)

@@ -16,9 +16,10 @@ from mlcli.core.threads import cores, cores_for_a_fit, one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.engines.origins import remember_origin
 from mlcli.experiment.run.captured_warnings import heard
+from mlcli.experiment.run.extras import answers_by_stage, training_answers
 from mlcli.experiment.run.learner import Learner
 from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.split_results import SplitResult, Together
+from mlcli.experiment.run.split_results import JUDGED, TRAINING, SplitResult, Together
 from mlcli.experiment.spec.cells import ModelSpec, StepSpec
 from mlcli.protocols._base import Split
 from mlcli.tasks.table import kind_named
@@ -115,19 +116,24 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         started = perf_counter()
         pipeline = block.learner.learned(train_rows, index)
         fitted = perf_counter()
-        said_of = judged(pipeline, block.rows, split, kind_named(block.rows.kind).parts)
+        answers = dict(judged(pipeline, block.rows, split, kind_named(block.rows.kind).parts))
         answered = perf_counter()
+        tested = block.rows.take(split.test)
+        stages = answers_by_stage(pipeline, tested, block.learner.stages, answers[JUDGED])
+        if block.learner.training:
+            answers[TRAINING] = training_answers(pipeline, train_rows)
         explanation = tuple(shortened(one, KEPT_LINES) for one in findings_of(pipeline.explain()))
     return SplitResult(
         index=index,
         label=split.label,
         train_rows=len(split.train),
-        answers={part: answers.judged_in(index) for part, answers in said_of.items()},
+        answers={part: of_part.judged_in(index) for part, of_part in answers.items()},
         fit_seconds=fitted - started,
         predict_seconds=answered - fitted,
         warnings=tuple(said),
         explanation=explanation,
         coordinate=split.coordinate,
+        stages=tuple((at, of_stage.judged_in(index)) for at, of_stage in stages),
     )
 
 

@@ -14,8 +14,8 @@ from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.findings import Explanation
 from mlcli.core.tables import Codes, Rows
 
-JUDGED = "test"
-"""The part of a split that is answered, where many are answered together."""
+JUDGED, TRAINING = "test", "training"
+"""The part of a split that judges a model; the one that it has learned from, where it is asked about that, too."""
 
 
 @dataclass(frozen=True, eq=False)
