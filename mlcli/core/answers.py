@@ -59,7 +59,7 @@ class Header:
     @staticmethod
     def pooled(parts: Sequence[Header]) -> Header:
         """The rows of several splits, one after another."""
-        return parts[0].with_arrays(_joined([part.arrays() for part in parts]))
+        return parts[0].with_arrays(_joined(parts))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -140,7 +140,7 @@ class Answers:
     def pooled(cls, parts: Sequence[Self]) -> Self:
         """The answers of several splits as one."""
         header = Header.pooled([part.header for part in parts])
-        return replace(parts[0], header=header, **_joined([_arrays_of(part) for part in parts]))
+        return replace(parts[0], header=header, **_joined(parts))
 
 
 def _arrays_of(described: Any) -> Named:
@@ -148,5 +148,6 @@ def _arrays_of(described: Any) -> Named:
     return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
 
 
-def _joined(named: Sequence[Named]) -> Named:
-    return {name: np.concatenate([arrays[name] for arrays in named]) for name in named[0]}
+def _joined(parts: Sequence[Any]) -> Named:
+    """The arrays of the first, each with those of the others behind it."""
+    return {name: np.concatenate([getattr(part, name) for part in parts]) for name in _arrays_of(parts[0])}

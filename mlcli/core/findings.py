@@ -76,10 +76,32 @@ class Dendrogram(Finding):
     heights: tuple[float, ...]
 
 
+@dataclass(frozen=True)
+class Tree(Finding):
+    """The nodes of a tree, each before those below it; the root has depth 0."""
+
+    depths: tuple[int, ...]
+    conditions: tuple[str, ...]
+    """What leads to each node from the one above it; empty for the root."""
+    answers: tuple[str, ...]
+    shares: tuple[float, ...]
+    """How sure each answer is: 1 where it is certain."""
+    rows: tuple[float, ...]
+    """The weight of the training rows at each node."""
+
+
 Explanation = tuple[Finding, ...]
 KINDS: dict[str, type[Finding]] = {
-    kind.__name__.lower(): kind for kind in (Table, Lines, Bars, Curve, Histogram, Dendrogram)
+    kind.__name__.lower(): kind for kind in (Table, Lines, Bars, Curve, Histogram, Dendrogram, Tree)
 }
+
+
+LONG: dict[type[Finding], tuple[str, ...]] = {
+    Table: ("rows",),
+    Lines: ("lines",),
+    Tree: ("depths", "conditions", "answers", "shares", "rows"),
+}
+"""The fields of findings that may grow with the data."""
 
 
 def as_json(finding: Finding) -> dict[str, Any]:
@@ -95,17 +117,13 @@ def from_json(described: dict[str, Any]) -> Finding:
 
 
 def shortened(finding: Finding, count: int) -> Finding:
-    """The same in plain values, with no more rows or lines than so many; the note says how many are left out."""
-    whole = from_json(as_json(finding))
-    if isinstance(whole, Table) and len(whole.rows) > count:
-        return replace(whole, rows=whole.rows[:count], note=_with_left_out(whole.note, len(whole.rows) - count))
-    if isinstance(whole, Lines) and len(whole.lines) > count:
-        return replace(whole, lines=whole.lines[:count], note=_with_left_out(whole.note, len(whole.lines) - count))
-    return whole
-
-
-def _with_left_out(note: str, count: int) -> str:
-    return f"{note} ({count} more left out)".strip()
+    """The same in plain values, with no more rows, lines or nodes than so many; the note says what is left out."""
+    long = {name: getattr(finding, name) for name in LONG.get(type(finding), ())}
+    left_out = max((len(items) - count for items in long.values()), default=0)
+    kept: dict[str, Any] = {name: items[:count] for name, items in long.items()}
+    if left_out > 0:
+        kept["note"] = f"{finding.note} ({left_out} more left out)".strip()
+    return from_json(as_json(replace(finding, **kept)))
 
 
 def _listed(value: Any) -> Any:

@@ -13,9 +13,9 @@ from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.confusion import Confusion
-from mlcli.report.details import json_of
 from mlcli.report.scored import Scored
 from mlcli.report.series import Series, series_of, summaries_of
+from mlcli.tasks.table import kind_named, named
 
 
 def results_as_json(scored: Sequence[Scored]) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _result(one: Scored) -> dict[str, Any]:
         **_series(one),
         **(_confusion(one.confusion) if one.confusion else {}),
         **({"classes": [plain(asdict(rates)) for rates in one.classes]} if one.classes else {}),
-        **json_of(one),
+        **_of_kind(one),
         **_findings(result),
         "notes": [*cell.dataset.notes, *result.notes],
         "warnings": list(dict.fromkeys(text for said in each(result.splits, "warnings") for text in said)),
@@ -75,6 +75,13 @@ def _by_value(series: Series) -> list[dict[str, Any]]:
         {"value": value, "metrics": {name: _summary(summary) for name, summary in summaries.items()}}
         for value, summaries in summaries_of(series).items()
     ]
+
+
+def _of_kind(one: Scored) -> dict[str, Any]:
+    """What the kind of task adds."""
+    place = kind_named(one.result.cell.kind).json_at if one.done else ""
+    added: dict[str, Any] = named(place)(one) if place else {}
+    return added
 
 
 def _findings(result: CellResult) -> dict[str, Any]:

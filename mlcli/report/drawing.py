@@ -1,13 +1,14 @@
-"""Pictures drawn with characters: bars, curves and histograms as tables, dendrograms as lines."""
+"""Pictures drawn with characters: bars, curves and histograms as tables, trees and dendrograms as lines."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from functools import singledispatch
+from itertools import pairwise
 from typing import Any
 
-from mlcli.core.findings import Bars, Curve, Dendrogram, Histogram
+from mlcli.core.findings import Bars, Curve, Dendrogram, Histogram, Tree
 from mlcli.report.document import Cell, Content, Grid, Lines, grid
 from mlcli.report.layout import GAP
 from mlcli.report.numbers import column_of, lined_up, short
@@ -18,6 +19,10 @@ LONGEST, SHORTEST = 40, 10
 """Of the longest bar, by how wide the page is."""
 WIDEST = 48
 """Of a dendrogram without the names of its leaves."""
+INDENT = "|   "
+MOST_LINES = 60
+"""Of a tree."""
+CERTAIN = 1e-12
 ACROSS, DOWN, JOINED, ROOT = "─", "│", "├", "┤"
 CORNERS = {True: "┐", False: "┘"}
 
@@ -84,6 +89,27 @@ def _dendrogram(picture: Dendrogram, width: int | None) -> Lines:
     return Lines(
         tuple(f"{name}{' ' * (names - columns_of(name))} {''.join(cells)}".rstrip() for name, cells in pictured)
     )
+
+
+@drawn.register
+def _tree(picture: Tree, width: int | None) -> Lines:
+    """A line for each node but the root, further in the deeper it lies."""
+    leaves = [depth >= below for depth, below in pairwise([*picture.depths, 0])]
+    nodes = zip(picture.depths, picture.conditions, leaves, strict=True)
+    lines = [
+        INDENT * (depth - 1) + condition + (": " * bool(depth) + _leaf(picture, node) if leaf else "")
+        for node, (depth, condition, leaf) in enumerate(nodes)
+        if depth or leaf
+    ]
+    more = len(lines) - MOST_LINES
+    return Lines(tuple(lines if more <= 0 else [*lines[:MOST_LINES], f"… and {more} more lines"]))
+
+
+def _leaf(picture: Tree, node: int) -> str:
+    """A leaf's answer, its share where it is not certain, and the weight of its training rows."""
+    share = picture.shares[node]
+    sure = "" if share > 1 - CERTAIN else f" {share:.0%}"
+    return f"{picture.answers[node]}{sure} ({picture.rows[node]:.6g})"
 
 
 def _with_bars(

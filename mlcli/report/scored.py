@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
@@ -25,6 +26,9 @@ DONE = "done"
 FLATTERED_FROM = 0.05
 """A saved model that has learned from this share of the rows that judge it is not compared with others. Below it,
 rows may well be equal by chance."""
+
+
+_JUDGED: WeakKeyDictionary[CellResult, list[Any]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +95,11 @@ def _training(result: CellResult, metrics: Sequence[Metric]) -> dict[str, float]
 
 
 def judged(result: CellResult) -> list[Any]:
-    """The answers of each split to the rows by which the kind judges."""
-    part = kind_named(result.cell.kind).parts[-1]
-    return [split.answers[part] for split in result.splits]
+    """The answers of each split to the rows by which the kind judges; made once, since leave-one-out has many."""
+    if result not in _JUDGED:
+        part = kind_named(result.cell.kind).parts[-1]
+        _JUDGED[result] = [split.answers[part] for split in result.splits]
+    return _JUDGED[result]
 
 
 def swept_over(result: CellResult) -> str:

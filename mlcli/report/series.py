@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mlcli.core.findings import Curve
+from mlcli.experiment.run.split_results import each
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import compare
 from mlcli.metrics.summary import summarise
@@ -85,11 +86,10 @@ def _sweep(one: Scored) -> Series | None:
 
 def _stages(one: Scored) -> Series | None:
     """The stages at which every split has answered; a fit that ended before a stage has its last answers there."""
-    result = one.result
-    if not (named := next((at.name for split in result.splits for at, _ in split.stages), "")):
+    stages, last = each(one.result.splits, "stages"), judged(one.result)
+    if not (named := next((at.name for of_split in stages for at, _ in of_split), "")):
         return None
-    by_split = [{at.value: answers for at, answers in split.stages} for split in result.splits]
-    last = judged(result)
+    by_split = [{at.value: answers for at, answers in of_split} for of_split in stages]
     at = {
         value: [
             known.get(value, last[place] if value > max(known, default=0.0) else None)
@@ -98,7 +98,7 @@ def _stages(one: Scored) -> Series | None:
         for value in sorted({value for known in by_split for value in known})
     }
     whole = {value: answers for value, answers in at.items() if not any(one is None for one in answers)}
-    every = range(len(result.splits))
+    every = range(len(stages))
     return Series(one, named, dict.fromkeys(whole, every), whole, "stages")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,10 @@ from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.learning import ask
 from mlcli.core.pipeline import Pipeline
 from mlcli.experiment.run.captured_warnings import heard
+from mlcli.experiment.run.preparation import Block
+from mlcli.experiment.run.split_results import JUDGED
 from mlcli.experiment.spec.cells import Stages
+from mlcli.protocols._base import Split
 
 MANTISSAS = (1, 2, 3, 5, 7)
 """Stages are closer where a fit begins: 1, 2, 3, 5, 7, 10, 20, ...; they are the same for fits of any length."""
@@ -30,20 +33,18 @@ def stages_among(asked: Stages, count: int) -> list[int]:
 
 
 def answers_by_stage(
-    pipeline: Pipeline, rows: Any, asked: Stages, last: Answers
+    pipeline: Pipeline, block: Block, split: Split, last: Mapping[str, Answers]
 ) -> tuple[tuple[Coordinate, Answers], ...]:
     """What a fitted model would have answered had its fit stopped earlier, and what it answers."""
-    model = pipeline.model
+    model, asked = pipeline.model, block.learner.stages
     count = model.stages() if asked else 0
     if not count:
         return ()
-    at: Sequence[int] = stages_among(asked, count)
+    rows, at = block.rows.take(split.test), stages_among(asked, count)
     predictions = model.staged(pipeline.prepared(rows.table), at)
-    found = [
-        (stage, rows.base.answers_with(model, rows, predicted))
-        for stage, predicted in zip(at, predictions, strict=True)
-    ]
-    return tuple((Coordinate(model.stage_name, stage), answers) for stage, answers in [*found, (count, last)])
+    answers = [rows.base.answers_with(model, rows, predicted) for predicted in predictions]
+    staged = zip([*at, count], [*answers, last[JUDGED]], strict=True)
+    return tuple((Coordinate(model.stage_name, stage), of_stage) for stage, of_stage in staged)
 
 
 def training_answers(pipeline: Pipeline, rows: Any) -> Answers:

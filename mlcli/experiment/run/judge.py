@@ -19,7 +19,7 @@ from mlcli.experiment.run.captured_warnings import heard
 from mlcli.experiment.run.extras import answers_by_stage, training_answers
 from mlcli.experiment.run.learner import Learner
 from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.split_results import JUDGED, TRAINING, SplitResult, Together
+from mlcli.experiment.run.split_results import TRAINING, SplitResult, Together
 from mlcli.experiment.spec.cells import ModelSpec, StepSpec
 from mlcli.protocols._base import Split
 from mlcli.tasks.table import kind_named
@@ -118,8 +118,7 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         fitted = perf_counter()
         answers = dict(judged(pipeline, block.rows, split, kind_named(block.rows.kind).parts))
         answered = perf_counter()
-        tested = block.rows.take(split.test)
-        stages = answers_by_stage(pipeline, tested, block.learner.stages, answers[JUDGED])
+        stages = answers_by_stage(pipeline, block, split, answers)
         if block.learner.training:
             answers[TRAINING] = training_answers(pipeline, train_rows)
         explanation = tuple(shortened(one, KEPT_LINES) for one in findings_of(pipeline.explain()))
