@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.accepts import Accepts
+from mlcli.core.answers import Header
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.pairs import Pairs, near_rows, pairs_near
@@ -34,12 +35,11 @@ def grouped(numbers: Any, relevance: Sequence[float], group: Sequence[int], weig
 def answers(score: Any, relevance: Any, group: Any, weight: Any = None) -> RankAnswers:
     """What a model might have said."""
     return RankAnswers(
-        rows=np.arange(len(score)),
+        header=Header(rows=np.arange(len(score)), weight=None if weight is None else np.array(weight, np.float64)),
         score=np.array(score, np.float64),
         relevance=np.array(relevance, np.float64),
         group=np.array(group, np.int32),
         names=tuple(f"g{i}" for i in range(max(group) + 1)),
-        weight=None if weight is None else np.array(weight, np.float64),
     )
 
 

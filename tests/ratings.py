@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.answers import Header
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.tasks.recommendation import RatingAnswers, Ratings
@@ -58,7 +59,7 @@ def answers_with(
     for row, items in enumerate(top):
         lists[row, : len(items)] = items
     return RatingAnswers(
-        rows=np.arange(n),
+        header=Header(rows=np.arange(n)),
         truth=np.zeros(n),
         predicted=np.zeros(n),
         user=np.array(user, np.int32),

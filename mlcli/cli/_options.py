@@ -47,6 +47,12 @@ NoShortcut = Annotated[
     bool,
     typer.Option("--no-shortcut", help="Fit each split in turn, also where a shortcut gives the same answers."),
 ]
+Stages = Annotated[
+    bool, typer.Option("--stages", help="Judge models at stages of their fits, too, such as rounds of boosting.")
+]
+Training = Annotated[
+    bool, typer.Option("--training", help="Ask models about the rows that they learned from, too.")
+]
 Store = Annotated[
     Path | None,
     typer.Option("--store", metavar="FILE", help="Keep answers here; what it holds is not run again."),

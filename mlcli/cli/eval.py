@@ -13,9 +13,11 @@ from mlcli.cli._options import (
     NoShortcut,
     Params,
     Seed,
+    Stages,
     Store,
     Target,
     Task,
+    Training,
     model_names,
     protocol_names,
 )
@@ -73,6 +75,8 @@ def eval_command(
     seed: Seed = 1,
     jobs: Jobs = None,
     no_shortcut: NoShortcut = False,
+    stages: Stages = False,
+    training: Training = False,
     store: Store = None,
     classes: Classes = False,
     as_json: AsJson = False,
@@ -93,6 +97,8 @@ def eval_command(
         metrics=tuple(metrics or ()),
         seed=seed,
         shortcuts=not no_shortcut,
+        stages=stages,
+        training=training,
     )
     run_and_show([experiment], place_of=lambda _: store, manner=Manner(jobs), classes=classes, as_json=as_json)
 

@@ -23,7 +23,7 @@ def plan_command(specs: Specs, as_json: AsJson = False) -> None:
     from mlcli.cli._console import show, show_json
     from mlcli.experiment.spec.file import read_experiment
     from mlcli.experiment.spec.plan import plan
-    from mlcli.report.planned import plan_as_json, plan_of
+    from mlcli.report.lists import plan_as_json, plan_of
 
     cells = [cell for spec in specs for cell in plan(read_experiment(spec))]
     if as_json:

@@ -30,8 +30,8 @@ def runs_command(
     from mlcli.cli._console import show, show_json
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.report.as_json import results_as_json
+    from mlcli.report.lists import runs_as_json, runs_of
     from mlcli.report.results import results_of
-    from mlcli.report.runs import runs_as_json, runs_of
     from mlcli.report.scored import scored
 
     with Store.read(store or DEFAULT_PLACE) as opened:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -10,7 +11,7 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
 from mlcli.core.errors import FitError
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned
 from mlcli.core.schema import Column
@@ -25,6 +26,8 @@ class Model:
     id: ClassVar[str]
     reference: ClassVar[str]
     revision: ClassVar[int]
+    stage_name: ClassVar[str] = ""
+    """What its fit makes one after another, such as rounds or trees; empty where it has no stages."""
 
     columns_: tuple[Column, ...] = learned()
     target_: str = learned()
@@ -58,6 +61,17 @@ class Model:
         """The numbers that the method sees, to judge how rows lie."""
         return table.numbers
 
+    def stages(self) -> int:
+        """How many stages the fitted model has."""
+        return 0
+
+    def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
+        """The probabilities, or values, that it would answer had its fit stopped after each of some stages.
+
+        The stages are in order, the first is 1.
+        """
+        raise TypeError(f"{type(self).__name__} has no stages")
+
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""
         return replace(self)
@@ -80,6 +94,11 @@ class Model:
     def ask(model: Any, data: Any) -> Answers:
         """What a model says of rows, in the way of this base's kind of task."""
         raise TypeError("only the base of a kind of task says how to ask")
+
+    @staticmethod
+    def answers_with(model: Any, data: Any, predictions: Array) -> Answers:
+        """The answers of a model that predicts so, where a kind of task has such predictions."""
+        raise TypeError("answers of this kind of task do not follow from probabilities or values")
 
     @classmethod
     def settle(cls, model: Any, learned: Any, data: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation, Lines
 from mlcli.core.held_out import HeldOut, Round, refusing_not_finite
 from mlcli.core.learning import learn
 from mlcli.core.limits import refuse_extremes
@@ -183,7 +183,7 @@ class Pipeline(Model):
 
     def _flagging(self) -> Explanation:
         said = self.how_flagged()
-        return (Section("Which rows are flagged", lines=(said,)),) if said else ()
+        return (Lines("Which rows are flagged", (said,)),) if said else ()
 
     def _groups_described(self) -> Explanation:
         """The groups of a clustering, in the columns as they were before the steps."""

@@ -9,10 +9,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mlcli.core.answers import Header
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.model import Model
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+
+CONTEXT = ("sensitive", "context")
+"""The roles of columns whose cells answers carry with them, whether models see them or not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +39,8 @@ class RowsOfTable:
     target: str = ""
     weight: Array | None = None
     groups: Codes | None = None
+    context: Table | None = None
+    """The cells of the columns that are sensitive or context, which stay as they are whatever steps do."""
 
     @property
     def base(self) -> type[Model]:
@@ -57,6 +63,7 @@ class RowsOfTable:
             rows=self.rows[rows],
             weight=None if self.weight is None else self.weight[rows],
             groups=None if self.groups is None else self.groups[rows],
+            context=None if self.context is None else self.context.take(rows),
             **self._taken(rows),
         )
 
@@ -89,6 +96,14 @@ class RowsOfTable:
         """The weight of each row, 1 where none is given."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
+    def header(self) -> Header:
+        """What answers about these rows say of the rows themselves."""
+        header = Header(rows=self.rows, weight=self.weight, group=self.groups)
+        known = self.context
+        if known is None:
+            return header
+        return replace(header, columns=known.columns, numbers=known.numbers, codes=known.codes)
+
     def strata(self) -> Strata:
         """What protocols see of these rows."""
         return Strata(len(self), None, self.groups)
@@ -103,11 +118,13 @@ def target_of(schema: Schema) -> str:
 
 
 def extras_of(table: Table, schema: Schema) -> dict[str, Any]:
-    """The weights and groups of the rows, where columns have these roles."""
+    """The weights, groups and context of the rows, where columns have these roles."""
     weight, group = schema.the("weight"), schema.the("group")
+    context = {field.column.name for role in CONTEXT for field in schema.with_role(role)}
     return {
         "weight": None if weight is None else table.cells(weight.name).astype(np.float64),
         "groups": None if group is None else _group_codes(table.cells(group.name)),
+        "context": table.select(context) if context else None,
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Bars, Explanation, Table
 from mlcli.core.moments import means, moments
 from mlcli.core.tables import Array
 
@@ -16,11 +16,9 @@ NEGLIGIBLE = 1e-13
 PRECISE = 1e-9
 """A direction with less than this share loses digits where rows are squared."""
 ALIKE = 1e-9
-BAR = 40
-"""Characters of the longest bar of a scree plot."""
 SCREE, LOADINGS = "Scree", "Loadings"
-MOST_LINES = 30
-"""A scree plot has no more lines than these."""
+MOST_BARS = 30
+"""A scree plot has no more bars than these."""
 MOST_BESIDE = 10
 """Loadings on more components than these are not told."""
 
@@ -124,23 +122,19 @@ def component_names(count: int) -> tuple[str, ...]:
     return tuple(f"component_{place}" for place in range(1, count + 1))
 
 
-def component_sections(axes: Axes, names: Sequence[str], count: int) -> Explanation:
+def component_findings(axes: Axes, names: Sequence[str], count: int) -> Explanation:
     """The scree plot, and what each column has to do with the components that are kept."""
     told = min(count, MOST_BESIDE)
     loadings = zip(names, axes.directions[:, :told].tolist(), strict=True)
     rows = tuple((name, *weights) for name, weights in loadings)
     note = f"the first {told} of {count} components" if told < count else ""
     header = ("column", *component_names(told))
-    return (_scree(axes.variances, count), Section(LOADINGS, header, rows, note=note))
+    return (_scree(axes.variances, count), Table(LOADINGS, header, rows, note=note))
 
 
-def _scree(variances: Array, count: int) -> Section:
-    total, largest = variances.sum() or 1.0, variances.max(initial=0.0) or 1.0
-    together = np.cumsum(variances) / total
-    rows = tuple(
-        (str(place), float(variance), float(variance / total), float(part), "█" * round(BAR * variance / largest))
-        for place, (variance, part) in enumerate(zip(variances, together, strict=True), 1)
-    )
+def _scree(variances: Array, count: int) -> Bars:
+    total = variances.sum() or 1.0
+    shown = min(len(variances), MOST_BARS)
     note = f"{count} of {len(variances)} components are kept, with {_share(variances[:count].sum() / total)}"
     directions = int((variances > 0).sum())
     empty = (
@@ -148,11 +142,14 @@ def _scree(variances: Array, count: int) -> Section:
         if directions < count
         else ""
     )
-    hidden = f"; lines of the first {MOST_LINES}" if len(rows) > MOST_LINES else ""
-    return Section(
+    hidden = f"; bars of the first {MOST_BARS}" if len(variances) > MOST_BARS else ""
+    shares = variances / total
+    return Bars(
         SCREE,
-        ("component", "variance", "share", "together", ""),
-        rows[:MOST_LINES],
+        ("component", "variance", "share", "together"),
+        tuple(map(str, range(1, shown + 1))),
+        tuple(variances[:shown].tolist()),
+        (tuple(shares[:shown].tolist()), tuple(np.cumsum(shares)[:shown].tolist())),
         note=f"{note} of the variance{empty}{hidden}",
     )
 

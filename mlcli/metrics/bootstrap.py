@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -95,5 +94,5 @@ def _units_of(answers: Answers) -> Rows:
 def _under(metric: Metric, answers: Answers, block: Array) -> Array:
     if metric.under is not None:
         return metric.under(answers, block)
-    scores = (metric.compute(replace(answers, weight=weighting)) for weighting in block)
+    scores = (metric.compute(answers.with_header(weight=weighting)) for weighting in block)
     return np.array([np.nan if isinstance(found, Undefined) else found for found in scores])

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
+from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.tables import Array
 
 Rounds = Sequence[int]
 """For each split, the round of the sweep that it belongs to."""
+
+
+def rounds_of(coordinates: Sequence[Coordinate | None], splits: Sequence[Answers]) -> Rounds | None:
+    """One round for the splits that judge the same rows at different coordinates; None without coordinates."""
+    if not any(coordinates):
+        return None
+    rounds: dict[tuple[bytes, int], int] = {}
+    before: Counter[tuple[Coordinate | None, bytes]] = Counter()
+    found = []
+    for coordinate, answers in zip(coordinates, splits, strict=True):
+        rows = answers.rows.tobytes()
+        found.append(rounds.setdefault((rows, before[coordinate, rows]), len(rounds)))
+        before[coordinate, rows] += 1
+    return found
 
 
 def by_round(values: Sequence[float] | Array, rounds: Rounds | None) -> Array:

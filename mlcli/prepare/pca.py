@@ -27,7 +27,7 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
@@ -37,8 +37,8 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.principal import (
     SOLVERS,
     Axes,
+    component_findings,
     component_names,
-    component_sections,
     principal_axes,
     refuse_misfits,
 )
@@ -98,7 +98,7 @@ class PrincipalComponents(Step):
 
     def explain(self) -> Explanation:
         """The scree plot and the loadings."""
-        return component_sections(
+        return component_findings(
             self._axes(), [column.name for column in self.columns_], self._kept(self.columns_)
         )
 

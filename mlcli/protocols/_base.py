@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mlcli.core.answers import Coordinate
 from mlcli.core.errors import Problem
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Rows
@@ -17,7 +18,8 @@ from mlcli.core.tables import Rows
 class Split:
     """Row positions: what is learned from, and what is judged; some protocols need more.
 
-    ``validation`` rows choose a threshold; of ``hidden`` rows a model may learn everything but the class.
+    ``validation`` rows choose a threshold; of ``hidden`` rows a model may learn everything but the class. A split
+    of a sweep has the ``coordinate`` at which it lies.
     """
 
     train: Rows
@@ -25,6 +27,7 @@ class Split:
     label: str
     validation: Rows = field(default_factory=lambda: np.empty(0, np.intp))
     hidden: Rows = field(default_factory=lambda: np.empty(0, np.intp))
+    coordinate: Coordinate | None = None
 
 
 @dataclass(kw_only=True, eq=False)
@@ -36,8 +39,6 @@ class Protocol:
     revision: ClassVar[int]
     pooled: ClassVar[bool] = False
     """Whether metrics are taken over the answers of all splits at once."""
-    series: ClassVar[str] = ""
-    """What the splits sweep over, if anything; their labels begin with its value and a comma."""
 
     def problems_with_rows(self, strata: Strata) -> list[Problem]:
         """What keeps these rows from being split, found before anything runs."""

@@ -15,10 +15,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
+from mlcli.core.answers import Coordinate
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import param
 from mlcli.core.registry import register
@@ -27,13 +27,13 @@ from mlcli.core.tables import Array, Codes, Rows
 from mlcli.protocols._base import Split
 from mlcli.protocols._folds import StratifiedFolds
 
+SWEPT_OVER = "labelled share"
+
 
 @register("labelled-share", reference="Chapelle, Schölkopf & Zien 2006, Semi-Supervised Learning, chapter 21")
 @dataclass(kw_only=True, eq=False)
 class LabelledShare(StratifiedFolds):
     """Folds for one share of labelled training rows after another."""
-
-    series: ClassVar[str] = "labelled share"
 
     folds: int = param(5, "how many parts, each judged once for each share", ge=2)
     shares: tuple[float, ...] = param(
@@ -59,8 +59,13 @@ def _hidden(folds: Sequence[Split], kept: Sequence[Array], shares: Sequence[floa
     for share in shares:
         for fold, least in zip(folds, kept, strict=True):
             known = least <= share
-            label = f"{100 * share:.6g} % labelled, {fold.label}"
-            yield Split(train=fold.train[known], test=fold.test, label=label, hidden=fold.train[~known])
+            yield Split(
+                train=fold.train[known],
+                test=fold.test,
+                label=f"{100 * share:.6g} % labelled, {fold.label}",
+                hidden=fold.train[~known],
+                coordinate=Coordinate(SWEPT_OVER, share),
+            )
 
 
 def _warn_of_equal_shares(kept: Sequence[Array], shares: Sequence[float]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.findings import Histogram
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.pooling import joined
 from mlcli.report.document import Block, Cell, Content, Heading, grid, notes
@@ -17,8 +18,6 @@ from mlcli.tasks.anomaly import ANOMALY, NO_REASON, ScoreAnswers
 from mlcli.tasks.unsupervised import UNKNOWN
 
 BINS = 10
-BAR = 40
-"""How wide the longest bar is."""
 LISTED = 10
 """How many of the oddest rows are listed."""
 NAMED = 5
@@ -87,19 +86,15 @@ def scores_of(title: str, answers: ScoreAnswers) -> Iterator[Block]:
         yield notes("↑ the cell is higher than usual, ↓ lower; shares are of what all columns add to the score")
 
 
-def _histogram(answers: ScoreAnswers) -> Block:
-    """Rows by score: one column of counts for each label, and a bar."""
+def _histogram(answers: ScoreAnswers) -> Histogram:
+    """Rows by score, those of each label for themselves."""
     edges = _edges(answers.score)
     place = np.clip(np.searchsorted(edges, answers.score, side="right") - 1, 0, len(edges) - 2)
-    columns = [np.bincount(place[which], minlength=len(edges) - 1) for which in _by_label(answers).values()]
-    total = np.sum(columns, axis=0)
-    bars = ["#" * int(np.ceil(BAR * count / total.max())) for count in total]
-    rows: list[list[Content]] = [
-        [start, *(str(column[row]) if column[row] else "" for column in columns), bars[row]]
-        for row, start in enumerate(lined_up(edges[:-1].tolist()))
-    ]
-    header = ["score from", *_by_label(answers), ""]
-    return grid(header, rows, right=range(len(header) - 1))
+    counts = {
+        name: np.bincount(place[some], minlength=len(edges) - 1) for name, some in _by_label(answers).items()
+    }
+    found = tuple((name, tuple(one.tolist())) for name, one in counts.items())
+    return Histogram("", "score", tuple(edges.tolist()), found)
 
 
 def _edges(score: Array) -> Array:

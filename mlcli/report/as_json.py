@@ -8,13 +8,14 @@ from dataclasses import asdict
 from typing import Any
 
 from mlcli import __version__
+from mlcli.core.findings import as_json
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.confusion import Confusion
-from mlcli.report.details import json_of
-from mlcli.report.scored import Scored, swept_over
-from mlcli.report.series import summaries_by_series
+from mlcli.report.scored import Scored
+from mlcli.report.series import Series, series_of, summaries_of
+from mlcli.tasks.table import kind_named, named
 
 
 def results_as_json(scored: Sequence[Scored]) -> dict[str, Any]:
@@ -29,13 +30,15 @@ def cell_as_json(cell: Cell) -> dict[str, Any]:
         "kind": cell.kind,
         "model": cell.model.use,
         "label": cell.label,
-        "params": _plain(dict(cell.model.params)),
+        "params": plain(dict(cell.model.params)),
         "steps": [_step(step) for step in cell.steps],
         "protocol": cell.protocol.use,
-        "protocol_params": _plain(dict(cell.protocol.params)),
+        "protocol_params": plain(dict(cell.protocol.params)),
         "seed": cell.seed,
         "rows": len(cell.dataset) - cell.dataset.unlabelled,
         "rows_without_target": cell.dataset.unlabelled,
+        **({"stages": plain(cell.stages)} if cell.stages else {}),
+        **({"training": True} if cell.training else {}),
         **({"saved": str(cell.model.saved), "rows_learned_from": cell.learned_rows} if cell.model.saved else {}),
     }
 
@@ -51,27 +54,44 @@ def _result(one: Scored) -> dict[str, Any]:
         **({"shortcuts": result.routes()} if result.routes() else {}),
         "seconds": _seconds(result),
         "metrics": {name: _summary(summary) for name, summary in one.summaries.items()},
+        **({"training": plain(dict(one.training))} if one.training else {}),
         **_series(one),
         **(_confusion(one.confusion) if one.confusion else {}),
-        **({"classes": [_plain(asdict(rates)) for rates in one.classes]} if one.classes else {}),
-        **json_of(one),
+        **({"classes": [plain(asdict(rates)) for rates in one.classes]} if one.classes else {}),
+        **_of_kind(one),
+        **_findings(result),
         "notes": [*cell.dataset.notes, *result.notes],
         "warnings": list(dict.fromkeys(text for said in each(result.splits, "warnings") for text in said)),
     }
 
 
 def _series(one: Scored) -> dict[str, Any]:
-    """Each metric at each value that a protocol sweeps over; nothing where it sweeps over nothing."""
-    values = summaries_by_series(one)
-    described = [
+    """Each metric at each value that a protocol sweeps over, and at each stage of the fits."""
+    return {series.kind: {"over": series.over, "values": _by_value(series)} for series in series_of(one)}
+
+
+def _by_value(series: Series) -> list[dict[str, Any]]:
+    return [
         {"value": value, "metrics": {name: _summary(summary) for name, summary in summaries.items()}}
-        for value, summaries in values.items()
+        for value, summaries in summaries_of(series).items()
     ]
-    return {"series": {"over": swept_over(one.result), "values": described}} if values else {}
+
+
+def _of_kind(one: Scored) -> dict[str, Any]:
+    """What the kind of task adds."""
+    place = kind_named(one.result.cell.kind).json_at if one.done else ""
+    added: dict[str, Any] = named(place)(one) if place else {}
+    return added
+
+
+def _findings(result: CellResult) -> dict[str, Any]:
+    """What the model of the first split says of itself, if it was fitted."""
+    found = [as_json(finding) for finding in result.splits[0].explanation] if result.splits else []
+    return {"findings": plain(found)} if found else {}
 
 
 def _step(step: StepSpec) -> dict[str, Any]:
-    return {"use": step.use, "params": _plain(dict(step.params))}
+    return {"use": step.use, "params": plain(dict(step.params))}
 
 
 def _seconds(result: CellResult) -> dict[str, float]:
@@ -83,8 +103,8 @@ def _seconds(result: CellResult) -> dict[str, float]:
 
 def _summary(summary: Summary) -> dict[str, Any]:
     if summary.mean is None or not math.isfinite(summary.mean):
-        return {"mean": None, "why": summary.why, "splits": _plain(summary.splits)}
-    described = {name: _plain(getattr(summary, name)) for name in ("mean", "std", "low", "high", "splits")}
+        return {"mean": None, "why": summary.why, "splits": plain(summary.splits)}
+    described = {name: plain(getattr(summary, name)) for name in ("mean", "std", "low", "high", "splits")}
     if summary.interval:
         described["interval"] = summary.interval
     if summary.marks:
@@ -102,12 +122,12 @@ def _count(value: float) -> float | int:
     return int(value) if value == int(value) else float(value)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The value as JSON knows it: what is not finite is null."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value if value is None or isinstance(value, str | int | bool) else str(value)

@@ -9,42 +9,44 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core import findings
+from mlcli.core.findings import Bars
 from mlcli.core.tables import Array
+from mlcli.experiment.run.split_results import SplitResult
 from mlcli.metrics.scores.clusters import contingency
 from mlcli.report.document import Block, Cell, Content, Heading, Sentence, grid, notes
-from mlcli.report.explanation import explained
-from mlcli.report.numbers import counted, fixed, lined_up, short
+from mlcli.report.findings import explained
+from mlcli.report.numbers import counted, fixed, short
 from mlcli.report.scored import Scored, judged
 from mlcli.report.scores import badness
+from mlcli.report.verdict import best_of
 from mlcli.tasks.clustering import ClusterAnswers
-from mlcli.tasks.group_profile import LEVELS, MEANS, READING, SHOWN, only_largest
+from mlcli.tasks.group_profile import PROFILES, READING, SHOWN, only_largest
 
 FEWEST_NUMBERS = 4
 """Numbers of groups, one group included, that make a curve."""
-BAR = 30
 COLUMNS = 5
 """Columns that are shown, of those that differ most between groups."""
 WHOLE = "whole"
 """The protocol by which the groups of the training rows are judged, so that what a model says of them fits."""
 
-Curve = Mapping[int, Scored]
+Elbow = Mapping[int, Scored]
 """By the number of groups, models that are alike but for it."""
 
 
 def pictures_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
     """The elbow of each model that was given several numbers of groups, and what the groups are made of."""
-    curves = _curves(group)
-    for curve in curves:
-        yield from _elbow(_title(curve, names), curve)
-    beside = {one for curve in curves for one in curve.values() if one is not _best_of(curve)}
+    elbows = _elbows(group)
+    for elbow in elbows:
+        yield from _elbow(_title(elbow, names), elbow)
+    beside = {one for elbow in elbows for one in elbow.values() if one is not _best_of(elbow)}
     drawn = [one for one in group if one not in beside]
     for one in drawn:
         yield from _groups_of(names[one], one)
-    yield notes(*_readings(drawn, curves))
+    yield notes(*_readings(drawn, elbows))
 
 
-def _readings(drawn: Sequence[Scored], curves: Sequence[Curve]) -> Iterator[str]:
+def _readings(drawn: Sequence[Scored], elbows: Sequence[Elbow]) -> Iterator[str]:
     """How to read what is drawn, once for all models."""
     if any(_labelled(one) for one in drawn):
         yield "label \\ group: the label, which no fit has seen, and how its rows fall into groups"
@@ -53,7 +55,7 @@ def _readings(drawn: Sequence[Scored], curves: Sequence[Curve]) -> Iterator[str]
     most = max((_first(one).clusters for one in drawn), default=0)
     if most > SHOWN:
         yield only_largest(most)
-    if curves:
+    if elbows:
         yield f"of the models of a curve, the best by {drawn[0].metrics[0].name} is shown"
 
 
@@ -66,19 +68,24 @@ def _groups_of(title: str, one: Scored) -> Iterator[Block]:
     yield from explained(_profile_of(one))
 
 
-def _profile_of(one: Scored) -> Explanation:
+def _profile_of(one: Scored) -> list[findings.Table]:
     """The columns that differ most between groups, where these are groups of the rows that were learned from."""
     if one.result.cell.protocol.use != WHOLE:
-        return ()
-    return tuple(
-        replace(section, rows=section.rows[:COLUMNS], note=_more(section))
-        for section in one.result.splits[0].explanation
-        if section.title in (MEANS, LEVELS)
-    )
+        return []
+    return [
+        replace(table, rows=table.rows[:COLUMNS], note=_more(table))
+        for table in group_profile(one.result.splits[0])
+    ]
 
 
-def _more(section: Section) -> str:
-    left = len(section.rows) - COLUMNS
+def group_profile(split: SplitResult) -> list[findings.Table]:
+    """What a model has said of how its groups look."""
+    found = (one for one in split.explanation if one.title in PROFILES)
+    return [table for table in found if isinstance(table, findings.Table)]
+
+
+def _more(table: findings.Table) -> str:
+    left = len(table.rows) - COLUMNS
     return f"{counted(left, 'more column')} that differ less: mlcli train" if left > 0 else ""
 
 
@@ -115,7 +122,7 @@ def _share(counts: Array, group: int) -> str:
     return f"{short(counts[group])}{share}"
 
 
-def _curves(group: Sequence[Scored]) -> list[Curve]:
+def _elbows(group: Sequence[Scored]) -> list[Elbow]:
     """The models that differ in their number of groups alone, where there are enough of them."""
     series: dict[str, list[Scored]] = {}
     for one in group:
@@ -127,21 +134,21 @@ def _curves(group: Sequence[Scored]) -> list[Curve]:
     return [dict(sorted(curve.items())) for curve in found if len(curve | {1: None}) >= FEWEST_NUMBERS]
 
 
-def _title(curve: Curve, names: Mapping[Scored, str]) -> str:
+def _title(elbow: Elbow, names: Mapping[Scored, str]) -> str:
     """The name of its models without the number of groups."""
-    number, one = next(iter(curve.items()))
+    number, one = next(iter(elbow.items()))
     return names[one].replace(f" clusters={number}", "")
 
 
-def _best_of(curve: Curve) -> Scored:
+def _best_of(elbow: Elbow) -> Scored:
     """The best by the first metric; the first where none has a score."""
-    metric = next(iter(curve.values())).metrics[0]
+    metric = next(iter(elbow.values())).metrics[0]
 
     def worse(one: Scored) -> float:
         mean = one.summaries[metric.name].mean
         return math.inf if mean is None else badness(metric, mean)
 
-    return min(curve.values(), key=worse)
+    return min(elbow.values(), key=worse)
 
 
 def _but_for_clusters(one: Scored) -> str:
@@ -151,16 +158,22 @@ def _but_for_clusters(one: Scored) -> str:
     return repr((cell.model.use, sorted(params.items(), key=repr), cell.steps, cell.protocol))
 
 
-def _elbow(title: str, series: Curve) -> Iterator[Block]:
-    sums = {clusters: _sums(one) for clusters, one in series.items()}
-    shares = {clusters: within / total if total > 0 else 0.0 for clusters, (within, total) in sums.items()}
-    written = lined_up([within for within, _ in sums.values()])
-    rows: list[list[Content]] = [
-        [str(clusters), wcss, f"{100 * share:.1f} %", "█" * round(BAR * share)]
-        for (clusters, share), wcss in zip(shares.items(), written, strict=True)
-    ]
-    yield Heading(f"{title}: what is left by the number of groups")
-    yield grid(["groups", "wcss", "of one group", ""], rows, right=(0, 1, 2))
+def _elbow(title: str, elbow: Elbow) -> Iterator[Block]:
+    sums = {clusters: _sums(one) for clusters, one in elbow.items()}
+    _, total = next(iter(sums.values()))
+    left = {1: total, **{clusters: within for clusters, (within, _) in sums.items()}}
+    shares = {clusters: within / total if total > 0 else 0.0 for clusters, within in left.items()}
+    yield from explained(
+        [
+            Bars(
+                f"{title}: what is left by the number of groups",
+                ("groups", "wcss", "of one group"),
+                tuple(map(str, left)),
+                tuple(left.values()),
+                (tuple(f"{100 * share:.1f} %" for share in shares.values()),),
+            )
+        ]
+    )
     yield Sentence(_where_it_bends(shares))
 
 
@@ -172,9 +185,8 @@ def _sums(one: Scored) -> tuple[float, float]:
     return float(within), float(within + between)
 
 
-def _where_it_bends(shares: Mapping[int, float]) -> str:
+def _where_it_bends(curve: Mapping[int, float]) -> str:
     """The number farthest below the straight line from one group to the last; none where the curve is like 1/k."""
-    curve = {1: 1.0, **shares}
     last = max(curve)
     if len(curve) < last:
         return "Where the curve bends is looked for when every number of groups from 2 on is there."
@@ -184,3 +196,14 @@ def _where_it_bends(shares: Mapping[int, float]) -> str:
         return "No elbow: the curve falls no faster than 1/k."
     left, hyperbola = fixed(100 * curve[bend], 1), fixed(100 / bend, 1)
     return f"The elbow is at {bend} groups, with {left} % left where 1/k would leave {hyperbola} %."
+
+
+def groups_of_best(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
+    """What the groups look like that the best density has told apart, as the first split has found them."""
+    best = best_of(group, group[0].metrics[0])
+    found = group_profile(best.result.splits[0]) if best else []
+    if best and found:
+        splits = best.result.splits
+        which = "" if len(splits) == 1 else f", as learned in {splits[0].label} of {len(splits)}"
+        yield Heading(f"{names[best]}{which}")
+        yield from explained(found)

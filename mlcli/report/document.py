@@ -1,10 +1,12 @@
-"""What is shown, before anyone decides how: headings, sentences, tables and notes of plain text."""
+"""What is shown, before anyone decides how: headings, sentences, tables, notes and pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
+
+from mlcli.core.findings import Bars, Curve, Dendrogram, Histogram, Tree
 
 Style = Literal["", "strong", "best", "weak", "bad"]
 Side = Literal["left", "right"]
@@ -16,6 +18,8 @@ class Cell:
 
     text: str
     style: Style = ""
+    heights: tuple[float, ...] = ()
+    """In the place of text, a picture as small as a word: heights from 0 to 1."""
 
 
 Content = str | Cell
@@ -72,7 +76,9 @@ class Grid:
         )
 
 
-Block = Heading | Sentence | Lines | Notes | Grid
+Picture = Bars | Curve | Histogram | Dendrogram | Tree
+"""A finding that is drawn; who draws it leaves title and note to the blocks round it."""
+Block = Heading | Sentence | Lines | Notes | Grid | Picture
 Document = tuple[Block, ...]
 
 

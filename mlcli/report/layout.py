@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from mlcli.report.document import Cell, Grid, Side, Style
-from mlcli.report.page import Page, columns_of, folded, padded
+from mlcli.report.page import Page, columns_of, folded, height, padded
 
 GAP = 2
 NARROWEST = 8
@@ -43,8 +43,12 @@ def laid_out(grid: Grid, page: Page) -> Iterator[LaidGrid]:
 
 
 def _shown(grid: Grid, page: Page) -> Grid:
-    rows = tuple(tuple(Cell(page.shown(cell.text), cell.style) for cell in row) for row in grid.rows)
+    rows = tuple(tuple(Cell(page.shown(_text_of(cell)), cell.style) for cell in row) for row in grid.rows)
     return replace(grid, header=tuple(page.shown(title) for title in grid.header), rows=rows)
+
+
+def _text_of(cell: Cell) -> str:
+    return "".join(map(height, cell.heights)) or cell.text
 
 
 def _pieces(grid: Grid, width: int | None) -> Iterator[Grid]:

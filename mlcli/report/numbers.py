@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+from mlcli.core.findings import Cell
+
 FINEST = 8
 DIGITS = 4
 LARGE = 1e7
 MOST_DECIMALS = 6
-HEIGHTS = "▁▂▃▄▅▆▇█"
-"""From the lowest to the highest, for curves and histograms of one line."""
 NOISE = 1e-12
 """What is this much smaller than the largest of its column is rounding, and looks like 0."""
 
@@ -47,6 +47,19 @@ def lined_up(values: Sequence[float | None]) -> list[str]:
     decimals = _decimals_of_all([value for value in values if value is not None])
     write = short if decimals is None else partial(fixed, decimals=decimals)
     return ["" if value is None else write(value) for value in values]
+
+
+def are_numbers(cells: Sequence[Cell]) -> bool:
+    """Whether there is a number among some cells, and nothing else but gaps."""
+    known = [cell for cell in cells if cell is not None]
+    return bool(known) and all(isinstance(cell, int | float) for cell in known)
+
+
+def column_of(cells: Sequence[Cell]) -> list[str]:
+    """The cells of one column as text, numbers with the same decimals where it holds nothing else."""
+    if are_numbers(cells):
+        return lined_up([cell if isinstance(cell, int | float) else None for cell in cells])
+    return ["" if cell is None else short(cell) if isinstance(cell, float) else str(cell) for cell in cells]
 
 
 def _decimals_of_all(values: Sequence[float]) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from dataclasses import dataclass
 
@@ -25,6 +26,10 @@ PLAIN_FORMS = {
     "λ": "lambda",
     "─": "-",
     "│": "|",
+    "├": "+",
+    "┤": "+",
+    "┐": "+",
+    "┘": "+",
     "▁": "_",
     "▂": ".",
     "▃": ":",
@@ -34,6 +39,9 @@ PLAIN_FORMS = {
     "▇": "*",
     "█": "#",
 }
+HEIGHTS = "▁▂▃▄▅▆▇█"
+"""From 0 to 1."""
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,11 @@ class Page:
             plain = "".join(PLAIN_FORMS.get(character, character) for character in text)
             return plain.encode(self.encoding, "backslashreplace").decode(self.encoding)
         return text
+
+
+def height(share: float) -> str:
+    """A share from 0 to 1 as one character; a gap where it is no number. More than 0 is higher than 0."""
+    return " " if math.isnan(share) else HEIGHTS[math.ceil(share * (len(HEIGHTS) - 1) - ROUNDING)]
 
 
 def columns_of(text: str) -> int:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mlcli.core.findings import Bars
 from mlcli.data.profile import ColumnProfile, LevelCount, LevelSummary, NumberSummary, Profile
 from mlcli.report.document import Block, Cell, Content, Document, Grid, Heading, Notes, Sentence, grid, notes
-from mlcli.report.numbers import HEIGHTS, counted, lined_up, share, short
+from mlcli.report.findings import explained
+from mlcli.report.numbers import counted, lined_up, share, short
 
-BAR, BAR_WIDTH = "█", 20
 LEVELS_SHOWN = 4
 
 
@@ -30,8 +32,7 @@ def _blocks(profile: Profile) -> Iterator[Block]:
     yield Sentence(f"{counted(profile.rows, 'row')}, {counted(len(profile.columns), 'column')}; {task}")
     yield _columns(profile.columns)
     if profile.classes:
-        yield Heading(f"Classes of {profile.target}")
-        yield _classes(profile.classes)
+        yield from explained([_classes(str(profile.target), profile.classes)])
     yield from _listed("How kinds and roles were found", _found(profile.columns))
     yield from _listed("Guessed or odd while reading", profile.notes)
     yield from _listed("Warnings", profile.warnings)
@@ -49,19 +50,19 @@ def _described(column: ColumnProfile) -> list[Content]:
     return [Cell(column.name, "strong"), role, column.kind, missing]
 
 
-def _content(column: ColumnProfile) -> list[str]:
+def _content(column: ColumnProfile) -> list[Content]:
     if column.numbers is not None:
         return _numbers(column.numbers)
     return _levels(column.levels) if column.levels is not None and column.levels.used else ["none", ""]
 
 
-def _numbers(numbers: NumberSummary) -> list[str]:
+def _numbers(numbers: NumberSummary) -> list[Content]:
     kind = "whole numbers, " if numbers.discrete else ""
     values = f"{kind}{short(numbers.low)} to {short(numbers.high)}, mean {short(numbers.mean)}"
     return [values, histogram(numbers.counts)]
 
 
-def _levels(levels: LevelSummary) -> list[str]:
+def _levels(levels: LevelSummary) -> list[Content]:
     shown = ", ".join(f"{top.level} {top.count}" for top in levels.top[:LEVELS_SHOWN])
     more = levels.used - LEVELS_SHOWN
     unused = levels.levels - levels.used
@@ -69,10 +70,10 @@ def _levels(levels: LevelSummary) -> list[str]:
     return [text + (f" ({unused} unused)" if unused else ""), histogram([top.count for top in levels.top])]
 
 
-def histogram(counts: Sequence[int]) -> str:
-    """Counts as bars, the highest as high as a letter; a count above zero is never invisible."""
+def histogram(counts: Sequence[int]) -> Cell:
+    """Counts as a picture in a line; none where nothing was counted."""
     highest = max(counts, default=0)
-    return "".join(HEIGHTS[-(-count * (len(HEIGHTS) - 1) // highest)] if count else " " for count in counts)
+    return Cell("", heights=tuple(count / highest if count else math.nan for count in counts))
 
 
 def _found(columns: Sequence[ColumnProfile]) -> list[str]:
@@ -86,18 +87,15 @@ def _found(columns: Sequence[ColumnProfile]) -> list[str]:
     return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
 
 
-def _classes(classes: Sequence[LevelCount]) -> Grid:
-    total, most = sum(one.count for one in classes), max(one.count for one in classes) or 1
-    rows: list[list[Content]] = [
-        [
-            Cell(one.level, "strong"),
-            str(one.count),
-            share(one.count, total),
-            BAR * round(BAR_WIDTH * one.count / most),
-        ]
-        for one in classes
-    ]
-    return grid(["class", "rows", "share", ""], rows, right=(1, 2))
+def _classes(target: str, classes: Sequence[LevelCount]) -> Bars:
+    total = sum(one.count for one in classes)
+    return Bars(
+        f"Classes of {target}",
+        ("class", "rows", "share"),
+        tuple(one.level for one in classes),
+        tuple(one.count for one in classes),
+        (tuple(share(one.count, total) for one in classes),),
+    )
 
 
 def _listed(title: str, sentences: Sequence[str]) -> Iterator[Block]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mlcli.core.explanation import Section
+from mlcli.core import findings
 from mlcli.engines.principal import LOADINGS, SCREE
 from mlcli.report.document import Block
-from mlcli.report.explanation import explained
+from mlcli.report.findings import explained
 from mlcli.report.numbers import counted
 from mlcli.report.scored import Scored
 
 MOST_COMPONENTS = 5
 """More loadings beside each other than these are left to ``mlcli train``."""
 
-Axes = tuple[Section, Section]
+Axes = tuple[findings.Bars, findings.Table]
 
 
 def axes_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
@@ -25,9 +25,9 @@ def axes_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Bl
         if (axes := _axes(one)) is None:
             continue
         scree, loadings = axes
-        known = found.get(scree.rows)
+        known = found.get(scree.values)
         if known is None or len(known[1][1].header) < len(loadings.header):
-            found[scree.rows] = one, axes
+            found[scree.values] = one, axes
     for one, (scree, loadings) in found.values():
         where = f"{names[one]}: {one.result.splits[0].label} of {len(one.result.splits)}"
         if len(one.result.splits) == 1:
@@ -38,11 +38,14 @@ def axes_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Bl
 
 def _axes(one: Scored) -> Axes | None:
     """What the model of the first split says of its axes, if it has any; steps before it may have some as well."""
-    said = {section.title: section for section in one.result.splits[0].explanation}
-    return (said[SCREE], said[LOADINGS]) if SCREE in said else None
+    said = {finding.title: finding for finding in one.result.splits[0].explanation}
+    scree, loadings = said.get(SCREE), said.get(LOADINGS)
+    if isinstance(scree, findings.Bars) and isinstance(loadings, findings.Table):
+        return scree, loadings
+    return None
 
 
-def _narrow(loadings: Section) -> Section:
+def _narrow(loadings: findings.Table) -> findings.Table:
     """The loadings on the first components."""
     beyond = len(loadings.header) - 1 - MOST_COMPONENTS
     if beyond <= 0:

@@ -13,8 +13,7 @@ from mlcli.experiment.spec.labels import said
 from mlcli.metrics.base import Summary
 from mlcli.report.document import Notes, notes
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Scored, judged
-from mlcli.report.series import series_of
+from mlcli.report.scored import Scored, judged, swept_over
 
 ARROW = " → "
 RATE_DECIMALS = 3
@@ -100,7 +99,7 @@ def _unstable(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator
     from mlcli.metrics.stability import fold_stability
 
     for one in scored:
-        if one.result.pooled or series_of(one.result) or "accuracy" not in one.summaries:
+        if one.result.pooled or swept_over(one.result) or "accuracy" not in one.summaries:
             continue
         values = [value for value in one.summaries["accuracy"].splits if value is not None]
         rows = [len(split) for split in judged(one.result)]

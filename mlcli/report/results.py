@@ -12,16 +12,16 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import AS_SAVED, DatasetFacts
 from mlcli.experiment.spec.cells import Cell as ExperimentCell
 from mlcli.experiment.spec.labels import said, told_apart
+from mlcli.metrics.pooling import joined
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
-from mlcli.report.details import picture_of, picture_of_all
 from mlcli.report.document import Block, Document, Heading, Notes, Sentence, notes
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import remarks_on
-from mlcli.report.scored import Scored
+from mlcli.report.scored import Scored, judged
 from mlcli.report.scores import table_of_models
 from mlcli.report.series import scores_by_series
 from mlcli.report.verdict import verdict_on
-from mlcli.tasks.table import kind_named
+from mlcli.tasks.table import kind_named, named
 
 ROLES_TOLD = {"group": "rows kept together by", "weight": "rows weighted by"}
 
@@ -48,9 +48,7 @@ def _group(group: Sequence[Scored], classes: bool) -> Iterator[Block]:
         yield from scores_by_series(group, names, metrics[0])
     yield remarks_on(group, names)
     yield from _matrices(group, names, classes)
-    yield from picture_of_all(_worth_drawing(group), names)
-    for one in _worth_drawing(group):
-        yield from picture_of(names[one], one)
+    yield from _pictures(_worth_drawing(group), names)
     if metrics and (sentence := verdict_on(group, names, metrics[0])):
         yield Sentence(sentence, "strong")
 
@@ -132,6 +130,16 @@ def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: boo
     if drawn:
         repeated = any(one.repeated for one in drawn)
         yield notes(READING + READING_REPEATS * repeated, *([READING_RATES] if classes else []))
+
+
+def _pictures(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
+    """The pictures of answers that their kind of task has: one of all cells together, one of each."""
+    kind, done = kind_named(group[0].result.cell.kind), [one for one in group if one.done]
+    if done and kind.picture_of_table_at:
+        yield from named(kind.picture_of_table_at)(done, names)
+    for one in group if kind.picture_at else []:
+        if answers := judged(one.result):
+            yield from named(kind.picture_at)(names[one], joined(answers))
 
 
 def _worth_drawing(group: Sequence[Scored]) -> list[Scored]:

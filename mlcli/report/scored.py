@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
-from mlcli.core.registry import PROTOCOLS
-from mlcli.experiment.run.split_results import each
+from mlcli.experiment.run.split_results import TRAINING, Together, each
 from mlcli.experiment.spec.cells import CellResult
+from mlcli.metrics import rounds
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
 from mlcli.metrics.one_against_rest import ClassRates, one_against_rest
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.registry import metric_named
+from mlcli.metrics.rounds import Rounds
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
@@ -24,6 +26,9 @@ DONE = "done"
 FLATTERED_FROM = 0.05
 """A saved model that has learned from this share of the rows that judge it is not compared with others. Below it,
 rows may well be equal by chance."""
+
+
+_JUDGED: WeakKeyDictionary[CellResult, list[Any]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +41,8 @@ class Scored:
     confusion: Confusion | None = None
     classes: tuple[ClassRates, ...] = ()
     """The rates of each class, where there are classes."""
+    training: Mapping[str, float] = field(default_factory=dict)
+    """Each metric of the rows that were learned from, where models were asked about these, too."""
 
     @property
     def done(self) -> bool:
@@ -68,32 +75,42 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
     if result.status != DONE:
         return Scored(result, metrics)
     answers = judged(result)
-    train_rows, pooled, rounds = training_parts(result), result.pooled, rounds_of(result)
-    summaries = {metric.name: summarise(metric, answers, train_rows, pooled, rounds) for metric in metrics}
+    train_rows, sweep = training_parts(result), rounds_of(result)
+    summaries = {metric.name: summarise(metric, answers, train_rows, result.pooled, sweep) for metric in metrics}
+    known = Scored(result, metrics, summaries, training=_training(result, metrics))
     if not isinstance(answers[0], LabelAnswers):
-        return Scored(result, metrics, summaries)
+        return known
     together = joined(answers)
-    return Scored(result, metrics, summaries, confusion(together), one_against_rest(together))
+    return replace(known, confusion=confusion(together), classes=one_against_rest(together))
+
+
+def _training(result: CellResult, metrics: Sequence[Metric]) -> dict[str, float]:
+    """The mean of each metric over the training rows of the splits, where it is defined in all."""
+    if isinstance(result.splits, Together):
+        return {}
+    learned = [split.answers[TRAINING] for split in result.splits if TRAINING in split.answers]
+    scores = {metric.name: [metric.compute(answers) for answers in learned] for metric in metrics if learned}
+    defined = {name: [one for one in some if isinstance(one, float)] for name, some in scores.items()}
+    return {name: sum(some) / len(some) for name, some in defined.items() if len(some) == len(learned)}
 
 
 def judged(result: CellResult) -> list[Any]:
-    """The answers of each split to the rows by which the kind judges."""
-    part = kind_named(result.cell.kind).parts[-1]
-    return [split.answers[part] for split in result.splits]
+    """The answers of each split to the rows by which the kind judges; made once, since leave-one-out has many."""
+    if result not in _JUDGED:
+        part = kind_named(result.cell.kind).parts[-1]
+        _JUDGED[result] = [split.answers[part] for split in result.splits]
+    return _JUDGED[result]
 
 
 def swept_over(result: CellResult) -> str:
-    """What the splits of the protocol sweep over, if they do and the protocol is known."""
-    use = result.cell.protocol.use
-    return str(getattr(PROTOCOLS.load(use), "series", "")) if use in PROTOCOLS else ""
+    """What the splits of the protocol sweep over, if they do."""
+    at = result.splits[0].coordinate if result.splits else None
+    return "" if at is None else at.name
 
 
-def rounds_of(result: CellResult) -> list[int] | None:
+def rounds_of(result: CellResult) -> Rounds | None:
     """For each split, which of those it is that judge the same rows; None where nothing is swept over."""
-    if not swept_over(result):
-        return None
-    rounds = [label.partition(", ")[2] for label in each(result.splits, "label")]
-    return [rounds.index(label) for label in rounds]
+    return rounds.rounds_of(each(result.splits, "coordinate"), judged(result))
 
 
 def training_parts(result: CellResult) -> Sequence[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from mlcli.experiment.run.split_results import TRAINING
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.base import Metric, Summary
 from mlcli.report.document import Block, Cell, Content, Grid, grid, notes
@@ -22,6 +23,7 @@ LEGEND_OF_BEST = f"{BEST} is the best of its column"
 INTERVAL = "±"
 LEGEND_OF_INTERVAL = f"{INTERVAL} reaches to the farther end of the 95 % interval"
 LEGEND_OF_NO_SPREAD = f"{NO_SPREAD} means that no spread was seen: a width of 0 is not certainty"
+LEGEND_OF_TRAINING = "training: of the rows that were learned from"
 LEGEND_OF_SEEN = "SEEN counts rows that a saved model has learned from"
 
 
@@ -43,14 +45,18 @@ def table_of_models(
 
 def _scores(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]) -> Grid:
     columns = [_column(metric, done) for metric in metrics]
+    titles = [metric.name for metric in metrics]
+    if any(metrics[0].name in one.training for one in done):
+        columns.insert(1, _training(metrics[0], done))
+        titles.insert(1, f"{TRAINING}-{metrics[0].name}")
     judged_by = _judged_by(done)
     rows = [
         [Cell(names[one], "strong"), *by, *cells]
         for one, by, *cells in zip(done, judged_by, *columns, strict=True)
     ]
     keys = 1 + len(judged_by[0])
-    header = ["model", "judged by", *(metric.name for metric in metrics)]
-    return grid(header[:keys] + header[2:], rows, right=range(keys, keys + len(metrics)), keys=keys)
+    header = ["model", "judged by", *titles]
+    return grid(header[:keys] + header[2:], rows, right=range(keys, keys + len(titles)), keys=keys)
 
 
 def _judged_by(done: Sequence[Scored]) -> list[list[Content]]:
@@ -78,6 +84,13 @@ def _column(metric: Metric, done: Sequence[Scored]) -> list[Cell]:
     if not any(cell.text.endswith(NO_SPREAD) for cell in cells):
         return cells
     return [cell if cell.text.endswith(NO_SPREAD) else Cell(f"{cell.text} ", cell.style) for cell in cells]
+
+
+def _training(metric: Metric, done: Sequence[Scored]) -> list[Cell]:
+    """A metric of the rows that were learned from, with the decimals of the score beside it."""
+    decimals = decimals_of(metric, [one.summaries[metric.name] for one in done])
+    means = [one.training.get(metric.name) for one in done]
+    return [Cell("-" if mean is None else fixed(mean, decimals), "weak") for mean in means]
 
 
 def _best(metric: Metric, done: Sequence[Scored], decimals: int | None) -> str | None:
@@ -110,6 +123,7 @@ def _legend(table: Grid) -> list[str]:
         LEGEND_OF_BEST: any(text.startswith(BEST) for text in texts),
         LEGEND_OF_INTERVAL: any(INTERVAL in text for text in texts),
         LEGEND_OF_NO_SPREAD: any(text.endswith(NO_SPREAD) for text in texts),
+        LEGEND_OF_TRAINING: any(title.startswith(TRAINING) for title in table.header),
     }
     return [meaning for meaning, stands_there in signs.items() if stands_there]
 

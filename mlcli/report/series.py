@@ -1,122 +1,174 @@
-"""Scores by what the splits of a protocol sweep over, such as the share of labelled rows: a line each."""
+"""Scores by what was swept over, such as the share of labelled rows, or by the stages of a fit."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from mlcli.experiment.spec.cells import CellResult
+from mlcli.core.findings import Curve
+from mlcli.experiment.run.split_results import each
 from mlcli.metrics.base import Metric, Summary
-from mlcli.metrics.difference import Difference, compare
+from mlcli.metrics.difference import compare
 from mlcli.metrics.summary import summarise
 from mlcli.report.document import Block, Cell, Content, Heading, grid, notes
-from mlcli.report.numbers import HEIGHTS, fixed, short
+from mlcli.report.numbers import fixed, short
 from mlcli.report.scored import Scored, judged, swept_over, training_parts
 from mlcli.report.scores import BEST, badness, decimals_of, reach_of
 
 ALIKE = "~"
+READING = {
+    "series": "the means further up are over all of these",
+    "stages": "the scores further up are of the whole fits",
+}
 
 
-def series_of(result: CellResult) -> dict[str, list[int]]:
-    """The places of the splits by the value that their labels begin with; none where nothing is swept over."""
-    if not swept_over(result):
-        return {}
-    places: dict[str, list[int]] = {}
-    for place, split in enumerate(result.splits):
-        places.setdefault(split.label.partition(", ")[0], []).append(place)
-    return places
+@dataclass(frozen=True, eq=False)
+class Series:
+    """A cell by the values of something: which splits were answered at each, and what the answers were."""
+
+    one: Scored
+    over: str
+    places: Mapping[float, Sequence[int]]
+    answers: Mapping[float, Sequence[Any]]
+    kind: Literal["series", "stages"]
+
+    def summary(self, metric: Metric, value: float) -> Summary:
+        """A metric at a value."""
+        return summarise(metric, self.answers[value], self._training_parts(value), self.one.result.pooled)
+
+    def is_like(self, other: Series, metric: Metric, value: float) -> bool:
+        """Whether no test tells two cells apart at a value."""
+        parts, pooled = self._training_parts(value), self.one.result.pooled
+        return not compare(metric, self.answers[value], other.answers[value], parts, pooled).distinguishable
+
+    def learned_from(self, value: float) -> list[int]:
+        """How many rows each split has learned from."""
+        return [self.one.result.splits[place].train_rows for place in self.places.get(value, ())]
+
+    def _training_parts(self, value: float) -> list[int]:
+        parts = training_parts(self.one.result)
+        return [parts[place] for place in self.places[value]]
+
+
+def series_of(one: Scored) -> list[Series]:
+    """What a protocol has swept over, and the stages of the fits, where there are such."""
+    found = (_sweep(one), _stages(one)) if one.done else ()
+    return [series for series in found if series is not None]
 
 
 def scores_by_series(group: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> Iterator[Block]:
-    """One metric, a line for each value and a column for each model that was judged; a curve below each column."""
-    swept = [one for one in group if one.done and swept_over(one.result)]
-    if not swept:
-        return
-    what = swept_over(swept[0].result)
-    values = list(series_of(swept[0].result))
-    table = [[_summary(one, metric, value) for one in swept] for value in values]
-    lines = [_line(swept, metric, value, summaries) for value, summaries in zip(values, table, strict=True)]
-    header = [what, "rows learned from", *(names[one] for one in swept)]
-    yield Heading(f"{metric.name} by {what}")
-    yield grid(header, [*lines, _curves(table)], right=range(1, len(header)))
-    alike = any(isinstance(cell, Cell) and cell.text.startswith(ALIKE) for line in lines for cell in line)
+    """One metric: a line for each value, a column for each model that was judged there, and their curves."""
+    found = [series for one in group for series in series_of(one)]
+    for over in dict.fromkeys(series.over for series in found):
+        yield from _compared([series for series in found if series.over == over], names, metric)
+
+
+def summaries_of(series: Series) -> dict[float, dict[str, Summary]]:
+    """Each metric, by name, at each value."""
+    metrics = series.one.metrics
+    return {value: {one.name: series.summary(one, value) for one in metrics} for value in series.answers}
+
+
+def _sweep(one: Scored) -> Series | None:
+    """The splits by the coordinates at which their protocol has put them."""
+    over, answers = swept_over(one.result), judged(one.result)
+    if not over:
+        return None
+    places: dict[float, list[int]] = {}
+    for place, split in enumerate(one.result.splits):
+        assert split.coordinate is not None
+        places.setdefault(split.coordinate.value, []).append(place)
+    at = {value: [answers[place] for place in some] for value, some in places.items()}
+    return Series(one, over, places, at, "series")
+
+
+def _stages(one: Scored) -> Series | None:
+    """The stages at which every split has answered; a fit that ended before a stage has its last answers there."""
+    stages, last = each(one.result.splits, "stages"), judged(one.result)
+    if not (named := next((at.name for of_split in stages for at, _ in of_split), "")):
+        return None
+    by_split = [{at.value: answers for at, answers in of_split} for of_split in stages]
+    at = {
+        value: [
+            known.get(value, last[place] if value > max(known, default=0.0) else None)
+            for place, known in enumerate(by_split)
+        ]
+        for value in sorted({value for known in by_split for value in known})
+    }
+    whole = {value: answers for value, answers in at.items() if not any(one is None for one in answers)}
+    every = range(len(stages))
+    return Series(one, named, dict.fromkeys(whole, every), whole, "stages")
+
+
+def _compared(several: Sequence[Series], names: Mapping[Scored, str], metric: Metric) -> Iterator[Block]:
+    over, columns = several[0].over, [names[series.one] for series in several]
+    values = sorted({value for series in several for value in series.answers})
+    table = [
+        [series.summary(metric, value) if value in series.answers else None for series in several]
+        for value in values
+    ]
+    learned = [_rows_learned_from(several, value) for value in values]
+    differ = len(set(learned)) > 1
+    rows = [
+        [Cell(written, "strong"), *[known] * differ, *_line(several, metric, value, summaries)]
+        for written, known, value, summaries in zip(map(short, values), learned, values, table, strict=True)
+    ]
+    header = [over, *["rows learned from"] * differ, *columns]
+    yield Heading(f"{metric.name} by {over}")
+    yield grid(header, rows, right=range(len(header)))
+    yield Curve("", over, tuple(values), _curves(columns, table))
+    alike = any(cell.text.startswith(ALIKE) for row in rows for cell in row if isinstance(cell, Cell))
     signs = f"{BEST} is the best of its line" + f"; {ALIKE} is not distinguishable from it at 5 %" * alike
-    yield notes(f"{signs}; the means further up are over all of these")
+    yield notes(f"{signs}; {READING[several[0].kind]}")
 
 
-def summaries_by_series(one: Scored) -> dict[str, dict[str, Summary]]:
-    """Each metric, by name, at each value that the protocol sweeps over; none where it sweeps over nothing."""
-    values = series_of(one.result) if one.done else {}
-    return {value: {metric.name: _summary(one, metric, value) for metric in one.metrics} for value in values}
+def _curves(
+    names: Sequence[str], table: Sequence[Sequence[Summary | None]]
+) -> tuple[tuple[str, tuple[float | None, ...]], ...]:
+    means = [[None if summary is None else summary.mean for summary in line] for line in table]
+    return tuple(zip(names, zip(*means, strict=True), strict=True))
 
 
-def _curves(table: Sequence[Sequence[Summary]]) -> list[Content]:
-    """The means of each column as a curve, all columns between the lowest and the highest of them all."""
-    means = [summary.mean for line in table for summary in line if summary.mean is not None]
-    known = [mean for mean in means if math.isfinite(mean)]
-    low, high = (min(known), max(known)) if known else (0.0, 0.0)
-    columns = (
-        "".join(_height(summary.mean, low, high) for summary in column) for column in zip(*table, strict=True)
-    )
-    return [Cell("curve", "weak"), "", *columns]
+def _rows_learned_from(several: Sequence[Series], value: float) -> str:
+    learned = [rows for series in several for rows in series.learned_from(value)]
+    return f"{min(learned)} to {max(learned)}" if min(learned) < max(learned) else short(learned[0])
 
 
-def _height(mean: float | None, low: float, high: float) -> str:
-    if mean is None or not math.isfinite(mean):
-        return " "
-    share = (mean - low) / (high - low) if high > low else 0.0
-    return HEIGHTS[round(share * (len(HEIGHTS) - 1))]
-
-
-def _line(swept: Sequence[Scored], metric: Metric, value: str, summaries: Sequence[Summary]) -> list[Content]:
-    decimals = decimals_of(metric, summaries)
-    means = [summary.mean for summary in summaries if summary.mean is not None]
+def _line(
+    several: Sequence[Series], metric: Metric, value: float, summaries: Sequence[Summary | None]
+) -> list[Content]:
+    known = [summary for summary in summaries if summary is not None]
+    decimals = decimals_of(metric, known)
+    means = [summary.mean for summary in known if summary.mean is not None]
     best = fixed(min(means, key=lambda mean: badness(metric, mean)), decimals) if len(set(means)) > 1 else None
-    learned = [swept[0].result.splits[place].train_rows for place in series_of(swept[0].result)[value]]
-    rows = f"{min(learned)} to {max(learned)}" if min(learned) < max(learned) else short(learned[0])
-    alike = _alike(swept, metric, value, summaries)
-    scores = (
-        _score(summary, decimals, best, ALIKE if one in alike else "")
-        for one, summary in zip(swept, summaries, strict=True)
-    )
-    return [Cell(value, "strong"), rows, *scores]
+    alike = _alike(several, metric, value, summaries)
+    return [
+        _score(summary, decimals, best, ALIKE if series in alike else "")
+        for series, summary in zip(several, summaries, strict=True)
+    ]
 
 
-def _alike(swept: Sequence[Scored], metric: Metric, value: str, summaries: Sequence[Summary]) -> list[Scored]:
-    """The models that no test tells from the best at one value."""
+def _alike(
+    several: Sequence[Series], metric: Metric, value: float, summaries: Sequence[Summary | None]
+) -> list[Series]:
+    """Those that no test tells from the best at one value."""
     known = [
         (badness(metric, summary.mean), place)
         for place, summary in enumerate(summaries)
-        if summary.mean is not None and math.isfinite(summary.mean)
+        if summary is not None and summary.mean is not None and math.isfinite(summary.mean)
     ]
     if not known:
         return []
-    best = swept[min(known)[1]]
-    others = [swept[place] for _, place in known if swept[place] is not best]
-    return [one for one in others if not _difference(best, one, metric, value).distinguishable]
+    best = several[min(known)[1]]
+    others = [several[place] for _, place in known if several[place] is not best]
+    return [series for series in others if best.is_like(series, metric, value)]
 
 
-def _difference(best: Scored, other: Scored, metric: Metric, value: str) -> Difference:
-    first, second = _answers(best, value), _answers(other, value)
-    return compare(metric, first, second, _train_rows(best, value), best.result.pooled)
-
-
-def _answers(one: Scored, value: str) -> list[Any]:
-    answers = judged(one.result)
-    return [answers[place] for place in series_of(one.result)[value]]
-
-
-def _train_rows(one: Scored, value: str) -> list[int]:
-    parts = training_parts(one.result)
-    return [parts[place] for place in series_of(one.result)[value]]
-
-
-def _summary(one: Scored, metric: Metric, value: str) -> Summary:
-    return summarise(metric, _answers(one, value), _train_rows(one, value))
-
-
-def _score(summary: Summary, decimals: int | None, best: str | None, sign: str) -> Cell:
+def _score(summary: Summary | None, decimals: int | None, best: str | None, sign: str) -> Cell:
+    if summary is None:
+        return Cell("")
     if summary.mean is None:
         return Cell("undefined", "weak")
     mean, reach = fixed(summary.mean, decimals), reach_of(summary)

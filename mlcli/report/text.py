@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from mlcli.report.document import Block, Document, Grid, Heading, Lines, Notes, Sentence, Style
+from mlcli.report.drawing import drawn
 from mlcli.report.layout import GAP, LaidGrid, Line, laid_out
 from mlcli.report.page import Page, columns_of, folded
 
@@ -48,6 +49,8 @@ def _lines(block: Block, page: Page, paint: Paint) -> Iterator[str]:
             return _painted((line for mark, text in items for line in _note(mark, text, page)), "weak", paint)
         case Grid():
             return _grid(block, page, paint)
+        case _:
+            return _lines(drawn(block, page.width), page, paint)
 
 
 def _painted(lines: Iterator[str], style: Style, paint: Paint) -> Iterator[str]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from mlcli.core.explanation import findings_of
+from mlcli.core.findings import as_json
 from mlcli.core.registry import MODELS
 from mlcli.experiment.run.judge import Trained
 from mlcli.experiment.spec.cells import Cell
+from mlcli.report.as_json import cell_as_json, plain
 from mlcli.report.document import Document, Heading, Notes, Sentence
-from mlcli.report.explanation import explained
+from mlcli.report.findings import explained
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import settings_of, steps_of
 from mlcli.report.results import learns_from_unlabelled, subject_of
@@ -24,6 +29,13 @@ def trained_of(cell: Cell, trained: Trained) -> Document:
         Notes(tuple(("-", text) for text in said)),
         *explained(trained.pipeline.explain()),
     )
+
+
+def trained_as_json(cell: Cell, trained: Trained) -> dict[str, Any]:
+    """The same as plain values."""
+    found = [as_json(finding) for finding in findings_of(trained.pipeline.explain())]
+    said = {"notes": list(cell.dataset.notes), "warnings": list(trained.warnings)}
+    return {**cell_as_json(cell), "rows_learned_from": len(trained.rows), **said, "findings": plain(found)}
 
 
 def _rows_of(cell: Cell, trained: Trained) -> str:

@@ -115,8 +115,7 @@ class Detector(Unsupervised):
         refuse_not_finite(model, score)
         columns, reasons, shares = why(model, data.table, score, EXPLAINED_ROWS)
         return ScoreAnswers(
-            rows=data.rows,
-            weight=data.weight,
+            header=data.header(),
             score=score,
             truth=data.labels,
             classes=data.classes,

@@ -9,10 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.answers import Answers
+from mlcli.core.answers import Answers, Header
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.limits import refuse_unlearnable
 from mlcli.core.model import Model
 from mlcli.core.names import listed
@@ -152,10 +153,8 @@ class RuleAnswers(Answers):
                 sums[mine] += getattr(part, name)
             return tuple((sums / np.maximum(found, 1))[order].tolist())
 
-        weight = None if parts[0].weight is None else np.concatenate([part.weights for part in parts])
         return cls(
-            rows=np.concatenate([part.rows for part in parts]),
-            weight=weight,
+            header=Header.pooled([part.header for part in parts]),
             fires=widened("fires"),
             holds=widened("holds"),
             when=tuple(rules[place][0] for place in order),
@@ -197,8 +196,7 @@ class Associator(Model):
         fires, holds = model.applied(data.table)
         rules, names = model.rules(), model.item_names()
         return RuleAnswers(
-            rows=data.rows,
-            weight=data.weight,
+            header=data.header(),
             fires=fires.astype(np.int8),
             holds=holds.astype(np.int8),
             when=tuple(worded(rule.when, names) for rule in rules),
@@ -263,9 +261,10 @@ class Associator(Model):
             for rule in self.rules()
         )
         header = ("if", "then", "support", "confidence", "lift", "conviction")
-        lines = () if rows else ("none was found",)
+        if not rows:
+            return (findings.Lines("Rules: 0", ("none was found",)),)
         note = NEVER_WRONG if any(row[-1] is None for row in rows) else ""
-        return (Section(f"Rules: {len(rows)}", header=header, rows=rows, lines=lines, note=note),)
+        return (findings.Table(f"Rules: {len(rows)}", header, rows, note=note),)
 
     def check_learned(self) -> None:
         """Rules may name no item that there is not."""

@@ -73,7 +73,7 @@ class LabelledRows(RowsOfTable):
         return replace(self, y=y)
 
     def joined(self, others: LabelledRows) -> Self:
-        """These rows, then others of the same columns; groups are of no use to a model."""
+        """These rows, then others of the same columns; groups and context are of no use to a model."""
         weight = None if self.weight is None else np.concatenate([self.weight, others.weights])
         return replace(
             self,
@@ -82,6 +82,7 @@ class LabelledRows(RowsOfTable):
             y=np.concatenate([self.y, others.y]),
             weight=weight,
             groups=None,
+            context=None,
         )
 
     def transformed(self, change: Callable[[Table], Table]) -> Self:
@@ -139,15 +140,18 @@ class Classifier(Model):
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The model's classes and probabilities for rows whose truth is known."""
-        probabilities = model.predict_proba(data.table)
-        refuse_not_finite(model, probabilities)
+        return Classifier.answers_with(model, data, model.predict_proba(data.table))
+
+    @staticmethod
+    def answers_with(model: Any, data: Any, predictions: Array) -> Answers:
+        """Classes by their probabilities."""
+        refuse_not_finite(model, predictions)
         return LabelAnswers(
-            rows=data.rows,
-            weight=data.weight,
+            header=data.header(),
             truth=data.y,
-            predicted=model.decide(probabilities),
+            predicted=model.decide(predictions),
             classes=data.classes,
-            probabilities=probabilities,
+            probabilities=predictions,
         )
 
     def predict_proba(self, table: Table) -> Array:
@@ -176,8 +180,7 @@ class Classifier(Model):
         counted = data.weights[:, None] * data.outputs
         totals = totals_outside(counted, round_)[np.maximum(round_.part, 0)]
         return LabelAnswers(
-            rows=data.rows,
-            weight=data.weight,
+            header=data.header(),
             truth=data.y,
             predicted=model.decide_among(held.answers, totals),
             classes=data.classes,

@@ -65,8 +65,7 @@ class Clusterer(Unsupervised):
         X = model.space(data.table)
         own, between = around_centres(X, group, groups, data.weights)
         return ClusterAnswers(
-            rows=data.rows,
-            weight=data.weight,
+            header=data.header(),
             cluster=group,
             truth=data.labels,
             classes=data.classes,

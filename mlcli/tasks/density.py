@@ -61,8 +61,7 @@ class DensityEstimator(Unsupervised):
         log_density = model.log_density(data.table)
         refuse_not_finite(model, log_density)
         return DensityAnswers(
-            rows=data.rows,
-            weight=data.weight,
+            header=data.header(),
             log_density=log_density,
             free_parameters=model.free_parameters(),
             fit_log_likelihood=model.fit_log_likelihood_,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core import findings
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.tasks.groups import centres
@@ -40,7 +40,7 @@ def profile_of(table: Table, group: Codes, groups: int, weights: Array) -> dict[
     }
 
 
-def described(columns: Sequence[Column], profile: Profile) -> Explanation:
+def described(columns: Sequence[Column], profile: Profile) -> tuple[findings.Table, ...]:
     """A table of means, and one of the most frequent levels; the columns that differ most between groups first."""
     sizes = [float(size) for size in profile["sizes"]][:-1]
     shown = (f"group {place} ({_rows(size)})" for place, size in enumerate(sizes[:SHOWN]))
@@ -53,7 +53,7 @@ def described(columns: Sequence[Column], profile: Profile) -> Explanation:
         (MEANS, numbers),
         (LEVELS, levels),
     )
-    return tuple(Section(title, header, rows, note=note) for title, rows in found if rows)
+    return tuple(findings.Table(title, header, rows, note=note) for title, rows in found if rows)
 
 
 def only_largest(groups: int) -> str:

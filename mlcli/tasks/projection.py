@@ -41,8 +41,7 @@ class Projector(Unsupervised):
         back = model.reconstruct(data.table)
         refuse_not_finite(model, back)
         return ProjectionAnswers(
-            rows=data.rows,
-            weight=data.weight,
+            header=data.header(),
             error=((X - back) ** 2).sum(axis=1),
             spread=((X - model.middle()) ** 2).sum(axis=1),
         )

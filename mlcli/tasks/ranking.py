@@ -114,8 +114,7 @@ class Ranker(Model):
         refuse_not_finite(model, score)
         present, group = np.unique(data.group, return_inverse=True)
         return RankAnswers(
-            rows=data.rows,
-            weight=data.weight,
+            header=data.header(),
             score=score,
             relevance=data.relevance,
             group=group.astype(np.int32),

@@ -52,9 +52,8 @@ class Ratings(ValuedRows):
         whole = ValuedRows.from_table(table, schema)
         parts = [(column, table.cells(column.name)[whole.rows]) for column in columns]
         seen = Table.of(parts, len(whole))
-        return cls(
-            table=seen, rows=whole.rows, target=whole.target, weight=whole.weight, groups=whole.groups, y=whole.y
-        )
+        kept = {name: getattr(whole, name) for name in ("rows", "target", "weight", "groups", "context", "y")}
+        return cls(table=seen, **kept)
 
     @property
     def users(self) -> Codes:
@@ -118,8 +117,7 @@ class Recommender(Model):
         if model.rated_before(data.table).any():
             warnings.warn(RATED_TWICE, MlcliWarning, stacklevel=2)
         return RatingAnswers(
-            rows=data.rows,
-            weight=data.weight,
+            header=data.header(),
             truth=data.y,
             predicted=predicted,
             user=data.users,

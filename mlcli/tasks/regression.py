@@ -68,15 +68,19 @@ class Regressor(Model):
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The model's values for rows whose truth is known."""
-        predicted = model.predict_values(data.table)
-        refuse_not_finite(model, predicted)
-        return ValueAnswers(rows=data.rows, weight=data.weight, truth=data.y, predicted=predicted)
+        return Regressor.answers_with(model, data, model.predict_values(data.table))
+
+    @staticmethod
+    def answers_with(model: Any, data: Any, predictions: Array) -> Answers:
+        """Values."""
+        refuse_not_finite(model, predictions)
+        return ValueAnswers(header=data.header(), truth=data.y, predicted=predictions)
 
     @staticmethod
     def answers_of(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:
         """Values."""
         values = held.answers.reshape(len(data))
-        return ValueAnswers(rows=data.rows, weight=data.weight, truth=data.y, predicted=values)
+        return ValueAnswers(header=data.header(), truth=data.y, predicted=values)
 
     def predict_values(self, table: Table) -> Array:
         """One number per row."""

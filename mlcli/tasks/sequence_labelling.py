@@ -44,7 +44,8 @@ class TaggedRows(LabelledRows):
         sorted_rows = in_order(sequence, None if order is None else _places(order, table))
         rows = LabelledRows.from_table(table, schema)
         groups = sequence if rows.groups is None else _whole(sequence, rows.groups)
-        plain = {name: getattr(rows, name) for name in ("table", "rows", "target", "weight", "y", "classes")}
+        names = ("table", "rows", "target", "weight", "context", "y", "classes")
+        plain = {name: getattr(rows, name) for name in names}
         return cls(**plain, sequence=sequence, groups=groups).take(sorted_rows)
 
     def _taken(self, rows: Rows | slice) -> dict[str, Any]:
@@ -93,8 +94,7 @@ class Tagger(Model):
     def ask(model: Any, data: Any) -> Answers:
         """The model's tags for rows whose truth is known."""
         return TagAnswers(
-            rows=data.rows,
-            weight=data.weight,
+            header=data.header(),
             truth=data.y,
             predicted=model.tag(data.table, data.sequence),
             classes=data.classes,

@@ -273,7 +273,7 @@ KINDS = (
         baselines=("gaussian",),
         panel=("gmm",),
         columns_at="mlcli.report.predictions:density_columns",
-        picture_of_table_at="mlcli.report.components:groups_of_best",
+        picture_of_table_at="mlcli.report.clusters:groups_of_best",
     ),
     Kind(
         name="projection",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.core.explanation import Explanation
+from mlcli.core import findings
 from mlcli.core.learning import learn
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.schema import Column
@@ -18,7 +18,9 @@ from tests.golden.test_k_means import rows
 GROUP = np.array([0, 0, 1, 1], np.int32)
 
 
-def profiled(column: Column, cells: list[float], weights: tuple[float, ...] = (1, 1, 1, 1)) -> Explanation:
+def profiled(
+    column: Column, cells: list[float], weights: tuple[float, ...] = (1, 1, 1, 1)
+) -> tuple[findings.Table, ...]:
     """What is said of one column whose first two rows are one group, the others another."""
     table = Table.of([(column, np.array(cells))], 4)
     return described(table.columns, profile_of(table, GROUP, 2, np.array(weights, dtype=float)))
@@ -60,4 +62,5 @@ def test_a_pipeline_shows_its_groups_in_the_units_of_the_file() -> None:
     pipeline = Pipeline(steps=(Standardise(),), model=KMeans(clusters=2))
     learn(pipeline, data, np.random.default_rng(1))
     shown = pipeline.explain()[-1]
+    assert isinstance(shown, findings.Table)
     assert shown.rows[0][1:4] == pytest.approx((1001.0, 2000.5, 1400.8))

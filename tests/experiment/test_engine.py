@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import DataError, FitError
+from mlcli.core.findings import Lines
 from mlcli.experiment.run.judge import KEPT_LINES, Outcome, judge, train
 from mlcli.experiment.run.preparation import Preparation
 from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec
@@ -108,8 +109,8 @@ def test_what_a_method_did_not_foresee_is_a_bug_in_it_with_a_trace_for_its_autho
 
 def test_the_explanation_of_a_split_is_kept_small(plugin: Path) -> None:
     (section,) = judged(toy.troubled("none", params={"lines": 100})).results[0].explanation
-    assert section.lines == tuple(f"line {i}" for i in range(KEPT_LINES))
-    assert section.note == f"({100 - KEPT_LINES} more left out)"
+    lines = tuple(f"line {i}" for i in range(KEPT_LINES))
+    assert section == Lines("Shares", lines, note=f"({100 - KEPT_LINES} more left out)")
 
 
 def test_what_is_said_while_splitting_is_a_note_on_the_cell() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.experiment.run.split_results import Found, SplitResult, Together, each
+from mlcli.core.answers import Header
+from mlcli.experiment.run.split_results import Found, SplitResult, Together, each, folds_of
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
@@ -16,13 +17,14 @@ FIELDS = ("index", "label", "train_rows", "fit_seconds", "predict_seconds", "sec
 def together() -> Together:
     """Three splits that judge 2, 0 and 1 rows."""
     answers = LabelAnswers(
-        rows=np.array([4, 7, 2]),
+        header=Header(rows=np.array([4, 7, 2])),
         truth=np.array([0, 1, 1], np.int32),
         predicted=np.array([1, 1, 0], np.int32),
         classes=("a", "b"),
         probabilities=np.array([[0.2, 0.8], [0.5, 0.5], [0.9, 0.1]]),
     )
-    return Together(5, ["one", "two", "three"], [8, 10, 9], [2, 0, 1], answers, 0.25, "by heart")
+    folds = folds_of(5, [2, 0, 1])
+    return Together(5, ["one", "two", "three"], [8, 10, 9], [2, 0, 1], answers.judged_in(folds), 0.25, "by heart")
 
 
 def one_by_one(splits: Together) -> tuple[SplitResult, ...]:
@@ -46,6 +48,8 @@ def test_each_split_is_what_it_would_be_alone() -> None:
     splits = together()
     expected = one_by_one(splits)
     assert len(splits) == 3
+    folds = [split.answers["test"].arrays()["header.fold"].tolist() for split in splits]
+    assert folds == [[5, 5], [], [7]]
     for made in (tuple(splits), [splits[place] for place in range(3)], splits[:]):
         for some, other in zip(made, expected, strict=True):
             assert_same(some, other)
@@ -71,7 +75,11 @@ def test_they_are_stored_as_one_and_come_back() -> None:
 
 def test_thousands_of_splits_make_a_small_payload() -> None:
     n = 5_000
-    zeros = ValueAnswers(rows=np.arange(n), truth=np.zeros(n), predicted=np.zeros(n))
+    zeros = ValueAnswers(
+        header=Header(rows=np.arange(n)),
+        truth=np.zeros(n),
+        predicted=np.zeros(n),
+    )
     splits = Together(0, [f"row {row + 1}" for row in range(n)], [n - 1] * n, [1] * n, zeros, 0.0, "")
     assert len(encoded(splits)) < 15 * n
 

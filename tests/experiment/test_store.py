@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlcli.core.answers import Coordinate, Header
 from mlcli.core.errors import ExitCode, StoreError, UsageError
-from mlcli.core.explanation import Section
+from mlcli.core.findings import Bars, Lines, Table
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import Progress
 from mlcli.experiment.run.split_results import SplitResult
@@ -34,15 +35,28 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def split() -> SplitResult:
     answers = LabelAnswers(
-        rows=np.array([4, 2]),
-        weight=np.array([0.1, np.nan]),
+        header=Header(rows=np.array([4, 2]), weight=np.array([0.1, np.nan])),
         truth=np.array([0, 1], np.int32),
         predicted=np.array([1, 1], np.int32),
         classes=("no", "ja ☂"),
         probabilities=np.asfortranarray([[0.1 + 0.2, 0.7], [1e-300, 1.0]]),
     )
-    said = (Section("T", header=("a", "b"), rows=(("x", 0.1 + 0.2), (None, 3)), lines=("l",), note="n"),)
-    return SplitResult(3, "fold 4", 10, {"test": answers}, 0.1, 0.2, ("careful",), said)
+    found = (
+        Table("T", ("a", "b"), (("x", 0.1 + 0.2), (None, 3)), note="n"),
+        Lines("L", ("one", "two")),
+        Bars("B", ("which", "how long", "share"), ("a", "b"), (1.0, 0.1 + 0.2), (("10 %", None),)),
+    )
+    return SplitResult(
+        3,
+        "fold 4",
+        10,
+        {"test": answers.judged_in(3)},
+        0.1,
+        0.2,
+        ("careful",),
+        found,
+        coordinate=Coordinate("labelled share", 0.1 + 0.2),
+    )
 
 
 def test_answers_come_back_to_the_bit() -> None:

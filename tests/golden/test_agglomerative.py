@@ -11,6 +11,7 @@ from scipy.cluster.hierarchy import linkage as peer
 from sklearn.metrics import adjusted_rand_score
 
 from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.findings import Dendrogram
 from mlcli.models.clusters import _merging
 from mlcli.models.clusters._dendrogram import dendrogram
 from mlcli.models.clusters._linkages import LINKAGES
@@ -121,8 +122,9 @@ def test_equal_rows_merge_at_height_zero() -> None:
 def test_rows_that_are_all_equal_have_a_tree_without_height(linkage: str) -> None:
     model = fitted(Agglomerative(linkage=linkage, clusters=2), rows([[1.0, 2.0]] * 5))
     assert model.heights_.tolist() == [0.0] * 4
-    picture = next(section.lines for section in model.explain() if "Dendrogram" in section.title)
-    assert sum("row" in line for line in picture) >= 5
+    picture = model.explain()[0]
+    assert isinstance(picture, Dendrogram)
+    assert (len(picture.leaves), picture.heights) == (5, (0.0,) * 4)
 
 
 def test_more_groups_than_rows_are_said() -> None:
@@ -137,28 +139,26 @@ def test_a_matrix_that_no_computer_holds_is_refused_before_it_is_made(monkeypatc
     assert len(fitted(Agglomerative(linkage="ward"), rows(scattered(1_600))).heights_) == 1_599
 
 
-def test_a_merge_is_never_drawn_on_top_of_its_part() -> None:
-    """Heights 1 and 1.001 of 3: the second stands one column to the right of the first."""
-    merges = merges_of(np.array([[0.0], [1.0], [2.001], [5.001]]), "single")
-    picture = dendrogram(merges, np.array([0, 0, 0, 1], np.int32))
-    assert [line[15:33] for line in picture[:3]] == [
-        "─" * 16 + "┐",
-        " " * 16 + "├┐",
-        "─" * 16 + "┘├",
-    ]
-
-
-def test_the_dendrogram_is_drawn_to_scale() -> None:
-    """Rows 0, 1 and 4 by single linkage: merges at heights 1 and 3, of a width of 48."""
-    merges = merges_of(np.array([[0.0], [1.0], [4.0]]), "single")
-    picture = dendrogram(merges, np.array([0, 0, 1], np.int32))
-    assert picture == (
-        "group 0: row 1 " + "─" * 16 + "┐",
-        "               " + " " * 16 + "├" + "─" * 31 + "┐",
-        "group 0: row 2 " + "─" * 16 + "┘" + " " * 31 + "┤",
-        "               " + " " * 48 + "│",
-        "group 1: row 3 " + "─" * 48 + "┘",
+def test_the_dendrogram_numbers_leaves_from_the_top_and_then_what_merges_make() -> None:
+    """Rows at 0, 1, 9 and 5 by single linkage: heights 1, 4 and 4; the larger part stands above."""
+    merges = merges_of(np.array([[0.0], [1.0], [9.0], [5.0]]), "single")
+    picture = dendrogram("Tree", merges, np.array([0, 0, 2, 1], np.int32), "read it")
+    assert picture == Dendrogram(
+        "Tree",
+        ("group 0: row 1", "group 0: row 2", "group 1: row 4", "group 2: row 3"),
+        ((0, 1), (2, 4), (3, 5)),
+        (1.0, 4.0, 4.0),
+        note="read it",
     )
+
+
+def test_of_many_rows_the_last_merges_are_shown() -> None:
+    model = fitted(Agglomerative(clusters=3), rows(scattered(40)))
+    picture = model.explain()[0]
+    assert isinstance(picture, Dendrogram)
+    assert len(picture.leaves) == 12
+    assert picture.heights == tuple(model.heights_[-11:].tolist())
+    assert picture.merges[-1][1] == 21
 
 
 def test_rows_are_known_again_in_any_order_and_others_refused() -> None:

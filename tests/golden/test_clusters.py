@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sklearn.metrics as peer
 
+from mlcli.core.answers import Header
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named
@@ -34,8 +35,7 @@ def answers(
     known = np.full(len(group), -1) if truth is None else np.asarray(truth)
     own, between = around_centres(X, group, groups, np.ones(len(X)) if weight is None else weight)
     return ClusterAnswers(
-        rows=np.arange(len(group)) if rows is None else rows,
-        weight=weight,
+        header=Header(rows=np.arange(len(group)) if rows is None else rows, weight=weight),
         cluster=group,
         truth=known.astype(np.int32),
         classes=tuple(f"class {code}" for code in range(int(known.max()) + 1)),

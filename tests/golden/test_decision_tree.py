@@ -15,6 +15,8 @@ from mlcli.models.trees._algorithms import by_gain_ratio, mean_gain_gate
 from mlcli.models.trees._rules import importances
 from mlcli.models.trees._structure import Tree
 from mlcli.models.trees.decision_tree import DecisionTree
+from mlcli.report.document import Lines
+from mlcli.report.drawing import drawn
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.growing import cuts_of, gains_at_root, level_for, root_impurity
 from tests.golden.shipped import in_numbers, numeric
@@ -24,8 +26,9 @@ from tests.rows import labelled, table_of, valued
 
 def lines_of(model: Any) -> tuple[str, ...]:
     """The rules as text."""
-    lines: tuple[str, ...] = model.explain()[0].lines
-    return lines
+    drawing = drawn(model.explain()[0], None)
+    assert isinstance(drawing, Lines)
+    return drawing.lines
 
 
 # worked-examples.md, 1.3: columns outlook, temperature, humidity, windy.

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from mlcli.core.answers import Header
 from mlcli.core.rows import Strata
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
@@ -90,7 +91,10 @@ def fold(right: int, first: int) -> LabelAnswers:
     truth = np.zeros(1000, np.int32)
     predicted = (np.arange(1000) >= right).astype(np.int32)
     return LabelAnswers(
-        rows=np.arange(first, first + 1000), truth=truth, predicted=predicted, classes=("good", "bad")
+        header=Header(rows=np.arange(first, first + 1000)),
+        truth=truth,
+        predicted=predicted,
+        classes=("good", "bad"),
     )
 
 

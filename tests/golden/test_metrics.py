@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mlcli.core.answers import Header
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.confusion import confusion
@@ -27,7 +28,7 @@ def naive_bayes(column: str) -> LabelAnswers:
     """The 14 weather rows with the P(yes) that section 1.2 prints for a smoothing."""
     yes, asked = printed(column), weather()
     return LabelAnswers(
-        rows=np.arange(14),
+        header=Header(rows=np.arange(14)),
         truth=asked.y,
         predicted=(yes > 0.5).astype(np.int32),
         classes=asked.classes,

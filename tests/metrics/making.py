@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.answers import Answers
+from mlcli.core.answers import Answers, Header
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.registry import metric_named
 from mlcli.tasks.classification import LabelAnswers
@@ -24,11 +23,13 @@ def label_answers(
     first_row: int = 0,
 ) -> LabelAnswers:
     return LabelAnswers(
-        rows=np.arange(first_row, first_row + len(truth)),
+        header=Header(
+            rows=np.arange(first_row, first_row + len(truth)),
+            weight=None if weight is None else np.array(weight, dtype=np.float64),
+        ),
         truth=np.array([classes.index(label) for label in truth], dtype=np.int32),
         predicted=np.array([classes.index(label) for label in predicted], dtype=np.int32),
         classes=tuple(classes),
-        weight=None if weight is None else np.array(weight, dtype=np.float64),
         probabilities=None if probabilities is None else np.array(probabilities, dtype=np.float64),
     )
 
@@ -37,10 +38,12 @@ def value_answers(
     truth: Sequence[float], predicted: Sequence[float], weight: Sequence[float] | None = None, first_row: int = 0
 ) -> ValueAnswers:
     return ValueAnswers(
-        rows=np.arange(first_row, first_row + len(truth)),
+        header=Header(
+            rows=np.arange(first_row, first_row + len(truth)),
+            weight=None if weight is None else np.array(weight, dtype=np.float64),
+        ),
         truth=np.array(truth, dtype=np.float64),
         predicted=np.array(predicted, dtype=np.float64),
-        weight=None if weight is None else np.array(weight, dtype=np.float64),
     )
 
 
@@ -54,11 +57,10 @@ def drawn_labels(
     votes = rng.multinomial(20, leanings / leanings.sum(axis=1, keepdims=True))
     probabilities = (votes + 1) / (20 + classes)
     return LabelAnswers(
-        rows=np.arange(rows),
+        header=Header(rows=np.arange(rows), weight=rng.uniform(0.1, 3, rows) if weighted else None),
         truth=truth.astype(np.int32),
         predicted=probabilities.argmax(axis=1).astype(np.int32),
         classes=tuple("abcdefghij"[:classes]),
-        weight=rng.uniform(0.1, 3, rows) if weighted else None,
         probabilities=probabilities,
     )
 
@@ -67,7 +69,11 @@ def drawn_values(rows: int = 200, weighted: bool = False, seed: int = 1) -> Valu
     rng = np.random.default_rng(seed)
     truth = rng.normal(50, 10, rows)
     weight = rng.uniform(0.1, 3, rows) if weighted else None
-    return ValueAnswers(rows=np.arange(rows), truth=truth, predicted=truth + rng.normal(1, 4, rows), weight=weight)
+    return ValueAnswers(
+        header=Header(rows=np.arange(rows), weight=weight),
+        truth=truth,
+        predicted=truth + rng.normal(1, 4, rows),
+    )
 
 
 def folds_of(answers: Answers, folds: int) -> list[Answers]:
@@ -88,4 +94,4 @@ def number(name: str, answers: Answers) -> float:
 
 def repeated(answers: Answers, times: NDArray[np.int64]) -> Answers:
     """Each row as often as told, without weights."""
-    return replace(answers.take(np.repeat(np.arange(len(answers)), times)), weight=None)
+    return answers.take(np.repeat(np.arange(len(answers)), times)).with_header(weight=None)

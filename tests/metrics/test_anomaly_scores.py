@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as oracle
 
+from mlcli.core.answers import Header
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named, names_for
@@ -23,8 +24,7 @@ def answers_of(
 ) -> ScoreAnswers:
     n = len(score)
     return ScoreAnswers(
-        rows=np.arange(n),
-        weight=weight,
+        header=Header(rows=np.arange(n), weight=weight),
         score=np.asarray(score, dtype=float),
         truth=np.asarray(truth, dtype=np.int32),
         classes=("good", "bad"),
@@ -107,7 +107,9 @@ def test_scores_of_the_first_rows_are_those_of_flagging_them(seed: int) -> None:
     answers = some(seed)
     held = answers.truth >= 0
     order = np.flatnonzero(held)[np.argsort(-answers.score[held] + 1e-6 * np.arange(held.sum()))]
-    apart = replace(answers.take(order), score=-np.arange(len(order), dtype=float), weight=None)  # without ties
+    apart = replace(
+        answers.take(order).with_header(weight=None), score=-np.arange(len(order), dtype=float)
+    )  # without ties
     for first in (1, 3, len(order) + 5):
         flagged = replace(apart, threshold=np.full(len(order), -float(first) + 1))
         for name in ("precision", "recall", "f1"):
@@ -123,7 +125,7 @@ def test_rows_that_tie_for_the_last_of_the_first_places_count_by_share() -> None
 def test_weights_count_as_repeats() -> None:
     plain = answers_of([4, 3, 2, 1], [1, 0, 1, 0], 2.0, np.array([1.0, 2, 3, 1]))
     times = np.repeat(np.arange(4), [1, 2, 3, 1])
-    repeated = replace(plain.take(times), weight=None)
+    repeated = plain.take(times).with_header(weight=None)
     for name in (*NAMES, "recall@3"):
         assert value(name, plain) == pytest.approx(value(name, repeated)), name
 

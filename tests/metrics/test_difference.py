@@ -122,7 +122,7 @@ def _twin(seed: int, skill: float) -> Any:
     """Other answers to the same rows."""
     asked, other = drawn_labels(3, seed=seed), drawn_labels(3, seed=seed + 1000, skill=skill)
     order = np.argsort(other.truth, kind="stable")[np.argsort(np.argsort(asked.truth, kind="stable"))]
-    return replace(other.take(order), rows=asked.rows)
+    return other.take(order).with_header(rows=asked.rows)
 
 
 @pytest.mark.parametrize("splits", [5, 10])

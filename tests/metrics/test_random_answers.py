@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as oracle
 
+from mlcli.core.answers import Header
 from mlcli.metrics.base import Undefined
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
@@ -30,11 +31,10 @@ def labels(seed: int) -> LabelAnswers:
     weight = rng.choice([0.0, 0.5, 1.0, 3.0], rows)
     weight[0] = 1.0
     return LabelAnswers(
-        rows=np.arange(rows),
+        header=Header(rows=np.arange(rows), weight=weight if seed % 2 else None),
         truth=rng.integers(0, rng.integers(1, classes + 1), rows).astype(np.int32),
         predicted=votes.argmax(axis=1).astype(np.int32),
         classes=tuple("abcde"[:classes]),
-        weight=weight if seed % 2 else None,
         probabilities=votes / 4,
     )
 
@@ -132,7 +132,9 @@ def test_scores_of_random_values_are_scikit_learns() -> None:
         truth = rng.normal(10.0 ** rng.integers(-6, 7), 1, rows)
         weight = rng.uniform(0.1, 4, rows)
         answers = ValueAnswers(
-            rows=np.arange(rows), truth=truth, predicted=truth + rng.normal(size=rows), weight=weight
+            header=Header(rows=np.arange(rows), weight=weight),
+            truth=truth,
+            predicted=truth + rng.normal(size=rows),
         )
         told = {"y_true": truth, "y_pred": answers.predicted, "sample_weight": weight}
         for name, function in {

@@ -45,7 +45,7 @@ def with_order(said: RankAnswers) -> list[Any]:
 
 def repeated(said: RankAnswers) -> RankAnswers:
     """Each row as often as its weight says."""
-    return replace(said.take(np.repeat(np.arange(len(said)), said.weights.astype(int))), weight=None)
+    return said.take(np.repeat(np.arange(len(said)), said.weights.astype(int))).with_header(weight=None)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -48,11 +48,11 @@ def test_an_item_that_a_user_has_rated_twice_counts_once() -> None:
     twice = answers.take(np.array([0, 0, 0, 1, 2, 3, 4, 5, 6]))
     for name in ("precision-at-10", "recall-at-10"):
         assert score(name, twice) == score(name, answers)
-        assert score(name, replace(answers, weight=np.array([3.0, 1, 1, 1, 1, 1, 1]))) == score(name, answers)
+        assert score(name, answers.with_header(weight=np.array([3.0, 1, 1, 1, 1, 1, 1]))) == score(name, answers)
 
 
 def test_a_row_of_weight_0_is_not_there() -> None:
-    answers = replace(by_hand(), weight=np.array([1.0, 1, 0, 1, 0, 1, 1]))
+    answers = by_hand().with_header(weight=np.array([1.0, 1, 0, 1, 0, 1, 1]))
     assert score("recall-at-10", answers) == score("recall-at-10", by_hand().take(np.array([0, 1, 3, 5, 6])))
     assert score("recall-at-10", answers) == 1.0
 
@@ -97,4 +97,4 @@ def test_errors_that_cold_rows_share_in_are_marked() -> None:
         assert metric.marks is not None
         assert metric.marks(cold) == (COLD,)
         assert metric.marks(warm) == ()
-        assert metric.marks(replace(cold, weight=np.array([0.0, 1, 1, 1, 1, 1, 1]))) == ()
+        assert metric.marks(cold.with_header(weight=np.array([0.0, 1, 1, 1, 1, 1, 1]))) == ()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from mlcli.core.answers import Header
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.rules import SILENT
@@ -20,7 +20,7 @@ def said(
     n = len(fires)
     rules = len(support)
     return RuleAnswers(
-        rows=np.arange(n),
+        header=Header(rows=np.arange(n)),
         fires=np.array(fires, np.int8).reshape(n, rules),
         holds=np.array(holds, np.int8).reshape(n, rules),
         when=when[:rules],
@@ -71,7 +71,7 @@ def test_conviction_is_how_much_oftener_chance_would_be_wrong_than_the_rules_are
 @pytest.mark.parametrize("name", ["support", "confidence", "conviction", "lift", "support-error", "rules"])
 def test_a_whole_weight_counts_as_that_many_rows(name: str) -> None:
     times = np.array([1, 0, 3, 1, 2, 1])
-    weighted = replace(by_hand(), weight=times.astype(float))
+    weighted = by_hand().with_header(weight=times.astype(float))
     assert score(name, weighted) == pytest.approx(score(name, by_hand().take(np.repeat(np.arange(6), times))))
 
 

@@ -14,6 +14,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
+from mlcli.core.answers import Header
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named, names_for
 from mlcli.tasks.classification import LabelAnswers
@@ -142,7 +143,7 @@ def _bayes(load: Callable[..., Any]) -> LabelAnswers:
         X, y = load(return_X_y=True)
         probabilities = cross_val_predict(GaussianNB(), X, y, method="predict_proba", cv=10)
         _ASKED[load.__name__] = LabelAnswers(
-            rows=np.arange(len(y)),
+            header=Header(rows=np.arange(len(y))),
             truth=y.astype(np.int32),
             predicted=probabilities.argmax(axis=1).astype(np.int32),
             classes=tuple(map(str, range(probabilities.shape[1]))),
@@ -179,7 +180,11 @@ def _ridge(weighted: bool) -> ValueAnswers:
     X, y = load_diabetes(return_X_y=True)
     weight = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
     predicted = cross_val_predict(Ridge(), X, y)
-    return ValueAnswers(rows=np.arange(len(y)), truth=y, predicted=predicted, weight=weight)
+    return ValueAnswers(
+        header=Header(rows=np.arange(len(y)), weight=weight),
+        truth=y,
+        predicted=predicted,
+    )
 
 
 def test_every_metric_has_an_oracle() -> None:
@@ -196,7 +201,7 @@ def _weighted_twins() -> list[tuple[str, Any]]:
 @pytest.mark.parametrize(("name", "answers"), _weighted_twins())
 def test_whole_weights_are_repeated_rows(name: str, answers: Any) -> None:
     times = np.random.default_rng(2).integers(0, 4, len(answers))
-    weighted = replace(answers, weight=times.astype(np.float64))
+    weighted = answers.with_header(weight=times.astype(np.float64))
     assert score(name, weighted) == pytest.approx(score(name, repeated(answers, times)), rel=1e-12)
 
 
@@ -208,7 +213,7 @@ def test_many_weightings_of_values_at_once_equal_the_loop(name: str) -> None:
     weightings[0] = np.arange(30) == 4  # one value only
     metric = metric_named(name, ValueAnswers)
     assert metric.under is not None
-    looped = [metric.compute(replace(answers, weight=weighting)) for weighting in weightings]
+    looped = [metric.compute(answers.with_header(weight=weighting)) for weighting in weightings]
     expected = [np.nan if isinstance(found, Undefined) else found for found in looped]
     assert metric.under(answers, weightings) == pytest.approx(expected, nan_ok=True, rel=1e-9)
 
@@ -220,7 +225,7 @@ def test_many_weightings_at_once_equal_the_loop(name: str) -> None:
     weightings[0] = answers.truth == 0  # one class only
     metric = metric_named(name, LabelAnswers)
     assert metric.under is not None
-    looped = [metric.compute(replace(answers, weight=weighting)) for weighting in weightings]
+    looped = [metric.compute(answers.with_header(weight=weighting)) for weighting in weightings]
     expected = [np.nan if isinstance(found, Undefined) else found for found in looped]
     assert metric.under(answers, weightings) == pytest.approx(expected, nan_ok=True, abs=1e-12)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from mlcli.core.answers import Header
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.difference import compare
 from mlcli.metrics.registry import metric_named
@@ -21,7 +22,7 @@ def tag_answers(truth: Sequence[str], predicted: Sequence[str], classes: Sequenc
     """Sentences of tags divided by blanks."""
     sequence = [number for number, sentence in enumerate(truth) for _ in sentence.split()]
     return TagAnswers(
-        rows=np.arange(len(sequence)),
+        header=Header(rows=np.arange(len(sequence))),
         truth=np.array([classes.index(tag) for tag in " ".join(truth).split()], np.int32),
         predicted=np.array([classes.index(tag) for tag in " ".join(predicted).split()], np.int32),
         classes=tuple(classes),
@@ -37,7 +38,11 @@ def drawn(seed: int, sentences: int = 12) -> TagAnswers:
     other = rng.integers(0, len(BIO), len(sequence)).astype(np.int32)
     predicted = np.where(rng.random(len(sequence)) < 0.6, truth, other)
     return TagAnswers(
-        rows=np.arange(len(sequence)), truth=truth, predicted=predicted, classes=BIO, sequence=sequence
+        header=Header(rows=np.arange(len(sequence))),
+        truth=truth,
+        predicted=predicted,
+        classes=BIO,
+        sequence=sequence,
     )
 
 
@@ -63,7 +68,7 @@ def test_a_sequence_is_right_when_every_tag_is() -> None:
 
 def test_rows_of_weight_0_make_no_sequence_wrong() -> None:
     answers = tag_answers(["O O", "O"], ["O B-NP", "O"])
-    weighted = TagAnswers(**{**answers.arrays(), **answers.facts(), "weight": np.array([1.0, 0.0, 1.0])})
+    weighted = answers.with_header(weight=np.array([1.0, 0.0, 1.0]))
     assert number("sequence-accuracy", weighted) == 1.0
 
 

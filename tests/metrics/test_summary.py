@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mlcli.core.answers import Answers
+from mlcli.core.answers import Answers, Header
 from mlcli.metrics.base import Summary
 from mlcli.metrics.bootstrap import replicates, resamples_for, weightings
 from mlcli.metrics.intervals import effective_rows, wald, wilson
@@ -31,7 +31,10 @@ def test_accuracy_of_iris_has_the_wilson_interval_of_its_150_rows() -> None:
     right = np.ones(150, dtype=np.int32)
     right[::25] = 0
     answers = LabelAnswers(
-        rows=np.arange(150), truth=np.ones(150, dtype=np.int32), predicted=right, classes=("no", "yes")
+        header=Header(rows=np.arange(150)),
+        truth=np.ones(150, dtype=np.int32),
+        predicted=right,
+        classes=("no", "yes"),
     )
     found = summary_of("accuracy", folds_of(answers, 10), train=135)
     oracle = stats.binomtest(144, 150).proportion_ci(method="wilson")
@@ -156,7 +159,7 @@ def test_the_bootstrap_is_seeded_by_the_rows() -> None:
     answers = drawn_labels(3, rows=50)
     first = summary_of("mcc", [answers])
     assert summary_of("mcc", [answers.take(np.arange(50))]) == first
-    assert summary_of("mcc", [replace(answers, rows=answers.rows + 1)]) != first
+    assert summary_of("mcc", [answers.with_header(rows=answers.rows + 1)]) != first
 
 
 def test_the_work_of_the_bootstrap_is_bounded() -> None:

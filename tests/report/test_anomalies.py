@@ -13,6 +13,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import StandardScaler
 
+from mlcli.core.answers import Header
+from mlcli.core.findings import Histogram
 from mlcli.report.anomalies import scores_of
 from mlcli.report.document import Grid, Notes
 from mlcli.tasks.anomaly import ScoreAnswers, threshold_above_most
@@ -26,7 +28,7 @@ def answers_of(
     reasons, shares = np.full((n, 3), -1, np.int32), np.zeros((n, 3))
     reasons[int(np.argmax(score)), :2], shares[int(np.argmax(score)), :2] = (1, 0), (-0.8, 0.01)
     return ScoreAnswers(
-        rows=np.arange(10, 10 + n),
+        header=Header(rows=np.arange(10, 10 + n)),
         score=np.array(score),
         truth=np.array(truth, np.int32),
         classes=("good", "bad") if labelled else (),
@@ -46,17 +48,16 @@ def test_every_row_is_in_one_bin_of_its_label() -> None:
     rng = np.random.default_rng(0)
     truth = rng.choice([-1, 0, 1], 300).tolist()
     _, histogram, *_ = scores_of("lof", answers_of([*rng.normal(size=299), 50.0], truth))
-    assert isinstance(histogram, Grid)
-    assert histogram.header == ("score from", "good", "bad", "not known", "")
-    counted = [sum(int(row[place] or 0) for row in texts(histogram)) for place in (1, 2, 3)]
-    assert counted == [truth.count(0), truth.count(1), truth.count(-1)]
+    assert isinstance(histogram, Histogram)
+    counted = {name: sum(counts) for name, counts in histogram.counts}
+    assert counted == {"good": truth.count(0), "bad": truth.count(1), "not known": truth.count(-1)}
 
 
 @pytest.mark.parametrize("score", [[1.0] * 4, [1.0, 1.0, 1.0, 7.0], [0.0, 1e-300, 2e-300, 1e300]])
 def test_equal_and_extreme_scores_have_a_histogram(score: list[float]) -> None:
     _, histogram, *_ = scores_of("lof", answers_of(score, [0, 0, 1, 1]))
-    assert isinstance(histogram, Grid)
-    assert sum(int(cell or 0) for row in texts(histogram) for cell in row[1:3]) == 4
+    assert isinstance(histogram, Histogram)
+    assert sum(sum(counts) for _, counts in histogram.counts) == 4
 
 
 def test_the_oddest_rows_come_first_with_the_columns_that_made_them_so() -> None:
@@ -89,8 +90,8 @@ def test_how_rows_are_flagged_is_said() -> None:
 
 def test_without_labels_rows_are_only_counted() -> None:
     _, histogram, *_ = scores_of("lof", answers_of([1, 5], [-1, -1], labelled=False))
-    assert isinstance(histogram, Grid)
-    assert histogram.header == ("score from", "rows", "")
+    assert isinstance(histogram, Histogram)
+    assert [name for name, _ in histogram.counts] == ["rows"]
 
 
 def test_the_models_named_tell_that_anomalies_are_looked_for() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mlcli.core.explanation import Section
+from mlcli.core.findings import Lines, Table
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec
@@ -80,7 +80,7 @@ def test_of_a_curve_the_best_is_drawn() -> None:
 def test_the_columns_that_differ_most_stand_below_the_groups_of_the_training_rows() -> None:
     columns = tuple((f"x{place}", 0.0, 1.0, 0.5, 1.0 / (1 + place)) for place in range(7))
     header = ("column", "group 0 (6 rows)", "group 1 (6 rows)", "all rows", "between")
-    profile = (Section(MEANS, header, columns), Section("Another", lines=("not shown",)))
+    profile = (Table(MEANS, header, columns), Lines("Another", ("not shown",)))
     whole, sampled = (cell("k-means", parts(2), protocol=use) for use in ("whole", "bootstrap-whole"))
     told = [replace(one, splits=(replace(one.splits[0], explanation=profile),)) for one in (whole, sampled)]
     text, other = (shown(one) for one in told)

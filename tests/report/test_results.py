@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mlcli.core.answers import Answers
+from mlcli.core.answers import Answers, Header
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
@@ -45,7 +45,7 @@ def cell(model: str, kind: str = "classification", label: str = "", steps: tuple
 def labels(predicted: tuple[int, ...], truth: tuple[int, ...] = TRUTH) -> LabelAnswers:
     codes = np.array(predicted, np.int32)
     return LabelAnswers(
-        rows=np.arange(len(truth)),
+        header=Header(rows=np.arange(len(truth))),
         truth=np.array(truth, np.int32),
         predicted=codes,
         classes=CLASSES,
@@ -160,7 +160,14 @@ def test_what_is_as_good_as_all_others_is_not_called_best() -> None:
 def test_scores_of_very_different_sizes_are_never_shown_as_zero() -> None:
     truth = np.array([1e6, 2e6, 3e6])
     results = [
-        result(cell(name, "regression"), ValueAnswers(rows=np.arange(3), truth=truth, predicted=truth + error))
+        result(
+            cell(name, "regression"),
+            ValueAnswers(
+                header=Header(rows=np.arange(3)),
+                truth=truth,
+                predicted=truth + error,
+            ),
+        )
         for name, error in (("knn", 1e6), ("ridge", 0.25))
     ]
     lines = text(*results, metrics=("mae",)).splitlines()
@@ -169,7 +176,11 @@ def test_scores_of_very_different_sizes_are_never_shown_as_zero() -> None:
 
 
 def test_what_looks_equally_good_is_equally_marked() -> None:
-    values = ValueAnswers(rows=np.arange(3), truth=np.array([1.0, 2, 3]), predicted=np.array([2.0, 2, 4]))
+    values = ValueAnswers(
+        header=Header(rows=np.arange(3)),
+        truth=np.array([1.0, 2, 3]),
+        predicted=np.array([2.0, 2, 4]),
+    )
     noise = replace(values, predicted=values.predicted + 1e-13)
     worse = replace(values, predicted=values.predicted + 1)
     results = [
@@ -185,7 +196,9 @@ def test_what_looks_equally_good_is_equally_marked() -> None:
 
 def test_rounding_noise_looks_like_zero() -> None:
     values = ValueAnswers(
-        rows=np.arange(3), truth=np.array([1.0, 2, 3]), predicted=np.array([2.0, 1, 3 - 2.66e-16])
+        header=Header(rows=np.arange(3)),
+        truth=np.array([1.0, 2, 3]),
+        predicted=np.array([2.0, 1, 3 - 2.66e-16]),
     )
     line = next(
         line
@@ -208,7 +221,11 @@ def test_many_remarks_of_one_kind_are_counted() -> None:
     of = replace(cell("knn"), dataset=replace(DATA, schema=schema))
     codes = np.zeros(5, np.int32)
     few = LabelAnswers(
-        rows=np.arange(5), truth=codes, predicted=codes, classes=names, probabilities=np.eye(20)[codes]
+        header=Header(rows=np.arange(5)),
+        truth=codes,
+        predicted=codes,
+        classes=names,
+        probabilities=np.eye(20)[codes],
     )
     said = text(result(of, few), metrics=("recall-macro",))
     assert said.count("knn: recall-macro: no judged row is") == 3
@@ -273,7 +290,11 @@ def test_models_of_one_name_are_told_apart() -> None:
 
 
 def test_datasets_stand_apart() -> None:
-    values = ValueAnswers(rows=np.arange(3), truth=np.array([1.0, 2, 3]), predicted=np.array([2.0, 2, 4]))
+    values = ValueAnswers(
+        header=Header(rows=np.arange(3)),
+        truth=np.array([1.0, 2, 3]),
+        predicted=np.array([2.0, 2, 4]),
+    )
     results = [result(cell("one-r"), labels(TRUTH)), result(cell("ridge", "regression"), values)]
     said = text(*results, metrics=("accuracy", "bias"))
     assert said.index("colours: classification of colour") < said.index("sizes: regression of size")

@@ -47,10 +47,9 @@ def test_the_interval_is_that_of_the_folds_means_over_the_sweep(experiment: str)
 
 def test_each_share_has_a_line_and_each_model_a_curve(experiment: str) -> None:
     said = typed("run", experiment).output
-    lines = [line for line in said.splitlines() if re.match(r"\d+ % labelled", line)]
-    assert [line.split()[0] for line in lines] == ["5", "50", "100"]
-    curve = next(line for line in said.splitlines() if line.startswith("curve")).split()[1:]
-    assert [len(one) for one in curve] == [3, 3, 3]
+    lines = [line.split()[0] for line in said.splitlines() if re.match(r" +[01][.\d]* ", line)]
+    assert lines == ["0.05", "0.5", "1"]
+    assert len(re.findall(r"0\.\d+  [▁▂▃▄▅▆▇█]{3}  0\.\d+", said)) == 3
     assert "~ is not distinguishable from it at 5 %" in said
 
 
@@ -62,5 +61,7 @@ def test_the_document_has_the_scores_of_each_share(experiment: str) -> None:
             expected = np.mean(score[3 * place : 3 * place + 3])
             assert at["metrics"]["f1-macro"]["mean"] == pytest.approx(expected)
         assert [at["value"] for at in cell["series"]["values"]] == [
-            f"{share} % labelled" for share in (5, 50, 100)
+            0.05,
+            0.5,
+            1.0,
         ]

@@ -18,7 +18,7 @@ from mlcli.core.tables import Flags
 from mlcli.experiment.run.captured_warnings import heard
 from mlcli.experiment.run.learner import Learner
 from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.split_results import SplitResult, Together
+from mlcli.experiment.run.split_results import SplitResult, Together, folds_of
 from mlcli.protocols._parts import Parts
 
 MOST_REFUSED = 0.1
@@ -69,12 +69,13 @@ def _held_out(pipeline: Pipeline, rows: Any, round_: Round) -> HeldOut | None:
 def _together(
     answers: Answers, round_: Round, labels: Sequence[str], first: int, seconds: float, held: HeldOut
 ) -> Together:
+    ordered = answers if round_.one_by_one else answers.take(round_.judged)
     return Together(
         first=first,
         labels=labels,
         train_rows=(len(round_.part) - round_.sizes).tolist(),
         sizes=round_.sizes.tolist(),
-        answers=answers if round_.one_by_one else answers.take(round_.judged),
+        answers=ordered.judged_in(folds_of(first, round_.sizes)),
         seconds=seconds,
         route=held.route,
     )

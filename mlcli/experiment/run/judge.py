@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from mlcli.core.errors import MlcliError
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.explanation import findings_of
+from mlcli.core.findings import shortened
 from mlcli.core.learning import judged
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.threads import cores, cores_for_a_fit, one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.engines.origins import remember_origin
 from mlcli.experiment.run.captured_warnings import heard
+from mlcli.experiment.run.extras import answers_by_stage, training_answers
 from mlcli.experiment.run.learner import Learner
 from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.split_results import SplitResult, Together
+from mlcli.experiment.run.split_results import TRAINING, SplitResult, Together
 from mlcli.experiment.spec.cells import ModelSpec, StepSpec
 from mlcli.protocols._base import Split
 from mlcli.tasks.table import kind_named
 
 KEPT_LINES = 40
-"""How many rows or lines of a section are kept of what the model of one split says of itself."""
+"""How many rows or lines of a finding are kept of what the model of one split says of itself."""
 
 
 @dataclass(frozen=True)
@@ -116,18 +116,23 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         started = perf_counter()
         pipeline = block.learner.learned(train_rows, index)
         fitted = perf_counter()
-        answers = judged(pipeline, block.rows, split, kind_named(block.rows.kind).parts)
+        answers = dict(judged(pipeline, block.rows, split, kind_named(block.rows.kind).parts))
         answered = perf_counter()
-        explanation = _small(pipeline.explain())
+        stages = answers_by_stage(pipeline, block, split, answers)
+        if block.learner.training:
+            answers[TRAINING] = training_answers(pipeline, train_rows)
+        explanation = tuple(shortened(one, KEPT_LINES) for one in findings_of(pipeline.explain()))
     return SplitResult(
         index=index,
         label=split.label,
         train_rows=len(split.train),
-        answers=answers,
+        answers={part: of_part.judged_in(index) for part, of_part in answers.items()},
         fit_seconds=fitted - started,
         predict_seconds=answered - fitted,
         warnings=tuple(said),
         explanation=explanation,
+        coordinate=split.coordinate,
+        stages=tuple((at, of_stage.judged_in(index)) for at, of_stage in stages),
     )
 
 
@@ -138,18 +143,3 @@ def _training_rows(rows: Any, split: Split) -> Any:
     taken = rows.take(split.train)
     remember_origin(taken.table, rows.table, split.train)
     return taken
-
-
-def _small(explanation: Explanation) -> Explanation:
-    return tuple(_shortened(section) for section in explanation)
-
-
-def _shortened(section: Section) -> Section:
-    rows = tuple(tuple(_plain(cell) for cell in row) for row in section.rows)
-    left_out = max(0, len(rows) - KEPT_LINES) + max(0, len(section.lines) - KEPT_LINES)
-    note = f"{section.note} ({left_out} more left out)".strip() if left_out else section.note
-    return replace(section, rows=rows[:KEPT_LINES], lines=section.lines[:KEPT_LINES], note=note)
-
-
-def _plain(cell: Any) -> Any:
-    return cell.item() if isinstance(cell, np.generic) else cell

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from mlcli.core.learning import learn
 from mlcli.core.params import build, settings
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.seeds import rng_for
-from mlcli.experiment.spec.cells import ModelSpec, StepSpec
+from mlcli.experiment.spec.cells import ModelSpec, Stages, StepSpec
+
+USUAL = {"shortcuts": True, "stages": False, "training": False}
+"""What is not in the identity of a learner."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +25,8 @@ class Learner:
     steps: tuple[StepSpec, ...]
     seed: int
     shortcuts: bool = True
+    stages: Stages = False
+    training: bool = False
 
     def pipeline(self) -> Pipeline:
         """A fresh pipeline."""
@@ -30,13 +35,15 @@ class Learner:
 
     def identity(self) -> dict[str, Any]:
         """What is learned with, all parameters resolved, as plain values."""
-        plainly = {} if self.shortcuts else {"shortcuts": False}
-        return {**_described(self.pipeline()), **plainly}
+        asked = {name: getattr(self, name) for name in USUAL}
+        unusual = {name: value for name, value in asked.items() if value != USUAL[name]}
+        return {**_described(self.pipeline()), **unusual}
 
     @property
     def may_hold_out(self) -> bool:
         """Whether all splits may be answered at once."""
-        return self.shortcuts and self.pipeline().may_hold_out
+        fitted = bool(self.stages) or self.training
+        return self.shortcuts and not fitted and self.pipeline().may_hold_out
 
     def learned(self, rows: Any, split: int | str) -> Pipeline:
         """A pipeline that has learned from the training rows of a split."""
@@ -53,6 +60,8 @@ class SavedLearner:
 
     pipeline: Pipeline
     digest: str
+    stages: ClassVar[Stages] = False
+    training: ClassVar[bool] = False
 
     def identity(self) -> dict[str, Any]:
         """What is asked, and a hash of everything that it has learned."""

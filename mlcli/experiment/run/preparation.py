@@ -121,7 +121,9 @@ class Preparation:
         if cell.model.saved is not None:
             return _ready_to_ask(cell.model.saved, dataset)
         rows = self._rows_of(dataset, cell.kind)
-        learner = Learner(dataset.content, cell.model, cell.steps, cell.seed, cell.shortcuts)
+        learner = Learner(
+            dataset.content, cell.model, cell.steps, cell.seed, cell.shortcuts, cell.stages, cell.training
+        )
         return ReadyCell(learner, rows, *self._splits_of(cell, rows))
 
     def _rows_of(self, dataset: Dataset, kind: str) -> Any:

@@ -10,12 +10,12 @@ from typing import Any, overload
 
 import numpy as np
 
-from mlcli.core.answers import Answers
-from mlcli.core.explanation import Explanation
-from mlcli.core.tables import Rows
+from mlcli.core.answers import Answers, Coordinate
+from mlcli.core.findings import Explanation
+from mlcli.core.tables import Codes, Rows
 
-JUDGED = "test"
-"""The part of a split that is answered, where many are answered together."""
+JUDGED, TRAINING = "test", "training"
+"""The part of a split that judges a model; the one that it has learned from, where it is asked about that, too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,10 @@ class SplitResult:
     """Empty where a shortcut answered: nothing was fitted to this split alone."""
     route: str = ""
     """The shortcut that answered, in a few words; empty where the model was fitted to the split."""
+    coordinate: Coordinate | None = None
+    """Where the split lies in what its protocol sweeps over, if it does."""
+    stages: tuple[tuple[Coordinate, Answers], ...] = ()
+    """What the model would have answered had its fit stopped earlier, where that was asked for."""
 
     @property
     def seconds(self) -> float:
@@ -95,6 +99,11 @@ class Together(Sequence[SplitResult]):
         indices = range(self.first, self.first + len(self))
         differing = {"index": indices, "label": self.labels, "train_rows": self.train_rows}
         return differing[name] if name in differing else [getattr(self[0], name)] * len(self)
+
+
+def folds_of(first: int, sizes: Sequence[int] | Rows) -> Codes:
+    """The number of the split that judges each row, where splits of these sizes follow one another."""
+    return np.repeat(np.arange(first, first + len(sizes), dtype=np.int32), sizes)
 
 
 def each(results: Sequence[SplitResult], name: str) -> Sequence[Any]:

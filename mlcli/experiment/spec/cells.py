@@ -16,6 +16,8 @@ WHOLE = "whole"
 """The protocol that asks about the rows that were learned from."""
 UNDEMANDING = "undemanding"
 """Stands for the protocol of the kind that the fewest rows can serve, where nothing is judged."""
+Stages = bool | int | tuple[int, ...]
+"""At which stages of a fit it is answered beside the last: none, some, so many, or those that are listed."""
 AS_SAVED = "as-saved"
 """The protocol word of a cell whose model is a saved file: judged on all rows, learning nothing."""
 
@@ -53,6 +55,8 @@ class ModelSpec:
     steps: tuple[StepSpec, ...] | None = None
     label: str = ""
     saved: Path | None = None
+    stages: Stages | None = None
+    """None: as the experiment says."""
     where: str = field(default="", compare=False, repr=False)
     """Where it was asked for (file:line:column), for messages."""
 
@@ -83,6 +87,9 @@ class Experiment:
     """Seconds that one cell may take."""
     shortcuts: bool = True
     """Whether a method may answer all splits at once where it can; the plain loop fits one after another."""
+    stages: Stages = False
+    training: bool = False
+    """Whether answers about the training rows are kept, too."""
     source: Path | None = None
     """The experiment file; dataset paths are relative to it."""
     name: str = ""
@@ -125,6 +132,8 @@ class Cell:
     skipped: str = ""
     """Why this cell cannot be run at all, or empty."""
     shortcuts: bool = True
+    stages: Stages = False
+    training: bool = False
     learned_rows: int = 0
     """How many of the rows that it is asked about a saved model has learned from."""
 

@@ -10,11 +10,12 @@ from typing import Any
 
 from mlcli.core.errors import Problem
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
-from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, StepSpec
+from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, Stages, StepSpec
 from mlcli.experiment.spec.entry import Entry
 from mlcli.experiment.spec.written import Written
 
-MODEL_KEYS = ("use", "params", "grid", "steps", "as")
+MODEL_KEYS = ("use", "params", "grid", "steps", "stages", "as")
+STAGES = "true, how many, or a list of stages such as [10, 50, 100]"
 STEP_KEYS = ("use", "params")
 MAX_COMBINATIONS = 10_000
 
@@ -44,7 +45,7 @@ def model_of(written: Written, found: list[Problem], base: Path | None = None) -
     known = len(found)
     entry = Entry(written, MODELS, found)
     entry.refuse_other_keys(MODEL_KEYS)
-    label, steps = _label(entry), _steps(entry)
+    label, steps, stages = _label(entry), _steps(entry), _stages(entry)
     if entry.cls is None:
         return []
     params = entry.checked(entry.mapping("params"))
@@ -55,7 +56,8 @@ def model_of(written: Written, found: list[Problem], base: Path | None = None) -
     if len(found) > known:
         return []
     return [
-        ModelSpec(entry.cls.id, combination, steps, label, where=written.where) for combination in combinations
+        ModelSpec(entry.cls.id, combination, steps, label, stages=stages, where=written.where)
+        for combination in combinations
     ]
 
 
@@ -77,6 +79,26 @@ def protocol_of(written: Written, found: list[Problem]) -> ProtocolSpec | None:
 def is_model_file(text: str, base: Path | None = None) -> bool:
     """Whether a text names a saved model: no id has a dot or a slash."""
     return text not in MODELS and (any(mark in text for mark in "./\\") or ((base or Path()) / text).is_file())
+
+
+def stages_of(written: Written, found: list[Problem]) -> Stages:
+    """The stages of a fit that are to be answered at."""
+    value = written.value
+    listed = value if isinstance(value, list) and value else [value]
+    if isinstance(value, bool) or all(type(stage) is int and stage > 0 for stage in listed):
+        return tuple(value) if isinstance(value, list) else value
+    found.append(written.problem(f"'stages' takes {STAGES}; was given {written.given}"))
+    return False
+
+
+def _stages(entry: Entry) -> Stages | None:
+    part = entry.parts.get("stages")
+    if part is None:
+        return None
+    stages = stages_of(part, entry.found)
+    if stages and entry.cls is not None and not entry.cls.stage_name:
+        entry.refuse(part, f"{entry.cls.id} has no stages", "leave them out, or ask for those of the experiment")
+    return stages
 
 
 def _label(entry: Entry) -> str:

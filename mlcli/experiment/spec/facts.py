@@ -9,7 +9,7 @@ from typing import Any
 
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.spec.cells import Cell, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
+from mlcli.experiment.spec.cells import Cell, DatasetFacts, ModelSpec, ProtocolSpec, Stages, StepSpec
 
 ROLES_WITHOUT_LEVELS = ("id", "ignore")
 """Roles whose levels nobody shows; ids have as many levels as rows."""
@@ -63,6 +63,8 @@ def facts_of_cell(cell: Cell) -> dict[str, Any]:
         "skipped": cell.skipped,
         "learned_rows": cell.learned_rows,
         "shortcuts": cell.shortcuts,
+        "stages": cell.stages,
+        "training": cell.training,
     }
 
 
@@ -87,7 +89,13 @@ def cell_from(facts: Mapping[str, Any], dataset: DatasetFacts) -> Cell:
         skipped=facts["skipped"],
         learned_rows=facts.get("learned_rows", 0),
         shortcuts=facts.get("shortcuts", True),
+        stages=_stages_from(facts.get("stages", False)),
+        training=facts.get("training", False),
     )
+
+
+def _stages_from(stages: bool | int | list[int]) -> Stages:
+    return tuple(stages) if isinstance(stages, list) else stages
 
 
 def _facts_of_steps(steps: Sequence[StepSpec]) -> list[dict[str, Any]]:

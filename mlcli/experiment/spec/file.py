@@ -8,10 +8,12 @@ from pathlib import Path
 from mlcli.core.errors import ExperimentError, MlcliError, Problem
 from mlcli.core.strict_yaml import read
 from mlcli.experiment.spec.cells import UNDEMANDING, DataSpec, Experiment, ProtocolSpec
-from mlcli.experiment.spec.entries import models_of, protocol_of
+from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of
 from mlcli.experiment.spec.written import Written, placed
 from mlcli.tasks.table import kind_named
 
+PLAIN = ("seed", "budget", "training", "name", "description")
+"""The keys whose values are taken as they are."""
 SPLITS_ANYTHING = ProtocolSpec(UNDEMANDING)
 """Stands in for a protocol that cannot be read, so that nothing is said of how it would split."""
 
@@ -62,13 +64,14 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
         raise ExperimentError(written.problem("an experiment is a mapping of keys to values", example))
     found: list[Problem] = []
     parts = legal_parts(ExperimentShape, written, found)
-    plain = {key: parts[key].value for key in ("seed", "budget", "name", "description") if key in parts}
+    plain = {key: parts[key].value for key in PLAIN if key in parts}
     metrics = _metrics(parts, found)
     experiment = Experiment(
         data=_data(parts, found),
         models=tuple(models_of(parts["models"].items(), found, path.parent)) if "models" in parts else None,
         protocol=_protocol(parts, written, found),
         metrics=tuple(metrics),
+        stages=stages_of(parts["stages"], found) if "stages" in parts else False,
         metrics_where={name: part.where for name, part in metrics.items()},
         source=path,
         **plain,

@@ -20,6 +20,15 @@ OWN_KEYS: Schema = {f"^{IGNORED}": {}}
 MODEL_FILE: Schema = {"type": "string", "pattern": r"[./\\]", "description": "a saved model file"}
 
 
+STAGES: Schema = {
+    "anyOf": [
+        {"type": "boolean"},
+        {"type": "integer", "minimum": 1},
+        {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 1}},
+    ]
+}
+
+
 def experiment_schema() -> Schema:
     """The JSON Schema (draft 2020-12) of an experiment file."""
     schema = _of_shape(ExperimentShape)
@@ -28,6 +37,7 @@ def experiment_schema() -> Schema:
         schema["properties"][key]["items"] = item
     schema["properties"]["protocol"] |= _ref("protocol")
     schema["properties"]["task"] |= _task()
+    schema["properties"]["stages"] |= STAGES
     return {"$schema": DIALECT, "title": "an experiment of mlcli", **schema, "$defs": _definitions()}
 
 
@@ -68,6 +78,7 @@ def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
             "items": _ref("step"),
             "description": "what prepares the data; what the model needs is added",
         },
+        "stages": {**STAGES, "description": "at which stages of its fit it is judged, too"},
         "as": {"type": "string", "minLength": 1, "description": "what tables call the model"},
     }
 

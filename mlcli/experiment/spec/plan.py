@@ -9,7 +9,7 @@ from pathlib import Path
 from mlcli.core.errors import ExperimentError, ModelFileError, UsageError
 from mlcli.core.params import build, settings
 from mlcli.core.registry import MODELS, STEPS
-from mlcli.experiment.spec.cells import AS_SAVED, Cell, Experiment, ModelSpec, ProtocolSpec, StepSpec
+from mlcli.experiment.spec.cells import AS_SAVED, Cell, Experiment, ModelSpec, ProtocolSpec, Stages, StepSpec
 from mlcli.experiment.spec.datasets import Ground, grounds_of, protocol_for
 from mlcli.experiment.spec.faults import Faults
 from mlcli.experiment.spec.labels import features, told_apart
@@ -105,9 +105,18 @@ def _cells(
             seed=experiment.seed,
             budget=experiment.budget,
             shortcuts=experiment.shortcuts,
+            stages=_stages_of(model, experiment.stages),
+            training=experiment.training and model.saved is None,
             skipped=skipped,
             learned_rows=learned,
         )
+
+
+def _stages_of(model: ModelSpec, asked: Stages) -> Stages:
+    """At which stages the fits of a model are answered; at none where it has none."""
+    if model.saved is not None or not MODELS.load(model.use).stage_name:  # type: ignore[attr-defined]
+        return False
+    return asked if model.stages is None else model.stages
 
 
 def _baselines_first(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:

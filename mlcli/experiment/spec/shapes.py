@@ -20,6 +20,7 @@ PLAIN_WORDS = {
     "string_too_short": "takes text that is not empty",
     "int_type": "takes a whole number, was given {given}",
     "float_type": "takes a number, was given {given}",
+    "bool_type": "takes true or false, was given {given}",
     "list_type": "takes a list, was given {given}",
     "too_short": "takes a list of at least one",
     "greater_than": "must be above {gt:g}, was given {given}",
@@ -42,6 +43,8 @@ class ExperimentShape(_Shape):
     metrics: Several = Field([], description="what is measured; left out: the defaults of the kind of task")
     seed: int = Field(1, ge=0, le=MAX_SEED, description="what all random choices follow from")
     task: Text = Field("", description="the kind of task of every dataset that does not name its own")
+    stages: Any = Field(False, description="at which stages of a fit models are judged, too")
+    training: bool = Field(False, description="whether training rows are answered, too")
     budget: float = Field(0.0, gt=0, description="seconds that one cell may take")
     name: str = Field("", description="what the experiment is called")
     description: str = Field("", description="what it is for")

@@ -7,14 +7,14 @@ import io
 import json
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from mlcli.core.answers import Answers
-from mlcli.core.explanation import Explanation, Section
-from mlcli.experiment.run.split_results import SplitResult, Together
+from mlcli.core.answers import Answers, Coordinate
+from mlcli.core.findings import as_json, from_json
+from mlcli.experiment.run.split_results import SplitResult, Together, folds_of
 
 HEAD_LENGTH_BYTES = 8
 COMPRESSION = 1
@@ -22,21 +22,31 @@ STORED_KINDS = "biuf"
 """What the elements of a stored array may be: truth values and numbers."""
 PLAIN_FIELDS = ("index", "label", "train_rows", "fit_seconds", "predict_seconds", "route")
 PLAIN_FIELDS_TOGETHER = ("first", "labels", "train_rows", "sizes", "seconds", "route")
+FOLD = "header.fold"
+"""Not written: it follows from the number of the split."""
 
 
 def encoded(splits: Sequence[SplitResult]) -> bytes:
     """Splits as one compressed blob."""
-    body = io.BytesIO()
-    described = _head_together(splits, body) if isinstance(splits, Together) else _heads(splits, body)
-    head = json.dumps(described, separators=(",", ":")).encode()
-    return zlib.compress(len(head).to_bytes(HEAD_LENGTH_BYTES, "little") + head + body.getvalue(), COMPRESSION)
+    writer = _Writer()
+    described: Any
+    if isinstance(splits, Together):
+        described = _together(splits, writer)
+    else:
+        described = [_split(split, writer) for split in splits]
+    head = json.dumps({"splits": described, "facts": writer.facts}, separators=(",", ":")).encode()
+    plain = len(head).to_bytes(HEAD_LENGTH_BYTES, "little") + head + writer.body.getvalue()
+    return zlib.compress(plain, COMPRESSION)
 
 
 def decoded(blob: bytes, answers: type[Answers]) -> Sequence[SplitResult]:
     """The splits that ``encoded`` was given; anything else is a ValueError."""
     try:
-        return _splits_of(zlib.decompress(blob), answers)
-    except (zlib.error, KeyError, TypeError, AttributeError) as problem:
+        plain = zlib.decompress(blob)
+        length = int.from_bytes(plain[:HEAD_LENGTH_BYTES], "little")
+        head = json.loads(plain[HEAD_LENGTH_BYTES : HEAD_LENGTH_BYTES + length])
+        return _Reader(head, plain[HEAD_LENGTH_BYTES + length :], answers).splits()
+    except (zlib.error, KeyError, TypeError, AttributeError, IndexError) as problem:
         raise ValueError(f"not the answers of splits: {problem}") from problem
 
 
@@ -45,75 +55,91 @@ def checksum(blob: bytes) -> str:
     return hashlib.sha256(blob).hexdigest()
 
 
-def _head_together(splits: Together, body: io.BytesIO) -> dict[str, Any]:
+class _Writer:
+    """Arrays and facts of answers; what several answers have in common is written once."""
+
+    def __init__(self) -> None:
+        self.body = io.BytesIO()
+        self.facts: list[Any] = []
+        self._numbers: dict[str, int] = {}
+        self._places: dict[bytes, int] = {}
+
+    def answers(self, answers: Answers) -> dict[str, Any]:
+        """Where the facts are, and what each array is."""
+        arrays = {name: array for name, array in answers.arrays().items() if name != FOLD}
+        described = [self._array(name, array) for name, array in arrays.items()]
+        return {"facts": self._number(answers.facts()), "arrays": described}
+
+    def _number(self, facts: Mapping[str, Any]) -> int:
+        number = self._numbers.setdefault(json.dumps(facts), len(self.facts))
+        if number == len(self.facts):
+            self.facts.append(facts)
+        return number
+
+    def _array(self, name: str, array: np.ndarray[Any, Any]) -> list[Any]:
+        if array.dtype.kind not in STORED_KINDS:
+            raise TypeError(f"{name}: an array of {array.dtype} cannot be stored")
+        content = array.tobytes("A")
+        place = self._places.setdefault(content, self.body.tell())
+        if place == self.body.tell():
+            self.body.write(content)
+        order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+        return [name, array.dtype.str, array.shape, order, place]
+
+
+def _together(splits: Together, writer: _Writer) -> dict[str, Any]:
     """One head for all splits."""
     plain = {name: getattr(splits, name) for name in PLAIN_FIELDS_TOGETHER}
-    return {**plain, "answers": _written(splits.answers, body)}
+    return {**plain, "answers": writer.answers(splits.answers)}
 
 
-def _heads(splits: Sequence[SplitResult], body: io.BytesIO) -> list[dict[str, Any]]:
-    return [_head_of(split, body) for split in splits]
+def _split(split: SplitResult, writer: _Writer) -> dict[str, Any]:
+    at = split.coordinate
+    return {
+        **{name: getattr(split, name) for name in PLAIN_FIELDS},
+        "coordinate": None if at is None else [at.name, at.value],
+        "warnings": split.warnings,
+        "explanation": [as_json(finding) for finding in split.explanation],
+        "parts": {part: writer.answers(answers) for part, answers in split.answers.items()},
+        "stages": [[at.name, at.value, writer.answers(answers)] for at, answers in split.stages],
+    }
 
 
-def _head_of(split: SplitResult, body: io.BytesIO) -> dict[str, Any]:
-    parts = {part: _written(answers, body) for part, answers in split.answers.items()}
-    explanation = [
-        [section.title, section.header, section.rows, section.lines, section.note] for section in split.explanation
-    ]
-    plain = {name: getattr(split, name) for name in PLAIN_FIELDS}
-    return {**plain, "warnings": split.warnings, "explanation": explanation, "parts": parts}
+class _Reader:
+    """Splits from a head and the bytes behind it."""
 
+    def __init__(self, head: Any, body: bytes, answers: type[Answers]) -> None:
+        self._head, self._body, self._kind = head, body, answers
 
-def _written(answers: Answers, body: io.BytesIO) -> dict[str, Any]:
-    """The facts, and what each array is; the arrays themselves go to the body in the same order."""
-    arrays = answers.arrays()
-    for array in arrays.values():
-        body.write(array.tobytes("A"))
-    return {"facts": answers.facts(), "arrays": [_described(name, array) for name, array in arrays.items()]}
+    def splits(self) -> Sequence[SplitResult]:
+        """All of them."""
+        described = self._head["splits"]
+        if not isinstance(described, dict):
+            return tuple(self._split(one) for one in described)
+        plain = {name: described[name] for name in PLAIN_FIELDS_TOGETHER}
+        folds = folds_of(described["first"], described["sizes"])
+        return Together(**plain, answers=self._answers(described["answers"], folds))
 
-
-def _described(name: str, array: np.ndarray[Any, Any]) -> list[Any]:
-    if array.dtype.kind not in STORED_KINDS:
-        raise TypeError(f"{name}: an array of {array.dtype} cannot be stored")
-    order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-    return [name, array.dtype.str, array.shape, order]
-
-
-def _splits_of(plain: bytes, answers: type[Answers]) -> Sequence[SplitResult]:
-    length = int.from_bytes(plain[:HEAD_LENGTH_BYTES], "little")
-    head = json.loads(plain[HEAD_LENGTH_BYTES : HEAD_LENGTH_BYTES + length])
-    body = io.BytesIO(plain[HEAD_LENGTH_BYTES + length :])
-    if isinstance(head, dict):
-        plainly = {name: head[name] for name in PLAIN_FIELDS_TOGETHER}
-        return Together(**plainly, answers=_read(head["answers"], body, answers))
-    return tuple(_one_by_one(head, body, answers))
-
-
-def _one_by_one(heads: Sequence[Any], body: io.BytesIO, answers: type[Answers]) -> Iterator[SplitResult]:
-    for described in heads:
-        parts = {part: _read(written, body, answers) for part, written in described["parts"].items()}
-        yield SplitResult(
+    def _split(self, described: Any) -> SplitResult:
+        fold, at = described["index"], described["coordinate"]
+        return SplitResult(
             **{name: described[name] for name in PLAIN_FIELDS},
-            answers=parts,
+            coordinate=None if at is None else Coordinate(*at),
             warnings=tuple(described["warnings"]),
-            explanation=_explanation(described["explanation"]),
+            explanation=tuple(map(from_json, described["explanation"])),
+            answers={part: self._answers(written, fold) for part, written in described["parts"].items()},
+            stages=tuple(
+                (Coordinate(name, value), self._answers(written, fold))
+                for name, value, written in described["stages"]
+            ),
         )
 
+    def _answers(self, written: Any, fold: Any) -> Answers:
+        arrays = {name: self._array(np.dtype(kind), *rest) for name, kind, *rest in written["arrays"]}
+        return self._kind.restored(arrays, self._head["facts"][written["facts"]]).judged_in(fold)
 
-def _read(written: Any, body: io.BytesIO, answers: type[Answers]) -> Answers:
-    arrays = {name: _array(body, np.dtype(dtype), shape, order) for name, dtype, shape, order in written["arrays"]}
-    return answers.restored(arrays, written["facts"])
-
-
-def _array(body: io.BytesIO, dtype: np.dtype[Any], shape: Sequence[int], order: Any) -> np.ndarray[Any, Any]:
-    if dtype.kind not in STORED_KINDS:
-        raise ValueError(f"an array of {dtype} is no answer")
-    content = body.read(math.prod(shape) * dtype.itemsize)
-    return np.frombuffer(bytearray(content), dtype).reshape(shape, order=order)
-
-
-def _explanation(sections: Any) -> Explanation:
-    return tuple(
-        Section(title, tuple(header), tuple(map(tuple, rows)), tuple(lines), note)
-        for title, header, rows, lines, note in sections
-    )
+    def _array(self, dtype: np.dtype[Any], shape: Sequence[int], order: Any, place: int) -> np.ndarray[Any, Any]:
+        if dtype.kind not in STORED_KINDS:
+            raise ValueError(f"an array of {dtype} is no answer")
+        content = self._body[place : place + math.prod(shape) * dtype.itemsize]
+        return np.frombuffer(bytearray(content), dtype).reshape(shape, order=order)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.draws import draws
 from mlcli.models.boosting._coding import Coding
-from mlcli.models.boosting._ensemble import Ensemble, outputs_of
+from mlcli.models.boosting._ensemble import Ensemble, outputs_of, probabilities_of
 from mlcli.models.boosting._explaining import explained
 from mlcli.models.boosting._growing import GROWTH, Grower, Grown, Limits
 from mlcli.models.boosting._losses import LOSSES_OF_VALUES, Loss, Slopes, loss_of_classes
@@ -50,6 +51,8 @@ class Boosted(Classifier, Regressor):
         None, "how many rounds without a smaller loss of rows held aside end it; none: all rows teach", ge=1
     )
     validation: float = param(0.1, "the share of rows held aside for that", gt=0, lt=1)
+
+    stage_name: ClassVar[str] = "rounds"
 
     coding_: dict[str, Array] = learned()
     trees_: dict[str, Array] = learned()
@@ -135,6 +138,18 @@ class Boosted(Classifier, Regressor):
     def predict_proba(self, table: Table) -> Array:
         """What the summed scores say of each class."""
         return self.ensemble.probabilities(table, self.present_, len(self.classes_))
+
+    def stages(self) -> int:
+        """The rounds that are kept."""
+        return len(self.trees_["roots"]) // len(self.start_)
+
+    def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
+        """What the trees of the first rounds say."""
+        for scores in self.ensemble.staged_scores(table, at):
+            if self.classes_ is None:
+                yield scores[0]
+            else:
+                yield probabilities_of(scores, self.present_, len(self.classes_))
 
     def predict_values(self, table: Table) -> Array:
         """The summed scores."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -30,11 +32,17 @@ class Ensemble:
             )
         return scores
 
+    def staged_scores(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
+        """The scores after each of some rounds."""
+        scores = np.repeat(self.start[:, None], len(table), axis=1)
+        bins = np.ascontiguousarray(self.coding.bins(table, self.trees.asked(len(table.columns))).T)
+        for first, end in pairwise([0, *(stage * len(self.start) for stage in at)]):
+            self.trees.part(first, end).add_to(scores, bins)
+            yield scores.copy()
+
     def probabilities(self, table: Table, present: Codes, classes: int) -> Array:
-        """Of all classes (n × K); one without training rows gets 0."""
-        probabilities = np.zeros((len(table), classes))
-        probabilities[:, present] = shares_of(self.scores(table), len(present)).T
-        return probabilities
+        """Of all classes (n × K)."""
+        return probabilities_of(self.scores(table), present, classes)
 
     def check(self, columns: tuple[Column, ...]) -> None:
         """Refuse (ValueError) what could lead a row of these columns astray."""
@@ -42,6 +50,13 @@ class Ensemble:
         if self.start.ndim != 1 or not np.isfinite(self.start).all():
             raise ValueError("the saved start is no list of numbers")
         self.trees.check(len(columns), len(self.start))
+
+
+def probabilities_of(scores: Array, present: Codes, classes: int) -> Array:
+    """Of all classes (n × K); one without training rows gets 0."""
+    probabilities = np.zeros((scores.shape[1], classes))
+    probabilities[:, present] = shares_of(scores, len(present)).T
+    return probabilities
 
 
 def outputs_of(present: Codes) -> int:

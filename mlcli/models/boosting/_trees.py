@@ -44,6 +44,15 @@ class Trees:
         }
         return Trees(**(joined | {"roots": (joined["roots"] + shifts).astype(np.int32)}))
 
+    def part(self, first: int, end: int) -> Trees:
+        """Some consecutive trees."""
+        ends = np.append(self.roots, len(self.left))
+        nodes = slice(int(ends[first]), int(ends[end]))
+        per_node = {
+            field.name: getattr(self, field.name)[nodes] for field in fields(Trees) if field.name != "roots"
+        }
+        return Trees(roots=(self.roots[first:end] - ends[first]).astype(np.int32), **per_node)
+
     def add_to(self, scores: Array, bins: Bins) -> None:
         """Add to scores (outputs × n) what the trees say of rows of bins (n × F)."""
         from mlcli.kernels.walking import add_trees

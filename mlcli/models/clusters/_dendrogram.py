@@ -1,19 +1,17 @@
-"""The last merges as a picture of text: leaves at the left, every merge as far right as it is high."""
+"""The last merges, as a table and as a dendrogram whose leaves are what had merged before."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from mlcli.core.findings import Dendrogram
 from mlcli.core.tables import Codes
 from mlcli.models.clusters._merging import Merges
 
 LEAVES = 12
-"""Leaves that are drawn at most; each stands for the rows that merged before."""
-WIDTH = 48
+"""Leaves at most; each stands for the rows that merged before."""
 LAST = 10
 """Merges that are listed."""
-ACROSS, DOWN, JOINED, ROOT = "─", "│", "├", "┤"
-CORNERS = {True: "┐", False: "┘"}
 
 
 def last_merges(merges: Merges) -> tuple[tuple[float, ...], ...]:
@@ -27,28 +25,19 @@ def last_merges(merges: Merges) -> tuple[tuple[float, ...], ...]:
     )
 
 
-def dendrogram(merges: Merges, group: Codes) -> tuple[str, ...]:
-    """The lines of the picture."""
+def dendrogram(title: str, merges: Merges, group: Codes, note: str) -> Dendrogram:
+    """The last merges of some rows that are cut into groups."""
     rows = len(merges.heights) + 1
     first = max(rows, 2 * rows - 1 - (LEAVES - 1))
     leaves = _leaves(merges, first)
-    names = _names(merges, leaves, group)
-    canvas = [[" "] * (WIDTH + len(leaves)) for _ in range(2 * len(leaves) - 1)]
-    highest = float(merges.heights.max())
-    unit = WIDTH / highest if highest > 0 else 0.0
-    column = dict.fromkeys(leaves, 0)
-    line = {leaf: 2 * place for place, leaf in enumerate(leaves)}
-    for made in range(first, 2 * rows - 1):
-        parts = sorted((int(part) for part in merges.groups[made - rows]), key=lambda part: line[part])
-        column[made] = _free(round(merges.heights[made - rows] * unit), {column[part] for part in parts})
-        for part in parts:
-            _draw_across(canvas[line[part]], *sorted((column[part], column[made])))
-        line[made] = _draw_down(canvas, column[made], line[parts[0]], line[parts[1]])
-    canvas[line[2 * rows - 2]][column[2 * rows - 2]] = ROOT
-    width = max(map(len, names))
-    labels = [names[number // 2] if number % 2 == 0 else "" for number in range(len(canvas))]
-    return tuple(
-        f"{label:<{width}} {''.join(cells)}".rstrip() for label, cells in zip(labels, canvas, strict=True)
+    numbers = {part: number for number, part in enumerate([*leaves, *range(first, 2 * rows - 1)])}
+    joined = [tuple(numbers[int(part)] for part in parts) for parts in merges.groups[first - rows :]]
+    return Dendrogram(
+        title,
+        tuple(_name(merges, leaf, group) for leaf in leaves),
+        tuple((min(pair), max(pair)) for pair in joined),
+        tuple(merges.heights[first - rows :].tolist()),
+        note=note,
     )
 
 
@@ -66,34 +55,9 @@ def _leaves(merges: Merges, first: int) -> list[int]:
     return found
 
 
-def _names(merges: Merges, leaves: list[int], group: Codes) -> list[str]:
-    """The group of each leaf, or groups where it holds several, and its rows."""
-    rows = len(group)
-    members = {leaf: merges.rows_below(leaf) for leaf in leaves}
-    names = []
-    for leaf in leaves:
-        held = np.unique(group[members[leaf]]).tolist()
-        which = f"group {held[0]}" if len(held) == 1 else f"{len(held)} groups"
-        size = len(members[leaf])
-        names.append(f"{which}: row {leaf + 1}" if leaf < rows else f"{which}: {size} rows")
-    return names
-
-
-def _free(column: int, taken: set[int]) -> int:
-    """The column, or the next one to the right where a part ends that is almost as high."""
-    return next(place for place in range(column, column + len(taken) + 1) if place not in taken)
-
-
-def _draw_across(cells: list[str], start: int, end: int) -> None:
-    for column in range(start, end):
-        cells[column] = ACROSS if cells[column] == " " else cells[column]
-
-
-def _draw_down(canvas: list[list[str]], column: int, top: int, bottom: int) -> int:
-    """The line that joins two others; its middle, where the next one begins."""
-    middle = (top + bottom) // 2
-    for line in range(top + 1, bottom):
-        canvas[line][column] = DOWN
-    canvas[top][column], canvas[bottom][column] = CORNERS[True], CORNERS[False]
-    canvas[middle][column] = JOINED
-    return middle
+def _name(merges: Merges, leaf: int, group: Codes) -> str:
+    """The group of a leaf, or groups where it holds several, and its rows."""
+    members = merges.rows_below(leaf)
+    held = np.unique(group[members]).tolist()
+    which = f"group {held[0]}" if len(held) == 1 else f"{len(held)} groups"
+    return f"{which}: row {leaf + 1}" if leaf < len(group) else f"{which}: {len(members)} rows"

@@ -27,9 +27,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
@@ -118,17 +119,18 @@ class Agglomerative(Clusterer):
             raise ValueError("groups that are not numbered through")
 
     def explain(self) -> Explanation:
-        """The last merges as a tree drawn from the left, and as a table."""
+        """The last merges as a dendrogram, and as a table."""
         if len(self.heights_) == 0:
-            return (Section("One row", lines=("there is nothing to merge",)),)
-        picture = dendrogram(self.merges, self.group_)
-        drawn = Section(f"Dendrogram ({self.linkage} linkage)", lines=picture, note=self._reading())
+            return (findings.Lines("One row", ("there is nothing to merge",)),)
+        title = f"Dendrogram ({self.linkage} linkage)"
         header = ("groups left", "height", "rows of one", "of the other")
-        table = Section("The last merges", header, last_merges(self.merges))
-        return (drawn, table)
+        return (
+            dendrogram(title, self.merges, self.group_, self._reading()),
+            findings.Table("The last merges", header, last_merges(self.merges)),
+        )
 
     def _reading(self) -> str:
-        """How to read the picture, and where heights fall."""
+        """How to read the dendrogram, and where heights fall."""
         falls = int((np.diff(self.heights_) < 0).sum())
         lie = "merge lies" if falls == 1 else "merges lie"
         inverted = f"; {falls} {lie} lower than the one before (inversions)" if falls else ""

@@ -30,11 +30,11 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.principal import SOLVERS, Axes, component_sections, enough_for, principal_axes, refuse_misfits
+from mlcli.engines.principal import SOLVERS, Axes, component_findings, enough_for, principal_axes, refuse_misfits
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
 
@@ -91,7 +91,7 @@ class PrincipalComponents(Projector):
 
     def explain(self) -> Explanation:
         """The scree plot and the loadings."""
-        return component_sections(self._axes(), [column.name for column in self.columns_], self.kept_)
+        return component_findings(self._axes(), [column.name for column in self.columns_], self.kept_)
 
     def _axes(self) -> Axes:
         return Axes(self.middle_, np.ones_like(self.middle_), self.directions_, self.variances_)

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core import findings
+from mlcli.core.findings import Explanation
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
 from mlcli.models.trees._levels import summed
 from mlcli.models.trees._structure import LEAF, Tree
 
-MOST_LINES = 60
-"""How many lines of rules are shown."""
 MOST_LEAVES = 16
 """Up to how many leaves classes are shown as an OR of ANDs."""
 MOST_NAMES = 10
@@ -31,12 +30,6 @@ class Words:
     tree: Tree
     columns: Sequence[Column]
     answers: Sequence[str]
-
-    def leaf(self, node: int) -> str:
-        """A leaf's answer, its share where it is not certain, and the weight of its training rows."""
-        share = float(self.tree.value[node].max()) if self.tree.value.shape[1] > 1 else 1.0
-        sure = "" if share > 1 - 1e-12 else f" {share:.0%}"
-        return f"{self.answers[node]}{sure} ({self.tree.weight[node]:.6g})"
 
     def branches(self, node: int) -> Iterator[tuple[int, str]]:
         """Each child with the condition that leads to it."""
@@ -67,21 +60,14 @@ class Words:
             return f"= {inside[0]}"
         return f"≠ {outside[0]}" if len(outside) == 1 else f"in {{{', '.join(inside)}}}"
 
-    def lines(self) -> Iterator[str]:
-        """The rules in depth-first order, each question indented below the one before."""
-        if self.tree.leaves[0]:
-            yield self.leaf(0)
-            return
-        waiting = self._asked(0, 0)
+    def nodes(self) -> Iterator[tuple[int, int, str]]:
+        """Each node with its depth and the condition that leads to it, before those below it."""
+        waiting = [(0, 0, "")]
         while waiting:
-            child, depth, condition = waiting.pop()
-            leaf = self.tree.leaves[child]
-            yield "|   " * depth + condition + (f": {self.leaf(child)}" if leaf else "")
-            waiting += [] if leaf else self._asked(child, depth + 1)
-
-    def _asked(self, node: int, depth: int) -> list[tuple[int, int, str]]:
-        """The branches of a node, last first."""
-        return [(child, depth, condition) for child, condition in self.branches(node)][::-1]
+            node, depth, condition = waiting.pop()
+            yield node, depth, condition
+            if not self.tree.leaves[node]:
+                waiting += [(child, depth + 1, text) for child, text in self.branches(node)][::-1]
 
     def paths(self) -> Iterator[tuple[str, str]]:
         """For each leaf its answer and the conditions that lead to it, joined by AND."""
@@ -109,7 +95,7 @@ def _bound(threshold: float, column: Column) -> str:
 def explained(tree: Tree, columns: Sequence[Column], answers: Sequence[str]) -> Explanation:
     """Rules, classes as OR of ANDs while there are few leaves, and what columns are worth."""
     words = Words(tree, columns, answers)
-    sections = [_rules(words)]
+    sections: list[findings.Finding] = [_rules(words)]
     if tree.value.shape[1] > 1 and tree.leaves.sum() <= MOST_LEAVES:
         sections.append(_classes(words))
     if not tree.leaves[0]:
@@ -117,17 +103,22 @@ def explained(tree: Tree, columns: Sequence[Column], answers: Sequence[str]) -> 
     return tuple(sections)
 
 
-def _rules(words: Words) -> Section:
-    lines = list(words.lines())
-    left_out = len(lines) - MOST_LINES
-    shown = lines if left_out <= 0 else [*lines[:MOST_LINES], f"… and {left_out} more lines"]
-    leaves, depth = int(words.tree.leaves.sum()), int(words.tree.depths().max())
-    return Section(
-        "Tree", lines=tuple(shown), note=f"{leaves} leaves, depth {depth}; in brackets the training rows"
+def _rules(words: Words) -> findings.Tree:
+    tree = words.tree
+    order, depths, conditions = zip(*words.nodes(), strict=True)
+    sure = tree.value.max(axis=1) if tree.value.shape[1] > 1 else np.ones(len(order))
+    return findings.Tree(
+        "Tree",
+        depths,
+        conditions,
+        tuple(words.answers[node] for node in order),
+        tuple(sure[list(order)].tolist()),
+        tuple(tree.weight[list(order)].tolist()),
+        note=f"{tree.leaves.sum()} leaves, depth {max(depths)}; in brackets the training rows",
     )
 
 
-def _classes(words: Words) -> Section:
+def _classes(words: Words) -> findings.Lines:
     """Each class as an OR of ANDs, one way to it per line."""
     ways: dict[str, list[str]] = {}
     for answer, path in words.paths():
@@ -135,10 +126,10 @@ def _classes(words: Words) -> Section:
     lines = []
     for answer, paths in ways.items():
         lines += [f"{answer} = {paths[0]}", *(f"  OR {path}" for path in paths[1:])]
-    return Section("Classes as an OR of ANDs", lines=tuple(lines))
+    return findings.Lines("Classes as an OR of ANDs", tuple(lines))
 
 
-def _worth(tree: Tree, columns: Sequence[Column]) -> Section:
+def _worth(tree: Tree, columns: Sequence[Column]) -> findings.Table:
     worth, reached, depth = importances(tree, len(columns)), asked_of(tree, len(columns)), tree.depths()
     used = [j for j in np.argsort(-worth, kind="stable") if reached[j] > 0]
     rows = tuple(
@@ -149,7 +140,7 @@ def _worth(tree: Tree, columns: Sequence[Column]) -> Section:
     shown = ", ".join(unused[:MOST_NAMES]) + (
         f" and {len(unused) - MOST_NAMES} more" if len(unused) > MOST_NAMES else ""
     )
-    return Section("What columns are worth", header, rows, note=f"not asked for: {shown}" if unused else "")
+    return findings.Table("What columns are worth", header, rows, note=f"not asked for: {shown}" if unused else "")
 
 
 def importances(tree: Tree, width: int) -> Array:

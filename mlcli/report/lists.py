@@ -1,10 +1,11 @@
-"""The cells that an experiment would run, with the steps that are put before each model."""
+"""Lists: the cells that an experiment would run, with the steps before each model, and the runs of a store."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Cell
@@ -14,6 +15,9 @@ from mlcli.report.document import Cell as Shown
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import settings_of, steps_of
 from mlcli.report.results import comparable, opening
+
+if TYPE_CHECKING:
+    from mlcli.experiment.store.runs import RunFacts
 
 
 def plan_of(cells: Sequence[Cell]) -> Document:
@@ -57,3 +61,22 @@ def plan_as_json(cells: Sequence[Cell]) -> dict[str, Any]:
     return {
         "cells": [{**cell_as_json(cell), **({"skipped": cell.skipped} if cell.skipped else {})} for cell in cells]
     }
+
+
+def runs_of(runs: Sequence[RunFacts]) -> Document:
+    """Every run with what it was; newest last."""
+    if not runs:
+        return (Sentence("No run yet."),)
+    table = grid(["id", "started", "run", "cells", "seed", "from"], [_run(run) for run in runs], right=(0, 3, 4))
+    return table, notes("mlcli runs ID shows one again")
+
+
+def runs_as_json(runs: Sequence[RunFacts]) -> dict[str, Any]:
+    """The list as plain values."""
+    return {"runs": [asdict(run) for run in runs]}
+
+
+def _run(run: RunFacts) -> list[Content]:
+    started = run.started.replace("T", " ").removesuffix("+00:00")
+    title = Shown(run.title, "strong") if run.finished else Shown(f"{run.title} (not finished)", "bad")
+    return [str(run.id), started, title, str(run.cells), str(run.seed), run.source or ""]

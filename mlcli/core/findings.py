@@ -1,0 +1,136 @@
+"""What a model says of itself, as data: tables, bars, curves, merges; who shows it decides how it looks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+Cell = str | float | int | None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that was found, under its title; the note says how to read it."""
+
+    title: str
+    note: str = field(default="", kw_only=True)
+
+
+@dataclass(frozen=True)
+class Table(Finding):
+    """A header and rows."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class Lines(Finding):
+    """Lines of text that keep their breaks."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bars(Finding):
+    """A bar for each label, as long as its value; further columns stand beside it."""
+
+    header: tuple[str, ...]
+    """What the labels are, what the values measure, and what each further column holds."""
+    labels: tuple[str, ...]
+    values: tuple[float, ...]
+    beside: tuple[tuple[Cell, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Curve(Finding):
+    """Lines over the same points; None where a line has no value."""
+
+    over: str
+    points: tuple[float, ...]
+    series: tuple[tuple[str, tuple[float | None, ...]], ...]
+    """Each line with its name."""
+
+
+@dataclass(frozen=True)
+class Histogram(Finding):
+    """How many values lie between one edge and the next; those of each name for themselves."""
+
+    measure: str
+    edges: tuple[float, ...]
+    """One more than there are counts."""
+    counts: tuple[tuple[str, tuple[float, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Dendrogram(Finding):
+    """Which two parts each merge joins, and at which height.
+
+    Parts are numbered: the leaves from top to bottom, then what each merge makes.
+    """
+
+    leaves: tuple[str, ...]
+    merges: tuple[tuple[int, int], ...]
+    heights: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Tree(Finding):
+    """The nodes of a tree, each before those below it; the root has depth 0."""
+
+    depths: tuple[int, ...]
+    conditions: tuple[str, ...]
+    """What leads to each node from the one above it; empty for the root."""
+    answers: tuple[str, ...]
+    shares: tuple[float, ...]
+    """How sure each answer is: 1 where it is certain."""
+    rows: tuple[float, ...]
+    """The weight of the training rows at each node."""
+
+
+Explanation = tuple[Finding, ...]
+KINDS: dict[str, type[Finding]] = {
+    kind.__name__.lower(): kind for kind in (Table, Lines, Bars, Curve, Histogram, Dendrogram, Tree)
+}
+
+
+LONG: dict[type[Finding], tuple[str, ...]] = {
+    Table: ("rows",),
+    Lines: ("lines",),
+    Tree: ("depths", "conditions", "answers", "shares", "rows"),
+}
+"""The fields of findings that may grow with the data."""
+
+
+def as_json(finding: Finding) -> dict[str, Any]:
+    """A finding as plain JSON values, and what kind of finding it is."""
+    described = {one.name: _listed(getattr(finding, one.name)) for one in fields(finding)}
+    return {"kind": type(finding).__name__.lower(), **described}
+
+
+def from_json(described: dict[str, Any]) -> Finding:
+    """The finding that ``as_json`` described."""
+    plain = {name: _tupled(value) for name, value in described.items() if name != "kind"}
+    return KINDS[described["kind"]](**plain)
+
+
+def shortened(finding: Finding, count: int) -> Finding:
+    """The same in plain values, with no more rows, lines or nodes than so many; the note says what is left out."""
+    long = {name: getattr(finding, name) for name in LONG.get(type(finding), ())}
+    left_out = max((len(items) - count for items in long.values()), default=0)
+    kept: dict[str, Any] = {name: items[:count] for name, items in long.items()}
+    if left_out > 0:
+        kept["note"] = f"{finding.note} ({left_out} more left out)".strip()
+    return from_json(as_json(replace(finding, **kept)))
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_listed(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(map(_tupled, value)) if isinstance(value, list) else value

@@ -1,0 +1,66 @@
+"""Findings: plain data that comes back from JSON as it was."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from mlcli.core.explanation import Section, findings_of
+from mlcli.core.findings import (
+    KINDS,
+    Bars,
+    Curve,
+    Dendrogram,
+    Finding,
+    Histogram,
+    Lines,
+    Table,
+    Tree,
+    as_json,
+    from_json,
+    shortened,
+)
+
+EVERY: tuple[Finding, ...] = (
+    Table("T", ("a", "b"), (("x", 0.1 + 0.2), (None, 3)), note="n"),
+    Lines("L", ("one", "two")),
+    Bars("B", ("which", "long", "share"), ("a", "b"), (1.0, 2.5), (("10 %", None),)),
+    Curve("C", "rounds", (1.0, 10.0), (("training", (0.5, 0.25)), ("held aside", (0.6, None)))),
+    Histogram("H", "score", (0.0, 1.0, 2.0), (("good", (3.0, 0.0)), ("bad", (0.0, 1.0)))),
+    Dendrogram("D", ("a", "b", "c"), ((0, 1), (2, 3)), (1.0, 2.0)),
+    Tree("R", (0, 1, 1), ("", "x ≤ 1", "x > 1"), ("a", "a", "b"), (0.5, 1.0, 0.75), (4.0, 2.0, 2.0)),
+)
+
+
+@pytest.mark.parametrize("finding", EVERY, ids=lambda one: type(one).__name__)
+def test_json_keeps_everything(finding: Finding) -> None:
+    assert from_json(json.loads(json.dumps(as_json(finding)))) == finding
+
+
+def test_every_kind_is_tried() -> None:
+    assert {type(one) for one in EVERY} == set(KINDS.values())
+
+
+def test_numbers_of_numpy_become_plain_ones() -> None:
+    table = Table("T", ("n",), ((np.float64(0.5),), (np.int64(2),)))  # type: ignore[arg-type]
+    assert [type(row[0]) for row in shortened(table, 5).rows] == [float, int]  # type: ignore[attr-defined]
+
+
+def test_long_findings_are_cut_and_say_so() -> None:
+    assert shortened(Lines("L", tuple("abcd"), note="n"), 3) == Lines(
+        "L", ("a", "b", "c"), note="n (1 more left out)"
+    )
+    tree = shortened(EVERY[-1], 1)
+    assert tree == Tree("R", (0,), ("",), ("a",), (0.5,), (4.0,), note="(2 more left out)")
+    assert shortened(EVERY[2], 1) == EVERY[2]
+
+
+def test_a_section_is_a_table_or_lines_or_both() -> None:
+    rows = (("x", 1),)
+    assert findings_of([Section("S", ("a", "b"), rows, note="n")]) == (Table("S", ("a", "b"), rows, note="n"),)
+    assert findings_of([Section("S", lines=("l",))]) == (Lines("S", ("l",)),)
+    both = findings_of([Section("S", ("a", "b"), rows, lines=("l",), note="n")])
+    assert both == (Table("S", ("a", "b"), rows), Lines("", ("l",), note="n"))
+    assert findings_of(EVERY) == EVERY
