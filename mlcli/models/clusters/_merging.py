@@ -118,7 +118,7 @@ def squared_between(X: Array) -> Array:
 
 def merged_by_loops(X: Array, linkage: str) -> Found:
     """The same in compiled loops."""
-    from mlcli.kernels.merging import (
+    from mlcli.kernels.clusters.merging import (
         AVERAGE,
         CENTROID,
         COMPLETE,

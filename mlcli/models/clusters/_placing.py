@@ -24,7 +24,7 @@ def placing_for(work: int) -> Place:
     """The faster route for so much work; both find the same groups."""
     if work < COMPILED_FROM:
         return place
-    from mlcli.kernels.nearest_centres import place as compiled
+    from mlcli.kernels.clusters.nearest_centres import place as compiled
 
     return compiled
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.tables import Array, Table
-from mlcli.models.neighbours._points import (
+from mlcli.engines.neighbours.points import (
     Points,
     as_set_members,
     as_they_are,
@@ -18,19 +18,22 @@ from mlcli.models.neighbours._points import (
     scaled_to_span,
     spans_of,
 )
-from mlcli.models.neighbours._screens import ExactScreen, Screen, screen_by_angle, screen_by_squares
+from mlcli.engines.neighbours.screens import ExactScreen, Screen, screen_by_angle, screen_by_squares
 
 
 def _between(one: Points, other: Points) -> Array:
     return np.zeros(np.broadcast_shapes(one.shape, other.shape))
 
 
+def _summed(one: Array, other: Array) -> Array:
+    """The products of two blocks of numbers, summed over columns."""
+    return np.asarray(np.einsum("j...,j...->...", one, other))
+
+
 def euclidean(one: Points, other: Points) -> Array:
     """√ Σ (a_j − b_j)²."""
-    total = _between(one, other)
-    for a, b in zip(one.numbers, other.numbers, strict=True):
-        total += (a - b) ** 2
-    return np.sqrt(total)
+    steps = one.numbers - other.numbers
+    return np.sqrt(_summed(steps, steps))
 
 
 def manhattan(one: Points, other: Points) -> Array:
@@ -43,10 +46,7 @@ def manhattan(one: Points, other: Points) -> Array:
 
 def cosine(one: Points, other: Points) -> Array:
     """1 − a·b / (‖a‖‖b‖) of points on the unit sphere; what lies below the 14th decimal is rounding."""
-    total = _between(one, other)
-    for a, b in zip(one.numbers, other.numbers, strict=True):
-        total += a * b
-    return np.maximum(np.round(1 - total, 14), 0.0)
+    return np.maximum(np.round(1 - _summed(one.numbers, other.numbers), 14), 0.0)
 
 
 def hamming(one: Points, other: Points) -> Array:
@@ -103,21 +103,21 @@ class Distance:
     accepts: Accepts
     quick_screen: Callable[[Points], Screen] | None = None
     """A cheaper look at all pairs that misses no neighbour, where there is one."""
-    compiled: bool = False
-    """Whether there is a compiled search."""
+    has_tree: bool = False
+    """Whether a k-d tree measures it."""
     spans: Callable[[Table], Array] = no_spans
     """What numbers are divided by, from training rows."""
 
     def screen(self, stored: Points) -> Screen:
         """What finds the points that may be near."""
-        return self.quick_screen(stored) if self.quick_screen else ExactScreen(self.between, stored)
+        return self.quick_screen(stored) if self.quick_screen else ExactScreen(self.between, stored.by_column())
 
 
 NUMBERS = Accepts(weights=True, prefers_scaled=True)
 ANYTHING = Accepts(nominal=True, missing=True, weights=True)
 
 DISTANCES = {
-    "euclidean": Distance(euclidean, as_they_are, NUMBERS, screen_by_squares, compiled=True),
+    "euclidean": Distance(euclidean, as_they_are, NUMBERS, screen_by_squares, has_tree=True),
     "manhattan": Distance(manhattan, as_they_are, NUMBERS),
     "cosine": Distance(cosine, on_unit_sphere, NUMBERS, screen_by_angle),
     "hamming": Distance(hamming, as_they_are, ANYTHING),

@@ -7,13 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from mlcli.core.tables import Array, Flags, Rows
-from mlcli.models.neighbours._screens import SAME
-from mlcli.models.neighbours._search import Pairs, of_each
+from mlcli.engines.neighbours.screens import SAME
+from mlcli.engines.neighbours.search import Pairs
 
 WHOLE = 1 - 1e-9
 """Summed weights reach a whole number when they come this close."""
-
-Vote = Callable[[Pairs], Array]
 
 
 def seats_needed(weights: Array, k: int) -> int:
@@ -22,13 +20,24 @@ def seats_needed(weights: Array, k: int) -> int:
     return int(np.argmax(enough)) + 1 if enough.any() else len(weights)
 
 
+def kth_distance(pairs: Pairs, counts: Array, k: int) -> Array:
+    """For each pair the distance at which the rows of its asked point fill k seats, or that of the last row.
+
+    ``counts`` says for how many rows each pair stands.
+    """
+    short = _running(pairs, counts) < k * WHOLE
+    kth = pairs.begins + np.minimum(np.add.reduceat(short, pairs.begins, dtype=np.intp), pairs.counts - 1)
+    return np.repeat(pairs.distance[kth], pairs.counts)
+
+
 def seated(pairs: Pairs, weights: Array, k: int, outputs: Array, tied: str) -> tuple[Pairs, Array]:
     """The pairs that vote, and how many rows each counts for.
 
     Rows closer than the k-th sit first; those as far as the k-th are tied for the seats that are left.
     """
-    kth = kth_distance(pairs, weights, k)
-    pairs, kth = pairs.keep(near := pairs.distance <= kth * (1 + SAME)), kth[near]
+    kth = kth_distance(pairs, weights[pairs.stored], k)
+    near = pairs.distance <= kth * (1 + SAME)
+    pairs, kth = pairs.keep(near), kth[near]
     at_the_edge = pairs.distance >= kth * (1 - SAME)
     order = TIES[tied](pairs, at_the_edge, outputs, weights)
     if order is None:
@@ -39,18 +48,10 @@ def seated(pairs: Pairs, weights: Array, k: int, outputs: Array, tied: str) -> t
     return pairs.keep(seats > 0), seats[seats > 0]
 
 
-def kth_distance(pairs: Pairs, weights: Array, k: int) -> Array:
-    """For each pair the distance at which the rows of its asked point fill k seats, or that of the last row."""
-    short = _running(pairs, weights[pairs.stored]) < k * WHOLE
-    begins = pairs.begins
-    kth = begins + np.minimum(np.add.reduceat(short, begins, dtype=np.intp), pairs.counts - 1)
-    return np.repeat(pairs.distance[kth], pairs.counts)
-
-
-def _running(pairs: Pairs, count: Array) -> Array:
-    """Sums of ``count`` so far, from the first pair of each asked point."""
-    total = np.cumsum(count)
-    before = (total - count)[pairs.begins]
+def _running(pairs: Pairs, counts: Array) -> Array:
+    """Sums of ``counts`` so far, from the first pair of each asked point."""
+    total = np.cumsum(counts)
+    before = (total - counts)[pairs.begins]
     return np.asarray(total - np.repeat(before, pairs.counts))
 
 
@@ -58,7 +59,7 @@ def _all_vote(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) 
     """No order: every tied row votes."""
 
 
-def _first_come(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> Rows:
+def _first_stored(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> Rows:
     return np.lexsort((pairs.stored, at_the_edge, pairs.asked))
 
 
@@ -73,9 +74,9 @@ def _most_common_first(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights
 
 TIES: dict[str, Callable[[Pairs, Flags, Array, Array], Rows | None]] = {
     "all": _all_vote,
-    "first": _first_come,
+    "first": _first_stored,
     "majority": _most_common_first,
-    "random": _first_come,  # the training rows were shuffled when they were stored
+    "random": _first_stored,  # the training rows were shuffled when they were stored
 }
 
 
@@ -90,21 +91,25 @@ def _inverse(pairs: Pairs) -> Array:
 
 def _inverse_linear(pairs: Pairs) -> Array:
     """(D_k − D_j) / (D_k − D_1): the farthest counts 0; all count 1 when all are equally far."""
-    farthest = of_each(np.maximum, pairs)
-    spread = farthest - of_each(np.minimum, pairs)
+    farthest = pairs.of_each(np.maximum)
+    spread = farthest - pairs.of_each(np.minimum)
     same = spread <= SAME * farthest
     return np.where(same, 1.0, (farthest - pairs.distance) / np.where(same, 1.0, spread))
 
 
+VOTES: dict[str, Callable[[Pairs], Array]] = {
+    "uniform": _uniform,
+    "inverse": _inverse,
+    "inverse-linear": _inverse_linear,
+}
+
+
 def nearer_wins(pairs: Pairs) -> Array:
     """A billionth more for the nearest rows: decides between equal votes and nothing else."""
-    return np.where(pairs.distance <= of_each(np.minimum, pairs) * (1 + SAME), 1 + 1e-9, 1.0)
-
-
-VOTES: dict[str, Vote] = {"uniform": _uniform, "inverse": _inverse, "inverse-linear": _inverse_linear}
+    return np.where(pairs.distance <= pairs.of_each(np.minimum) * (1 + SAME), 1 + 1e-9, 1.0)
 
 
 def mean_outputs(voters: Pairs, votes: Array, outputs: Array) -> Array:
     """The mean output of the voters of each asked point."""
-    heard = [np.add.reduceat(votes * column[voters.stored], voters.begins) for column in outputs.T]
-    return np.column_stack(heard) / np.add.reduceat(votes, voters.begins)[:, None]
+    sums = [np.add.reduceat(votes * column[voters.stored], voters.begins) for column in outputs.T]
+    return np.column_stack(sums) / np.add.reduceat(votes, voters.begins)[:, None]

@@ -1,7 +1,7 @@
 """A k-d tree (Bentley 1975): halves of rows, split at the middle of their widest column, and what is near in it.
 
 The tree is complete: node v has the halves 2v + 1 and 2v + 2, and the rows of a node lie side by side. What
-measures all rows is beside it in ``tests/models/test_neighbour_search.py``.
+measures all rows is beside it in ``tests/engines/test_neighbour_search.py``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from mlcli.core.tables import Array, Rows
-from mlcli.kernels.near_rows import put_among
+from mlcli.kernels.neighbours.screening import put_among
 from mlcli.kernels.without_counting import compiled, inlined
 
 
@@ -76,13 +76,12 @@ def halve(cells: Array, order: Rows, begin: int, end: int, middle: int) -> None:
 @njit(cache=True, nogil=True, error_model="numpy")
 def places_near(
     cells: Array, order: Rows, first: Rows, last: Rows, low: Array, high: Array, widest: Rows, cut: Array,
-    asked: Array, begin: Rows, end: Rows, stretch: Array, beside: Array, k: int, same: float,
-    ends: Rows, places: Rows, apart: Array,
+    asked: Array, stretch: Array, beside: Array, k: int, same: float, ends: Rows, places: Rows, apart: Array,
 ) -> int:  # fmt: skip
     """List for rows asked the stored rows that are as near as the k-th, and perhaps more.
 
-    ``cells`` are in the order of the tree. Row i must not see the stored rows from ``begin[i]`` to ``end[i]``. A
-    row is as near as one at distance d up to (d + beside) · stretch + beside. Those of row i end at ``ends[i]``.
+    ``cells`` are in the order of the tree. A row is as near as one at distance d up to (d + beside) · stretch +
+    beside. Those of row i end at ``ends[i]``.
     Returns how many rows were answered before ``places`` was full. ``apart`` is room for as many distances.
     """
     best, waiting, beyond = np.empty(k), np.empty(64, np.intp), np.empty(64)
@@ -106,7 +105,7 @@ def places_near(
             squared(asked, i, cells, first[v], last[v], far)
             for place in range(first[v], last[v]):
                 distance = far[place - first[v]]
-                if distance > limit or begin[i] <= order[place] < end[i]:
+                if distance > limit:
                     continue
                 if listed == len(places):
                     return i

@@ -22,7 +22,7 @@ MOST_CELLS_READ = 5e7
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """Columns (m × n), filled as most parts would, and how each part (parts × m) differs."""
+    """Columns (n × m), filled as most parts would, and how each part (parts × m) differs."""
 
     columns: Array
     gaps: Array
@@ -68,9 +68,8 @@ def scales_outside(table: Table, steps: Sequence[Step], weights: Array, round_: 
         unit[part, column] = np.inf
         refused[part] |= bool(gaps.any()) or cells.min() < cells.max()
     usual = np.median(fill, axis=0)
-    columns = np.ascontiguousarray((sums.main + usual * sums.gaps).T)
     size = _largest_beside_gaps(table) * (recipe.has_gap & (recipe.fills == NONE)) / unit
-    return Scales(columns, np.ascontiguousarray(sums.gaps.T), fill - usual, unit, size, refused)
+    return Scales(sums.main + usual * sums.gaps, sums.gaps, fill - usual, unit, size, refused)
 
 
 def _largest_beside_gaps(table: Table) -> float:
