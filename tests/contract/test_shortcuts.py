@@ -147,8 +147,6 @@ def assert_equal_or_refused(model: Model, steps: Sequence[Step], data: Any, part
     return held
 
 
-FOR_MANY_ROWS = {"one-r"}
-"""With few rows, or steps in front, these are fitted to each part; tests of their own see the shortcut."""
 EACH_ROW_ONLY = {"knn"}
 """Folds are fitted one by one; leave-one-out is not."""
 CASES = [
@@ -172,7 +170,7 @@ def test_a_shortcut_equals_the_loop_or_refuses(name: str, kind: str, table: str)
 
 
 @pytest.mark.parametrize("steps", [(), (Standardise(),), (Impute(), Standardise(ddof=1), OneHot())])
-@pytest.mark.parametrize(("name", "kind"), [case for case in CASES if case[0] not in FOR_MANY_ROWS])
+@pytest.mark.parametrize(("name", "kind"), CASES)
 def test_a_shortcut_takes_what_steps_learn_anew_from_the_rows_outside_a_part(
     name: str, kind: str, steps: tuple[Step, ...]
 ) -> None:
