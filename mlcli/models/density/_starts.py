@@ -8,9 +8,8 @@ import numpy as np
 
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array, Flags
-from mlcli.models.clusters._nearest import nearest, squared_lengths
-from mlcli.models.clusters._starts import STARTS as STARTS_OF_CENTRES
-from mlcli.models.clusters._starts import Cloud, cloud_of
+from mlcli.engines.centres import STARTS as STARTS_OF_CENTRES
+from mlcli.engines.centres import Cloud, cloud_of, nearest, squared_lengths
 
 STARTS = {name: STARTS_OF_CENTRES[name] for name in ("k-means-plus-plus", "random-points")}
 """Those whose centres are rows: each of these has itself in its group."""
