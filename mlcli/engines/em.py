@@ -1,4 +1,4 @@
-"""A mixture of Gaussians, and one round of expectation and maximisation over it.
+"""Mixtures of Gaussians by expectation-maximisation (Dempster, Laird & Rubin 1977).
 
 Rows are walked in blocks that stay in the cache, once per round: the deviations of a block from the means serve
 the density of its rows and, weighted by the responsibilities, the sums that the next mixture is made from. These
@@ -7,13 +7,13 @@ are taken around the old means and moved to the new ones, which are near, so no 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from mlcli.core.tables import Array, Flags
-from mlcli.models.density._forms import Form
+from mlcli.engines.covariances import Form
 
 BLOCK_CELLS = 1 << 16
 LOG_TAU = float(np.log(2 * np.pi))
@@ -112,6 +112,71 @@ def from_groups(X: Array, weights: Array, member: Flags, form: Form, floor: Arra
     scatters = (form.scatter(X - mean, mine) / mine.sum() for mean, mine in zip(means, counted.T, strict=True))
     covariances = np.array([form.likeliest(scatter, floor) for scatter in scatters])
     return Mixture(form, totals / totals.sum(), means, covariances)
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """Where EM has ended, and the log-likelihood of every mixture on the way."""
+
+    mixture: Mixture
+    log_likelihoods: tuple[float, ...]
+    converged: bool
+    """Whether it ended because nothing was gained any more."""
+    on_floor: bool
+    """Whether a component lies on the floor, which then makes its likelihood."""
+
+    def merit(self) -> tuple[bool, float]:
+        """What the best of several starts has most of."""
+        return not self.on_floor, self.log_likelihoods[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class StopRule:
+    """When EM ends."""
+
+    criterion: str
+    tolerance: float
+    rounds: int
+    unit: Array
+    """The standard deviation of each column over all rows."""
+
+    def is_met(self, before: Mixture, after: Mixture, gain: float) -> bool:
+        """Whether the last round, with its gain in log-likelihood per row, has changed too little."""
+        return CRITERIA[self.criterion](before, after, gain, self.unit) < self.tolerance
+
+
+def _largest_change(before: Mixture, after: Mixture, gain: float, unit: Array) -> float:
+    """Of a share, or of a mean or deviation in standard deviations of its column."""
+    spread = [np.array([mix.form.deviations(each) for each in mix.covariances]) for mix in (before, after)]
+    changes = (
+        (after.means - before.means) / unit,
+        (spread[1] - spread[0]) / unit,
+        after.shares - before.shares,
+    )
+    return max(float(np.abs(change).max()) for change in changes)
+
+
+CRITERIA: dict[str, Callable[[Mixture, Mixture, float, Array], float]] = {
+    "log-likelihood": lambda before, after, gain, unit: gain,
+    "parameters": _largest_change,
+}
+"""What must become smaller than the tolerance."""
+
+
+def maximise_likelihood(X: Array, weights: Array, start: Mixture, floor: Array, rule: StopRule) -> Optimum:
+    """From a start to where nothing is gained, or to the last round that is allowed."""
+    total, mixture, converged = weights.sum(), start, False
+    sums = expected(X, weights, mixture)
+    path = [sums.log_likelihood]
+    for _ in range(rule.rounds):
+        before, mixture = mixture, maximised(sums, mixture, floor)
+        sums = expected(X, weights, mixture)
+        path.append(sums.log_likelihood)
+        converged = rule.is_met(before, mixture, (path[-1] - path[-2]) / total)
+        if converged:
+            break
+    on_floor = any(mixture.form.lies_on(floor, covariance) for covariance in mixture.covariances)
+    return Optimum(mixture, tuple(path), converged, on_floor)
 
 
 def log_sum(joint: Array) -> Array:

@@ -8,74 +8,39 @@ something, which is why the log-likelihood of EM never falls.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-
 import numpy as np
 
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array
 
 NEAR = 1e-3
-"""A covariance within this share of the floor lies on it: climbs end a little above."""
+"""A covariance within this share of the floor lies on it: EM ends a little above."""
 
 
-class Form(ABC):
-    """A family of covariances."""
-
-    @abstractmethod
-    def free_parameters(self, columns: int) -> int:
-        """How many numbers one covariance takes."""
-
-    @abstractmethod
-    def scatter(self, deviations: Array, weights: Array) -> Array:
-        """The weighted sum of squares, and of products where the form needs them."""
-
-    @abstractmethod
-    def square(self, shift: Array) -> Array:
-        """The scatter of a single row of weight 1."""
-
-    @abstractmethod
-    def likeliest(self, scatter: Array, floor: Array) -> Array:
-        """The likeliest covariance at or above the floor; ``scatter`` is divided by its weight."""
-
-    @abstractmethod
-    def lies_on(self, floor: Array, covariance: Array) -> bool:
-        """Whether the covariance is as narrow as the floor in some direction."""
-
-    @abstractmethod
-    def whitener(self, covariance: Array) -> tuple[Array, float]:
-        """What makes deviations uncorrelated with variance 1, and the logarithm of its determinant."""
-
-    @abstractmethod
-    def squared_lengths(self, deviations: Array, whitener: Array) -> Array:
-        """The squared Mahalanobis distance of each row."""
-
-    @abstractmethod
-    def deviations(self, covariance: Array) -> Array:
-        """The standard deviation of each column."""
-
-    @abstractmethod
-    def shape(self, columns: int) -> tuple[int, ...]:
-        """The shape of one covariance."""
-
-
-class Full(Form):
-    """Columns may vary together in any way."""
+class Full:
+    """Columns may vary together in any way: a matrix."""
 
     def free_parameters(self, columns: int) -> int:
-        """A symmetric matrix."""
+        """How many numbers one covariance takes; a matrix is symmetric."""
         return columns * (columns + 1) // 2
 
+    def shape(self, columns: int) -> tuple[int, ...]:
+        """The shape of one covariance."""
+        return columns, columns
+
     def scatter(self, deviations: Array, weights: Array) -> Array:
-        """Squares and products."""
+        """The weighted sum of squares, and of products where the form needs them."""
         return np.asarray((deviations * weights[:, None]).T @ deviations)
 
     def square(self, shift: Array) -> Array:
-        """Squares and products."""
+        """The scatter of a single row of weight 1."""
         return np.outer(shift, shift)
 
     def likeliest(self, scatter: Array, floor: Array) -> Array:
-        """The scatter; with a floor as unit, its eigenvalues below 1 are raised to 1."""
+        """The likeliest covariance at or above the floor; ``scatter`` is divided by its weight.
+
+        With the floor as unit, eigenvalues below 1 are raised to 1.
+        """
         if not floor.all() or _is_definite(scatter - np.diag(floor)):
             return scatter
         unit = np.sqrt(floor)
@@ -83,11 +48,11 @@ class Full(Form):
         return np.asarray((vectors * np.maximum(values, 1.0)) @ vectors.T * np.outer(unit, unit))
 
     def lies_on(self, floor: Array, covariance: Array) -> bool:
-        """Whether taking off a little more than the floor leaves nothing."""
+        """Whether the covariance is as narrow as the floor in some direction."""
         return not _is_definite(covariance - np.diag(floor) * (1 + NEAR))
 
     def whitener(self, covariance: Array) -> tuple[Array, float]:
-        """The inverse of the Cholesky factor, transposed."""
+        """What makes deviations uncorrelated with variance 1, and the logarithm of its determinant."""
         try:
             factor = np.linalg.cholesky(covariance)
         except np.linalg.LinAlgError:
@@ -96,25 +61,25 @@ class Full(Form):
         return np.linalg.inv(factor).T, -float(np.log(np.diag(factor)).sum())
 
     def squared_lengths(self, deviations: Array, whitener: Array) -> Array:
-        """The length of whitened rows."""
+        """The squared Mahalanobis distance of each row."""
         whitened = deviations @ whitener
         return np.asarray(np.einsum("ij,ij->i", whitened, whitened))
 
     def deviations(self, covariance: Array) -> Array:
-        """From the diagonal."""
+        """The standard deviation of each column."""
         return np.sqrt(np.diag(covariance))
 
-    def shape(self, columns: int) -> tuple[int, ...]:
-        """A matrix."""
-        return columns, columns
 
-
-class Diagonal(Form):
-    """Columns vary independently."""
+class Diagonal:
+    """Columns vary independently: a variance for each; the methods are those of ``Full``."""
 
     def free_parameters(self, columns: int) -> int:
         """A variance for each column."""
         return columns
+
+    def shape(self, columns: int) -> tuple[int, ...]:
+        """A variance for each column."""
+        return (columns,)
 
     def scatter(self, deviations: Array, weights: Array) -> Array:
         """Squares."""
@@ -146,13 +111,9 @@ class Diagonal(Form):
         """The roots of the variances."""
         return np.sqrt(covariance)
 
-    def shape(self, columns: int) -> tuple[int, ...]:
-        """A variance for each column."""
-        return (columns,)
-
 
 class Spherical(Diagonal):
-    """Columns vary independently and alike."""
+    """Columns vary independently and alike: the same variance for each."""
 
     def free_parameters(self, columns: int) -> int:
         """One variance."""
@@ -167,6 +128,7 @@ class Spherical(Diagonal):
         return bool(covariance[0] <= floor.mean() * (1 + NEAR))
 
 
+Form = Full | Diagonal
 FORMS: dict[str, Form] = {"full": Full(), "diagonal": Diagonal(), "spherical": Spherical()}
 
 
