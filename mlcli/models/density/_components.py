@@ -1,4 +1,4 @@
-"""What densities describe, columns that vary, and their components as tables: where they lie, how wide they are."""
+"""The columns that densities describe, and their components as tables: where these lie, and how wide they are."""
 
 from __future__ import annotations
 
