@@ -16,7 +16,7 @@ from mlcli.core.tables import Array
 from mlcli.data.load import load
 from mlcli.engines.centres import STARTS, Cloud, cloud_of
 from mlcli.models.clusters import _lloyd
-from mlcli.models.clusters._lloyd import Lloyd, Settled, Stop, place, placing_for
+from mlcli.models.clusters._lloyd import Lloyd, Stop, place, placing_for
 from mlcli.models.clusters.k_means import KMeans
 from mlcli.tasks.clustering import ClusteredRows
 from tests.golden.asking import answered, asked, fitted
@@ -90,16 +90,6 @@ def test_rows_that_are_passed_over_change_nothing(
     centres, within = plain(data.X, data.weights, first)
     assert ours.centres == pytest.approx(centres, abs=1e-9)
     assert ours.within == pytest.approx(within, rel=1e-9)
-
-
-def test_both_routes_settle_alike() -> None:
-    X = np.random.default_rng(1).normal(size=(3_000, 5))
-    data = cloud(rows(X - X.mean(axis=0)))
-    first = STARTS["k-means-plus-plus"](data, 6, np.random.default_rng(2))
-    one, other = (Lloyd(data, first, chosen).settled(STILL) for chosen in (place, placing_for(10**12)))
-    assert isinstance(one, Settled)
-    assert one.steps == other.steps
-    assert one.centres == pytest.approx(other.centres, abs=1e-12)
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
