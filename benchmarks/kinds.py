@@ -22,7 +22,7 @@ from mlcli.core.params import build
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.models.clusters._starts import STARTS, cloud_of
+from mlcli.engines.centres import STARTS, cloud_of
 from mlcli.tasks.table import kind_named
 
 ROWS, COLUMNS = 10_000, 20

@@ -52,8 +52,8 @@ compiling = Compiling()
 
 @cache
 def kept_on_disk(module: str) -> bool:
-    """Whether kernels of a module of ``mlcli.kernels`` have been compiled since the install."""
+    """Whether kernels of a module in ``mlcli.kernels`` have been compiled since the install."""
     index = f"{module}.*.nbi"
     if elsewhere := os.environ.get("NUMBA_CACHE_DIR"):
         return any(Path(elsewhere).rglob(index))
-    return any((Path(__file__).parents[1] / "kernels" / "__pycache__").glob(index))
+    return any((Path(__file__).parents[1] / "kernels").rglob(f"__pycache__/{index}"))

@@ -10,15 +10,56 @@ Cost:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
+import numpy as np
+
+from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.protocols._holdout import HeldOut
+from mlcli.core.rows import Strata
+from mlcli.core.tables import Codes
+from mlcli.protocols._base import Protocol, Split
+from mlcli.protocols._parts import Parts, numbered
+from mlcli.protocols._units import Units, all_alike, fewer_than_two
 
 
 @register(
     "holdout", reference="Devroye & Wagner 1979, Distribution-free performance bounds for potential function rules"
 )
 @dataclass(kw_only=True, eq=False)
-class Holdout(HeldOut):
+class Holdout(Protocol):
     """A random share of the rows is judged by a model that has learned from the rest."""
+
+    units: ClassVar[Callable[[Strata], Units]] = staticmethod(all_alike)
+    """What is held out; whether classes keep their shares."""
+
+    test_share: float = param(0.3, "the share of rows (of groups, where there are any) that is judged", gt=0, lt=1)
+    repeats: int = param(1, "how often a new part is held out", ge=1)
+
+    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+        """Fewer than two rows, or groups."""
+        return fewer_than_two(self.id, strata)
+
+    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+        """One split for each repeat."""
+        raise_all(DataError, self.problems_with_rows(strata))
+        units = type(self).units(strata)
+        rounds = [held_out(units, self.test_share, rng)[units.of_row] for _ in range(self.repeats)]
+        return Parts(rounds, numbered("holdout", 1, self.repeats))
+
+
+def held_out(units: Units, share: float, rng: np.random.Generator) -> Codes:
+    """0 for the units that are judged and -1 for the others.
+
+    Of the shuffled units, sorted by class, every (1/share)-th is judged, from a random start: the total is the
+    share rounded, and of each class the share rounded up or down. Whole numbers keep both exact.
+    """
+    count = len(units)
+    judged = min(max(round(count * share), 1), count - 1)
+    passed = (np.arange(count + 1) * judged + rng.integers(count)) // count
+    part = np.empty(count, np.int32)
+    part[units.shuffled_by_stratum(rng)] = np.diff(passed) - 1
+    return part

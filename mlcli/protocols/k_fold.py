@@ -10,13 +10,69 @@ Cost:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
+import numpy as np
+
+from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.protocols._folds import Folds
+from mlcli.core.rows import Strata
+from mlcli.core.tables import Codes
+from mlcli.protocols._base import Protocol, Split
+from mlcli.protocols._parts import Parts, numbered
+from mlcli.protocols._units import Units, all_alike, fewer_than_two
 
 
 @register("k-fold", reference="Stone 1974, Cross-validatory choice and assessment of statistical predictions")
 @dataclass(kw_only=True, eq=False)
-class KFold(Folds):
+class KFold(Protocol):
     """The shuffled rows are dealt into folds of equal size, and each fold is judged once."""
+
+    units: ClassVar[Callable[[Strata], Units]] = staticmethod(all_alike)
+    """What is dealt out; whether classes are balanced."""
+
+    folds: int = param(10, "how many parts, each judged once", ge=2)
+    repeats: int = param(1, "how often the rows are dealt anew", ge=1)
+
+    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+        """Fewer rows, or groups, than folds."""
+        count, noun = len(all_alike(strata)), all_alike(strata).noun
+        if count < 2 or count >= self.folds:
+            return fewer_than_two(self.id, strata)
+        what = f"{self.id}: {self.folds} folds need at least {self.folds} {noun}, there are {count}"
+        return [Problem(what, hint=f"{count} folds or fewer would work")]
+
+    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+        """The folds of every repeat."""
+        raise_all(DataError, self.problems_with_rows(strata))
+        units = type(self).units(strata)
+        rounds = [dealt(units, self.folds, rng)[units.of_row] for _ in range(self.repeats)]
+        return Parts(rounds, numbered("fold", self.folds, self.repeats))
+
+
+def dealt(units: Units, folds: int, rng: np.random.Generator) -> Codes:
+    """The fold of each unit."""
+    return (_dealt_groups if units.grouped else _dealt_rows)(units, folds, rng)
+
+
+def _dealt_rows(units: Units, folds: int, rng: np.random.Generator) -> Codes:
+    """The shuffled rows, sorted by class, one after another: sizes and class counts differ by at most 1."""
+    fold = np.empty(len(units), np.int32)
+    fold[units.shuffled_by_stratum(rng)] = np.arange(len(units)) % folds
+    return fold
+
+
+def _dealt_groups(units: Units, folds: int, rng: np.random.Generator) -> Codes:
+    """Largest groups first, each to the fold with the fewest rows of its class, then with the fewest rows."""
+    order = units.shuffled_by_stratum(rng)
+    order = order[np.lexsort((-units.sizes[order], units.stratum[order]))]
+    of_class = np.zeros((int(units.stratum.max()) + 1, folds), np.int64)
+    fold = np.empty(len(units), np.int32)
+    for unit in order:
+        stratum = units.stratum[unit]
+        fold[unit] = np.lexsort((of_class.sum(axis=0), of_class[stratum]))[0]
+        of_class[stratum, fold[unit]] += units.sizes[unit]
+    return fold

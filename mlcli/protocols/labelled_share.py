@@ -25,14 +25,14 @@ from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.protocols._base import Split
-from mlcli.protocols._folds import StratifiedFolds
+from mlcli.protocols.stratified_k_fold import StratifiedKFold
 
 SWEPT_OVER = "labelled share"
 
 
 @register("labelled-share", reference="Chapelle, Schölkopf & Zien 2006, Semi-Supervised Learning, chapter 21")
 @dataclass(kw_only=True, eq=False)
-class LabelledShare(StratifiedFolds):
+class LabelledShare(StratifiedKFold):
     """Folds for one share of labelled training rows after another."""
 
     folds: int = param(5, "how many parts, each judged once for each share", ge=2)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.protocols._holdout import HeldOut
+from mlcli.protocols.holdout import Holdout
 
 
 @register("repeated-holdout", reference="Picard & Cook 1984, Cross-validation of regression models")
 @dataclass(kw_only=True, eq=False)
-class RepeatedHoldout(HeldOut):
+class RepeatedHoldout(Holdout):
     """Holdout with a new random part held out ten times."""
 
     repeats: int = param(10, "how often a new part is held out", ge=1)

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.protocols._folds import Folds
+from mlcli.protocols.k_fold import KFold
 
 
 @register(
     "repeated-k-fold", reference="Bouckaert & Frank 2004, Evaluating the replicability of significance tests"
 )
 @dataclass(kw_only=True, eq=False)
-class RepeatedKFold(Folds):
+class RepeatedKFold(KFold):
     """K-fold with the rows dealt anew ten times, which steadies the mean."""
 
     repeats: int = param(10, "how often the rows are dealt anew", ge=1)

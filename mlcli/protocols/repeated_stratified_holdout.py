@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.protocols._holdout import StratifiedHeldOut
+from mlcli.protocols.stratified_holdout import StratifiedHoldout
 
 
 @register("repeated-stratified-holdout", reference="Picard & Cook 1984, Cross-validation of regression models")
 @dataclass(kw_only=True, eq=False)
-class RepeatedStratifiedHoldout(StratifiedHeldOut):
+class RepeatedStratifiedHoldout(StratifiedHoldout):
     """Stratified holdout with a new part held out ten times."""
 
     repeats: int = param(10, "how often a new part is held out", ge=1)

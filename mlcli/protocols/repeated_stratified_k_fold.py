@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.protocols._folds import StratifiedFolds
+from mlcli.protocols.stratified_k_fold import StratifiedKFold
 
 
 @register(
@@ -22,7 +22,7 @@ from mlcli.protocols._folds import StratifiedFolds
     reference="Bouckaert & Frank 2004, Evaluating the replicability of significance tests",
 )
 @dataclass(kw_only=True, eq=False)
-class RepeatedStratifiedKFold(StratifiedFolds):
+class RepeatedStratifiedKFold(StratifiedKFold):
     """Stratified k-fold with the rows dealt anew ten times."""
 
     repeats: int = param(10, "how often the rows are dealt anew", ge=1)

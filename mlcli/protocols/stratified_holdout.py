@@ -11,10 +11,18 @@ Cost:
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
 
 from mlcli.core.registry import register
-from mlcli.protocols._holdout import StratifiedHeldOut
+from mlcli.core.rows import Strata
+from mlcli.protocols._base import Split
+from mlcli.protocols._units import Units, by_class, warn_of_rare_classes
+from mlcli.protocols.holdout import Holdout
 
 
 @register(
@@ -22,5 +30,14 @@ from mlcli.protocols._holdout import StratifiedHeldOut
     reference="Kohavi 1995, A study of cross-validation and bootstrap for accuracy estimation",
 )
 @dataclass(kw_only=True, eq=False)
-class StratifiedHoldout(StratifiedHeldOut):
-    """Holdout in which every class keeps its share on both sides."""
+class StratifiedHoldout(Holdout):
+    """A holdout in which every class keeps its share; a class too small for both sides is warned of."""
+
+    units: ClassVar[Callable[[Strata], Units]] = staticmethod(by_class)
+
+    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+        """One split for each repeat."""
+        made = super().splits(strata, rng)
+        least = math.ceil(1 / min(self.test_share, 1 - self.test_share))
+        warn_of_rare_classes(by_class(strata), least, "they may be missing on one side of a split")
+        return made

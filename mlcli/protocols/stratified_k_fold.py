@@ -11,15 +11,30 @@ Cost:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
 
 from mlcli.core.registry import register
-from mlcli.protocols._folds import StratifiedFolds
+from mlcli.core.rows import Strata
+from mlcli.protocols._base import Split
+from mlcli.protocols._units import Units, by_class, warn_of_rare_classes
+from mlcli.protocols.k_fold import KFold
 
 
 @register(
     "stratified-k-fold", reference="Kohavi 1995, A study of cross-validation and bootstrap for accuracy estimation"
 )
 @dataclass(kw_only=True, eq=False)
-class StratifiedKFold(StratifiedFolds):
-    """K-fold in which every fold has its share of every class."""
+class StratifiedKFold(KFold):
+    """Folds in which every class has its share; a class too small to be in each is warned of."""
+
+    units: ClassVar[Callable[[Strata], Units]] = staticmethod(by_class)
+
+    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+        """The folds of every repeat."""
+        made = super().splits(strata, rng)
+        warn_of_rare_classes(by_class(strata), self.folds, "some folds have none to judge")
+        return made

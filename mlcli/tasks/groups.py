@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from mlcli.core.tables import Array, Codes, Rows
 
+DECIMALS = 9
+"""Sizes and centres of groups that agree to so many decimals are equal."""
 COMPARED_AT_MOST = 5_000
 """Rows whose silhouettes are computed; of more rows, this many are taken at even steps."""
 BLOCK_CELLS = 4_000_000
@@ -18,6 +20,16 @@ def centres(X: Array, group: Codes, groups: int, weights: Array) -> Array:
     totals = np.bincount(group, weights=weights, minlength=groups)
     sums = (_sums_of_few if groups <= FEW_GROUPS else _sums_of_many)(X, group, groups, weights)
     return np.divide(sums, totals[:, None], out=np.full_like(sums, np.nan), where=totals[:, None] > 0)
+
+
+def largest_first(X: Array, group: Codes, groups: int, weights: Array) -> Rows:
+    """The groups from the heaviest to the lightest; of equals, by their centres, column by column.
+
+    Numbered so, they do not depend on how they were found.
+    """
+    totals = np.bincount(group, weights=weights, minlength=groups)
+    middles = np.round(centres(X - X.mean(axis=0), group, groups, weights), DECIMALS)
+    return np.lexsort((*middles.T[::-1], -np.round(totals / totals.max(), DECIMALS)))
 
 
 def _sums_of_few(X: Array, group: Codes, groups: int, weights: Array) -> Array:

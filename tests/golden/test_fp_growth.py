@@ -13,8 +13,7 @@ from mlxtend.frequent_patterns import association_rules, fpgrowth
 
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array, Flags
-from mlcli.models.association._frequent import frequent_itemsets
-from mlcli.models.association.fp_growth import FPGrowth
+from mlcli.models.association.fp_growth import FPGrowth, frequent_itemsets
 from mlcli.tasks.association import Rule, Transactions, baskets_of, conviction, items_of
 from tests.baskets import baskets, drawn, shipped
 from tests.golden.asking import fitted
@@ -125,6 +124,6 @@ def test_a_support_that_explodes_is_refused_in_words(monkeypatch: pytest.MonkeyP
     # Ten items that are in every row make 2 ** 10 - 1 sets.
     together = baskets(np.ones((3, 10), int), [f"i{item}" for item in range(10)])
     assert len(frequent_itemsets(*matrix_of(together)[:2], 0.5, 10)) == 1023
-    monkeypatch.setattr("mlcli.models.association._frequent.MOST_SETS", 1000)
+    monkeypatch.setattr("mlcli.models.association.fp_growth.MOST_SETS", 1000)
     with pytest.raises(FitError, match=r"more than 1,000 sets of items are in 0\.5 of the rows or more"):
         fitted(FPGrowth(min_support=0.5, max_items=10), together)

@@ -1,4 +1,4 @@
-"""Mixtures beside scikit-learn from the same start, the notes, and the climb that EM promises."""
+"""Mixtures beside scikit-learn from the same start, the notes, and the rise of the likelihood that EM promises."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.learning import learn
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.tables import Array
-from mlcli.models.density._climbing import Climb, Until, climbed
-from mlcli.models.density._forms import FORMS
-from mlcli.models.density._mixture import Mixture, from_groups
+from mlcli.engines.covariances import FORMS
+from mlcli.engines.em import Mixture, Optimum, StopRule, from_groups, maximise_likelihood
 from mlcli.models.density.gaussian import Gaussian
 from mlcli.models.density.gmm import GaussianMixture
 from mlcli.prepare.min_max import MinMax
@@ -34,11 +33,11 @@ def start_of(X: Array, covariance: str, components: int = 3) -> Mixture:
     return from_groups(X, np.ones(len(X)), member, FORMS[covariance], np.zeros(X.shape[1]))
 
 
-def climb_from(X: Array, start: Mixture, rounds: int, floor: float = 0.0, weights: Any = None) -> Climb:
+def em_from(X: Array, start: Mixture, rounds: int, floor: float = 0.0, weights: Any = None) -> Optimum:
     """Exactly so many rounds of ours."""
     counts = np.ones(len(X)) if weights is None else weights
     least, unit = floor * X.var(axis=0), X.std(axis=0)
-    return climbed(X, counts, start, least, Until("log-likelihood", -np.inf, rounds, unit))
+    return maximise_likelihood(X, counts, start, least, StopRule("log-likelihood", -np.inf, rounds, unit))
 
 
 def peer_from(X: Array, start: Mixture, covariance: str) -> Any:
@@ -67,7 +66,7 @@ def peer_from(X: Array, start: Mixture, covariance: str) -> Any:
 def test_from_the_same_start_the_mixture_is_that_of_scikit_learn(dataset: str, covariance: str) -> None:
     X = numbers_of(dataset)
     start = start_of(X, covariance)
-    ours, theirs = climb_from(X, start, ROUNDS).mixture, peer_from(X, start, covariance)
+    ours, theirs = em_from(X, start, ROUNDS).mixture, peer_from(X, start, covariance)
     assert ours.shares == pytest.approx(theirs.weights_, abs=1e-6)
     assert ours.means == pytest.approx(theirs.means_, rel=1e-6)
     assert ours.log_density(X) == pytest.approx(theirs.score_samples(X), rel=1e-6, abs=1e-6)
@@ -95,9 +94,9 @@ def test_the_density_is_the_sum_of_those_of_scipy(covariance: str) -> None:
 @pytest.mark.parametrize("covariance", PEER)
 @pytest.mark.parametrize("dataset", ["faithful", "iris", "wine", "glass"])
 def test_the_log_likelihood_never_falls_whatever_the_floor(dataset: str, covariance: str, floor: float) -> None:
-    # S0 6.3.2; the floor binds in most of these climbs.
+    # S0 6.3.2; the floor binds in most of these cases.
     X = numbers_of(dataset)
-    path = np.array(climb_from(X, start_of(X, covariance, 5), 60, floor).log_likelihoods)
+    path = np.array(em_from(X, start_of(X, covariance, 5), 60, floor).log_likelihoods)
     # The start need not be above the floor, so the first round may fall to it.
     assert (np.diff(path[1:]) >= -1e-9 * np.abs(path[1:-1])).all()
 
@@ -174,7 +173,7 @@ def test_more_components_than_different_rows_are_refused() -> None:
         answered(GaussianMixture(components=3), unlabelled(X, "density"))
 
 
-def test_a_climb_that_is_cut_short_says_so() -> None:
+def test_em_that_is_cut_short_says_so() -> None:
     with pytest.warns(UserWarning, match="max_iterations"):
         answered(GaussianMixture(max_iterations=1, tolerance=0.0), unlabelled(numbers_of("iris"), "density"))
 

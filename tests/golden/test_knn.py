@@ -12,10 +12,10 @@ import sklearn.neighbors
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.models.neighbours._distances import DISTANCES
-from mlcli.models.neighbours._points import spans_of
-from mlcli.models.neighbours._search import Pairs
-from mlcli.models.neighbours._votes import VOTES
+from mlcli.engines.neighbours.distances import DISTANCES
+from mlcli.engines.neighbours.points import spans_of
+from mlcli.engines.neighbours.search import Pairs
+from mlcli.engines.neighbours.votes import VOTES
 from mlcli.models.neighbours.knn import NearestNeighbours
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import numeric, standardised

@@ -9,7 +9,7 @@ import pytest
 from sklearn.neighbors import LocalOutlierFactor as OfSklearn
 
 from mlcli.core.tables import Array, Flags
-from mlcli.models.anomaly import _neighbours
+from mlcli.engines.neighbours import neighbourhoods
 from mlcli.models.anomaly.lof import LocalOutlierFactor
 from tests.golden.asking import asked, fitted
 from tests.golden.screening import cloud, line, rows_of, scores, scores_of_its_own
@@ -124,13 +124,13 @@ def test_neighbours_that_are_searched_anew_give_the_same_scores(
 ) -> None:
     numbers = np.round(X) if ties else X
     kept = scores_of_its_own(LocalOutlierFactor(neighbours=5), numbers)
-    monkeypatch.setattr(_neighbours, "KEPT_PAIRS", 0)
+    monkeypatch.setattr(neighbourhoods, "KEPT_PAIRS", 0)
     assert np.array_equal(scores_of_its_own(LocalOutlierFactor(neighbours=5), numbers), kept)
 
 
 def test_both_routes_to_the_neighbours_give_the_same_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = scores_of_its_own(LocalOutlierFactor(), X), scores(LocalOutlierFactor(), X, Z)
-    monkeypatch.setattr("mlcli.models.anomaly._nearest.pays", lambda pairs: True)
+    monkeypatch.setattr("mlcli.engines.neighbours.search.loops_pay", lambda pairs: True)
     compiled = scores_of_its_own(LocalOutlierFactor(), X), scores(LocalOutlierFactor(), X, Z)
     for one, other in zip(plain, compiled, strict=True):
         assert one == pytest.approx(other, rel=1e-12)

@@ -93,7 +93,7 @@ def test_a_single_rating_is_answered_with_itself() -> None:
 def test_ratings_solved_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     data = drawn(traits=2)
     whole = fitted(MatrixFactorisation(factors=2), data)
-    monkeypatch.setattr("mlcli.models.recommendation._sides.BLOCK_CELLS", 100)
+    monkeypatch.setattr("mlcli.models.recommendation.matrix_factorisation.BLOCK_CELLS", 100)
     blocked = fitted(MatrixFactorisation(factors=2), data)
     assert np.array_equal(whole.users_, blocked.users_)
     assert np.array_equal(whole.items_, blocked.items_)

@@ -20,6 +20,21 @@ def test_compiled_code_is_forgotten_when_a_file_changes(tmp_path: Path) -> None:
     assert not index.exists()
 
 
+def test_files_in_folders_count_and_so_does_what_is_kept_there(tmp_path: Path) -> None:
+    inner = tmp_path / "trees"
+    inner.mkdir()
+    (inner / "growing.py").write_text("def f(): return 1\n")
+    forget_outdated(tmp_path)
+    index = inner / "__pycache__" / "growing.f-1.py311.nbi"
+    index.parent.mkdir()
+    index.write_text("compiled")
+    forget_outdated(tmp_path)
+    assert index.exists()
+    (inner / "growing.py").write_text("def f(): return 22\n")
+    forget_outdated(tmp_path)
+    assert not index.exists()
+
+
 def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "__pycache__").write_text("not a folder")
     forget_outdated(tmp_path)

@@ -28,10 +28,10 @@ from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.models.anomaly._crowd import crowd_of
-from mlcli.models.anomaly._nearest import Neighbours
-from mlcli.models.anomaly._neighbours import (
+from mlcli.engines.neighbours.neighbourhoods import (
+    Distinct,
     Neighbourhoods,
+    Neighbours,
     are_the_same,
     away_from_neighbours,
     check_stored,
@@ -48,7 +48,7 @@ def _kth(found: Neighbours, k: int) -> Array:
 def _average(found: Neighbours, k: int) -> Array:
     """Of rows as far as the k-th only as many count as k wants."""
     beyond = found.totals - k
-    return np.asarray((found.sum(found.distances) - beyond * found.kth) / k)
+    return np.asarray((found.sum(found.pairs.distance) - beyond * found.kth) / k)
 
 
 WHICH = {"kth": _kth, "average": _average}
@@ -78,9 +78,9 @@ class NeighbourDistance(Detector):
     def score_rows(self, table: Table) -> Array:
         """The distance to the k-th neighbour, or to all k on average."""
         within = are_the_same(table.numbers, self.stored_)
-        asked = crowd_of(table.numbers)
-        around = Neighbourhoods(asked, asked if within else crowd_of(self.stored_), self.k_, within)
-        return around.each(lambda block: WHICH[self.which](block, self.k_))[asked.point_of]
+        asked = Distinct.of(table.numbers)
+        around = Neighbourhoods(asked, asked if within else Distinct.of(self.stored_), self.k_, within)
+        return around.each(lambda near: WHICH[self.which](near, self.k_))[asked.point_of]
 
     def deviations(self, table: Table) -> Array:
         """What each column adds to the squared distances to the neighbours."""

@@ -33,10 +33,10 @@ from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.models.anomaly._crowd import crowd_of
-from mlcli.models.anomaly._nearest import Neighbours
-from mlcli.models.anomaly._neighbours import (
+from mlcli.engines.neighbours.neighbourhoods import (
+    Distinct,
     Neighbourhoods,
+    Neighbours,
     are_the_same,
     away_from_neighbours,
     check_stored,
@@ -72,30 +72,26 @@ class LocalOutlierFactor(Detector):
         """Find how densely each training row lies, and how that compares with its neighbours."""
         self.k_ = neighbours_within(data, self.neighbours)
         self.stored_ = data.table.numbers
-        crowd = crowd_of(self.stored_)
-        around = Neighbourhoods(crowd, crowd, self.k_, within=True).kept()
-        kth = around.each(lambda block: block.kth)
-        density = around.each(lambda block: self._density(block, kth))
-        factor = around.each(lambda block: self._factor(block, density[block.rows], density))
-        self.kth_, self.density_, self.own_ = kth[crowd.point_of], density[crowd.point_of], factor[crowd.point_of]
+        rows = Distinct.of(self.stored_)
+        around = Neighbourhoods(rows, rows, self.k_, within=True).kept()
+        kth = around.each(lambda near: near.kth)
+        density = around.each(lambda near: self._density(near, kth))
+        factor = around.each(lambda near: _factor(near, density[near.points], density))
+        self.kth_, self.density_, self.own_ = (found[rows.point_of] for found in (kth, density, factor))
 
     def score_rows(self, table: Table) -> Array:
         """The factor of each row."""
         if are_the_same(table.numbers, self.stored_):
             return self.own_
-        asked, crowd = crowd_of(table.numbers), crowd_of(self.stored_)
-        kth, density = self.kth_[crowd.first], self.density_[crowd.first]
-        around = Neighbourhoods(asked, crowd, self.k_, within=False)
-        return around.each(lambda block: self._factor(block, self._density(block, kth), density))[asked.point_of]
+        asked, stored = Distinct.of(table.numbers), Distinct.of(self.stored_)
+        kth, density = self.kth_[stored.first], self.density_[stored.first]
+        around = Neighbourhoods(asked, stored, self.k_, within=False)
+        return around.each(lambda near: _factor(near, self._density(near, kth), density))[asked.point_of]
 
-    def _density(self, block: Neighbours, kth: Array) -> Array:
+    def _density(self, near: Neighbours, kth: Array) -> Array:
         """The density of the points asked, from the k-th distances of those stored."""
-        least = kth[block.places] if self.reachability else 0.0
-        return np.asarray(1 / (block.mean(np.maximum(block.distances, least)) + NEVER_NOTHING))
-
-    def _factor(self, block: Neighbours, own: Array, density: Array) -> Array:
-        """How densely their neighbours lie, in units of how densely the points asked do."""
-        return np.asarray(block.mean(density[block.places]) / own)
+        least = kth[near.pairs.stored] if self.reachability else 0.0
+        return np.asarray(1 / (near.mean(np.maximum(near.pairs.distance, least)) + NEVER_NOTHING))
 
     def deviations(self, table: Table) -> Array:
         """What each column adds to the squared distances to the neighbours."""
@@ -116,3 +112,8 @@ class LocalOutlierFactor(Detector):
         check_stored(len(self.columns_), self.stored_, self.k_)
         if not self.kth_.shape == self.density_.shape == self.own_.shape == (len(self.stored_),):
             raise ValueError("the densities of lof do not fit its stored rows")
+
+
+def _factor(near: Neighbours, own: Array, density: Array) -> Array:
+    """How densely their neighbours lie, in units of how densely the points asked do."""
+    return np.asarray(near.mean(density[near.pairs.stored]) / own)

@@ -13,7 +13,7 @@ Assumes:
     That one column is enough; it is the yardstick for methods that use more.
 
 Cost:
-    A sort per numeric column to fit, one look-up per row to predict. The splits of a protocol share the sort.
+    A sort per numeric column to fit, one look-up per row to predict.
 
 Choices:
     Columns that are wrong equally often: the first in the file. Classes that tie inside a value: the one with more
@@ -24,31 +24,43 @@ Choices:
 
 from __future__ import annotations
 
-import sys
+from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.explanation import Explanation, Section
-from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
-from mlcli.core.tables import MISSING_CODE, Array, Codes, Table
-from mlcli.models.baselines._held_out import shares_outside, sums_are_exact
-from mlcli.models.baselines._rules import Rule, rule_on, value_count, value_names, value_of
+from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
 from mlcli.tasks.classification import Classifier, LabelledRows
 
-COMPILED_FROM = 2_000_000
-"""From how many parts × rows × columns on loading compiled loops (0.3 s) pays."""
-LOADED_FROM = 100_000
-"""From how many they are faster once others are loaded."""
 NO_COLUMN = Column("no column", "nominal")
 """Stands in for the columns of a table without any; all its cells are missing, so that a rule on it is zero-r."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """``totals`` (weight by value and class) has a row per value of the column and a last one for missing cells.
+
+    The values of a coded column are its levels, those of a numeric one the intervals between ``cuts``.
+    """
+
+    column: Column
+    cuts: Array
+    totals: Array
+
+    @property
+    def wrong(self) -> float:
+        """The weight of the training rows that the rule gets wrong."""
+        return float(self.totals.sum() - self.totals.max(axis=1).sum())
 
 
 @register("one-r", reference="Holte 1993, Very simple classification rules perform well")
@@ -76,16 +88,6 @@ class OneR(Classifier):
         self.wrong_ = np.array([rule.wrong for rule in rules])
         chosen = self._chosen(rules)
         self.feature_, self.cuts_, self.totals_ = chosen.column, chosen.cuts, chosen.totals
-
-    def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """Each column sorted once, and the rows of each part taken from its totals; with steps, a fit to each."""
-        names = [column.name for column in data.table.columns]
-        work = round_.parts * len(data) * len(names)
-        enough = LOADED_FROM if "mlcli.kernels" in sys.modules else COMPILED_FROM
-        if steps or work < enough or not sums_are_exact(data.weights) or self.feature not in (None, *names):
-            return None
-        answers = shares_outside(data, round_, self.min_bucket, names.index(self.feature) if self.feature else -1)
-        return None if answers is None else HeldOut(answers, np.zeros(round_.parts, bool), "columns sorted once")
 
     def _chosen(self, rules: list[Rule]) -> Rule:
         if self.feature is not None:
@@ -146,3 +148,79 @@ class OneR(Classifier):
 
 def _missing_cells(table: Table) -> Codes:
     return np.full(len(table), MISSING_CODE, np.int32)
+
+
+def rule_on(column: Column, cells: NDArray[Any], data: LabelledRows, min_bucket: float) -> Rule:
+    """The rule that training rows give for one column."""
+    cuts = np.empty(0) if column.coded else _cuts(cells, data, min_bucket)
+    slots = value_count(column, cuts) + 1
+    which = value_of(column, cells, cuts)
+    totals = _totals(np.where(which < 0, slots - 1, which), slots, data.y, data.weights, len(data.classes))
+    return Rule(column, cuts, totals)
+
+
+def _totals(which: Rows, slots: int, y: Codes, weights: Array, classes: int) -> Array:
+    """The weight of each class in each slot."""
+    counted = np.bincount(which * classes + y, weights, slots * classes)
+    return np.asarray(counted, np.float64).reshape(slots, classes)
+
+
+def value_count(column: Column, cuts: Array) -> int:
+    """How many values the rule on a column tells apart, missing aside."""
+    return len(column.levels) if column.coded else len(cuts) + 1
+
+
+def value_of(column: Column, cells: NDArray[Any], cuts: Array) -> Rows:
+    """The value of each cell as the row of ``totals`` it belongs to; a cell on a cut is below it."""
+    if column.coded:
+        return cells.astype(np.intp)
+    return np.where(np.isnan(cells), -1, np.searchsorted(cuts, cells, side="left"))
+
+
+def value_names(column: Column, cuts: Array) -> tuple[str, ...]:
+    """The values in words, with "missing" at the end."""
+    if column.coded:
+        return (*column.levels, "missing")
+    if len(cuts) == 0:
+        return ("any", "missing")
+    middle = (f"{low:.10g} to {high:.10g}" for low, high in pairwise(cuts))
+    return (f"≤ {cuts[0]:.10g}", *middle, f"> {cuts[-1]:.10g}", "missing")
+
+
+def _cuts(cells: Array, data: LabelledRows, min_bucket: float) -> Array:
+    """Where Holte cuts a column; the larger class stands first, so that it wins the ties inside an interval."""
+    counted = ~np.isnan(cells) & (data.weights > 0)
+    values, which = np.unique(cells[counted], return_inverse=True)
+    totals = _totals(which, len(values), data.y[counted], data.weights[counted], len(data.classes))
+    totals = totals[:, np.argsort(-data.class_totals, kind="stable")]
+    ends = _without_equal_neighbours(_interval_ends(totals, min_bucket), totals)[:-1]
+    below, above = values[ends - 1], values[ends]
+    halfway = below + (above - below) / 2
+    # Between two neighbouring floats there is no number halfway; the lower one then is the cut.
+    return np.asarray(np.where(halfway < above, halfway, below))
+
+
+def _interval_ends(totals: Array, min_bucket: float) -> Rows:
+    """The position after the last value of each interval, from the class totals of sorted values (n × K)."""
+    reached = np.concatenate([np.zeros((totals.shape[1], 1)), np.cumsum(totals.T, axis=1)], axis=1).tolist()
+    leaders = totals.argmax(axis=1).tolist()
+    ends, end = [], 0
+    while end < len(totals):
+        start = end
+        filled = min(bisect_left(of_class, of_class[start] + min_bucket, start) for of_class in reached)
+        # Beside huge weights an interval's few rows may vanish; it takes a value all the same.
+        end = min(max(filled, start + 1), len(totals))
+        gained = [of_class[end] - of_class[start] for of_class in reached]
+        leader = gained.index(max(gained))
+        while end < len(totals) and leaders[end] == leader:
+            end += 1
+        ends.append(end)
+    return np.array(ends, np.intp)
+
+
+def _without_equal_neighbours(ends: Rows, totals: Array) -> Rows:
+    """The ends that are left when neighbouring intervals with the same leader become one."""
+    if len(ends) == 0:
+        return ends
+    leaders = np.add.reduceat(totals, np.concatenate([[0], ends[:-1]]), axis=0).argmax(axis=1)
+    return np.asarray(ends[np.append(leaders[1:] != leaders[:-1], True)])

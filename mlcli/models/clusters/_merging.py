@@ -1,4 +1,4 @@
-"""How groups merge, two by two, from single rows to all in one.
+"""How groups merge, two by two, from single rows to all in one, by any linkage.
 
 Small tables are merged by a matrix of distances in NumPy. Of large ones, single, centroid and ward hold no more
 than the rows, complete and average a matrix.
@@ -6,13 +6,13 @@ than the rows, complete and average a matrix.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.models.clusters._linkages import LINKAGES, Parts
 
 COMPILED_FROM = 1_500
 """From how many rows on loading the compiled loops (0.3 s) pays."""
@@ -22,6 +22,43 @@ MATRIX_FREE = ("single", "centroid", "ward")
 
 Found = tuple[Rows, Array]
 """Two rows of each merge, one of either group, and its height."""
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """The distances of a merged group from those of its two parts (Lance & Williams 1967).
+
+    ``joined`` takes the distances of both to every group and to each other, and the sizes of both and of all.
+    """
+
+    joined: Callable[[Array, Array, float, float, float, Array], Array]
+    squared: bool = False
+    """Whether the formula is one of squared distances; the heights are their roots."""
+
+
+def _average(first: Array, second: Array, between: float, a: float, b: float, sizes: Array) -> Array:
+    """The mean distance between their rows."""
+    return a / (a + b) * first + b / (a + b) * second
+
+
+def _centroid(first: Array, second: Array, between: float, a: float, b: float, sizes: Array) -> Array:
+    """The squared distance between their means."""
+    one, other = a / (a + b), b / (a + b)
+    return one * first + other * second - one * other * between
+
+
+def _ward(first: Array, second: Array, between: float, a: float, b: float, sizes: Array) -> Array:
+    """Twice what merging adds to the sum of squared distances to the means."""
+    return ((a + sizes) * first + (b + sizes) * second - sizes * between) / (a + b + sizes)
+
+
+LINKAGES = {
+    "single": Linkage(lambda first, second, *_: np.minimum(first, second)),
+    "complete": Linkage(lambda first, second, *_: np.maximum(first, second)),
+    "average": Linkage(_average),
+    "centroid": Linkage(_centroid, squared=True),
+    "ward": Linkage(_ward, squared=True),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +121,9 @@ def merged_by_matrix(X: Array, linkage: str) -> Found:
         first = _nearest_to_any(distances, low, near)
         i, j = sorted((first, int(near[first])))
         pairs[step], heights[step] = (i, j), distances[i, j]
-        parts = Parts(distances[i], distances[j], heights[step], (sizes[i], sizes[j]), sizes)
+        joined = rule.joined(distances[i], distances[j], heights[step], sizes[i], sizes[j], sizes)
         alive[j], sizes[i] = False, sizes[i] + sizes[j]
-        joined = np.where(alive, rule.joined(parts), np.inf)
+        joined = np.where(alive, joined, np.inf)
         joined[i] = np.inf
         distances[i] = distances[:, i] = joined
         distances[j] = distances[:, j] = low[j] = np.inf
@@ -118,7 +155,7 @@ def squared_between(X: Array) -> Array:
 
 def merged_by_loops(X: Array, linkage: str) -> Found:
     """The same in compiled loops."""
-    from mlcli.kernels.merging import (
+    from mlcli.kernels.clusters.merging import (
         AVERAGE,
         CENTROID,
         COMPLETE,

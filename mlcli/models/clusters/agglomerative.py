@@ -36,10 +36,9 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.draws import draws
 from mlcli.models.clusters._dendrogram import dendrogram, last_merges
-from mlcli.models.clusters._linkages import LINKAGES
-from mlcli.models.clusters._merging import Merges, merges_of
-from mlcli.models.clusters._numbering import largest_first
+from mlcli.models.clusters._merging import LINKAGES, Merges, merges_of
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
+from mlcli.tasks.groups import largest_first
 
 
 @register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011")

@@ -33,12 +33,10 @@ from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.models.clusters._lloyd import Lloyd, Settled, Stop
-from mlcli.models.clusters._nearest import nearest, squared_lengths
-from mlcli.models.clusters._numbering import largest_first
-from mlcli.models.clusters._placing import placing_for
-from mlcli.models.clusters._starts import STARTS, Cloud, cloud_of
+from mlcli.engines.centres import STARTS, Cloud, cloud_of, nearest, squared_lengths
+from mlcli.models.clusters._lloyd import Lloyd, Settled, Stop, placing_for
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
+from mlcli.tasks.groups import largest_first
 
 BETTER = 1e-12
 """The share of the sum of squares by which a restart must be better than one before it."""
@@ -53,7 +51,7 @@ class KMeans(Clusterer):
     start: str = param("k-means-plus-plus", "how the first centres are found", choices=tuple(STARTS))
     restarts: int = param(10, "how often it begins anew; the best is kept", ge=1)
     tolerance: float = param(
-        1e-4, "stops when the squared ways of all centres sum up to this share of a column's mean variance", ge=0
+        1e-4, "stops when the squared moves of all centres sum up to this share of a column's mean variance", ge=0
     )
     changes: int = param(0, "stops when no more rows than these change their group", ge=0)
     max_iterations: int = param(300, "how often centres move at most", ge=1)

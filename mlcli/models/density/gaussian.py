@@ -1,4 +1,4 @@
-"""Gaussian: describes all rows by one bell, its mean and its covariance.
+"""Gaussian: describes all rows by one Gaussian, its mean and its covariance.
 
 Formula:
     p(x) = exp(−½ (x − μ)ᵀ Σ⁻¹ (x − μ)) / √((2π)^p |Σ|), with μ = Σᵢ wᵢ xᵢ / W and
@@ -31,10 +31,16 @@ from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows, Table
-from mlcli.models.density._components import component_tables, refuse_misshapen
-from mlcli.models.density._forms import FORMS
-from mlcli.models.density._mixture import Mixture
-from mlcli.models.density._rows import SET_BY_FLOOR, described_part, refuse_strange_columns, spread_of
+from mlcli.engines.covariances import FORMS
+from mlcli.engines.em import Mixture
+from mlcli.models.density._components import (
+    SET_BY_FLOOR,
+    component_tables,
+    described_part,
+    refuse_misshapen,
+    refuse_strange_columns,
+    spread_of,
+)
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
 
@@ -72,7 +78,7 @@ class Gaussian(DensityEstimator):
             warnings.warn(SET_BY_FLOOR, MlcliWarning, stacklevel=2)
 
     def log_density(self, table: Table) -> Array:
-        """The logarithm of the bell at each row."""
+        """The logarithm of the density at each row."""
         return self._as_mixture().log_density(described_part(table, self.varies_))
 
     def free_parameters(self) -> int:

@@ -1,4 +1,4 @@
-"""Gaussian mixture: describes rows as drawn from several bells, each with its share, mean and covariance.
+"""Gaussian mixture: describes rows as drawn from several Gaussians, each with its share, mean and covariance.
 
 Formula:
     p(x) = Σ_k π_k N(x | μ_k, Σ_k), fitted by expectation-maximisation:
@@ -8,22 +8,22 @@ Formula:
     As a clustering it puts each row into the component that is most responsible for it.
 
 Assumes:
-    As many kinds of rows as `components`, each a bell. `diagonal` has columns vary independently within a
-    component, `spherical` alike as well. The likelihood has many peaks: `restarts` starts are climbed, and the
-    best one counts.
+    As many kinds of rows as `components`, each a Gaussian. `diagonal` has columns vary independently within a
+    component, `spherical` alike as well. The likelihood has many peaks: EM begins at `restarts` starts, and the
+    best end counts.
 
 Cost:
     restarts × rounds × rows × components × columns² (columns, unless the covariance is full).
 
 Choices:
     Starts are groups around rows, drawn as k-means draws its first centres: far apart, or at random; either way by
-    what stands in the rows, so their order does not matter. A round ends the climb when the gain in log-likelihood
-    per row (`stop: log-likelihood`), or every change of a share, mean or deviation (`parameters`), is below
-    `tolerance`.
+    what stands in the rows, so their order does not matter. EM ends when the gain of a round in
+    log-likelihood per row (`stop: log-likelihood`), or its every change of a share, mean or deviation
+    (`parameters`), is below `tolerance`.
     No direction of a component has a variance below `floor` times the variance of the columns over all rows: a
     component that sits on one row would have an infinite density. This is a limit within which each M-step is the
     likeliest, not an addition to the covariances as elsewhere, so the log-likelihood never falls; components that
-    are wider than the floor are those of plain EM. A climb that ends on the floor (say, on rows whose cells were
+    are wider than the floor are those of plain EM. A start that ends on the floor (say, on rows whose cells were
     rounded to the same value) counts only where all do, however likely it looks. Components are numbered from the
     largest share down. A column with one value in all training rows is left out, with a warning.
 """
@@ -36,21 +36,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.errors import MlcliWarning
+from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.models.density._climbing import STOPS, Climb, Until, climbed
-from mlcli.models.density._components import component_tables, refuse_misshapen
-from mlcli.models.density._forms import FORMS
-from mlcli.models.density._mixture import Mixture, from_groups
-from mlcli.models.density._rows import SET_BY_FLOOR, described_part, refuse_strange_columns, spread_of
-from mlcli.models.density._starts import STARTS, ground_of
+from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.engines.centres import STARTS as CENTRES
+from mlcli.engines.centres import Cloud, cloud_of, nearest, squared_lengths
+from mlcli.engines.covariances import FORMS
+from mlcli.engines.em import CRITERIA, Mixture, Optimum, StopRule, from_groups, maximise_likelihood
+from mlcli.models.density._components import (
+    SET_BY_FLOOR,
+    component_tables,
+    described_part,
+    refuse_misshapen,
+    refuse_strange_columns,
+    spread_of,
+)
 from mlcli.tasks.clustering import Clusterer
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
 
+STARTS = {name: CENTRES[name] for name in ("k-means-plus-plus", "random-points")}
+"""Those whose centres are rows: each of these has itself in its group."""
 SHARE_DECIMALS = 9
 """Shares that agree to so many decimals are equal, so that rounding does not number components anew."""
 
@@ -70,10 +78,10 @@ class GaussianMixture(DensityEstimator, Clusterer):
     components: int = param(3, "how many Gaussians", ge=1, tune=(1, 10))
     covariance: str = param("full", "how columns vary together within a component", choices=FORMS)
     start: str = param("k-means-plus-plus", "which rows the first components lie around", choices=STARTS)
-    restarts: int = param(5, "how many starts are climbed; the best one counts", ge=1)
-    stop: str = param("log-likelihood", "what must become smaller than the tolerance", choices=STOPS)
+    restarts: int = param(5, "at how many starts EM begins; the best end counts", ge=1)
+    stop: str = param("log-likelihood", "what must become smaller than the tolerance", choices=CRITERIA)
     tolerance: float = param(1e-6, "a round that changes less than this is the last", ge=0)
-    max_iterations: int = param(500, "most rounds of one climb", ge=1)
+    max_iterations: int = param(500, "most rounds from one start", ge=1)
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
     varies_: Rows = learned()
@@ -88,22 +96,29 @@ class GaussianMixture(DensityEstimator, Clusterer):
         return Accepts(weights=True, prefers_scaled=True)
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
-        """Climb from every start, and keep the best mixture."""
+        """Run EM from every start, and keep the best mixture."""
         data = data.counted()
         self.varies_, mean, deviation = spread_of(data)
         X, weights = described_part(data.table, self.varies_), data.weights
         floor, form = self.floor * deviation**2, FORMS[self.covariance]
-        ground = ground_of(X, mean, deviation, weights)
-        until = Until(self.stop, self.tolerance, self.max_iterations, deviation)
-        starts = (
-            from_groups(X, weights, ground.groups(self.components, self.start, rng), form, floor)
-            for _ in range(self.restarts)
-        )
-        best = max((climbed(X, weights, start, floor, until) for start in starts), key=Climb.merit)
+        rule = StopRule(self.stop, self.tolerance, self.max_iterations, deviation)
+        Z = (X - mean) / deviation
+        cloud = cloud_of(Z, weights)
+        starts = (from_groups(X, weights, self._groups(Z, cloud, rng), form, floor) for _ in range(self.restarts))
+        best = max((maximise_likelihood(X, weights, start, floor, rule) for start in starts), key=Optimum.merit)
         self._keep(best)
-        if best.grounded:
+        if best.on_floor:
             whole = form.scatter(X - mean, weights) / weights.sum()
             warnings.warn(SET_BY_FLOOR if form.lies_on(floor, whole) else COLLAPSED, MlcliWarning, stacklevel=2)
+
+    def _groups(self, Z: Array, cloud: Cloud, rng: np.random.Generator) -> Flags:
+        """Which rows (n × components) are nearest to which of the centres that k-means would begin with."""
+        centres = STARTS[self.start](cloud, self.components, rng)
+        if len(centres) < self.components:
+            what = f"{self.components} components need as many different rows, and there are {len(centres)}"
+            raise FitError(what, hint="fewer components")
+        group = nearest(Z, centres, squared_lengths(Z)).group
+        return np.asarray(group[:, None] == np.arange(self.components))
 
     def log_density(self, table: Table) -> Array:
         """The logarithm of the mixture at each row."""
@@ -129,22 +144,22 @@ class GaussianMixture(DensityEstimator, Clusterer):
     def explain(self) -> Explanation:
         """The components, and how they were found."""
         starts = f"the best of {self.restarts} starts" if self.restarts > 1 else "one start"
-        said = f"{starts} ({self.start}), {self.rounds_} rounds; {self.free_parameters()} numbers were fitted"
+        text = f"{starts} ({self.start}), {self.rounds_} rounds; {self.free_parameters()} numbers were fitted"
         columns = [self.columns_[place] for place in self.varies_]
-        return (*component_tables(self.mixture(), columns), Section("Climb", lines=(said,)))
+        return (*component_tables(self.mixture(), columns), Section("Expectation-maximisation", lines=(text,)))
 
     def check_learned(self) -> None:
         """A mixture that fits the columns."""
         refuse_strange_columns(self.varies_, len(self.columns_))
         refuse_misshapen(self.mixture(), len(self.varies_))
 
-    def _keep(self, climb: Climb) -> None:
-        if not climb.settled:
+    def _keep(self, best: Optimum) -> None:
+        if not best.converged:
             what = f"the mixture was still changing after {self.max_iterations} rounds; raise max_iterations"
             warnings.warn(what, MlcliWarning, stacklevel=3)
-        found = climb.mixture
+        found = best.mixture
         order = np.argsort(-np.round(found.shares, SHARE_DECIMALS), kind="stable")
         self.shares_, self.means_, self.covariances_ = (
             part[order] for part in (found.shares, found.means, found.covariances)
         )
-        self.rounds_ = len(climb.log_likelihoods) - 1
+        self.rounds_ = len(best.log_likelihoods) - 1

@@ -19,9 +19,9 @@ Assumes:
 Cost:
     Nothing to fit; n·p per row asked, or about 2^p·log n by a k-d tree, which is taken for euclidean distances
     where few columns meet many rows. Euclidean and cosine pairs are screened by blocks of a matrix product and the
-    few that may be near are measured exactly, so that screening changes no answer. All splits of a protocol
-    cost about one search among all rows (euclidean and manhattan, with standardise, impute and one-hot in front),
-    and cells that differ in k only share it.
+    few that may be near are measured exactly, so that screening changes no answer. Leave-one-out costs about one
+    search among all rows (euclidean and manhattan, with standardise, impute and one-hot in front), which cells
+    that differ in k only share; folds are fitted one by one.
 
 Choices:
     Rows as near as the k-th all vote unless ``tied_distance`` says otherwise: only then, and with ``majority``,
@@ -43,17 +43,16 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
-from mlcli.core.held_out import HeldOut, Round, totals_outside
+from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.models.neighbours._certainty import tie_in_doubt, votes_in_doubt
-from mlcli.models.neighbours._distances import DISTANCES, Distance
-from mlcli.models.neighbours._held_out import Searched, rows_to_find, searched
-from mlcli.models.neighbours._points import Points
-from mlcli.models.neighbours._search import Pairs, candidates, of_each
-from mlcli.models.neighbours._votes import (
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.neighbours.distances import DISTANCES, Distance
+from mlcli.engines.neighbours.leave_one_out import others_of_each
+from mlcli.engines.neighbours.points import Points
+from mlcli.engines.neighbours.search import Pairs, nearest
+from mlcli.engines.neighbours.votes import (
     TIES,
     VOTES,
     WHOLE,
@@ -131,7 +130,7 @@ class NearestNeighbours(Classifier, Regressor):
         """For batches of the rows asked: the training rows that vote on them, and what each vote counts."""
         asked = self._distance.points(table, self.spans_)
         stored = Points(self.numbers_, self.codes_)
-        for pairs in candidates(self._distance, asked, stored, seats_needed(self.weights_, self.k)):
+        for pairs in nearest(self._distance, asked, stored, seats_needed(self.weights_, self.k)):
             yield self._voting(pairs, self.weights_, self.outputs_)
 
     def _voting(self, pairs: Pairs, weights: Array, outputs: Array) -> tuple[Pairs, Array]:
@@ -145,34 +144,21 @@ class NearestNeighbours(Classifier, Regressor):
         return np.concatenate(means)
 
     def held_out(self, data: SupervisedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """One search for the neighbours of all rows outside their parts, in the scales that steps learn there."""
-        if self.tied_distance == "random":
+        """Leave-one-out by one search among all rows; folds, and what a fit would warn of, are left to fits."""
+        if self.tied_distance == "random" or (data.weights.sum() - data.weights < self.k * WHOLE).any():
             return None
-        search = searched(data, round_, steps, self.distance)
-        count = None if search is None else rows_to_find(search, data.weights, self.k)
-        if search is None or count is None or self._too_few(data, round_):
+        others = others_of_each(data, round_, steps, self.distance)
+        if others is None:
             return None
-        answers, doubtful = np.zeros((len(data), data.outputs.shape[1])), search.space.scales.refused.copy()
-        for pairs in search.pairs(count):
-            rows = search.order.asked[pairs.asked[pairs.begins]]
+        answers, doubtful = np.zeros((len(data), data.outputs.shape[1])), others.scales.refused.copy()
+        for pairs in others.nearest(seats_needed(data.weights[data.weights > 0], self.k)):
+            rows = pairs.asked[pairs.begins]
             voters, votes = self._voting(pairs, data.weights, data.outputs)
             answers[rows] = mean_outputs(voters, votes, data.outputs)
-            if not search.space.scales.exact:
-                doubt = self._in_doubt(search, pairs, voters, data.weights, answers[rows])
-                doubtful[round_.part[rows[doubt]]] = True
+            marks = [kth_distance(pairs, data.weights[pairs.stored], self.k)]
+            marks += [pairs.of_each(np.minimum)] if self.tied_vote == "nearest" else []
+            doubtful[rows] |= others.in_doubt(pairs, marks, voters, self.weights, answers[rows])
         return HeldOut(answers, doubtful, "one search")
-
-    def _too_few(self, data: SupervisedRows, round_: Round) -> bool:
-        """Whether some part has fewer rows outside it than vote, which a fit warns of."""
-        return bool((totals_outside(data.weights[:, None], round_) < self.k * WHOLE).any())
-
-    def _in_doubt(self, search: Searched, pairs: Pairs, voters: Pairs, weights: Array, means: Array) -> Flags:
-        """For each asked row whether distances that round differently could change its answer."""
-        rounding = search.rounding(pairs)
-        doubt = tie_in_doubt(pairs, kth_distance(pairs, weights, self.k), rounding)
-        if self.tied_vote == "nearest":
-            doubt |= tie_in_doubt(pairs, of_each(np.minimum, pairs), rounding)
-        return doubt | votes_in_doubt(voters, self.weights, search.rounding(voters), means)
 
     def explain(self) -> Explanation:
         """What is stored, and who votes."""
@@ -194,19 +180,17 @@ class NearestNeighbours(Classifier, Regressor):
         )
 
     def check_learned(self) -> None:
-        """Every block must speak of the same rows, and of these columns."""
+        """Every block has the same rows, and as many lines as the distance makes of these columns."""
         blocks = self.numbers_, self.codes_, self.outputs_
         if any(block.ndim != 2 for block in blocks) or self.weights_.ndim != 1 or len(self.weights_) == 0:
             raise ValueError("the stored rows of knn have other shapes than rows have")
         if {self.numbers_.shape[1], self.codes_.shape[1], len(self.outputs_)} != {len(self.weights_)}:
             raise ValueError("the stored rows of knn do not fit together")
         nothing = Table.of(((column, np.empty(0)) for column in self.columns_), 0)
-        seen = (
-            self._distance.points(nothing, self.spans_) if self.spans_.shape == nothing.numbers.shape[1:] else None
-        )
-        if seen is None or (len(seen.numbers), len(seen.codes)) != (len(self.numbers_), len(self.codes_)):
+        if self.spans_.shape != nothing.numbers.shape[1:]:
             raise ValueError("the stored rows of knn have other columns")
-        if not (
-            np.isfinite(self.outputs_).all() and np.isfinite(self.weights_).all() and (self.weights_ > 0).all()
-        ):
+        lines = self._distance.points(nothing, self.spans_)
+        if (len(lines.numbers), len(lines.codes)) != (len(self.numbers_), len(self.codes_)):
+            raise ValueError("the stored rows of knn have other columns")
+        if not (np.isfinite(self.outputs_).all() and np.isfinite(self.weights_).all() and self.weights_.min() > 0):
             raise ValueError("the stored rows of knn have outputs or weights that cannot be")

@@ -31,11 +31,13 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.models.recommendation._biases import extremes
 from mlcli.tasks.recommendation import Ratings, Recommender
 
 MOST_TURNS = 10_000
+SHOWN = 5
+"""How many of the highest, and of the lowest, are shown."""
 STILL = 1e-11
 """The largest move that counts as none, as a share of the largest distance from the mean."""
 
@@ -89,3 +91,13 @@ class UserItemBias(Recommender):
         super().check_learned()
         if (self.user_bias_.shape, self.item_bias_.shape) != (self.user_ratings_.shape, self.item_ratings_.shape):
             raise ValueError("the biases do not fit the users and items")
+
+
+def extremes(column: Column, biases: Array, ratings: Array) -> Section:
+    """The users, or items, that are rated highest and lowest, with how many training ratings they have."""
+    known = np.flatnonzero(ratings[:-1] > 0)
+    order = known[np.argsort(-biases[known], kind="stable")]
+    shown = order if len(order) <= 2 * SHOWN else np.concatenate([order[:SHOWN], order[-SHOWN:]])
+    rows = tuple((column.levels[code], float(biases[code]), float(ratings[code])) for code in shown)
+    title = f"What '{column.name}' adds to the mean: the highest and the lowest of {len(order)}"
+    return Section(title, header=(column.name, "bias", "ratings"), rows=rows)

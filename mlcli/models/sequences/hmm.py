@@ -36,10 +36,8 @@ from mlcli.core.explanation import Cell, Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.models.sequences._ngrams import SMOOTHINGS, count_ngrams
-from mlcli.models.sequences._observed import counted, observations, observed_column
-from mlcli.models.sequences._posteriors import tag_probabilities
-from mlcli.models.sequences._viterbi import logarithm, most_probable_tags
+from mlcli.engines.sequences import logarithm, most_probable_tags, tag_probabilities
+from mlcli.models.sequences._counts import SMOOTHINGS, count_ngrams, counted, observations, observed_column
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 
 ORDERS = {"bigram": 2, "trigram": 3}

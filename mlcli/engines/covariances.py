@@ -1,0 +1,140 @@
+"""What a covariance may look like: full, diagonal or spherical, each with its arithmetic.
+
+A full covariance is a matrix (p × p), the others are the variances of the columns (p). Each is kept at or above a
+floor, variances far smaller than any that matter: without it a component on a single row would have an infinite
+density. The floored covariance is the likeliest of those that are allowed, not the likeliest of all plus
+something, which is why the log-likelihood of EM never falls.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.tables import Array
+
+NEAR = 1e-3
+"""A covariance within this share of the floor lies on it: EM ends a little above."""
+
+
+class Full:
+    """Columns may vary together in any way: a matrix."""
+
+    def free_parameters(self, columns: int) -> int:
+        """How many numbers one covariance takes; a matrix is symmetric."""
+        return columns * (columns + 1) // 2
+
+    def shape(self, columns: int) -> tuple[int, ...]:
+        """The shape of one covariance."""
+        return columns, columns
+
+    def scatter(self, deviations: Array, weights: Array) -> Array:
+        """The weighted sum of squares, and of products where the form needs them."""
+        return np.asarray((deviations * weights[:, None]).T @ deviations)
+
+    def square(self, shift: Array) -> Array:
+        """The scatter of a single row of weight 1."""
+        return np.outer(shift, shift)
+
+    def likeliest(self, scatter: Array, floor: Array) -> Array:
+        """The likeliest covariance at or above the floor; ``scatter`` is divided by its weight.
+
+        With the floor as unit, eigenvalues below 1 are raised to 1.
+        """
+        if not floor.all() or _is_definite(scatter - np.diag(floor)):
+            return scatter
+        unit = np.sqrt(floor)
+        values, vectors = np.linalg.eigh(scatter / np.outer(unit, unit))
+        return np.asarray((vectors * np.maximum(values, 1.0)) @ vectors.T * np.outer(unit, unit))
+
+    def lies_on(self, floor: Array, covariance: Array) -> bool:
+        """Whether the covariance is as narrow as the floor in some direction."""
+        return not _is_definite(covariance - np.diag(floor) * (1 + NEAR))
+
+    def whitener(self, covariance: Array) -> tuple[Array, float]:
+        """What makes deviations uncorrelated with variance 1, and the logarithm of its determinant."""
+        try:
+            factor = np.linalg.cholesky(covariance)
+        except np.linalg.LinAlgError:
+            hint = "raise 'floor', or leave out columns that follow from others"
+            raise FitError("a covariance is singular: its columns follow from each other", hint=hint) from None
+        return np.linalg.inv(factor).T, -float(np.log(np.diag(factor)).sum())
+
+    def squared_lengths(self, deviations: Array, whitener: Array) -> Array:
+        """The squared Mahalanobis distance of each row."""
+        whitened = deviations @ whitener
+        return np.asarray(np.einsum("ij,ij->i", whitened, whitened))
+
+    def deviations(self, covariance: Array) -> Array:
+        """The standard deviation of each column."""
+        return np.sqrt(np.diag(covariance))
+
+
+class Diagonal:
+    """Columns vary independently: a variance for each; the methods are those of ``Full``."""
+
+    def free_parameters(self, columns: int) -> int:
+        """A variance for each column."""
+        return columns
+
+    def shape(self, columns: int) -> tuple[int, ...]:
+        """A variance for each column."""
+        return (columns,)
+
+    def scatter(self, deviations: Array, weights: Array) -> Array:
+        """Squares."""
+        return np.asarray(weights @ (deviations * deviations))
+
+    def square(self, shift: Array) -> Array:
+        """Squares."""
+        return shift * shift
+
+    def likeliest(self, scatter: Array, floor: Array) -> Array:
+        """The variance of each column."""
+        return np.maximum(scatter, floor)
+
+    def lies_on(self, floor: Array, covariance: Array) -> bool:
+        """Whether some variance is hardly more."""
+        return bool((covariance <= floor * (1 + NEAR)).any())
+
+    def whitener(self, covariance: Array) -> tuple[Array, float]:
+        """One over the standard deviations."""
+        if not (covariance > 0).all():
+            raise FitError("a component has no spread in some column", hint="raise 'floor'")
+        return 1.0 / np.sqrt(covariance), -0.5 * float(np.log(covariance).sum())
+
+    def squared_lengths(self, deviations: Array, whitener: Array) -> Array:
+        """The length of scaled rows."""
+        return np.asarray((deviations * deviations) @ (whitener * whitener))
+
+    def deviations(self, covariance: Array) -> Array:
+        """The roots of the variances."""
+        return np.sqrt(covariance)
+
+
+class Spherical(Diagonal):
+    """Columns vary independently and alike: the same variance for each."""
+
+    def free_parameters(self, columns: int) -> int:
+        """One variance."""
+        return 1
+
+    def likeliest(self, scatter: Array, floor: Array) -> Array:
+        """The mean of the variances, for every column."""
+        return np.full_like(scatter, max(scatter.mean(), floor.mean()))
+
+    def lies_on(self, floor: Array, covariance: Array) -> bool:
+        """Whether the variance is hardly more."""
+        return bool(covariance[0] <= floor.mean() * (1 + NEAR))
+
+
+Form = Full | Diagonal
+FORMS: dict[str, Form] = {"full": Full(), "diagonal": Diagonal(), "spherical": Spherical()}
+
+
+def _is_definite(matrix: Array) -> bool:
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -1,0 +1,177 @@
+"""Leave-one-out from one search: the neighbours of each row among all others, in the scales learned without it.
+
+Steps learn a little differently without each row. A search in the usual scales looks so much farther than the last
+neighbour wanted that nobody is missed, and what it finds is measured as the row left out would see it. Where the
+rounding of distances could decide an answer (a tie, an equal vote), that answer is in doubt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from mlcli.core.held_out import Remembered, Round
+from mlcli.core.step import Step
+from mlcli.core.tables import Array, Flags, Rows
+from mlcli.engines.neighbours.distances import DISTANCES
+from mlcli.engines.neighbours.points import Points, of_numbers
+from mlcli.engines.neighbours.scales import Scales, scales_outside
+from mlcli.engines.neighbours.screens import SAME, Margin
+from mlcli.engines.neighbours.search import Pairs, nearest
+from mlcli.tasks.classification import DECIMALS
+from mlcli.tasks.supervised import SupervisedRows
+
+BY_SCALES = ("euclidean", "manhattan")
+"""The distances whose neighbours are known nearly before scales are."""
+SHARED = 8
+"""At least so many neighbours are looked for, so that the next cell may find them, too."""
+KEPT_PAIRS = 2_000_000
+"""How many pairs are remembered for the same rows."""
+ANY_DISTANCE = 1e15
+"""So much stretched, the nearest row is as far as any."""
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+VOTE_DIGITS = 1e-10
+"""How wrong, relatively, a vote may be."""
+
+
+@dataclass(eq=False)
+class Others:
+    """For each row all others as near as the nearest wanted; found once for several k."""
+
+    distance: str
+    scales: Scales
+    weights: Array
+    _count: int = 0
+    _pairs: tuple[Pairs, ...] = field(default=())
+
+    def nearest(self, count: int) -> Iterator[Pairs]:
+        """For all rows in order: the others as near as the ``count`` nearest, and perhaps more."""
+        if count <= self._count:
+            yield from self._pairs
+            return
+        count, kept, size = max(count, SHARED), list[Pairs](), 0
+        for pairs in self._search(count):
+            yield pairs
+            size += len(pairs.asked)
+            kept = [*kept, pairs] if size <= KEPT_PAIRS else []
+        if size <= KEPT_PAIRS:
+            self._count, self._pairs = count, tuple(kept)
+
+    def _search(self, count: int) -> Iterator[Pairs]:
+        """One more is looked for, as a row is its own nearest; rows of weight 0 are nobody's neighbours."""
+        stored = np.flatnonzero(self.weights > 0)
+        points = of_numbers(self.scales.columns / self._usual)
+        found = nearest(
+            DISTANCES[self.distance], points, points.take(stored), min(count + 1, len(stored)), self._margin,
+            lambda here, there: self._between(here, stored[there]),
+        )  # fmt: skip
+        for pairs in found:
+            others = Pairs(pairs.asked, stored[pairs.stored], pairs.distance)
+            yield others.keep(others.asked != others.stored)
+
+    def _between(self, here: Rows, there: Rows) -> Array:
+        """The distances of pairs of rows, as seen without the first."""
+        scales = self.scales
+        steps = scales.columns[here] - scales.columns[there]
+        if scales.gaps.any():
+            steps += scales.fill[here] * (scales.gaps[here] - scales.gaps[there])
+        return DISTANCES[self.distance].between(of_numbers(steps / scales.unit[here]), self._nowhere)
+
+    @cached_property
+    def _nowhere(self) -> Points:
+        return of_numbers(np.zeros((1, self.scales.columns.shape[1])))
+
+    @cached_property
+    def _usual(self) -> Array:
+        """The largest unit of each column: most rows leave it, but where a far-off row is left out it is less."""
+        unit = self.scales.unit
+        largest = np.where(np.isfinite(unit), unit, 0.0).max(axis=0, initial=0.0)
+        return np.where(largest > 0, largest, 1.0)
+
+    @cached_property
+    def _margin(self) -> Margin:
+        """How much farther apart than usual a pair may be without a row, by other units and other fillings."""
+        relative = self._usual / self.scales.unit
+        nearest, farthest = relative.min(axis=1, initial=np.inf), relative.max(axis=1, initial=0.0)
+        stretch = np.full(len(relative), ANY_DISTANCE)
+        np.divide(farthest, nearest, out=stretch, where=nearest > farthest / ANY_DISTANCE)
+        moved = np.abs(self.scales.fill / self._usual).sum(axis=1)
+        return Margin(stretch, moved + self._roundings)
+
+    @cached_property
+    def _roundings(self) -> Array:
+        """How wrong a distance from each row may be, beside what the distance itself adds."""
+        sizes = 2 * np.abs(self.scales.columns / self.scales.unit) + self.scales.size
+        return np.asarray(ROUNDING * sizes.sum(axis=1)) * (not self.scales.exact)
+
+    def in_doubt(self, pairs: Pairs, marks: list[Array], voters: Pairs, weights: str, means: Array) -> Flags:
+        """For each row whether the rounding of distances could change who votes, or what the votes make.
+
+        ``marks`` are distances for each pair up to which something counts; ``means`` is what the voters said.
+        """
+        doubt = np.zeros(len(means), bool)
+        if self.scales.exact:
+            return doubt
+        for mark in marks:
+            doubt |= self._tie_in_doubt(pairs, mark)
+        wrong = 2 * np.maximum.reduceat(self._rounding(voters) / DIVISORS[weights](voters), voters.begins)
+        return doubt | (wrong > VOTE_DIGITS) | _lead_in_doubt(means, wrong)
+
+    def _tie_in_doubt(self, pairs: Pairs, mark: Array) -> Flags:
+        """For each row whether some pair may or may not be as far as its ``mark``, one of its distances."""
+        apart, rounding = np.abs(pairs.distance - mark), self._rounding(pairs)
+        close = apart <= SAME * mark + rounding
+        doubtful = close & (apart + rounding > SAME * mark)
+        several = np.add.reduceat(close.astype(np.intp), pairs.begins) > 1
+        return several & np.logical_or.reduceat(doubtful, pairs.begins)
+
+    def _rounding(self, pairs: Pairs) -> Array:
+        """How wrong each distance may be; equal rows are at distance 0, however they are scaled."""
+        sizes = self._roundings[pairs.asked] + ROUNDING * pairs.distance
+        return sizes if self.scales.gaps.any() else np.where(pairs.distance == 0, 0.0, sizes)
+
+
+def _spread(voters: Pairs) -> Array:
+    """From the nearest to the farthest voter; infinite where they tie, as all votes are 1 then."""
+    farthest = voters.of_each(np.maximum)
+    spread = farthest - voters.of_each(np.minimum)
+    return np.where(spread <= SAME * farthest, np.inf, spread)
+
+
+DIVISORS: dict[str, Callable[[Pairs], Array]] = {
+    "uniform": lambda voters: np.full(len(voters.asked), np.inf),
+    "inverse": lambda voters: voters.distance + 1e-10,
+    "inverse-linear": _spread,
+}
+"""What distances are divided by in votes: a small one makes much of their rounding."""
+
+
+def _lead_in_doubt(means: Array, wrong: Array) -> Flags:
+    """Whether the two largest shares may or may not be counted as equal."""
+    if means.shape[1] < 2:
+        return np.zeros(len(means), bool)
+    second, first = np.partition(means, -2, axis=1)[:, -2:].T
+    lead, equal = first - second, first * 10.0**-DECIMALS
+    doubt = wrong * first
+    return np.asarray((lead - doubt <= equal) & (lead + doubt > equal) & (doubt > 0))
+
+
+_KNOWN: Remembered[Others | None] = Remembered()
+
+
+def others_of_each(data: SupervisedRows, round_: Round, steps: Sequence[Step], distance: str) -> Others | None:
+    """What all rows of leave-one-out are compared with; None where only a fit without each row can tell.
+
+    It is remembered with the rows until other steps, or another distance, are asked for.
+    """
+    if not round_.one_by_one or distance not in BY_SCALES:
+        return None
+
+    def made() -> Others | None:
+        scales = scales_outside(data.table, steps, data.weights, round_)
+        return None if scales is None else Others(distance, scales, data.weights)
+
+    return _KNOWN.of(data, (distance, repr(steps)), made)

@@ -1,0 +1,163 @@
+"""All stored rows as near as the k-th, for other rows or for each of themselves; equal rows are searched once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.tables import Array, Rows, Table
+from mlcli.engines.neighbours.distances import DISTANCES
+from mlcli.engines.neighbours.points import of_numbers
+from mlcli.engines.neighbours.screens import SAME
+from mlcli.engines.neighbours.search import Pairs, nearest
+from mlcli.engines.neighbours.votes import kth_distance
+from mlcli.tasks.anomaly import ScreenedRows
+
+KEPT_PAIRS = 4
+"""Up to how many times the wanted neighbours are kept; where more rows tie, they are searched anew."""
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """Points, each standing for one row or for several equal ones."""
+
+    points: Array
+    first: Rows
+    """For each point the place of a row that it stands for."""
+    point_of: Rows
+    """For each row the place of its point."""
+    counts: Rows
+    """How many rows each point stands for."""
+
+    @classmethod
+    def of(cls, rows: Array) -> Distinct:
+        """The rows that differ, told apart by their bytes, which is the fast way."""
+        in_bytes = np.ascontiguousarray(rows).view(f"V{rows.itemsize * rows.shape[1]}").ravel()
+        _, first, point_of, counts = np.unique(
+            in_bytes, return_index=True, return_inverse=True, return_counts=True
+        )
+        return cls(rows[first], first, point_of, counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Of consecutive points all others as near as the k-th row, and how many rows each of these stands for."""
+
+    pairs: Pairs
+    times: Array
+    kth: Array
+    """The k-th distance of each point."""
+
+    @property
+    def points(self) -> Rows:
+        """The points asked."""
+        return self.pairs.asked[self.pairs.begins]
+
+    @cached_property
+    def totals(self) -> Array:
+        """How many rows are neighbours of each point."""
+        return np.asarray(np.add.reduceat(self.times, self.pairs.begins))
+
+    def sum(self, values: Array) -> Array:
+        """The sum over the neighbours of each point, given a value (or a line of values) for each neighbour."""
+        return np.asarray(np.add.reduceat((values.T * self.times).T, self.pairs.begins, axis=0))
+
+    def mean(self, values: Array) -> Array:
+        """The mean over the neighbours of each point."""
+        return self.sum(values) / self.totals
+
+
+@dataclass(eq=False)
+class Neighbourhoods:
+    """The neighbours of all points asked, which can be gone through more than once."""
+
+    asked: Distinct
+    stored: Distinct
+    k: int
+    within: bool
+    """Whether the rows asked are the stored rows themselves: none is its own neighbour."""
+    _kept: list[Neighbours] | None = field(default=None, init=False)
+
+    def __iter__(self) -> Iterator[Neighbours]:
+        yield from self._searched() if self._kept is None else self._kept
+
+    def kept(self) -> Neighbourhoods:
+        """The same, remembered unless so many rows tie that memory would grow with their square."""
+        kept, pairs = [], 0
+        for block in self:
+            kept.append(block)
+            pairs += len(block.times)
+            if pairs > KEPT_PAIRS * self.k * len(self.asked.points):
+                return self
+        self._kept = kept
+        return self
+
+    def each(self, score: Callable[[Neighbours], Array]) -> Array:
+        """What is found for the points of each block, as one array."""
+        return np.concatenate([np.empty(0), *map(score, self)])
+
+    def _searched(self) -> Iterator[Neighbours]:
+        """Every point is the nearest to itself, where it is stored: one more is looked for."""
+        asked, stored = of_numbers(self.asked.points), of_numbers(self.stored.points)
+        count = min(self.k + self.within, len(stored))
+        for pairs in nearest(DISTANCES["euclidean"], asked, stored, count):
+            times = self.stored.counts[pairs.stored].astype(np.float64)
+            if self.within:
+                times -= pairs.asked == pairs.stored
+            yield as_near_as_the_kth(pairs.keep(times > 0), times[times > 0], self.k)
+
+
+def as_near_as_the_kth(pairs: Pairs, times: Array, k: int) -> Neighbours:
+    """Of pairs that stand for so many rows each, those up to the distance at which there are k rows."""
+    kth = kth_distance(pairs, times, k)
+    near = pairs.distance <= kth * (1 + SAME)
+    return Neighbours(pairs.keep(near), times[near], kth[pairs.begins])
+
+
+def neighbours_within(data: ScreenedRows, wanted: int) -> int:
+    """How many neighbours each training row can have; fewer than wanted are warned of."""
+    others = len(data) - 1
+    if others < 1:
+        raise FitError("at least two training rows are needed: a row is judged by the distance to others")
+    if not data.table.numbers.shape[1]:
+        raise FitError("there is no column to measure distances by")
+    if wanted > others:
+        message = f"neighbours = {wanted} but each training row has only {others} others: all of them count"
+        warnings.warn(message, MlcliWarning, stacklevel=3)
+    return min(wanted, others)
+
+
+def are_the_same(one: Array, other: Array) -> bool:
+    """Whether rows asked are the training rows, in their order."""
+    return one is other or (one.shape == other.shape and bool(np.array_equal(one, other)))
+
+
+def away_from_neighbours(table: Table, stored: Array, k: int) -> Array:
+    """What each column adds to the squared distances of a row to its neighbours, below 0 where it is lower."""
+    asked, others = Distinct.of(table.numbers), Distinct.of(stored)
+    added = np.zeros(asked.points.shape)
+    for block in Neighbourhoods(asked, others, k, within=False):
+        steps = asked.points[block.pairs.asked] - others.points[block.pairs.stored]
+        added[block.points] = np.copysign(block.sum(steps**2), block.sum(steps))
+    return added[asked.point_of]
+
+
+def stored_rows(stored: Array, k: int) -> Explanation:
+    """How much is stored."""
+    rows = (("training rows", len(stored)), ("columns", stored.shape[1]), ("neighbours", k))
+    note = "Nothing is learned but the rows themselves: a score comes from the nearest ones."
+    return (Section("Stored rows", header=("what", "value"), rows=rows, note=note),)
+
+
+def check_stored(columns: int, stored: Array, k: int) -> None:
+    """Refuse (ValueError) stored rows of other columns, and more neighbours than they have."""
+    if stored.ndim != 2 or stored.shape[1] != columns or not 1 <= k < len(stored):
+        raise ValueError("the stored rows do not fit the columns or the neighbours")
+    if not np.isfinite(stored).all():
+        raise ValueError("the stored rows hold something that is not a number")

@@ -1,0 +1,231 @@
+"""Exact search for the nearest stored points: list the pairs that may be near, then measure them.
+
+Pairs are listed by a screen of blocks, whose smallest values NumPy picks where pairs are few and compiled loops
+where they are many, or by a k-d tree. Whichever it is, the same neighbours at the same distances come out.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, log2
+
+import numpy as np
+
+from mlcli.core.tables import Array, Flags, Rows
+from mlcli.engines.neighbours.distances import Distance
+from mlcli.engines.neighbours.points import Points
+from mlcli.engines.neighbours.screens import SAME, LimitOf, Margin, ProductScreen, Screen, Values, rounded_up
+
+BLOCK_CELLS = 400_000
+"""How many values of a screen are held at once; never all pairs."""
+PAIRS_AT_ONCE = 200_000
+"""How many pairs are measured and counted at once (a block with more ties than that is taken whole)."""
+CELLS_AT_ONCE = 65_536
+"""How many cells of pairs are looked at at once."""
+GROUPS = 32
+"""Into how many groups per wanted neighbour the stored points are dealt; see ``picked_by_numpy``."""
+COMPILED_FROM = 25_000_000
+"""From how many pairs of rows on loading compiled loops (0.3 s) pays within ten splits."""
+LOADED_FROM = 10_000
+"""From how many pairs on they pay when they are loaded already."""
+TREE_PAYS = 60
+"""A tree is faster than a screen when there are so many rows, times the neighbours wanted, times 2^columns."""
+ROWS_OF_TREE = 4_096
+"""How many rows ask a tree at once."""
+LEAF = 32
+"""About how many rows a leaf of a tree holds."""
+
+Places = tuple[Rows, Rows]
+"""The asked and the stored point of pairs that may be near."""
+Pick = Callable[[Values, int, LimitOf], Places]
+Between = Callable[[Rows, Rows], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Asked and stored points that may be neighbours, sorted by asked point, then distance, then stored point."""
+
+    asked: Rows
+    stored: Rows
+    distance: Array
+
+    @cached_property
+    def begins(self) -> Rows:
+        """Where the pairs of each asked point begin."""
+        first = np.ones(len(self.asked), bool)
+        np.not_equal(self.asked[1:], self.asked[:-1], out=first[1:])
+        return np.flatnonzero(first)
+
+    @cached_property
+    def counts(self) -> Rows:
+        """How many pairs each asked point has."""
+        return np.diff(self.begins, append=len(self.asked))
+
+    def keep(self, which: Rows | Flags) -> Pairs:
+        """Some of the pairs, in the order given."""
+        return Pairs(self.asked[which], self.stored[which], self.distance[which])
+
+    def of_each(self, extreme: np.ufunc) -> Array:
+        """The extreme distance of each asked point, for each of its pairs."""
+        return np.repeat(extreme.reduceat(self.distance, self.begins), self.counts)
+
+
+def nearest(
+    distance: Distance,
+    asked: Points,
+    stored: Points,
+    count: int,
+    margin: Margin | None = None,
+    between: Between | None = None,
+) -> Iterator[Pairs]:
+    """For consecutive asked points: all stored points as near as the ``count`` nearest, and perhaps a few more.
+
+    With a ``margin`` points look farther. ``between`` measures pairs in the place of the distance, if it is given.
+    """
+    asked, stored = asked.by_point(), stored.by_point()
+    margin = margin or Margin.none(len(asked))
+    between = between or (lambda here, there: distance.between(asked.take(here), stored.take(there)))
+    for here, there in in_batches(_places(distance, asked, stored, count, margin)):
+        yield in_order(here, there, measured(between, here, there, stored.columns))
+
+
+def loops_pay(pairs: int) -> bool:
+    """Whether compiled loops are the faster way through so many pairs."""
+    loaded = "mlcli.kernels.neighbours.screening" in sys.modules
+    return pairs >= (LOADED_FROM if loaded else COMPILED_FROM)
+
+
+def _places(distance: Distance, asked: Points, stored: Points, count: int, margin: Margin) -> Iterator[Places]:
+    """The pairs that may be near, by the fastest route."""
+    loops = loops_pay(len(asked) * len(stored))
+    few_columns = len(stored) >= TREE_PAYS * max(count, 5) * 2.0 ** len(stored.numbers)
+    if distance.has_tree and loops and few_columns:
+        return by_tree(asked, stored, count, margin)
+    screen = distance.screen(stored)
+    pick = picked_by_loops if loops and isinstance(screen, ProductScreen) else picked_by_numpy
+    return by_screen(screen, asked, count, margin, pick)
+
+
+def by_screen(screen: Screen, asked: Points, count: int, margin: Margin, pick: Pick) -> Iterator[Places]:
+    """Places of pairs, block by block."""
+    n = len(screen.stored)
+    size = max(screen.fewest_rows, BLOCK_CELLS // n)
+    room = np.empty((min(size, len(asked)), n), screen.dtype)  # fresh pages cost as much as what is put there
+    for start in range(0, len(asked), size):
+        rows = slice(start, start + size)
+        some = asked.take(rows)
+        values = room[: len(some)]
+        here, there = pick(values, count, screen.into(values, some, margin.take(rows)))
+        yield here + start, there
+
+
+def picked_by_numpy(values: Values, count: int, limit_of: LimitOf) -> Places:
+    """Where one block's values may belong to the ``count`` smallest of their row.
+
+    Stored points are dealt into groups; the count-th smallest of the groups' minima bounds the count-th smallest
+    value, and only groups whose minimum is below that limit are looked into.
+    """
+    n = values.shape[1]
+    deep = max(1, n // (GROUPS * count))
+    groups = n // deep
+    body = values[:, : groups * deep].reshape(len(values), deep, groups)
+    minima = np.hstack([body.min(axis=1), values[:, groups * deep :]])
+    bound = np.partition(minima, count - 1, axis=1)[:, count - 1]
+    limit = rounded_up(limit_of(bound.astype(float)), values.dtype)[:, None]
+    row, group = np.nonzero(_within(minima, limit))
+    dealt = group < groups
+    among = row[dealt], group[dealt]
+    which, depth = np.nonzero(_within(body[among[0], :, among[1]], limit[among[0]]))
+    here = np.concatenate([among[0][which], row[~dealt]])
+    there = np.concatenate([among[1][which] + groups * depth, group[~dealt] + groups * (deep - 1)])
+    return here, there
+
+
+def _within(values: Values, limit: Values) -> Flags:
+    """At most the limit; what overflowed counts as within, so that it is measured."""
+    return ~(values > limit)
+
+
+def picked_by_loops(values: Values, count: int, limit_of: LimitOf) -> Places:
+    """The same in compiled loops."""
+    from mlcli.kernels.neighbours.screening import bounds, places_within
+
+    rows, n = values.shape
+    groups = min(n, max(2 * count, ceil((n * count) ** 0.5 / 16) * 16))
+    minima, bound = np.empty((rows, groups), values.dtype), np.empty(rows)
+    bounds(values, minima, bound, np.empty(count, values.dtype))
+    limit = rounded_up(limit_of(bound), values.dtype)
+    ends, places = np.empty(rows, np.intp), np.empty(4 * count * rows, np.intp)
+    listed = places_within(values, minima, limit, ends, places)
+    if listed > len(places):
+        places = np.empty(listed, np.intp)
+        places_within(values, minima, limit, ends, places)
+    return np.repeat(np.arange(rows), np.diff(ends, prepend=0)), places[:listed]
+
+
+def by_tree(asked: Points, stored: Points, count: int, margin: Margin) -> Iterator[Places]:
+    """Places of pairs from a k-d tree, asked by some rows at a time."""
+    from mlcli.kernels.neighbours.kd_tree import grow, places_near
+
+    n, columns = len(stored), len(stored.numbers)
+    nodes = 2 ** (max(0, ceil(log2(n / LEAF))) + 1) - 1
+    order, first, last, widest = np.arange(n), *(np.zeros(nodes, np.intp) for _ in range(3))
+    low, high, cut = np.empty((nodes, columns)), np.empty((nodes, columns)), np.zeros(nodes)
+    grow(stored.numbers.T, order, first, last, low, high, widest, cut)
+    cells, lines = stored.take(order).by_column().numbers, asked.numbers.T
+    room, start = 8 * count * ROWS_OF_TREE, 0
+    while start < len(lines):
+        rows = slice(start, start + ROWS_OF_TREE)
+        ends, places, apart = np.empty(ROWS_OF_TREE, np.intp), np.empty(room, np.intp), np.empty(room)
+        done = places_near(
+            cells, order, first, last, low, high, widest, cut, lines[rows], margin.stretch[rows],
+            margin.beside[rows], count, 8 * SAME, ends, places, apart,
+        )  # fmt: skip
+        if done:
+            here = np.repeat(np.arange(start, start + done), np.diff(ends[:done], prepend=0))
+            yield here, places[: len(here)]
+        else:
+            room *= 4
+        start += done
+
+
+def in_batches(blocks: Iterable[Places]) -> Iterator[Places]:
+    """Places gathered block by block until there are enough pairs."""
+    batch: list[Places] = []
+    pairs = 0
+    for block in blocks:
+        batch.append(block)
+        pairs += len(block[0])
+        if pairs >= PAIRS_AT_ONCE:
+            yield _joined(batch)
+            batch, pairs = [], 0
+    if batch:
+        yield _joined(batch)
+
+
+def _joined(batch: list[Places]) -> Places:
+    here, there = map(np.concatenate, zip(*batch, strict=True))
+    return here, there
+
+
+def measured(between: Between, here: Rows, there: Rows, columns: int) -> Array:
+    """The distances of pairs, so many at a time that their cells take little room."""
+    size = max(1, CELLS_AT_ONCE // max(columns, 1))
+    pieces = (slice(start, start + size) for start in range(0, len(here), size))
+    return np.concatenate([np.empty(0), *(between(here[piece], there[piece]) for piece in pieces)])
+
+
+def in_order(asked: Rows, stored: Rows, distance: Array) -> Pairs:
+    """Measured pairs, sorted: as one complex number each, which is the fast way, then those that tie."""
+    key = np.empty(len(asked), complex)
+    key.real, key.imag = asked, distance
+    order = np.argsort(key)
+    tied = np.flatnonzero(key[order[1:]] == key[order[:-1]])
+    if len(tied):
+        places = np.union1d(tied, tied + 1)
+        some = order[places]
+        order[places] = some[np.lexsort((stored[some], key[some]))]
+    return Pairs(asked[order], stored[order], distance[order])

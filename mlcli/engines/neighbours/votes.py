@@ -1,0 +1,115 @@
+"""Who votes and how much: the rows that get one of the k seats, and what a vote counts at its distance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mlcli.core.tables import Array, Flags, Rows
+from mlcli.engines.neighbours.screens import SAME
+from mlcli.engines.neighbours.search import Pairs
+
+WHOLE = 1 - 1e-9
+"""Summed weights reach a whole number when they come this close."""
+
+
+def seats_needed(weights: Array, k: int) -> int:
+    """How many rows always hold k seats, when a row of weight w counts as w rows."""
+    enough = np.cumsum(np.sort(weights)) >= k * WHOLE
+    return int(np.argmax(enough)) + 1 if enough.any() else len(weights)
+
+
+def kth_distance(pairs: Pairs, counts: Array, k: int) -> Array:
+    """For each pair the distance at which the rows of its asked point fill k seats, or that of the last row.
+
+    ``counts`` says for how many rows each pair stands.
+    """
+    short = _running(pairs, counts) < k * WHOLE
+    kth = pairs.begins + np.minimum(np.add.reduceat(short, pairs.begins, dtype=np.intp), pairs.counts - 1)
+    return np.repeat(pairs.distance[kth], pairs.counts)
+
+
+def seated(pairs: Pairs, weights: Array, k: int, outputs: Array, tied: str) -> tuple[Pairs, Array]:
+    """The pairs that vote, and how many rows each counts for.
+
+    Rows closer than the k-th sit first; those as far as the k-th are tied for the seats that are left.
+    """
+    kth = kth_distance(pairs, weights[pairs.stored], k)
+    near = pairs.distance <= kth * (1 + SAME)
+    pairs, kth = pairs.keep(near), kth[near]
+    at_the_edge = pairs.distance >= kth * (1 - SAME)
+    order = TIES[tied](pairs, at_the_edge, outputs, weights)
+    if order is None:
+        return pairs, weights[pairs.stored]
+    pairs = pairs.keep(order)
+    count = weights[pairs.stored]
+    seats = np.clip(k - (_running(pairs, count) - count), 0.0, count)
+    return pairs.keep(seats > 0), seats[seats > 0]
+
+
+def _running(pairs: Pairs, counts: Array) -> Array:
+    """Sums of ``counts`` so far, from the first pair of each asked point."""
+    total = np.cumsum(counts)
+    before = (total - counts)[pairs.begins]
+    return np.asarray(total - np.repeat(before, pairs.counts))
+
+
+def _all_vote(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> None:
+    """No order: every tied row votes."""
+
+
+def _first_stored(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> Rows:
+    return np.lexsort((pairs.stored, at_the_edge, pairs.asked))
+
+
+def _most_common_first(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> Rows:
+    """Tied rows with the output that most tied rows have sit first; of equals, the lowest class or value."""
+    _, concept = np.unique(outputs[pairs.stored, ::-1], axis=0, return_inverse=True)
+    place = pairs.asked * (int(concept.max()) + 1) + concept
+    _, which = np.unique(place, return_inverse=True)
+    common = np.bincount(which, weights=weights[pairs.stored] * at_the_edge)[which]
+    return np.lexsort((pairs.stored, concept, -common, at_the_edge, pairs.asked))
+
+
+TIES: dict[str, Callable[[Pairs, Flags, Array, Array], Rows | None]] = {
+    "all": _all_vote,
+    "first": _first_stored,
+    "majority": _most_common_first,
+    "random": _first_stored,  # the training rows were shuffled when they were stored
+}
+
+
+def _uniform(pairs: Pairs) -> Array:
+    return np.ones(len(pairs.distance))
+
+
+def _inverse(pairs: Pairs) -> Array:
+    """1 / (D + 1e-10)."""
+    return 1 / (pairs.distance + 1e-10)
+
+
+def _inverse_linear(pairs: Pairs) -> Array:
+    """(D_k − D_j) / (D_k − D_1): the farthest counts 0; all count 1 when all are equally far."""
+    farthest = pairs.of_each(np.maximum)
+    spread = farthest - pairs.of_each(np.minimum)
+    same = spread <= SAME * farthest
+    return np.where(same, 1.0, (farthest - pairs.distance) / np.where(same, 1.0, spread))
+
+
+VOTES: dict[str, Callable[[Pairs], Array]] = {
+    "uniform": _uniform,
+    "inverse": _inverse,
+    "inverse-linear": _inverse_linear,
+}
+
+
+def nearer_wins(pairs: Pairs) -> Array:
+    """A billionth more for the nearest rows: decides between equal votes and nothing else."""
+    return np.where(pairs.distance <= pairs.of_each(np.minimum) * (1 + SAME), 1 + 1e-9, 1.0)
+
+
+def mean_outputs(voters: Pairs, votes: Array, outputs: Array) -> Array:
+    """The mean output of the voters of each asked point."""
+    sums = [np.add.reduceat(votes * column[voters.stored], voters.begins) for column in outputs.T]
+    return np.column_stack(sums) / np.add.reduceat(votes, voters.begins)[:, None]

@@ -1,0 +1,164 @@
+"""A k-d tree (Bentley 1975): halves of rows, split at the middle of their widest column, and what is near in it.
+
+The tree is complete: node v has the halves 2v + 1 and 2v + 2, and the rows of a node lie side by side. What
+measures all rows is beside it in ``tests/engines/test_neighbour_search.py``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from mlcli.core.tables import Array, Rows
+from mlcli.kernels.neighbours.screening import put_among
+from mlcli.kernels.without_counting import compiled, inlined
+
+
+@compiled
+def grow(
+    cells: Array, order: Rows, first: Rows, last: Rows, low: Array, high: Array, widest: Rows, cut: Array
+) -> None:
+    """Put ``order`` (all rows) into the order of the tree; fill the rows, the box and the cut of each node."""
+    first[0], last[0] = 0, len(order)
+    for v in range(len(first)):
+        begin, end = first[v], last[v]
+        widest[v] = surround(cells, order[begin:end], low[v], high[v])
+        if 2 * v + 2 < len(first):
+            middle = (begin + end) // 2
+            halve(cells[:, widest[v]], order, begin, end, middle)
+            cut[v] = cells[order[middle], widest[v]]
+            first[2 * v + 1], last[2 * v + 1] = begin, middle
+            first[2 * v + 2], last[2 * v + 2] = middle, end
+
+
+@inlined
+def surround(cells: Array, rows: Rows, low: Array, high: Array) -> int:
+    """Fill the box around some rows; its widest column."""
+    widest = 0
+    for j in range(cells.shape[1]):
+        low[j], high[j] = np.inf, -np.inf
+    for row in rows:
+        for j in range(cells.shape[1]):
+            cell = cells[row, j]
+            low[j] = cell if cell < low[j] else low[j]
+            high[j] = cell if cell > high[j] else high[j]
+    for j in range(cells.shape[1]):
+        widest = j if high[j] - low[j] > high[widest] - low[widest] else widest
+    return widest
+
+
+@inlined
+def halve(cells: Array, order: Rows, begin: int, end: int, middle: int) -> None:
+    """Put no larger cells before the middle of a stretch of rows than after it (Hoare 1961)."""
+    left, right = begin, end - 1
+    while left < right:
+        pivot = cells[order[(left + right) // 2]]
+        i, j = left, right
+        while i <= j:
+            while cells[order[i]] < pivot:
+                i += 1
+            while cells[order[j]] > pivot:
+                j -= 1
+            if i <= j:
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if middle <= j:
+            right = j
+        elif middle >= i:
+            left = i
+        else:
+            return
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def places_near(
+    cells: Array, order: Rows, first: Rows, last: Rows, low: Array, high: Array, widest: Rows, cut: Array,
+    asked: Array, stretch: Array, beside: Array, k: int, same: float, ends: Rows, places: Rows, apart: Array,
+) -> int:  # fmt: skip
+    """List for rows asked the stored rows that are as near as the k-th, and perhaps more.
+
+    ``cells`` are in the order of the tree. A row is as near as one at distance d up to (d + beside) · stretch +
+    beside. Those of row i end at ``ends[i]``.
+    Returns how many rows were answered before ``places`` was full. ``apart`` is room for as many distances.
+    """
+    best, waiting, beyond = np.empty(k), np.empty(64, np.intp), np.empty(64)
+    far = np.empty(most_rows(first, last))
+    listed = 0
+    for i in range(len(asked)):
+        best[:] = np.inf
+        limit, size, begins = np.inf, 1, listed
+        waiting[0], beyond[0] = 0, 0.0
+        while size:
+            size -= 1
+            v = waiting[size]
+            if beyond[size] > limit or outside_box(asked, i, low, high, v) > limit:
+                continue
+            while 2 * v + 2 < len(first):
+                step = asked[i, widest[v]] - cut[v]
+                right = 1 if step > 0.0 else 0
+                waiting[size], beyond[size] = 2 * v + 2 - right, step * step
+                size += 1
+                v = 2 * v + 1 + right
+            squared(asked, i, cells, first[v], last[v], far)
+            for place in range(first[v], last[v]):
+                distance = far[place - first[v]]
+                if distance > limit:
+                    continue
+                if listed == len(places):
+                    return i
+                places[listed], apart[listed] = order[place], distance
+                listed += 1
+                if distance < best[k - 1]:
+                    put_among(best, distance)
+            reach = (math.sqrt(best[k - 1]) + beside[i]) * stretch[i] + beside[i]
+            limit = reach * reach * (1.0 + same)
+        listed = within(places, apart, begins, listed, limit)
+        ends[i] = listed
+    return len(asked)
+
+
+@inlined
+def within(places: Rows, apart: Array, begin: int, end: int, limit: float) -> int:
+    """Keep of a stretch what is not beyond the limit; where it ends then."""
+    kept = begin
+    for place in range(begin, end):
+        if not apart[place] > limit:
+            places[kept] = places[place]
+            kept += 1
+    return kept
+
+
+@inlined
+def outside_box(asked: Array, i: int, low: Array, high: Array, v: int) -> float:
+    """The squared distance of a row to the box of a node."""
+    total = 0.0
+    for j in range(asked.shape[1]):
+        below, above = low[v, j] - asked[i, j], asked[i, j] - high[v, j]
+        step = below if below > above else above
+        total += step * step if step > 0.0 else 0.0
+    return total
+
+
+@inlined
+def squared(asked: Array, i: int, cells: Array, begin: int, end: int, far: Array) -> None:
+    """Fill ``far`` with the squared distances of a row to some that lie side by side, a line for each column."""
+    size = end - begin
+    for place in range(size):
+        far[place] = 0.0
+    for j in range(len(cells)):
+        cell, line = asked[i, j], cells[j, begin:end]
+        for place in range(size):
+            step = line[place] - cell
+            far[place] += step * step
+
+
+@inlined
+def most_rows(first: Rows, last: Rows) -> int:
+    """How many rows the largest leaf has."""
+    most = 0
+    for v in range(len(first) // 2, len(first)):
+        most = last[v] - first[v] if last[v] - first[v] > most else most
+    return most

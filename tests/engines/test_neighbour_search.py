@@ -1,0 +1,165 @@
+"""The screened search for neighbours finds what measuring every pair finds, to the bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mlcli.core.tables import Array
+from mlcli.engines.neighbours import search
+from mlcli.engines.neighbours.distances import DISTANCES, Distance, manhattan
+from mlcli.engines.neighbours.points import Points, of_numbers
+from mlcli.engines.neighbours.screens import SAME, TILE, ExactScreen, Margin, ProductScreen
+from mlcli.engines.neighbours.search import CELLS_AT_ONCE, in_order, measured, nearest
+from tests.golden.shipped import numeric
+
+SCALES = {
+    "ordinary": lambda X: X,
+    "far from the origin": lambda X: X + 1e6,
+    "one column dwarfs the rest": lambda X: X * np.array([1e9, 1.0, 1.0]),
+    "one row dwarfs the rest": lambda X: np.vstack([X[:-1], X[-1:] * 1e12]),
+    "on a grid, with many ties": lambda X: np.round(X),
+    "all rows the same": lambda X: np.ones_like(X),
+    "tiny": lambda X: X * 1e-100,
+    "huge": lambda X: X * 1e140,
+}
+
+
+@pytest.fixture(autouse=True)
+def by_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mlcli.engines.neighbours.search.loops_pay", lambda pairs: False)
+
+
+def every_pair(distance: Distance, asked: Points, stored: Points) -> Array:
+    """The distance of each asked point to each stored one, pair by pair."""
+    here, there = np.indices((len(asked), len(stored))).reshape(2, -1)
+    return distance.between(asked.take(here), stored.take(there)).reshape(len(asked), len(stored))
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", ["euclidean", "cosine", "manhattan"])
+@pytest.mark.parametrize(("rows", "count"), [(3, 3), (40, 1), (1000, 5), (1003, 60)])
+def test_every_row_as_near_as_the_kth_is_found(scale: str, name: str, rows: int, count: int) -> None:
+    rng = np.random.default_rng(rows)
+    stored = as_points(SCALES[scale](rng.normal(size=(rows, 3))), name)
+    asked = as_points(SCALES[scale](rng.normal(size=(30, 3))), name)
+    every = every_pair(DISTANCES[name], asked, stored)
+    kth = np.sort(every, axis=1)[:, count - 1]
+    found = np.full(every.shape, np.nan)
+    for pairs in nearest(DISTANCES[name], asked, stored, count):
+        found[pairs.asked, pairs.stored] = pairs.distance
+        assert np.array_equal(np.lexsort((pairs.stored, pairs.distance, pairs.asked)), np.arange(len(pairs.asked)))
+    near = every <= kth[:, None]
+    assert np.array_equal(found[near], every[near])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("tree", [False, True])
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_compiled_search_finds_every_row_as_near_as_the_kth(
+    scale: str, tree: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(7)
+    monkeypatch.setattr("mlcli.engines.neighbours.search.LEAF", 4)
+    monkeypatch.setattr("mlcli.engines.neighbours.search.TREE_PAYS", 0 if tree else np.inf)
+    for rows, count in ((3, 3), (61, 1), (60, 7)):
+        stored, asked = (as_points(SCALES[scale](rng.normal(size=(n, 3))), "euclidean") for n in (rows, 13))
+        every = every_pair(DISTANCES["euclidean"], asked, stored)
+        plain = list(nearest(DISTANCES["euclidean"], asked, stored, count))
+        with monkeypatch.context() as patched:
+            patched.setattr("mlcli.engines.neighbours.search.loops_pay", lambda pairs: True)
+            found = list(nearest(DISTANCES["euclidean"], asked, stored, count))
+        for pairs in (*plain, *found):
+            assert np.array_equal(every[pairs.asked, pairs.stored], pairs.distance)
+            order = np.lexsort((pairs.stored, pairs.distance, pairs.asked))
+            assert np.array_equal(np.arange(len(order)), order)
+        wanted = every <= np.sort(every, axis=1)[:, count - 1 : count] * (1 + SAME)
+        listed = np.zeros(every.shape, bool)
+        for pairs in found:
+            listed[pairs.asked, pairs.stored] = True
+        assert listed[wanted].all()
+
+
+def test_few_pairs_are_measured_that_are_not_wanted() -> None:
+    rng = np.random.default_rng(3)
+    stored, asked = (as_points(rng.normal(size=(n, 10)), "euclidean") for n in (3000, 100))
+    (pairs,) = nearest(DISTANCES["euclidean"], asked, stored, 5)
+    assert 500 <= len(pairs.asked) < 550
+
+
+def as_points(X: Array, name: str) -> Points:
+    """Numbers as a distance sees them."""
+    return DISTANCES[name].points(numeric(X), np.ones(X.shape[1]))
+
+
+def test_blocks_and_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    stored, asked = (
+        as_points(rng.normal(size=(200, 4)), "euclidean"),
+        as_points(rng.normal(size=(57, 4)), "euclidean"),
+    )
+    whole = list(nearest(DISTANCES["euclidean"], asked, stored, 4))
+    monkeypatch.setattr(search, "BLOCK_CELLS", 200 * 3)
+    monkeypatch.setattr(ProductScreen, "fewest_rows", 1)
+    monkeypatch.setattr(search, "PAIRS_AT_ONCE", 20)
+    pieces = list(nearest(DISTANCES["euclidean"], asked, stored, 4))
+    assert len(whole) == 1
+    assert len(pieces) > 5
+    for part in ("asked", "stored", "distance"):
+        assert np.array_equal(np.concatenate([getattr(piece, part) for piece in pieces]), getattr(whole[0], part))
+
+
+def test_a_distance_without_a_quick_screen_gives_the_same() -> None:
+    rng = np.random.default_rng(2)
+    stored, asked = (
+        as_points(rng.normal(size=(300, 6)), "euclidean"),
+        as_points(rng.normal(size=(40, 6)), "euclidean"),
+    )
+    quick = DISTANCES["euclidean"]
+    plain = Distance(quick.between, quick.points, quick.accepts)
+    (fast,), (slow,) = nearest(quick, asked, stored, 7), nearest(plain, asked, stored, 7)
+    kept = np.isin(fast.asked * 300 + fast.stored, slow.asked * 300 + slow.stored)
+    assert np.array_equal(fast.keep(kept).stored, slow.stored)
+    assert np.array_equal(fast.keep(kept).distance, slow.distance)
+
+
+def every_distance(stored: Points, asked: Points) -> Array:
+    """The values of the screen that measures all pairs."""
+    values = np.empty((len(asked), len(stored)))
+    ExactScreen(manhattan, stored).into(values, asked, Margin.none(len(asked)))
+    return values
+
+
+def test_tiles_of_pairs_are_what_all_pairs_at_once_are() -> None:
+    rng = np.random.default_rng(8)
+    asked, stored = (of_numbers(rng.normal(size=(n, 3))) for n in (7, TILE + 5))
+    values = every_distance(stored, asked)
+    assert np.array_equal(values, manhattan(asked.down(), stored.across()))
+    few, many = stored.take(slice(0, 50)), of_numbers(rng.normal(size=(1_000, 3)))
+    assert np.array_equal(every_distance(few, many), manhattan(many.down(), few.across()))
+
+
+@pytest.mark.parametrize("levels", [4, 10**9])
+def test_pairs_are_in_order_of_asked_point_then_distance_then_stored_point(levels: int) -> None:
+    rng = np.random.default_rng(levels)
+    asked = rng.integers(0, 5, 300).astype(np.intp)
+    stored, distance = rng.permutation(300).astype(np.intp), rng.integers(0, levels, 300).astype(float)
+    pairs = in_order(asked, stored, distance)
+    expected = sorted(zip(asked.tolist(), distance.tolist(), stored.tolist(), strict=True))
+    assert list(zip(pairs.asked.tolist(), pairs.distance.tolist(), pairs.stored.tolist(), strict=True)) == expected
+    none = np.empty(0, np.intp)
+    assert len(in_order(none, none, np.empty(0)).asked) == 0
+
+
+def test_pairs_are_measured_a_few_at_a_time() -> None:
+    sizes: list[int] = []
+
+    def between(here: Array, there: Array) -> Array:
+        sizes.append(len(here))
+        return here * 10.0 + there
+
+    here, there = np.arange(10), np.arange(10)[::-1]
+    found = measured(between, here, there, CELLS_AT_ONCE // 4)  # type: ignore[arg-type]
+    assert found.tolist() == (here * 10.0 + there).tolist()
+    assert sizes == [4, 4, 2]
+    assert len(measured(between, here[:0], there[:0], 3)) == 0  # type: ignore[arg-type]
