@@ -110,7 +110,7 @@ class Others:
     def in_doubt(self, pairs: Pairs, marks: list[Array], voters: Pairs, weights: str, means: Array) -> Flags:
         """For each row whether the rounding of distances could change who votes, or what the votes make.
 
-        ``marks`` are distances for each pair up to which something counts; ``means`` is what the voters said.
+        ``marks`` are distances for each pair up to which something counts, ``means`` the answers of the voters.
         """
         doubt = np.zeros(len(means), bool)
         if self.scales.exact:

@@ -80,7 +80,7 @@ class KMeans(Clusterer):
         self._keep(_best([Lloyd(cloud, start, place).run(stop) for start in starts], cloud), cloud)
 
     def _keep(self, best: Optimum, cloud: Cloud) -> None:
-        """The centres by size, and what is said of them."""
+        """Store the centres by size; warn where they still move, or are fewer than asked for."""
         found = nearest(cloud.X, best.centres, cloud.lengths)
         order = largest_first(cloud.X, found.group, len(best.centres), cloud.weights)
         self.centres_ = best.centres[order]
