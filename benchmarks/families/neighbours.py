@@ -7,11 +7,10 @@ all.
 
 from benchmarks.pair import Pair
 
-LIMITS = """With 150 rows the 0.3 ms of a prediction are some eighty small calls of NumPy. Of 600 rows asked
-about 1,200 with 64 columns of whole numbers (scikit-learn's digits, not below) the exact distances and their
-order cost as much as the product: 0.7 × as fast. On `segment` a quarter of the time puts the rows found in the
-order of distances that are measured again without cancellation, so that equal distances are equal; the peer
-keeps what its matrix product says."""
+LIMITS = """With 150 rows the time of a prediction is that of some eighty small calls of NumPy. The rows found are
+measured again without cancellation, so that equal distances are equal, and put in their order, where the peer
+keeps what its matrix product says: on `segment`, and on 64 columns of whole numbers (scikit-learn's digits, not
+below), that costs as much as the product."""
 
 PAIRS = (
     Pair("knn", "classification", "sklearn.neighbors:KNeighborsClassifier", {"k": 5}, {"n_neighbors": 5}, 2_000),

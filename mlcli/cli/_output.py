@@ -7,16 +7,14 @@ from pathlib import Path
 
 from mlcli.core.errors import UsageError
 
-STANDARD_INPUT = Path("/dev/stdin")
-
 
 def refuse_to_overwrite(output: Path, data: str, model: Path | None = None) -> None:
     """Refuse an output that is the data, their sidecar or the model, by whatever path or link it is named."""
-    from mlcli.data.new_rows import STANDARD_INPUT as DASH
+    from mlcli.data.new_rows import STANDARD_INPUT
     from mlcli.data.shipped import find
     from mlcli.data.sidecar import SUFFIXES
 
-    rows = STANDARD_INPUT if data == DASH else find(data)
+    rows = Path("/dev/stdin") if data == STANDARD_INPUT else find(data)
     read = {rows: "the file that the rows are read from"}
     read |= {rows.with_suffix(suffix): f"where the sidecar of {rows} belongs" for suffix in SUFFIXES}
     read |= {model: "the model that is asked"} if model is not None else {}

@@ -45,9 +45,7 @@ def squared_lengths(X: Array) -> Array:
 def nearest(X: Array, centres: Array, lengths: Array, tie: float = TIE) -> Nearest:
     """The centre nearest to each row; of equally near ones the first. ``lengths`` are |x|² of each row."""
     step = max(1, BLOCK_CELLS // len(centres))
-    if len(X) <= step:
-        return _nearest(X, centres, lengths, tie)
-    starts = range(0, len(X), step)
+    starts = range(0, max(1, len(X)), step)
     blocks = [_nearest(X[at : at + step], centres, lengths[at : at + step], tie) for at in starts]
     return Nearest(*map(np.concatenate, zip(*blocks, strict=True)))
 

@@ -23,7 +23,7 @@ from tests.golden.asking import answered, asked, fitted
 from tests.golden.shipped import numeric
 
 DATASETS = ["iris", "wine", "ruspini", "faithful", "glass"]
-STILL = Stop(0.0, 0, 1000)
+TO_THE_END = Stop(0.0, 0, 1000)
 
 
 def rows(X: Any, weight: Any = None) -> ClusteredRows:
@@ -69,7 +69,7 @@ def test_from_the_same_start_the_groups_and_inertia_are_those_of_scikit_learn(
     # With this seed no group loses all its rows; which row then restarts it is left open (decision 46).
     data = cloud(shipped(dataset))
     first = STARTS[start](data, clusters, np.random.default_rng(6))
-    ours = Lloyd(data, first, place).settled(STILL)
+    ours = Lloyd(data, first, place).run(TO_THE_END)
     peer = Peer(clusters, init=first, n_init=1, tol=0.0, max_iter=1000).fit(data.X)
     assert ours.within == pytest.approx(peer.inertia_, rel=1e-9)
     assert ours.centres == pytest.approx(peer.cluster_centers_, abs=1e-9)
@@ -86,7 +86,7 @@ def test_rows_that_are_passed_over_change_nothing(
     data = cloud(rows(X - X.mean(axis=0), rng.uniform(0.1, 3.0, 700)))
     monkeypatch.setattr(_lloyd, "COMPILED_FROM", route)
     first = STARTS["random-points"](data, clusters, rng)
-    ours = Lloyd(data, first, placing_for(1)).settled(STILL)
+    ours = Lloyd(data, first, placing_for(1)).run(TO_THE_END)
     centres, within = plain(data.X, data.weights, first)
     assert ours.centres == pytest.approx(centres, abs=1e-9)
     assert ours.within == pytest.approx(within, rel=1e-9)
@@ -131,7 +131,7 @@ def test_a_group_without_rows_restarts_at_the_farthest_row(route: int, monkeypat
     # Decision 46: no row is nearest to the centre at 1000, and 40 is the row farthest from its own.
     data = cloud(rows([-20.0, -19.0, -1.0, 0.0, 40.0]))
     monkeypatch.setattr(_lloyd, "COMPILED_FROM", route)
-    ended = Lloyd(data, np.array([[-20.0], [0.0], [1000.0]]), placing_for(1)).settled(STILL)
+    ended = Lloyd(data, np.array([[-20.0], [0.0], [1000.0]]), placing_for(1)).run(TO_THE_END)
     assert sorted(ended.centres[:, 0]) == pytest.approx([-19.5, -0.5, 40.0])
 
 

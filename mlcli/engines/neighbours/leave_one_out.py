@@ -76,7 +76,7 @@ class Others:
         """The distances of pairs of rows, as seen without the first."""
         scales = self.scales
         steps = scales.columns[here] - scales.columns[there]
-        if scales.gaps.any():
+        if scales.filled:
             steps += scales.fill[here] * (scales.gaps[here] - scales.gaps[there])
         return DISTANCES[self.distance].between(of_numbers(steps / scales.unit[here]), self._nowhere)
 
@@ -110,7 +110,7 @@ class Others:
     def in_doubt(self, pairs: Pairs, marks: list[Array], voters: Pairs, weights: str, means: Array) -> Flags:
         """For each row whether the rounding of distances could change who votes, or what the votes make.
 
-        ``marks`` are distances for each pair up to which something counts; ``means`` is what the voters said.
+        ``marks`` are distances for each pair up to which something counts, ``means`` the answers of the voters.
         """
         doubt = np.zeros(len(means), bool)
         if self.scales.exact:
@@ -131,7 +131,7 @@ class Others:
     def _rounding(self, pairs: Pairs) -> Array:
         """How wrong each distance may be; equal rows are at distance 0, however they are scaled."""
         sizes = self._roundings[pairs.asked] + ROUNDING * pairs.distance
-        return sizes if self.scales.gaps.any() else np.where(pairs.distance == 0, 0.0, sizes)
+        return sizes if self.scales.filled else np.where(pairs.distance == 0, 0.0, sizes)
 
 
 def _spread(voters: Pairs) -> Array:

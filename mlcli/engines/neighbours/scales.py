@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -35,10 +36,15 @@ class Scales:
     """What a filling was taken from may be so large (parts × m, in units): it rounds accordingly."""
     refused: Flags
 
-    @property
+    @cached_property
+    def filled(self) -> bool:
+        """Whether any cell was empty."""
+        return bool(self.gaps.any())
+
+    @cached_property
     def exact(self) -> bool:
         """Whether the columns are the cells as they stand, in every part."""
-        return not self.gaps.any() and bool((self.unit == 1.0).all())
+        return not self.filled and bool((self.unit == 1.0).all())
 
 
 def scales_outside(table: Table, steps: Sequence[Step], weights: Array, round_: Round) -> Scales | None:

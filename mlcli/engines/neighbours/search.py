@@ -22,9 +22,9 @@ from mlcli.engines.neighbours.screens import SAME, LimitOf, Margin, ProductScree
 BLOCK_CELLS = 400_000
 """How many values of a screen are held at once; never all pairs."""
 PAIRS_AT_ONCE = 200_000
-"""How many pairs are measured and counted at once (a block with more ties than that is taken whole)."""
+"""How many pairs are handed on at once (a block with more ties than that is taken whole)."""
 CELLS_AT_ONCE = 65_536
-"""How many cells of pairs are looked at at once."""
+"""How many cells of pairs are measured at once."""
 GROUPS = 32
 """Into how many groups per wanted neighbour the stored points are dealt; see ``picked_by_numpy``."""
 COMPILED_FROM = 25_000_000

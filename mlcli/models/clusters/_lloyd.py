@@ -25,25 +25,25 @@ Place = Callable[..., int]
 
 @dataclass(frozen=True)
 class Stop:
-    """When centres count as still."""
+    """When the centres have converged."""
 
     moved: float
-    """The summed squared way of all centres up to which they do."""
+    """The summed squared moves of all centres up to which they have."""
     changes: int
-    """The number of rows that change group up to which they do."""
+    """The number of rows that change group up to which they have."""
     steps: int
     """How often they move at most."""
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
-    """Centres that count as still."""
+class Optimum:
+    """Where the centres have ended."""
 
     centres: Array
     within: float
     """Summed squared distances of rows to their centres, but for rounding."""
     steps: int
-    still: bool
+    converged: bool
     """Whether they stopped by themselves."""
 
 
@@ -60,15 +60,15 @@ class Lloyd:
         self.sums = np.eye(groups, 1) * (cloud.weights @ cloud.X)
         self._place(np.zeros(groups))
 
-    def settled(self, stop: Stop) -> Settled:
-        """Move until the centres are still."""
+    def run(self, stop: Stop) -> Optimum:
+        """Move until the centres have converged."""
         for step in range(1, stop.steps + 1):
             self._fill_empty()
             moved = self._move()
             changed = self._place(moved)
             if changed <= stop.changes or float(moved @ moved) <= stop.moved:
-                return Settled(self._means(), self._within(), step, True)
-        return Settled(self._means(), self._within(), stop.steps, False)
+                return Optimum(self._means(), self._within(), step, True)
+        return Optimum(self._means(), self._within(), stop.steps, False)
 
     def _move(self) -> Array:
         """Centres go to the mean of their rows; how far each goes."""

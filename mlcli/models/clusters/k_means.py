@@ -34,7 +34,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.centres import STARTS, Cloud, cloud_of, nearest, squared_lengths
-from mlcli.models.clusters._lloyd import Lloyd, Settled, Stop, placing_for
+from mlcli.models.clusters._lloyd import Lloyd, Optimum, Stop, placing_for
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first
 
@@ -77,10 +77,10 @@ class KMeans(Clusterer):
         stop = Stop(self.tolerance * self._mean_variance(cloud), self.changes, self.max_iterations)
         place = placing_for(cloud.X.size * self.clusters * self.restarts)
         starts = (STARTS[self.start](cloud, self.clusters, rng) for _ in range(self.restarts))
-        self._keep(_best([Lloyd(cloud, start, place).settled(stop) for start in starts], cloud), cloud)
+        self._keep(_best([Lloyd(cloud, start, place).run(stop) for start in starts], cloud), cloud)
 
-    def _keep(self, best: Settled, cloud: Cloud) -> None:
-        """The centres by size, and what is said of them."""
+    def _keep(self, best: Optimum, cloud: Cloud) -> None:
+        """Store the centres by size; warn where they still move, or are fewer than asked for."""
         found = nearest(cloud.X, best.centres, cloud.lengths)
         order = largest_first(cloud.X, found.group, len(best.centres), cloud.weights)
         self.centres_ = best.centres[order]
@@ -88,7 +88,7 @@ class KMeans(Clusterer):
         self.sizes_ = sizes.astype(np.float64)[order]
         self.within_ = float(cloud.weights @ squared_lengths(cloud.X - best.centres[found.group]))
         self.steps_ = best.steps
-        if not best.still:
+        if not best.converged:
             steps = "1 step" if self.max_iterations == 1 else f"{self.max_iterations} steps"
             text = f"the centres still moved after {steps}; more max_iterations may help"
             warnings.warn(text, MlcliWarning, stacklevel=3)
@@ -123,12 +123,12 @@ class KMeans(Clusterer):
         lines = (
             f"sum of squared distances to the centres (WCSS): {self.within_:.6g}, in the columns as it sees them",
             f"{100 * share:.1f} % of that to the mean of all rows",
-            f"best of {self.restarts} restarts, settled after {self.steps_} step{'s' * (self.steps_ != 1)}",
+            f"best of {self.restarts} restarts, converged after {self.steps_} step{'s' * (self.steps_ != 1)}",
         )
         return (Section(f"{len(self.centres_)} groups round their centres", lines=lines),)
 
 
-def _best(runs: list[Settled], cloud: Cloud) -> Settled:
+def _best(runs: list[Optimum], cloud: Cloud) -> Optimum:
     """The first that no other is better than."""
     best, tie = runs[0], BETTER * float(cloud.weights @ cloud.lengths)
     for run in runs[1:]:

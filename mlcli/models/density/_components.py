@@ -26,7 +26,7 @@ SET_BY_FLOOR = (
 def spread_of(data: UnlabelledRows) -> tuple[Rows, Array, Array]:
     """The places of the columns that vary, with their means and standard deviations.
 
-    A column of one value would have an infinite density: it is left out, and said. A row alone has none.
+    A column of one value would have an infinite density: it is left out, with a warning. A row alone has none.
     """
     columns = data.table.number_columns
     if not columns:

@@ -19,7 +19,7 @@ from mlcli.tasks.sequence_labelling import lengths
 
 
 def observed_column(table: Table, wanted: str | None, method: str) -> Column:
-    """The column asked for, or the first one that holds levels; that others are not looked at is said."""
+    """The column asked for, or the first one that holds levels; others, not looked at, are warned of."""
     if wanted is not None:
         return _named(table, wanted, method)
     if not table.code_columns:

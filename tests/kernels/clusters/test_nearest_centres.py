@@ -1,4 +1,4 @@
-"""Rows are placed by the compiled loops as by NumPy, while centres move and when they are still."""
+"""Rows are placed by the compiled loops as by NumPy, while centres move and when they have converged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_both_routes_settle_alike(clusters: int, columns: int) -> None:
     X = rng.normal(size=(400, columns))
     cloud = cloud_of(X - X.mean(axis=0), rng.uniform(0.5, 2.0, 400))
     first = STARTS["k-means-plus-plus"](cloud, clusters, rng)
-    one, other = (Lloyd(cloud, first, route).settled(TO_THE_END) for route in (place, placing_for(10**12)))
+    one, other = (Lloyd(cloud, first, route).run(TO_THE_END) for route in (place, placing_for(10**12)))
     assert one.steps == other.steps
     assert one.centres == pytest.approx(other.centres, abs=1e-12)
     assert one.within == pytest.approx(other.within, rel=1e-12)
