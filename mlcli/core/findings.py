@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-import numpy as np
-
 Cell = str | float | int | None
 
 
@@ -129,7 +127,7 @@ def shortened(finding: Finding, count: int) -> Finding:
 def _listed(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_listed(item) for item in value]
-    return value.item() if isinstance(value, np.generic) else value
+    return value.item() if hasattr(value, "item") else value  # a number of NumPy, which need not be imported here
 
 
 def _tupled(value: Any) -> Any:
