@@ -127,7 +127,7 @@ def shortened(finding: Finding, count: int) -> Finding:
 def _listed(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_listed(item) for item in value]
-    return value.item() if hasattr(value, "item") else value
+    return value.item() if hasattr(value, "item") else value  # a number of NumPy, which need not be imported here
 
 
 def _tupled(value: Any) -> Any:

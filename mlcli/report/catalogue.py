@@ -72,7 +72,8 @@ def page_as_json(entry: Entry) -> dict[str, Any]:
         }
         for one in parameters(cls)
     ]
-    return {**as_json(entry), "params": params, "reference": getattr(cls, "reference", "")}
+    known = {"stages": getattr(cls, "stage_name", ""), "reference": getattr(cls, "reference", "")}
+    return {**as_json(entry), "params": params, **known}
 
 
 def page_of(entry: Entry) -> Document:
@@ -83,6 +84,7 @@ def page_of(entry: Entry) -> Document:
         "kind of task": ", ".join(kind.name for kind in kinds_of(cls)),
         "family": entry.family.replace("_", " "),
         "accepts": _accepts(cls().accepts),
+        "stages": getattr(cls, "stage_name", ""),
         "reference": getattr(cls, "reference", ""),
         "from": entry.distribution,
     }
