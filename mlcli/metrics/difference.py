@@ -28,7 +28,7 @@ from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
 from mlcli.metrics.intervals import LEVEL, NO_SPREAD, UPPER, Estimate, Interval, over_rows, over_splits
 from mlcli.metrics.pooling import distinct, joined
-from mlcli.metrics.rounds import Rounds, by_round, said_of
+from mlcli.metrics.rounds import Rounds, by_round, counted_rounds
 from mlcli.metrics.summary import form_for
 
 
@@ -85,7 +85,7 @@ def _split_by_split(
     scale = float(np.abs(values).max())
     differences = by_round(values[0] - values[1], rounds)
     estimate = over_splits(differences, train_rows, rows, scale)
-    test = f"corrected resampled t over {said_of(differences, rounds)}"
+    test = f"corrected resampled t over {counted_rounds(differences, rounds)}"
     if estimate.error > 0:
         return _difference(estimate.mean, Verdict(estimate.interval(test), estimate.p_of_zero()), test)
     if abs(estimate.mean) <= NO_SPREAD * scale:

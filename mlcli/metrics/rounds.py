@@ -37,6 +37,6 @@ def by_round(values: Sequence[float] | Array, rounds: Rounds | None) -> Array:
     return np.asarray(np.bincount(place, found) / np.bincount(place))
 
 
-def said_of(values: Array, rounds: Rounds | None) -> str:
+def counted_rounds(values: Array, rounds: Rounds | None) -> str:
     """What is counted, in words."""
     return f"{len(values)} splits" if rounds is None else f"{len(values)} splits, each the mean of its sweep"

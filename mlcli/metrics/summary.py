@@ -28,7 +28,7 @@ from mlcli.metrics.base import Form, Metric, Summary, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.intervals import Interval, effective_rows, over_rows, over_splits, wilson
 from mlcli.metrics.pooling import distinct, joined
-from mlcli.metrics.rounds import Rounds, by_round, said_of
+from mlcli.metrics.rounds import Rounds, by_round, counted_rounds
 
 Values = tuple[float | None, ...]
 
@@ -110,7 +110,7 @@ def split_interval(
     """The corrected resampled t interval of a mean over splits."""
     means, scale = by_round(values, rounds), max(map(abs, values))
     estimate = over_splits(means, train_rows, [len(answers) for answers in splits], scale)
-    return estimate.interval(f"corrected resampled t over {said_of(means, rounds)}")
+    return estimate.interval(f"corrected resampled t over {counted_rounds(means, rounds)}")
 
 
 def _summary(

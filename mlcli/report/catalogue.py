@@ -38,10 +38,10 @@ def _family(entries: Iterable[Entry]) -> Grid:
 
 def _row(entry: Entry) -> list[Content]:
     kinds = ", ".join(kind.name for kind in kinds_from_bases(entry.bases))
-    return [Cell(entry.name, "strong"), said(entry), Cell(kinds, "weak")]
+    return [Cell(entry.name, "strong"), summary_of(entry), Cell(kinds, "weak")]
 
 
-def said(entry: Entry) -> str:
+def summary_of(entry: Entry) -> str:
     """What a method does, without its name; for a plugin, where it comes from."""
     if entry.distribution != "mlcli":
         return f"from {entry.distribution}"
@@ -53,7 +53,7 @@ def as_json(entry: Entry) -> dict[str, Any]:
     """A method as plain values."""
     return {
         "id": entry.name,
-        "summary": said(entry),
+        "summary": summary_of(entry),
         "family": entry.family,
         "kinds": [kind.name for kind in kinds_from_bases(entry.bases)],
         "from": entry.distribution,

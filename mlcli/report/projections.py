@@ -38,8 +38,8 @@ def axes_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Bl
 
 def _axes(one: Scored) -> Axes | None:
     """What the model of the first split says of its axes, if it has any; steps before it may have some as well."""
-    said = {finding.title: finding for finding in one.result.splits[0].explanation}
-    scree, loadings = said.get(SCREE), said.get(LOADINGS)
+    found = {finding.title: finding for finding in one.result.splits[0].explanation}
+    scree, loadings = found.get(SCREE), found.get(LOADINGS)
     if isinstance(scree, findings.Bars) and isinstance(loadings, findings.Table):
         return scree, loadings
     return None

@@ -158,17 +158,17 @@ def reach_of(summary: Summary) -> float | None:
 
 
 def _intervals(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]) -> Iterable[str]:
-    """How the intervals were made, metrics of one way together, with the models where they differ."""
-    ways: dict[tuple[str, str], list[str]] = {}
+    """How the intervals were made, metrics of one rule together, with the models where they differ."""
+    rules: dict[tuple[str, str], list[str]] = {}
     for metric in metrics:
-        who: dict[str, list[str]] = {}
+        models: dict[str, list[str]] = {}
         for one in done:
             summary = one.summaries[metric.name]
             if reach_of(summary) is not None:
-                who.setdefault(summary.interval.partition(";")[0], []).append(names[one])
-        for way, models in who.items():
-            ways.setdefault((way, f" ({', '.join(models)})" * (len(who) > 1)), []).append(metric.name)
-    return (f"interval of {', '.join(of)}{models}: {way}" for (way, models), of in ways.items())
+                models.setdefault(summary.interval.partition(";")[0], []).append(names[one])
+        for rule, of_rule in models.items():
+            rules.setdefault((rule, f" ({', '.join(of_rule)})" * (len(models) > 1)), []).append(metric.name)
+    return (f"interval of {', '.join(of)}{models}: {rule}" for (rule, models), of in rules.items())
 
 
 def _undone(one: Scored, name: str) -> list[Content]:

@@ -18,15 +18,15 @@ from mlcli.report.results import learns_from_unlabelled, subject_of
 
 
 def trained_of(cell: Cell, trained: Trained) -> Document:
-    """The model, what stands before it, what was said, and what it learned."""
+    """The model, what stands before it, notes and warnings, and what it learned."""
     steps = steps_of(cell)
     settings = settings_of(cell.model, MODELS) or "default parameters"
-    said = [*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings)]
+    remarks = [*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings)]
     return (
         Heading(f"{cell.model.use} on {subject_of(cell)}", 1),
         Sentence(f"learned from {_rows_of(cell, trained)}; {settings}"),
         *([Sentence(f"steps before it: {steps}")] if steps else []),
-        Notes(tuple(("-", text) for text in said)),
+        Notes(tuple(("-", text) for text in remarks)),
         *explained(trained.pipeline.explain()),
     )
 
@@ -34,8 +34,8 @@ def trained_of(cell: Cell, trained: Trained) -> Document:
 def trained_as_json(cell: Cell, trained: Trained) -> dict[str, Any]:
     """The same as plain values."""
     found = [as_json(finding) for finding in findings_of(trained.pipeline.explain())]
-    said = {"notes": list(cell.dataset.notes), "warnings": list(trained.warnings)}
-    return {**cell_as_json(cell), "rows_learned_from": len(trained.rows), **said, "findings": plain(found)}
+    remarks = {"notes": list(cell.dataset.notes), "warnings": list(trained.warnings)}
+    return {**cell_as_json(cell), "rows_learned_from": len(trained.rows), **remarks, "findings": plain(found)}
 
 
 def _rows_of(cell: Cell, trained: Trained) -> str:

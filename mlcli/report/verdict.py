@@ -52,16 +52,16 @@ def _sentence_on(known: Sequence[Scored], names: Mapping[Scored, str], metric: M
     if not models:
         return ""
     if ranked[0] is baseline:
-        return f"By {metric.name} no model is better than the baseline: {_said(baseline, names, metric)}."
+        return f"By {metric.name} no model is better than the baseline: {_with_score(baseline, names, metric)}."
     best, *others = models
-    parts = [f"{'Best by' if others else 'By'} {metric.name}: {_said(best, names, metric)}"]
+    parts = [f"{'Best by' if others else 'By'} {metric.name}: {_with_score(best, names, metric)}"]
     if baseline is not None:
         parts.append(_gain(best, baseline, names, metric))
     differences = {names[one]: _difference(best, one, metric) for one in others}
     untested = [name for name, one in differences.items() if one.mean is None]
     alike = [name for name, one in differences.items() if name not in untested and not one.distinguishable]
-    said = (("not distinguishable from it", alike), ("not tested against it", untested))
-    return "; ".join([", ".join(parts), *(f"{what}: {', '.join(who)}" for what, who in said if who)]) + "."
+    groups = (("not distinguishable from it", alike), ("not tested against it", untested))
+    return "; ".join([", ".join(parts), *(f"{what}: {', '.join(who)}" for what, who in groups if who)]) + "."
 
 
 def baseline_of(known: Sequence[Scored]) -> Scored | None:
@@ -83,7 +83,7 @@ def _badness(one: Scored, metric: Metric) -> float:
     return badness(metric, score)
 
 
-def _said(one: Scored, names: Mapping[Scored, str], metric: Metric) -> str:
+def _with_score(one: Scored, names: Mapping[Scored, str], metric: Metric) -> str:
     """A model and its score with its interval."""
     summary = one.summaries[metric.name]
     assert summary.mean is not None
@@ -117,7 +117,7 @@ def _gain(best: Scored, baseline: Scored, names: Mapping[Scored, str], metric: M
     """How far the best is from the baseline, and whether that may be chance."""
     difference = _difference(best, baseline, metric)
     if difference.mean is None:
-        return f"the baseline being {_said(baseline, names, metric)}"
+        return f"the baseline being {_with_score(baseline, names, metric)}"
     decimals = decimals_of(metric, [best.summaries[metric.name]])
     far = f"{fixed(abs(difference.mean), decimals)} {FURTHER[metric.better]} the baseline {names[baseline]}"
     return far if difference.distinguishable else f"{far} (which may be chance)"
