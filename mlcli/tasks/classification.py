@@ -127,15 +127,19 @@ class Classifier(Model):
     class_totals_: Array = learned()
 
     @staticmethod
-    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn classes; training rows without anything to learn from are refused."""
+    def admitted(model: Any, data: Any) -> Any:
+        """Rows whose class is known, and others beside them only for a model that accepts such."""
         refuse_unlearnable(data)
         data = data if model.accepts.unlabelled else data.alone()
         if data.unlabelled is not None:
             refuse_extremes(data.unlabelled.table, data.unlabelled.weights)
-        model.columns_, model.target_ = data.table.columns, data.target
+        return data
+
+    @staticmethod
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+        """Let a model learn classes."""
         model.classes_, model.class_totals_ = data.classes, data.class_totals
-        model.fit(data, rng)
+        Model.learn(model, data, rng)
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:

@@ -58,12 +58,11 @@ class Regressor(Model):
     """Answers a number."""
 
     @staticmethod
-    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn values; training rows without anything to learn from are refused."""
+    def admitted(model: Any, data: Any) -> Any:
+        """The rows as they are; training rows without anything to learn from are refused."""
         refuse_unlearnable(data)
         refuse_extreme_target(data.target, data.y, data.weights)
-        model.columns_, model.target_ = data.table.columns, data.target
-        model.fit(data, rng)
+        return data
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:

@@ -10,7 +10,7 @@ from typing import Any
 from mlcli.core.errors import MlcliError
 from mlcli.core.explanation import findings_of
 from mlcli.core.findings import shortened
-from mlcli.core.learning import judged
+from mlcli.core.learning import judged, settle
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.threads import cores, cores_for_a_fit, one_blas_thread
 from mlcli.data.dataset import Dataset
@@ -89,7 +89,7 @@ def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, 
     with one_blas_thread(), cores_for_a_fit(cores()), heard() as said:
         started = perf_counter()
         pipeline = learner.learned(rows, "all")
-        kind_named(kind).base.settle(pipeline, rows, data)
+        settle(pipeline, rows, data)
         seconds = perf_counter() - started
     return Trained(pipeline, rows, tuple(said), seconds)
 

@@ -71,11 +71,11 @@ class SelfTraining(Classifier):
         moved: list[Any] = []
         self._learn(known, rng)
         while waiting is not None and len(waiting) and len(moved) < self.max_rounds:
-            shares = self.base_.predict_proba(waiting.table)
+            shares = self.predict_proba(waiting.table)
             sure = shares.max(axis=1) >= self.threshold
             if not sure.any():
                 break
-            labels = self.base_.decide(shares)
+            labels = self.base_.final.decide(shares)
             moved.append(np.bincount(labels[sure], minlength=len(data.classes)))
             known = known.joined(waiting.with_classes(labels).take(np.flatnonzero(sure)))
             waiting = waiting.take(np.flatnonzero(~sure))
@@ -89,18 +89,18 @@ class SelfTraining(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The probabilities of the base."""
-        return np.asarray(self.base_.predict_proba(table))
+        return np.asarray(self.base_.final.predict_proba(self.base_.prepared(table)))
 
     def decide(self, probabilities: Array) -> Codes:
         """The decision of the base."""
-        return np.asarray(self.base_.decide(probabilities))
+        return np.asarray(self.base_.final.decide(probabilities))
 
     def check_learned(self) -> None:
         """A base of the kind that was asked for, and counts of its classes."""
         asked_for = configured(model_named(self.base))
         if not (isinstance(self.base_, Model) and configured(self.base_) == asked_for):
             raise ValueError("a base that is not the one asked for")
-        if getattr(self.base_, "classes_", None) != self.classes_:
+        if getattr(self.base_.final, "classes_", None) != self.classes_:
             raise ValueError("a base that does not fit")
         if self.moved_.ndim != 2 or self.moved_.shape[1] != len(self.classes_):
             raise ValueError("counts that do not fit the classes")
