@@ -13,7 +13,7 @@ from mlcli.core.answers import Answers
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.params import learned
+from mlcli.core.params import learned, parameters
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Rows, Table
@@ -39,8 +39,14 @@ class Model:
 
     @property
     def accepts(self) -> Accepts:
-        """What this configuration can take as it is."""
-        return Accepts()
+        """What this configuration can take as it is; around other models, what all of them can."""
+        inside = self.nested()
+        return Accepts.by_all([model.accepts for model in inside]) if inside else Accepts()
+
+    def nested(self) -> tuple[Model, ...]:
+        """The models that it is built around, as they are configured."""
+        declared = parameters(type(self))
+        return tuple(model for one in declared for model in one.models(getattr(self, one.name)))
 
     def conflicts(self) -> list[str]:
         """Parameters that are legal one by one but not together."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -33,9 +33,9 @@ class Pipeline(Model):
 
     @property
     def accepts(self) -> Accepts:
-        """What the model at the end accepts of what no step changes."""
-        accepted: Accepts = self.model.accepts
-        return accepted
+        """What the steps and the model can all take; who names steps has said whether to scale."""
+        accepted = Accepts.by_all([part.accepts for part in (*self.steps, self.model)])
+        return replace(accepted, unlabelled=self.model.accepts.unlabelled, prefers_scaled=False)
 
     @property
     def final(self) -> Model:

@@ -158,6 +158,17 @@ class Classifier(Model):
             probabilities=predictions,
         )
 
+    @staticmethod
+    def outputs_of(model: Any, table: Table) -> Array:
+        """A model's probabilities, in the form of the outputs of rows."""
+        probabilities: Array = model.predict_proba(table)
+        return probabilities
+
+    @staticmethod
+    def losses(model: Any, data: Any, outputs: Array) -> Array:
+        """Whether the class that a model decides on by these probabilities is wrong, of each row."""
+        return np.asarray(model.decide(outputs) != data.y, np.float64)
+
     def predict_proba(self, table: Table) -> Array:
         """Probabilities (n × K), in the order of ``classes_``."""
         raise TypeError(f"{type(self).__name__} does not say how it predicts classes")

@@ -81,6 +81,16 @@ class Regressor(Model):
         values = held.answers.reshape(len(data))
         return ValueAnswers(header=data.header(), truth=data.y, predicted=values)
 
+    @staticmethod
+    def outputs_of(model: Any, table: Table) -> Array:
+        """A model's values, in the form of the outputs of rows."""
+        return np.asarray(model.predict_values(table)[:, None])
+
+    @staticmethod
+    def losses(model: Any, data: Any, outputs: Array) -> Array:
+        """The squared error of each row."""
+        return np.asarray((outputs[:, 0] - data.y) ** 2)
+
     def predict_values(self, table: Table) -> Array:
         """One number per row."""
         raise TypeError(f"{type(self).__name__} does not say how it predicts values")

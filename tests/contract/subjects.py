@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.errors import UsageError
+from mlcli.core.insertion import missing_steps
 from mlcli.core.learning import ask, learn
 from mlcli.core.params import build, parameters
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
-from mlcli.prepare._insert import missing_steps
 from mlcli.tasks.table import kinds_of
 from tests.contract.toys import EVERYTHING, SUPERVISED, UNSUPERVISED, rows_for
 

@@ -21,6 +21,7 @@ from mlcli.experiment.run.learner import Learner
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.split_results import TRAINING, SplitResult, Together
 from mlcli.experiment.spec.cells import ModelSpec, StepSpec
+from mlcli.experiment.spec.inside import as_run
 from mlcli.protocols._base import Split
 from mlcli.tasks.table import kind_named
 
@@ -85,7 +86,7 @@ def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, 
     """Let a model learn from all rows of a dataset that its kind of task learns from."""
     data = kind_named(kind).container.from_table(dataset.table, dataset.schema)
     rows = data.to_learn_from()
-    learner = Learner(dataset.content, model, steps, seed)
+    learner = Learner(dataset.content, as_run(model, steps, kind, dataset.schema), steps, seed)
     with one_blas_thread(), cores_for_a_fit(cores()), heard() as said:
         started = perf_counter()
         pipeline = learner.learned(rows, "all")
