@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.configuration import described_as
 from mlcli.core.learning import learn
 from mlcli.core.model import Model
-from mlcli.core.nested import described_as
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.bags import Counts
 from mlcli.tasks.supervised import SupervisedRows

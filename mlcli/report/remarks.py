@@ -44,7 +44,7 @@ def remarks_on(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
 
 def steps_of(cell: Cell) -> str:
     """The steps of a cell in order, then those before the models inside its model; or nothing."""
-    known = not cell.skipped and cell.model.use in MODELS
+    known = not cell.skipped and cell.model.use in MODELS and any(all_inside(cell.model.params))
     run = as_run(cell.model, cell.steps, cell.kind, cell.dataset.schema) if known else cell.model
     inside = (
         f"{ARROW.join(map(_step, one.steps))} in {one.start[:-1]}" for one in all_inside(run.params) if one.steps

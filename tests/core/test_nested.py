@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from mlcli.core.configuration import parts_of, ready_for
 from mlcli.core.errors import UsageError
-from mlcli.core.nested import can_do, parts_of, ready_for
+from mlcli.core.nested import can_do
 from mlcli.core.params import build, parameter_at, settings
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.schema import Column

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from mlcli.core.nested import behind_steps
+from mlcli.core.configuration import behind_steps
 from mlcli.core.params import build
 from mlcli.core.state import packed, unpacked
 from mlcli.engines.bags import Bag

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from mlcli.core.configuration import ready_for
 from mlcli.core.insertion import after
-from mlcli.core.nested import ready_for
 from mlcli.core.params import build, settings
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Schema

@@ -28,9 +28,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.accepts import Accepts
+from mlcli.core.configuration import behind_steps
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.model import Model
-from mlcli.core.nested import behind_steps, model_param
+from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
