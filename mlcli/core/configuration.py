@@ -1,4 +1,4 @@
-"""Models as configurations: how one is written, its plain values, its parts, and steps for the models inside it."""
+"""Models as configurations: how one is written, its plain values, its parts, and steps for models inside it."""
 
 from __future__ import annotations
 

@@ -50,11 +50,9 @@ def votes(member: Model, table: Table, base: Any) -> Array:
     return np.asarray(np.eye(shares.shape[1])[final.decide(shares)])
 
 
-def mean_of(members: Sequence[Model], table: Table, base: Any, says: Says = outputs, weights: Any = None) -> Array:
-    """The (weighted) mean of what members say."""
-    counts = np.ones(len(members)) if weights is None else np.asarray(weights)
-    total = sum(weight * says(member, table, base) for weight, member in zip(counts, members, strict=True))
-    return np.asarray(total / counts.sum())
+def mean_of(members: Sequence[Model], table: Table, base: Any, says: Says = outputs) -> Array:
+    """The mean of what members say."""
+    return np.asarray(sum(says(member, table, base) for member in members) / len(members))
 
 
 @dataclass(frozen=True, eq=False)
