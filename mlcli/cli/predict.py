@@ -50,8 +50,8 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
     for remark in (*_unlike_training(rows), *_not_there(rows, saved.optional)):
         say(f"Warning: {remark}")
     answers = predictions_of(saved, rows, probabilities=probabilities)
-    if how := saved.pipeline.how_flagged():
-        say(f"flagged: {how}")
+    if reading := saved.pipeline.final.reading():
+        say(reading)
     for name in rows.extra:
         if name in (ROW, *answers):
             say(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -21,3 +22,15 @@ class Accepts:
     """Rows whose class is not known, beside those whose class is."""
     prefers_scaled: bool = False
     """Learns better, or only fairly, when numbers have one scale; not needed to run."""
+
+    @staticmethod
+    def by_all(parts: Sequence[Accepts]) -> Accepts:
+        """What all of some methods can take, scaled numbers where one of them prefers them."""
+        return Accepts(
+            numbers=all(part.numbers for part in parts),
+            nominal=all(part.nominal for part in parts),
+            missing=all(part.missing for part in parts),
+            weights=all(part.weights for part in parts),
+            unlabelled=all(part.unlabelled for part in parts),
+            prefers_scaled=any(part.prefers_scaled for part in parts),
+        )

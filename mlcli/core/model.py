@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -13,10 +13,10 @@ from mlcli.core.answers import Answers
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.params import learned
+from mlcli.core.params import learned, parameters
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array, Rows, Table
 
 
 @dataclass(kw_only=True, eq=False)
@@ -39,8 +39,14 @@ class Model:
 
     @property
     def accepts(self) -> Accepts:
-        """What this configuration can take as it is."""
-        return Accepts()
+        """What this configuration can take as it is; around other models, what all of them can."""
+        inside = self.nested()
+        return Accepts.by_all([model.accepts for model in inside]) if inside else Accepts()
+
+    def nested(self) -> tuple[Model, ...]:
+        """The models that it is built around, as they are configured."""
+        declared = parameters(type(self))
+        return tuple(model for one in declared for model in one.models(getattr(self, one.name)))
 
     def conflicts(self) -> list[str]:
         """Parameters that are legal one by one but not together."""
@@ -50,9 +56,34 @@ class Model:
         """Learn from training rows."""
         raise TypeError(f"{type(self).__name__} does not say how it learns")
 
+    @property
+    def final(self) -> Model:
+        """The model that answers: itself, or what stands behind the steps of a pipeline."""
+        return self
+
+    def all_steps(self) -> tuple[Step, ...]:
+        """The steps before the model that answers, in order."""
+        return ()
+
+    def fit_steps(self, data: Any, rng: np.random.Generator) -> Any:
+        """Fit these steps one after another; the rows as the model that answers sees them."""
+        return data
+
+    def prepared(self, table: Table) -> Table:
+        """A table as the model that answers sees it."""
+        return table
+
     def explain(self) -> Explanation:
         """What was learned, for a person."""
         return ()
+
+    def explain_task(self) -> Explanation:
+        """What the base of the kind of task has noted of the fitted model, for a person."""
+        return ()
+
+    def reading(self) -> str:
+        """How its answers are to be read, in words; nothing where they speak for themselves."""
+        return ""
 
     def check_learned(self) -> None:
         """Refuse (ValueError) learned fields that the method could not have made; called after loading."""
@@ -86,13 +117,23 @@ class Model:
         raise TypeError("only the base of a kind of task says what answers are")
 
     @staticmethod
+    def admitted(model: Any, data: Any) -> Any:
+        """What a model may see of training rows; rows without anything to learn from are refused."""
+        raise TypeError("only the base of a kind of task says what can be learned from")
+
+    @staticmethod
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn from rows, in the way of this base's kind of task."""
-        raise TypeError("only the base of a kind of task says how to learn")
+        """Let a model learn from prepared rows, in the way of this base's kind of task."""
+        model.columns_, model.target_ = data.table.columns, data.target
+        model.fit(data, rng)
+
+    @classmethod
+    def note(cls, model: Any, prepared: Any, data: Any, steps: tuple[Step, ...]) -> None:
+        """What the kind of task keeps of a fitted model beside what it learned; ``data`` are the rows as given."""
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
-        """What a model says of rows, in the way of this base's kind of task."""
+        """What a model says of prepared rows, in the way of this base's kind of task."""
         raise TypeError("only the base of a kind of task says how to ask")
 
     @staticmethod
@@ -101,13 +142,13 @@ class Model:
         raise TypeError("answers of this kind of task do not follow from probabilities or values")
 
     @classmethod
-    def settle(cls, model: Any, learned: Any, data: Any) -> None:
+    def settle(cls, model: Any, ask: Callable[[Any], Any], learned: Any, data: Any) -> None:
         """What is left to settle before a fitted model is kept; of the rows it has learned from ``learned``."""
 
     @classmethod
-    def judged(cls, model: Any, data: Any, split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
+    def judged(cls, ask: Callable[[Rows], Any], split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
         """What a fitted model says of each part of a split that is judged."""
-        return {part: cls.ask(model, data.take(getattr(split, part))) for part in parts}
+        return {part: ask(getattr(split, part)) for part in parts}
 
 
 def refuse_not_finite(model: Any, values: Array) -> None:

@@ -1,93 +1,154 @@
-"""A model that another one is built around: an id, or a mapping with ``use``, ``params`` and ``steps``."""
+"""Models inside models: a parameter that is a model, how it is written, and what follows from that.
+
+A nested model is written as an id, or as a mapping with ``use``, ``params`` and ``steps``; a path such as
+``base.k`` gives a parameter inside it. A configured wrapper holds a model with nothing learned (a pipeline where
+steps were named), of which it fits copies.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from mlcli.core.accepts import Accepts
-from mlcli.core.errors import Problem, UsageError
+from mlcli.core.configuration import Configuration, Inside, described_as
+from mlcli.core.errors import Problem
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import build, settings
-from mlcli.core.pipeline import Pipeline
-from mlcli.core.registry import MODELS, STEPS, Catalogue
-
-Named = str | dict[str, Any]
-MODEL_KEYS = ("use", "params", "steps")
-STEP_KEYS = ("use", "params")
+from mlcli.core.params import Parameter, Place, nowhere, parameters, yaml_from_text
+from mlcli.core.registry import MODELS
 
 
-def model_named(given: Named) -> Model:
-    """The model with nothing learned, steps before it where some are named; what is wrong is a UsageError."""
-    model: Model = _built(MODELS, given, MODEL_KEYS)
-    steps = _steps_of(given)
-    return Pipeline(steps=tuple(_built(STEPS, step, STEP_KEYS) for step in steps), model=model) if steps else model
+def model_param(default: Any, help: str, *, of: Sequence[type[Model]]) -> Any:
+    """Declare a parameter that is a model of one of some bases."""
+    return _field(ModelParameter("", (), default, help, of=tuple(of)))
 
 
-def problems_with_model(given: Named, base: type[Model]) -> list[str]:
-    """What is wrong with a model that has to be of a kind's base."""
-    try:
-        model = model_named(given)
-    except UsageError as error:
-        return [_in_one_line(problem) for problem in error.problems]
-    last = model.model if isinstance(model, Pipeline) else model
-    return [] if isinstance(last, base) else [f"{last.id} is no {base.__name__.lower()}"]
+def models_param(default: Sequence[Any], help: str, *, of: Sequence[type[Model]]) -> Any:
+    """Declare a parameter that is a list of models, each of one of some bases."""
+    return _field(ModelParameter("", (), tuple(default), help, many=True, of=tuple(of)))
 
 
-def accepted_by(given: Named) -> Accepts:
-    """What the model and the steps before it all take; who names steps has said whether to scale."""
-    accepted: list[Accepts] = [part.accepts for part in _parts_of(model_named(given))]
-    return replace(
-        accepted[-1],
-        nominal=all(one.nominal for one in accepted),
-        missing=all(one.missing for one in accepted),
-        weights=all(one.weights for one in accepted),
-        prefers_scaled=accepted[-1].prefers_scaled and not _says_steps(given),
+def _field(declared: ModelParameter) -> Any:
+    return field(
+        default_factory=lambda: declared.converted(declared.default, {}),
+        metadata={"param": lambda name, hint: replace(declared, name=name)},
     )
 
 
-def configured(model: Model) -> list[tuple[str, dict[str, Any]]]:
-    """What a model is without what it learned: ids and parameters, those of its steps first."""
-    return [(part.id, settings(part)) for part in _parts_of(model)]
+@dataclass(frozen=True)
+class ModelParameter(Parameter):
+    """A parameter whose value is a model, or a list of them."""
+
+    of: tuple[type[Model], ...] = ()
+
+    def problems(self, whose: str, value: Any, inside: Inside, place: Place) -> Iterator[Problem]:
+        """Everything that is wrong with nested models as they are written."""
+        if self.many and not isinstance(value, list | tuple):
+            yield Problem(f"{whose}: {self.name} takes a list, was given {value!r}", place(self.name), self.help)
+            return
+        if self.many and not value:
+            yield Problem(f"{whose}: {self.name} takes one model or more", place(self.name), self.help)
+        for problem in self._of_entries(value, inside, place):
+            yield replace(problem, what=f"{whose}: {self.name}: {problem.what}")
+
+    def _of_entries(self, value: Any, inside: Inside, place: Place) -> Iterator[Problem]:
+        entries = self._entries(value, inside, place)
+        for entry in entries:
+            found = list(entry.problems())
+            if not found and not issubclass(entry.cls, self.of):
+                found = [Problem(f"{entry.use} is no {_either(self.of)}", entry.here("use"))]
+            yield from found
+        ids = [entry.use for entry in entries if entry.use] if self.many else []
+        for path in inside if self.many else ():
+            if (use := path.partition(".")[0]) not in ids:
+                where, hint = place(f"{self.name}.{path}"), did_you_mean(use, ids, "models in it")
+                yield Problem(f"there is no model '{use}' in it", where, hint)
+
+    def _entries(self, value: Any, inside: Inside, place: Place = nowhere) -> list[Configuration]:
+        """Each nested model as it is written; a path into a list begins with the id of one of its models."""
+        if not self.many:
+            at = _below(place, f"{self.name}.")
+            return [Configuration(MODELS, value, inside, partial(place, self.name), at)]
+        entries = []
+        for index, one in enumerate(value):
+            start = f"{Configuration(MODELS, one).use}."
+            own = {path.removeprefix(start): given for path, given in inside.items() if path.startswith(start)}
+            at = _below(place, f"{self.name}.{start}")
+            entries.append(Configuration(MODELS, one, own, partial(place, self.name, index), at))
+        return entries
+
+    def converted(self, value: Any, inside: Inside) -> Any:
+        """The configured model, or a tuple of them."""
+        models = tuple(entry.built() for entry in self._entries(value, inside))
+        return models if self.many else models[0]
+
+    def plain(self, value: Any) -> Any:
+        """Each model by its id, with all parameters, and steps where some were named."""
+        described = tuple(described_as(model) for model in self.models(value))
+        return described if self.many else described[0]
+
+    def models(self, value: Any) -> tuple[Any, ...]:
+        """The nested models."""
+        return tuple(value) if self.many else (value,)
+
+    def within(self, value: Any, inside: Inside, path: str) -> Parameter | None:
+        """The parameter at a path into a nested model, if there is one."""
+        entries = self._entries(value, inside)
+        if self.many:
+            use, _, path = path.partition(".")
+            entries = [entry for entry in entries if entry.use == use]
+        return next(filter(None, (entry.parameter(path) for entry in entries)), None)
+
+    def from_text(self, text: str) -> Any:
+        """Ids, or mappings and lists in YAML."""
+        if text.startswith(("{", "[")):
+            return yaml_from_text(text, self.name)
+        return [part.strip() for part in text.split(",")] if self.many else text
+
+    def illegal_values(self) -> list[Any]:
+        """What names no model, names one of another kind, or sets what it has not."""
+        some = self.default[0] if self.many else self.default
+        other = next(name for name in MODELS.names() if not issubclass(MODELS.load(name), self.of))
+        wrong: list[Any] = [None, 1, "no such model", other, {"params": {}}, {"use": some, "steps": "x"}]
+        wrong.append({"use": some, "params": {"no_such_parameter": 1}})
+        return [some, [], *([value] for value in wrong)] if self.many else wrong
+
+    def words(self) -> str:
+        """What the models have to be, such as "a classifier or regressor"."""
+        return f"models, each a {_either(self.of)}" if self.many else f"a {_either(self.of)}"
+
+    def schema(self) -> dict[str, Any]:
+        """References to the JSON Schemas of models of these bases."""
+        one: dict[str, Any] = {"anyOf": [{"$ref": f"#/$defs/{noun_of(base)}"} for base in self.of]}
+        whole: dict[str, Any] = {"type": "array", "minItems": 1, "items": one} if self.many else one
+        return {**whole, "description": self.help, "default": self.default}
 
 
-def _parts_of(model: Model) -> list[Any]:
-    return [*model.steps, model.model] if isinstance(model, Pipeline) else [model]
+def can_do(model: Model, base: type[Model]) -> bool:
+    """Whether a configured model is of the base of a kind of task, and what it is built around as well.
+
+    A wrapper that takes no models of this base has its own way to turn them to the kind.
+    """
+    final = model.final
+    inside = [
+        one
+        for declared in parameters(type(final))
+        if isinstance(declared, ModelParameter) and base in declared.of
+        for one in declared.models(getattr(final, declared.name))
+    ]
+    return isinstance(final, base) and all(can_do(one, base) for one in inside)
 
 
-def _says_steps(given: Named) -> bool:
-    return isinstance(given, dict) and given.get("steps") is not None
+def noun_of(base: type[Model]) -> str:
+    """What messages call the models of a base."""
+    return base.__name__.lower()
 
 
-def _steps_of(given: Named) -> list[Any]:
-    steps = given.get("steps") if isinstance(given, dict) else None
-    if not isinstance(steps, list | tuple | None):
-        raise UsageError(f"'steps' takes a list, was given {steps!r}", hint="such as steps: [standardise]")
-    return list(steps or ())
+def _either(bases: Sequence[type[Model]]) -> str:
+    return " or ".join(map(noun_of, bases))
 
 
-def _built(catalogue: Catalogue, given: Any, keys: tuple[str, ...]) -> Any:
-    """The model or step of an id, or of a mapping that begins with ``use``."""
-    entry: Any = {"use": given} if isinstance(given, str) else given
-    found = list(_faults_of(catalogue, entry, keys))
-    if found:
-        raise UsageError(*found)
-    return build(catalogue.load(entry["use"]), entry.get("params") or {})
-
-
-def _faults_of(catalogue: Catalogue, entry: Any, keys: tuple[str, ...]) -> Iterator[Problem]:
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("use"), str):
-        yield Problem(f"a {catalogue.noun} is an id, or a mapping such as {{use: ID, params: {{...}}}}")
-        return
-    for key in entry:
-        if key not in keys:
-            yield Problem(f"a {catalogue.noun} has no key '{key}' here", hint=did_you_mean(key, keys, "keys"))
-    params = entry.get("params")
-    if not isinstance(params, dict | None):
-        yield Problem(f"'params' takes a mapping, was given {params!r}")
-
-
-def _in_one_line(problem: Problem) -> str:
-    return f"{problem.what} ({problem.hint})" if problem.hint else problem.what
+def _below(place: Place, start: str) -> Place:
+    return lambda path, *keys: place(start + path, *keys)

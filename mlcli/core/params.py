@@ -6,7 +6,7 @@ import dataclasses
 import math
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,11 @@ from mlcli.core.errors import Problem, UsageError
 from mlcli.core.names import did_you_mean, nearest
 
 Number = int | float
+Place = Callable[..., str]
+"""Where a parameter was written, or what stands in its value under further keys, as "file.yaml:3:7"."""
 TYPE_WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false", dict: "a mapping"}
-_parameters: dict[type, tuple[Parameter, ...]] = {}
 SCHEMA_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", dict: "object"}
+_parameters: dict[type, tuple[Parameter, ...]] = {}
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,14 @@ class Parameter:
     lt: Number | None = None
     choices: tuple[Any, ...] | None = None
     tune: tuple[Any, ...] | None = None
+
+    def problems(self, whose: str, value: Any, inside: Mapping[str, Any], place: Place) -> Iterator[Problem]:
+        """Everything that is wrong with a value; ``inside`` are values for parameters of a model that it names."""
+        if wrong := self.problem_with(value):
+            yield Problem(f"{whose}: {self.name} {wrong}", where=place(self.name), hint=self.help)
+        for path in inside:
+            what = f"{whose}: {self.name} is no model, so it has no parameter '{path}'"
+            yield Problem(what, where=place(f"{self.name}.{path}"), hint=self.help)
 
     def problem_with(self, value: Any) -> str | None:
         """What is wrong with a value, or None when it is legal."""
@@ -73,7 +83,7 @@ class Parameter:
         if self.lt is not None:
             yield f"below {self.lt}", value < self.lt
 
-    def converted(self, value: Any) -> Any:
+    def converted(self, value: Any, inside: Mapping[str, Any]) -> Any:
         """A legal value in the declared type (a whole number becomes a float where floats are declared)."""
         if self.many and value is not None:
             return tuple(self._converted_one(item) for item in value)
@@ -82,6 +92,18 @@ class Parameter:
     def _converted_one(self, value: Any) -> Any:
         whole = isinstance(value, int) and not isinstance(value, bool)
         return float(value) if whole and float in self.types and int not in self.types else value
+
+    def plain(self, value: Any) -> Any:
+        """A converted value as plain JSON would hold it, with every default resolved."""
+        return value
+
+    def models(self, value: Any) -> tuple[Any, ...]:
+        """The models in a converted value."""
+        return ()
+
+    def within(self, value: Any, inside: Mapping[str, Any], path: str) -> Parameter | None:
+        """The parameter at a path into the model that a value names, if there is one."""
+        return None
 
     def from_text(self, text: str) -> Any:
         """A value typed in a shell (``-p k=3``), read by the declared types."""
@@ -95,9 +117,7 @@ class Parameter:
         if bool in self.types and text.lower() in ("true", "false"):
             return text.lower() == "true"
         if dict in self.types and text.startswith("{"):
-            from mlcli.core.strict_yaml import parse
-
-            return parse(text, f"-p {self.name}", UsageError).value
+            return yaml_from_text(text, self.name)
         for kind in (int, float):
             if kind in self.types:
                 try:
@@ -156,8 +176,12 @@ def param(
     tune: tuple[Any, ...] | None = None,
 ) -> Any:
     """Declare a hyperparameter as a dataclass field."""
-    declared = {"help": help, "ge": ge, "gt": gt, "le": le, "lt": lt, "tune": tune}
-    declared["choices"] = None if choices is None else tuple(choices)
+
+    def declared(name: str, hint: Any) -> Parameter:
+        kinds, optional, many = _read_type(hint)
+        among = None if choices is None else tuple(choices)
+        return Parameter(name, kinds, default, help, optional, many, ge, gt, le, lt, among, tune)
+
     return dataclasses.field(default=default, metadata={"param": declared})
 
 
@@ -169,10 +193,25 @@ def learned() -> Any:
 def parameters(cls: type) -> tuple[Parameter, ...]:
     """The declared hyperparameters of a class, in order."""
     if cls not in _parameters:
-        declared = [field for field in dataclasses.fields(cls) if "param" in field.metadata]
+        fields = [field for field in dataclasses.fields(cls) if "param" in field.metadata]
         hints = typing.get_type_hints(cls)
-        _parameters[cls] = tuple(_declared(field, hints[field.name]) for field in declared)
+        _parameters[cls] = tuple(field.metadata["param"](field.name, hints[field.name]) for field in fields)
     return _parameters[cls]
+
+
+def by_name(cls: type) -> dict[str, Parameter]:
+    """The declared hyperparameters of a class by name."""
+    return {parameter.name: parameter for parameter in parameters(cls)}
+
+
+def parameter_at(cls: type, values: Mapping[str, Any], path: str) -> Parameter | None:
+    """The parameter of a name, or at a path such as ``base.k`` into the model that a value names."""
+    name, dot, rest = path.partition(".")
+    parameter = by_name(cls).get(name)
+    if parameter is None or not dot:
+        return parameter
+    given, inside = _grouped(values).get(name, ({}, {}))
+    return parameter.within(given.get(name, parameter.default), inside, rest)
 
 
 def learned_fields(cls: type) -> tuple[str, ...]:
@@ -181,21 +220,34 @@ def learned_fields(cls: type) -> tuple[str, ...]:
 
 
 def settings(instance: Any) -> dict[str, Any]:
-    """The hyperparameters of an instance, by name."""
-    return {parameter.name: getattr(instance, parameter.name) for parameter in parameters(type(instance))}
+    """The hyperparameters of an instance by name, as plain values: what ``build`` makes it from."""
+    return {one.name: one.plain(getattr(instance, one.name)) for one in parameters(type(instance))}
 
 
-def problems_with(cls: type, values: Mapping[str, Any], where: str = "") -> list[Problem]:
-    """Everything that is wrong with some values for the parameters of a class."""
-    known = {parameter.name: parameter for parameter in parameters(cls)}
+def yaml_from_text(text: str, name: str) -> Any:
+    """The value of a parameter that is typed as YAML in a shell."""
+    from mlcli.core.strict_yaml import parse
+
+    return parse(text, f"-p {name}", UsageError).value
+
+
+def nowhere(*keys: str | int) -> str:
+    """The place of what was written in no file."""
+    return ""
+
+
+def problems_with(cls: type, values: Mapping[str, Any], place: Place = nowhere) -> list[Problem]:
+    """Everything that is wrong with values for the parameters of a class; ``base.k`` is one of a model inside."""
+    known, found = by_name(cls), list[Problem]()
     label = getattr(cls, "id", cls.__name__)
-    found = []
-    for name, value in values.items():
-        if name not in known:
+    for name, (given, inside) in _grouped(values).items():
+        if name in known:
+            value = given.get(name, known[name].default)
+            found += known[name].problems(label, value, inside, place)
+        else:
+            where = place(next(iter((*given, *(f"{name}.{path}" for path in inside)))))
             hint = did_you_mean(name, known, f"parameters of {label}")
             found.append(Problem(f"{label} has no parameter '{name}'", where=where, hint=hint))
-        elif wrong := known[name].problem_with(value):
-            found.append(Problem(f"{label}: {name} {wrong}", where=where, hint=known[name].help))
     return found
 
 
@@ -204,24 +256,26 @@ def build(cls: type, values: Mapping[str, Any]) -> Any:
     found = problems_with(cls, values)
     if found:
         raise UsageError(*found)
-    known = {parameter.name: parameter for parameter in parameters(cls)}
-    made = cls(**{name: known[name].converted(value) for name, value in values.items()})
+    known = by_name(cls)
+    legal = {
+        name: known[name].converted(given.get(name, known[name].default), inside)
+        for name, (given, inside) in _grouped(values).items()
+    }
+    made = cls(**legal)
     conflicts: list[str] = made.conflicts() if hasattr(made, "conflicts") else []
     if conflicts:
         raise UsageError(*(Problem(f"{getattr(cls, 'id', cls.__name__)}: {text}") for text in conflicts))
     return made
 
 
-def _declared(field: dataclasses.Field[Any], hint: Any) -> Parameter:
-    kinds, optional, many = _read_type(hint)
-    return Parameter(
-        name=field.name,
-        types=kinds,
-        default=field.default,
-        optional=optional,
-        many=many,
-        **field.metadata["param"],
-    )
+def _grouped(values: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+    """By parameter, what was given for it, and by path what was given for the model inside it."""
+    grouped: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+    for key, value in values.items():
+        name, dot, path = key.partition(".")
+        given, inside = grouped.setdefault(name, ({}, {}))
+        (inside if dot else given)[path if dot else name] = value
+    return grouped
 
 
 def _read_type(hint: Any) -> tuple[tuple[type, ...], bool, bool]:

@@ -30,7 +30,7 @@ PREDICTION = "prediction"
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Rows whose truth is not known, and what is wanted of them."""
+    """Rows whose truth is not known, as the model that answers sees them, and what is wanted of them."""
 
     table: Table
     probabilities: bool
@@ -47,18 +47,19 @@ class Asked:
 
 def predictions_of(saved: SavedModel, rows: NewRows, *, probabilities: bool = False) -> Columns:
     """What a saved model says of new rows, by the function that the table of kinds names."""
-    asked = Asked(rows.table, probabilities, rows.texts(saved.by_role), rows.absent_features)
+    model, beside = saved.pipeline.final, rows.texts(saved.by_role)
     with one_blas_thread():
-        columns: Columns = named(kind_named(saved.kind).columns_at)(saved.pipeline, asked)
+        asked = Asked(saved.pipeline.prepared(rows.table), probabilities, beside, rows.absent_features)
+        columns: Columns = named(kind_named(saved.kind).columns_at)(model, asked)
     return columns
 
 
-def label_columns(pipeline: Any, asked: Asked) -> Columns:
+def label_columns(model: Any, asked: Asked) -> Columns:
     """The class of each row, and how probable each class is where that is wanted."""
-    shares = pipeline.predict_proba(asked.table)
+    shares = model.predict_proba(asked.table)
     _refuse_not_finite(shares)
-    columns = {PREDICTION: [pipeline.classes_[code] for code in pipeline.decide(shares)]}
-    return columns | _share_columns(shares, pipeline.classes_) if asked.probabilities else columns
+    columns = {PREDICTION: [model.classes_[code] for code in model.decide(shares)]}
+    return columns | _share_columns(shares, model.classes_) if asked.probabilities else columns
 
 
 def _share_columns(shares: Array, classes: Sequence[str]) -> Columns:
@@ -67,23 +68,23 @@ def _share_columns(shares: Array, classes: Sequence[str]) -> Columns:
     }
 
 
-def value_columns(pipeline: Any, asked: Asked) -> Columns:
+def value_columns(model: Any, asked: Asked) -> Columns:
     """A number for each row."""
     asked.refuse_probabilities("the model predicts numbers, which have no probabilities")
-    values = pipeline.predict_values(asked.table)
+    values = model.predict_values(asked.table)
     _refuse_not_finite(values)
     return {PREDICTION: [repr(float(value)) for value in values]}
 
 
-def rating_columns(pipeline: Any, asked: Asked) -> Columns:
+def rating_columns(model: Any, asked: Asked) -> Columns:
     """The user, the item and the rating of each row; without items, what each user is recommended, best first."""
     user, item = asked.table.columns
     if item.name not in asked.absent_features:
         pair = {column.name: list(asked.beside[role]) for role, column in (("user", user), ("item", item))}
-        return pair | value_columns(pipeline, asked)
+        return pair | value_columns(model, asked)
     asked.refuse_probabilities("lists have no probabilities")
     names = np.array([*item.levels, ""])  # the code of nothing is -1
-    lists = enumerate(names[pipeline.top_items(asked.table)].T.tolist(), 1)
+    lists = enumerate(names[model.top_items(asked.table)].T.tolist(), 1)
     return {user.name: list(asked.beside["user"])} | {f"{item.name} {place}": items for place, items in lists}
 
 
@@ -95,24 +96,24 @@ def _refuse_not_finite(answers: Array) -> None:
         raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
 
 
-def group_columns(pipeline: Any, asked: Asked) -> Columns:
+def group_columns(model: Any, asked: Asked) -> Columns:
     """The cluster of each row."""
     asked.refuse_probabilities("groups have no probabilities")
-    return {"cluster": [str(group) for group in pipeline.cluster_of(asked.table)]}
+    return {"cluster": [str(group) for group in model.cluster_of(asked.table)]}
 
 
-def density_columns(pipeline: Any, asked: Asked) -> Columns:
+def density_columns(model: Any, asked: Asked) -> Columns:
     """The logarithm of the density at each row."""
     asked.refuse_probabilities("a density is no probability")
-    values = pipeline.log_density(asked.table)
+    values = model.log_density_in_file(asked.table)
     _refuse_not_finite(values)
     return {"log_density": [repr(float(value)) for value in values]}
 
 
-def component_columns(pipeline: Any, asked: Asked) -> Columns:
+def component_columns(model: Any, asked: Asked) -> Columns:
     """Each row in the new columns."""
     asked.refuse_probabilities("components have no probabilities")
-    found = pipeline.project(asked.table)
+    found = model.project(asked.table)
     _refuse_not_finite(found)
     return {
         name: [repr(float(place)) for place in column]
@@ -120,16 +121,16 @@ def component_columns(pipeline: Any, asked: Asked) -> Columns:
     }
 
 
-def tag_columns(pipeline: Any, asked: Asked) -> Columns:
+def tag_columns(model: Any, asked: Asked) -> Columns:
     """A tag per row, in the order of the file, and how probable each tag is there where that is wanted."""
     _refuse_without_sequence(asked.beside["sequence"])
     sequence = numbered(asked.beside["sequence"])
     rows = in_order(sequence, _places(asked.beside["order"]) if "order" in asked.beside else None)
     ordered, place = asked.table.take(rows), np.argsort(rows)
-    tags = pipeline.tag(ordered, sequence[rows])[place]
-    columns = {PREDICTION: [pipeline.classes_[tag] for tag in tags]}
+    tags = model.tag(ordered, sequence[rows])[place]
+    columns = {PREDICTION: [model.classes_[tag] for tag in tags]}
     if asked.probabilities:
-        columns |= _share_columns(pipeline.tag_shares(ordered, sequence[rows])[place], pipeline.classes_)
+        columns |= _share_columns(model.tag_shares(ordered, sequence[rows])[place], model.classes_)
     return columns
 
 
@@ -147,18 +148,18 @@ def _places(cells: Sequence[str]) -> Array:
     return places
 
 
-def score_columns(pipeline: Any, asked: Asked) -> Columns:
+def score_columns(model: Any, asked: Asked) -> Columns:
     """How odd each row is, whether it is flagged, and the columns that make it so."""
     asked.refuse_probabilities("scores of oddness are no probabilities")
-    scores = pipeline.score_rows(asked.table)
+    scores = model.score_rows(asked.table)
     _refuse_not_finite(scores)
     columns = {"score": [repr(float(value)) for value in scores]}
-    return columns if pipeline.threshold_ is None else columns | _flags(pipeline, asked.table, scores)
+    return columns if model.threshold_ is None else columns | _flags(model, asked.table, scores)
 
 
-def _flags(pipeline: Any, table: Table, scores: Array) -> Columns:
-    flagged = scores >= pipeline.threshold_
-    names, reasons, shares = why(pipeline, table, scores, int(flagged.sum()))
+def _flags(model: Any, table: Table, scores: Array) -> Columns:
+    flagged = scores >= model.threshold_
+    names, reasons, shares = why(model, table, scores, int(flagged.sum()))
     because = [
         ", ".join(
             f"{column} {'higher' if share > 0 else 'lower'} ({100 * abs(share):.0f} %)"
@@ -169,20 +170,20 @@ def _flags(pipeline: Any, table: Table, scores: Array) -> Columns:
     return {"flagged": ["yes" if is_flagged else "no" for is_flagged in flagged], "because": because}
 
 
-def place_columns(pipeline: Any, asked: Asked) -> Columns:
+def place_columns(model: Any, asked: Asked) -> Columns:
     """The score of each row, and its place in its group; rows that tie share the better place."""
     asked.refuse_probabilities("an order has no probabilities")
-    scores = pipeline.score_rows(asked.table)
+    scores = model.score_rows(asked.table)
     _refuse_not_finite(scores)
     rank = places(scores, numbered(asked.beside["group"]))
     return {"score": [repr(float(value)) for value in scores], "rank": [str(place) for place in rank]}
 
 
-def rule_columns(pipeline: Any, asked: Asked) -> Columns:
+def rule_columns(model: Any, asked: Asked) -> Columns:
     """By the surest rule that applies and expects something that the row has not got: what, why, how sure."""
     asked.refuse_probabilities("rules have no probabilities")
-    fires, holds = pipeline.applied(asked.table)
-    rules, names = pipeline.rules(), pipeline.item_names()
+    fires, holds = model.applied(asked.table)
+    rules, names = model.rules(), model.item_names()
     order = sorted(range(len(rules)), key=lambda place: -rules[place].confidence)
     chosen = [next((rules[place] for place in order if new[place]), None) for new in fires & ~holds]
     return {

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from mlcli.core.params import Parameter, parameters
-from mlcli.core.registry import STEPS, Catalogue
+from mlcli.core.params import settings
+from mlcli.core.registry import MODELS, STEPS, Catalogue
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult, ModelSpec, StepSpec
+from mlcli.experiment.spec.inside import Value, all_inside, as_run, flat, ids_in, models_in
 from mlcli.experiment.spec.labels import said
 from mlcli.metrics.base import Summary
 from mlcli.report.document import Notes, notes
 from mlcli.report.numbers import fixed
 from mlcli.report.scored import Scored, judged, swept_over
 
+NO_DEFAULT = object()
 ARROW = " → "
 RATE_DECIMALS = 3
 MOST_ALIKE = 3
@@ -41,22 +43,28 @@ def remarks_on(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
 
 
 def steps_of(cell: Cell) -> str:
-    """The steps of a cell in order, or nothing."""
-    return ARROW.join(map(_step, cell.steps))
+    """The steps of a cell in order, then those before the models inside its model; or nothing."""
+    known = not cell.skipped and cell.model.use in MODELS and any(all_inside(cell.model.params))
+    run = as_run(cell.model, cell.steps, cell.kind, cell.dataset.schema) if known else cell.model
+    inside = (
+        f"{ARROW.join(map(_step, one.steps))} in {one.start[:-1]}" for one in all_inside(run.params) if one.steps
+    )
+    return "; ".join(filter(None, (ARROW.join(map(_step, cell.steps)), *inside)))
 
 
 def settings_of(asked: ModelSpec | StepSpec, catalogue: Catalogue) -> str:
-    """The parameters of a model or step that are not at their defaults."""
-    defaults = {parameter.name: parameter.default for parameter in _declared(asked.use, catalogue)}
-    chosen = {
-        name: value for name, value in asked.params.items() if name not in defaults or value != defaults[name]
-    }
-    return ", ".join(f"{name}={said(value)}" for name, value in chosen.items())
+    """The parameters of a model or step, and of models inside it, that are not at their defaults."""
+    chosen = (one for one in flat(asked.use, asked.params) if one.value != _default(one, catalogue))
+    return ", ".join(f"{one.path}={said(one.value)}" for one in chosen)
 
 
-def _declared(use: str, catalogue: Catalogue) -> tuple[Parameter, ...]:
-    """What a method declares; nothing where it is not installed, since a stored run can be shown without it."""
-    return parameters(catalogue.load(use)) if use in catalogue else ()
+def _default(one: Value, catalogue: Catalogue) -> Any:
+    """The default of a parameter; none where its method is not installed: a stored run can be shown without it."""
+    defaults = settings(catalogue.load(one.owner)()) if one.owner in catalogue else {}
+    if one.name not in defaults:
+        return NO_DEFAULT
+    default = defaults[one.name]
+    return ids_in(default) if models_in(default, "") else default
 
 
 def _step(step: StepSpec) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mlcli.core.answers import Answers
+from mlcli.core.findings import Explanation, Lines
 from mlcli.core.model import Model, refuse_not_finite
 from mlcli.core.params import learned
 from mlcli.core.rows import Strata
@@ -94,15 +97,14 @@ class Detector(Unsupervised):
     threshold_from_: str = learned()
 
     @classmethod
-    def settle(cls, model: Any, learned: Any, data: Any) -> None:
+    def settle(cls, model: Any, ask: Callable[[Any], Any], learned: Any, data: Any) -> None:
         """Choose a threshold: by F1 where there are anomalies, too, else by the scores of the rows alone."""
-        own: Any = cls.ask(model, learned)
+        own = ask(learned)
         others = data.take(np.flatnonzero((data.labels == ANOMALY) & ~np.isin(data.rows, learned.rows)))
         if len(others):
-            other: Any = cls.ask(model, others)
             good, anomaly = data.classes
             known = f"{len(learned):,} rows that are '{good}' and {len(others):,} that are '{anomaly}'"
-            model.threshold_ = threshold_by_f1(ScoreAnswers.pooled([own, other]))
+            model.threshold_ = threshold_by_f1(ScoreAnswers.pooled([own, ask(others)]))
             model.threshold_from_ = f"the one with the highest F1 on {known} (only the former were learned from)"
         else:
             model.threshold_ = threshold_above_most(own)
@@ -127,11 +129,9 @@ class Detector(Unsupervised):
         )
 
     @classmethod
-    def judged(cls, model: Any, data: Any, split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
+    def judged(cls, ask: Callable[[Rows], Any], split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
         """The scores of each part that has rows; the validation rows, where there are any, give the threshold."""
-        asked: dict[str, Any] = {
-            part: cls.ask(model, data.take(rows)) for part in parts if len(rows := getattr(split, part)) > 0
-        }
+        asked = {part: ask(rows) for part in parts if len(rows := getattr(split, part))}
         validation = asked.get("validation")
         threshold = None if validation is None else threshold_by_f1(validation)
         if threshold is None:
@@ -140,6 +140,22 @@ class Detector(Unsupervised):
             part: replace(answers, threshold=np.full(len(answers), threshold), threshold_from=BY_VALIDATION)
             for part, answers in asked.items()
         }
+
+    def reading(self) -> str:
+        """Which rows are flagged; nothing for a model that flags none."""
+        if self.threshold_ is None:
+            return ""
+        return f"flagged: rows that score at least {self.threshold_:.6g}; this threshold is {self.threshold_from_}"
+
+    def explain_task(self) -> Explanation:
+        """Which rows are flagged, where a threshold was chosen."""
+        said = self.reading().removeprefix("flagged: ")
+        return (Lines("Which rows are flagged", (said,)),) if said else ()
+
+    def check_learned(self) -> None:
+        """A threshold, where there is one, is a number."""
+        if not isinstance(self.threshold_, float | None) or not math.isfinite(self.threshold_ or 0.0):
+            raise ValueError("the threshold of the model is no number")
 
     def score_rows(self, table: Table) -> Array:
         """How odd each row is."""

@@ -184,11 +184,10 @@ class Associator(Model):
         return Accepts(numbers=False, nominal=True, missing=True, weights=True)
 
     @staticmethod
-    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model find rules; columns of numbers, which are no items, are named."""
+    def admitted(model: Any, data: Any) -> Any:
+        """The rows as they are; training rows without anything to learn from are refused."""
         refuse_unlearnable(data)
-        model.columns_ = data.table.columns
-        model.fit(data, rng)
+        return data
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:

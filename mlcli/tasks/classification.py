@@ -127,15 +127,19 @@ class Classifier(Model):
     class_totals_: Array = learned()
 
     @staticmethod
-    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn classes; training rows without anything to learn from are refused."""
+    def admitted(model: Any, data: Any) -> Any:
+        """Rows whose class is known, and others beside them only for a model that accepts such."""
         refuse_unlearnable(data)
         data = data if model.accepts.unlabelled else data.alone()
         if data.unlabelled is not None:
             refuse_extremes(data.unlabelled.table, data.unlabelled.weights)
-        model.columns_, model.target_ = data.table.columns, data.target
+        return data
+
+    @staticmethod
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+        """Let a model learn classes."""
         model.classes_, model.class_totals_ = data.classes, data.class_totals
-        model.fit(data, rng)
+        Model.learn(model, data, rng)
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
@@ -153,6 +157,17 @@ class Classifier(Model):
             classes=data.classes,
             probabilities=predictions,
         )
+
+    @staticmethod
+    def outputs_of(model: Any, table: Table) -> Array:
+        """A model's probabilities, in the form of the outputs of rows."""
+        probabilities: Array = model.predict_proba(table)
+        return probabilities
+
+    @staticmethod
+    def losses(model: Any, data: Any, outputs: Array) -> Array:
+        """Whether the class that a model decides on by these probabilities is wrong, of each row."""
+        return np.asarray(model.decide(outputs) != data.y, np.float64)
 
     def predict_proba(self, table: Table) -> Array:
         """Probabilities (n × K), in the order of ``classes_``."""

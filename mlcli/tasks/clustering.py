@@ -9,11 +9,10 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.model import Model
-from mlcli.core.params import learned
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.tasks.group_profile import profile_of
+from mlcli.tasks.group_profile import Grouping
 from mlcli.tasks.groups import around_centres, silhouettes
-from mlcli.tasks.unsupervised import UnlabelledRows, Unsupervised
+from mlcli.tasks.unsupervised import UnlabelledRows
 
 
 class ClusteredRows(UnlabelledRows):
@@ -44,19 +43,11 @@ class ClusterAnswers(Answers):
 
 
 @dataclass(kw_only=True, eq=False)
-class Clusterer(Unsupervised):
+class Clusterer(Grouping):
     """Puts rows into groups, numbered from 0."""
 
     transductive: ClassVar[bool] = False
     """Whether it can only place the rows that it was fitted on."""
-
-    profile_: dict[str, Any] | None = learned()
-
-    @staticmethod
-    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn, and describe its groups."""
-        Unsupervised.learn(model, data, rng)
-        model.profile_ = profile_of(data.table, _groups_of(model, data), model.groups(), data.weights)
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:

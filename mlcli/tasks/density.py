@@ -10,9 +10,10 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.model import Model, refuse_not_finite
 from mlcli.core.params import learned
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.tasks.group_profile import profile_of
-from mlcli.tasks.unsupervised import UnlabelledRows, Unsupervised
+from mlcli.tasks.group_profile import Grouping
+from mlcli.tasks.unsupervised import UnlabelledRows
 
 
 class DensityRows(UnlabelledRows):
@@ -37,28 +38,30 @@ class DensityAnswers(Answers):
 
 
 @dataclass(kw_only=True, eq=False)
-class DensityEstimator(Unsupervised):
+class DensityEstimator(Grouping):
     """Describes the distribution that rows were drawn from."""
 
+    log_stretch_: float = learned()
+    """How much higher the logarithm of the density is before the steps, so that pipelines compare at any scale."""
     fit_log_likelihood_: float = learned()
     fit_rows_: float = learned()
 
-    @staticmethod
-    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn, and note how likely it finds its own training rows and how many they count as.
+    @classmethod
+    def note(cls, model: Any, prepared: Any, data: Any, steps: tuple[Step, ...]) -> None:
+        """How much steps stretch volumes, how likely the model finds its training rows, and how many they are.
 
         What its groups look like is noted, too, if it tells several apart.
         """
-        Unsupervised.learn(model, data, rng)
         if model.groups() > 1:
-            model.profile_ = profile_of(data.table, model.cluster_of(data.table), model.groups(), data.weights)
-        model.fit_log_likelihood_ = float(data.weights @ model.log_density(data.table))
+            super().note(model, prepared, data, steps)
+        model.log_stretch_ = float(sum(step.log_stretch() for step in steps))
+        model.fit_log_likelihood_ = float(data.weights @ model.log_density_in_file(prepared.table))
         model.fit_rows_ = float(data.weights.sum())
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The logarithm of the density at each row."""
-        log_density = model.log_density(data.table)
+        log_density = model.log_density_in_file(data.table)
         refuse_not_finite(model, log_density)
         return DensityAnswers(
             header=data.header(),
@@ -71,6 +74,10 @@ class DensityEstimator(Unsupervised):
     def log_density(self, table: Table) -> Array:
         """The natural logarithm of p(x) of each row."""
         raise TypeError(f"{type(self).__name__} does not say how dense it finds rows")
+
+    def log_density_in_file(self, table: Table) -> Array:
+        """The same of the rows as they were before the steps."""
+        return self.log_density(table) + (self.log_stretch_ or 0.0)
 
     def groups(self) -> int:
         """How many groups of rows it tells apart."""

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
+from mlcli.core.findings import Explanation
+from mlcli.core.params import learned
 from mlcli.core.schema import Column
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.tasks.groups import centres
+from mlcli.tasks.unsupervised import Unsupervised
 
 Profile = Mapping[str, Any]
-"""Of each group and of all rows the ``sizes``, and for each column the ``means`` (of levels: the shares); and how
-much of its variance lies between the groups (``between``)."""
+"""The ``columns``; of each group and of all rows the ``sizes``, and for each column the ``means`` (of levels: the
+shares); and how much of its variance lies between the groups (``between``)."""
 MEANS, LEVELS = (
     "Means of the groups, in the units of the file",
     "Most frequent level of each group, with its share",
@@ -29,19 +34,38 @@ READING = (
 )
 
 
+@dataclass(kw_only=True, eq=False)
+class Grouping(Unsupervised):
+    """Tells groups of rows apart, and keeps what they look like in the columns of the file."""
+
+    profile_: dict[str, Any] | None = learned()
+
+    @classmethod
+    def note(cls, model: Any, prepared: Any, data: Any, steps: tuple[Step, ...]) -> None:
+        """What its groups look like before any step."""
+        group = np.asarray(model.cluster_of(prepared.table), np.int32)
+        model.profile_ = profile_of(data.table, group, model.groups(), data.weights)
+
+    def explain_task(self) -> Explanation:
+        """The groups in the columns of the file."""
+        return () if self.profile_ is None else described(self.profile_)
+
+
 def profile_of(table: Table, group: Codes, groups: int, weights: Array) -> dict[str, Any]:
     """Means of numbers and shares of levels in each group and in all rows; empty cells do not count."""
     sizes = np.bincount(group, weights=weights, minlength=groups)
     pictures = list(_pictures(table, group, groups, weights))
     return {
+        "columns": table.columns,
         "sizes": np.append(sizes, sizes.sum()),
         "means": tuple(means for means, _ in pictures),
         "between": np.array([between for _, between in pictures]),
     }
 
 
-def described(columns: Sequence[Column], profile: Profile) -> tuple[findings.Table, ...]:
+def described(profile: Profile) -> tuple[findings.Table, ...]:
     """A table of means, and one of the most frequent levels; the columns that differ most between groups first."""
+    columns = profile["columns"]
     sizes = [float(size) for size in profile["sizes"]][:-1]
     shown = (f"group {place} ({_rows(size)})" for place, size in enumerate(sizes[:SHOWN]))
     header = ("column", *shown, "all rows", "between")

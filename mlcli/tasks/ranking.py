@@ -99,13 +99,12 @@ class Ranker(Model):
     """Scores rows: within a group, the higher score goes first."""
 
     @staticmethod
-    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn an order; training rows without any order to learn are refused."""
+    def admitted(model: Any, data: Any) -> Any:
+        """The rows as they are; training rows without any order to learn are refused."""
         refuse_unlearnable(data)
         if not pair_weight(data.relevance, data.group, data.weights).any():
             raise FitError("no two training rows of one group differ in relevance, so there is no order to learn")
-        model.columns_, model.target_ = data.table.columns, data.target
-        model.fit(data, rng)
+        return data
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:

@@ -102,11 +102,11 @@ class Recommender(Model):
         return Accepts(numbers=False, nominal=True, missing=True, weights=True)
 
     @staticmethod
-    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn ratings; steps would make something else of users and items."""
-        if getattr(model, "steps", ()):
+    def admitted(model: Any, data: Any) -> Any:
+        """The rows as they are; steps would make something else of users and items."""
+        if model.all_steps():
             raise FitError(f"{model.name} takes users and items as they are", hint="leave out the steps")
-        Regressor.learn(model, data, rng)
+        return Regressor.admitted(model, data)
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:

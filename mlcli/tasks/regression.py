@@ -58,12 +58,11 @@ class Regressor(Model):
     """Answers a number."""
 
     @staticmethod
-    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn values; training rows without anything to learn from are refused."""
+    def admitted(model: Any, data: Any) -> Any:
+        """The rows as they are; training rows without anything to learn from are refused."""
         refuse_unlearnable(data)
         refuse_extreme_target(data.target, data.y, data.weights)
-        model.columns_, model.target_ = data.table.columns, data.target
-        model.fit(data, rng)
+        return data
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
@@ -81,6 +80,16 @@ class Regressor(Model):
         """Values."""
         values = held.answers.reshape(len(data))
         return ValueAnswers(header=data.header(), truth=data.y, predicted=values)
+
+    @staticmethod
+    def outputs_of(model: Any, table: Table) -> Array:
+        """A model's values, in the form of the outputs of rows."""
+        return np.asarray(model.predict_values(table)[:, None])
+
+    @staticmethod
+    def losses(model: Any, data: Any, outputs: Array) -> Array:
+        """The squared error of each row."""
+        return np.asarray((outputs[:, 0] - data.y) ** 2)
 
     def predict_values(self, table: Table) -> Array:
         """One number per row."""

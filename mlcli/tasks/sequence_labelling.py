@@ -85,10 +85,8 @@ class Tagger(Model):
     classes_: tuple[str, ...] = learned()
     class_totals_: Array = learned()
 
-    @staticmethod
-    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn tags; the checks are those of classes."""
-        Classifier.learn(model, data, rng)
+    admitted = staticmethod(Classifier.admitted)
+    learn = staticmethod(Classifier.learn)
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:

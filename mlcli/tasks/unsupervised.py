@@ -52,9 +52,7 @@ class Unsupervised(Model):
     """Learns from rows whose labels it never sees."""
 
     @staticmethod
-    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn from the rows without their labels."""
+    def admitted(model: Any, data: Any) -> Any:
+        """The rows without their labels; training rows without anything to learn from are refused."""
         refuse_unlearnable(data)
-        hidden = data.unlabelled()
-        model.columns_, model.target_ = hidden.table.columns, hidden.target
-        model.fit(hidden, rng)
+        return data.unlabelled()

@@ -10,20 +10,26 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.errors import UsageError
+from mlcli.core.insertion import missing_steps
 from mlcli.core.learning import ask, learn
 from mlcli.core.params import build, parameters
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
-from mlcli.prepare._insert import missing_steps
 from mlcli.tasks.table import kinds_of
 from tests.contract.toys import EVERYTHING, SUPERVISED, UNSUPERVISED, rows_for
 
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 FEWER = {"rounds": 20}
 """Where kernels are not compiled, a hundred rounds of boosting would take minutes in all."""
+FEW = {"bags": 4}
+"""Promises are the same for a few models as for many."""
 
-ALSO: dict[str, tuple[tuple[tuple[str, Any], ...], ...]] = {"decision-tree": ((("bins", 8),),)}
+ALSO: dict[str, tuple[tuple[tuple[str, Any], ...], ...]] = {
+    "bagging": ((("base", "knn"),), (("column_share", 0.5), ("row_share", 0.7))),
+    "decision-tree": ((("bins", 8),),),
+    "self-training": ((("base", "logistic-regression"),),),
+}
 """Configurations that make a method another one, though no choice of a parameter says so."""
 
 
@@ -51,7 +57,8 @@ class Subject:
         """A fresh model with this configuration."""
         cls = MODELS.load(self.model)
         declared = {parameter.name for parameter in parameters(cls)}
-        fewer = {name: value for name, value in FEWER.items() if name in declared} if INTERPRETED else {}
+        wanted = FEW | FEWER if INTERPRETED else FEW
+        fewer = {name: value for name, value in wanted.items() if name in declared}
         return build(cls, fewer | dict(self.params))
 
     def accepts(self) -> Any:

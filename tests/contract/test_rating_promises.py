@@ -112,7 +112,7 @@ def test_a_list_is_in_the_order_of_the_ratings_that_it_predicts(subject: Subject
     listed = top[top >= 0]
     others = [item for item in np.unique(train.items) if item not in listed]
     others = [item for item in others if item not in train.items[train.users == user]]
-    predicted = model.predict_values(ratings([user] * 20, list(range(20)), [3.0] * 20).table)
+    predicted = model.final.predict_values(ratings([user] * 20, list(range(20)), [3.0] * 20).table)
     assert (np.diff(predicted[listed]) <= 1e-12).all()
     assert not others or predicted[others].max() <= predicted[listed].min() + 1e-12
 
@@ -196,7 +196,7 @@ def test_steps_before_it_are_refused(subject: Subject) -> None:
     model = subject.made_for(train.table.columns)
     model.steps = (Impute(),)
     with pytest.raises(FitError, match="leave out the steps"):
-        type(subject.model_alone()).learn(model, train, np.random.default_rng(1))
+        learn(model, train, np.random.default_rng(1))
 
 
 def test_a_row_without_user_or_item_cannot_be_learned_from() -> None:

@@ -89,7 +89,7 @@ def test_support_confidence_and_lift_of_its_own_rows_are_plain_counts(subject: S
     data = drawn()
     model = subject.fitted(data)
     matrix = baskets_of(data.table, items_of(data.table.columns))
-    for rule in model.rules():
+    for rule in model.final.rules():
         when, then = (matrix[:, side].all(axis=1) for side in (rule.when, rule.then))
         assert rule.support == pytest.approx((when & then).mean())
         assert rule.confidence == pytest.approx((when & then).sum() / when.sum())

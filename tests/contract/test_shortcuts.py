@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.insertion import missing_steps
 from mlcli.core.learning import answers_of, ask, learn
 from mlcli.core.model import Model
 from mlcli.core.pipeline import Pipeline
@@ -16,7 +17,6 @@ from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.prepare._insert import missing_steps
 from mlcli.prepare.impute import Impute
 from mlcli.prepare.one_hot import OneHot
 from mlcli.prepare.standardise import Standardise

@@ -142,7 +142,7 @@ def test_training_learns_from_every_row() -> None:
     data = toy.dataset()
     trained = train(data, "classification", ModelSpec("zero-r"), (), seed=1)
     shares = np.bincount(data.table.cells("y")) / 40
-    assert trained.pipeline.predict_proba(trained.rows.table)[0] == pytest.approx(shares)
+    assert trained.pipeline.model.predict_proba(trained.rows.table)[0] == pytest.approx(shares)
     assert trained.pipeline.target_ == "y"
 
 

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.core.tables import Array, Table
-from mlcli.models.forests._bag import Bag, order_of_content
+from mlcli.engines.bags import Bag, order_of_content
 from mlcli.models.forests._forest import SHARES
 from mlcli.models.forests.random_forest import RandomForest
 from mlcli.models.trees.decision_tree import DecisionTree

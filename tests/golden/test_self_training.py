@@ -61,11 +61,16 @@ def test_without_unlabelled_rows_it_is_its_base() -> None:
 def test_the_safety_net_keeps_unsure_rows_out() -> None:
     train, test = parted("iris", 0.1)
     unsure = replace(train, unlabelled=train.unlabelled.with_table(with_middles(train)))
-    model = fitted(SelfTraining(base="knn", threshold=1.0), unsure)
+    model = fitted(around("knn", threshold=1.0), unsure)
     assert (len(model.moved_), model.left_) == (0, len(train.unlabelled))
     assert "none had a class at least 1 probable" in model.explain()[0].lines[0]
     alone = fitted(build(type(model.base_), {}), train.alone())
     assert np.array_equal(asked(model, test).probabilities, asked(alone, test).probabilities)
+
+
+def around(base: Any, **params: Any) -> Any:
+    """Self-training around a base, as it would be written in a file."""
+    return build(SelfTraining, {"base": base, **params})
 
 
 def with_middles(train: LabelledRows) -> Any:
@@ -87,7 +92,7 @@ def test_it_stops_after_the_last_round() -> None:
 @pytest.mark.parametrize(
     ("base", "why"),
     [
-        ("naive-byes", "base: there is no model 'naive-byes' .did you mean 'naive-bayes'"),
+        ("naive-byes", "base: there is no model 'naive-byes'\n  did you mean 'naive-bayes'"),
         ("hmm", "base: hmm is no classifier"),
         ("self-training", "base: it must be another method"),
         ({"use": "self-training", "steps": ["min-max"]}, "base: it must be another method"),
@@ -95,14 +100,17 @@ def test_it_stops_after_the_last_round() -> None:
         ({"use": "knn", "params": {"k": 0}}, "base: knn: k must be at least 1"),
         ({"use": "knn", "params": 3}, "base: 'params' takes a mapping, was given 3"),
         ({"use": "knn", "steps": "min-max"}, "base: 'steps' takes a list, was given 'min-max'"),
-        ({"use": "knn", "steps": [{"use": "min-mx"}]}, "base: there is no step 'min-mx' .did you mean 'min-max'"),
+        (
+            {"use": "knn", "steps": [{"use": "min-mx"}]},
+            "base: there is no step 'min-mx'\n  did you mean 'min-max'",
+        ),
         ({"use": "knn", "as": "x"}, "base: a model has no key 'as' here"),
         ({"params": {}}, "base: a model is an id, or a mapping such as"),
     ],
 )
 def test_a_base_that_cannot_be_taught_is_refused(base: Any, why: str) -> None:
     with pytest.raises(UsageError, match=why):
-        build(SelfTraining, {"base": base})
+        around(base)
 
 
 @pytest.mark.parametrize("threshold", [0.7, 0.9])
@@ -115,9 +123,7 @@ def test_a_base_with_parameters_and_steps_is_that_of_scikit_learn(threshold: flo
     voters = KNeighborsClassifier(3)
     base = make_pipeline(StandardScaler(), voters) if steps else voters
     oracle = SelfTrainingClassifier(base, threshold=threshold, max_iter=10).fit(X, y)
-    model = fitted(
-        SelfTraining(base={"use": "knn", "params": {"k": 3}, "steps": steps}, threshold=threshold), train
-    )
+    model = fitted(around({"use": "knn", "params": {"k": 3}, "steps": steps}, threshold=threshold), train)
     assert model.left_ == int((oracle.transduction_ == -1).sum())
     expected = oracle.predict_proba(test.table.numbers)
     assert asked(model, test).probabilities == pytest.approx(expected, abs=1e-9)
@@ -125,7 +131,7 @@ def test_a_base_with_parameters_and_steps_is_that_of_scikit_learn(threshold: flo
 
 def test_a_base_with_parameters_and_steps_is_saved_and_loaded() -> None:
     train, test = parted("iris", 0.2)
-    model = fitted(SelfTraining(base={"use": "knn", "params": {"k": 3}, "steps": ["standardise"]}), train)
+    model = fitted(around({"use": "knn", "params": {"k": 3}, "steps": ["standardise"]}), train)
     arrays: dict[str, Any] = {}
     written = packed(model, arrays)
     loaded = unpacked(json.loads(json.dumps(written)), arrays)
@@ -149,8 +155,8 @@ def test_it_says_why_it_stopped() -> None:
 
 
 def test_it_accepts_what_its_base_accepts() -> None:
-    assert not SelfTraining(base={"use": "logistic-regression", "steps": ["min-max"]}).accepts.prefers_scaled
-    assert not SelfTraining(base={"use": "naive-bayes", "steps": ["pca"]}).accepts.nominal
-    assert SelfTraining(base="logistic-regression").accepts.prefers_scaled
-    assert not SelfTraining(base="logistic-regression").accepts.nominal
-    assert SelfTraining(base="naive-bayes").accepts.nominal
+    assert not around({"use": "logistic-regression", "steps": ["min-max"]}).accepts.prefers_scaled
+    assert not around({"use": "naive-bayes", "steps": ["pca"]}).accepts.nominal
+    assert around("logistic-regression").accepts.prefers_scaled
+    assert not around("logistic-regression").accepts.nominal
+    assert around("naive-bayes").accepts.nominal

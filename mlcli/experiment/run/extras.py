@@ -36,7 +36,7 @@ def answers_by_stage(
     pipeline: Pipeline, block: Block, split: Split, last: Mapping[str, Answers]
 ) -> tuple[tuple[Coordinate, Answers], ...]:
     """What a fitted model would have answered had its fit stopped earlier, and what it answers."""
-    model, asked = pipeline.model, block.learner.stages
+    model, asked = pipeline.final, block.learner.stages
     count = model.stages() if asked else 0
     if not count:
         return ()

@@ -10,7 +10,7 @@ from typing import Any
 from mlcli.core.errors import MlcliError
 from mlcli.core.explanation import findings_of
 from mlcli.core.findings import shortened
-from mlcli.core.learning import judged
+from mlcli.core.learning import judged, settle
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.threads import cores, cores_for_a_fit, one_blas_thread
 from mlcli.data.dataset import Dataset
@@ -21,6 +21,7 @@ from mlcli.experiment.run.learner import Learner
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.split_results import TRAINING, SplitResult, Together
 from mlcli.experiment.spec.cells import ModelSpec, StepSpec
+from mlcli.experiment.spec.inside import as_run
 from mlcli.protocols._base import Split
 from mlcli.tasks.table import kind_named
 
@@ -85,11 +86,11 @@ def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, 
     """Let a model learn from all rows of a dataset that its kind of task learns from."""
     data = kind_named(kind).container.from_table(dataset.table, dataset.schema)
     rows = data.to_learn_from()
-    learner = Learner(dataset.content, model, steps, seed)
+    learner = Learner(dataset.content, as_run(model, steps, kind, dataset.schema), steps, seed)
     with one_blas_thread(), cores_for_a_fit(cores()), heard() as said:
         started = perf_counter()
         pipeline = learner.learned(rows, "all")
-        kind_named(kind).base.settle(pipeline, rows, data)
+        settle(pipeline, rows, data)
         seconds = perf_counter() - started
     return Trained(pipeline, rows, tuple(said), seconds)
 

@@ -19,6 +19,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.captured_warnings import heard
 from mlcli.experiment.run.learner import Learner, SavedLearner
 from mlcli.experiment.spec.cells import Cell
+from mlcli.experiment.spec.inside import as_run
 from mlcli.protocols._base import Protocol, Split
 from mlcli.protocols._parts import Parts
 from mlcli.tasks.table import kind_named
@@ -121,8 +122,9 @@ class Preparation:
         if cell.model.saved is not None:
             return _ready_to_ask(cell.model.saved, dataset)
         rows = self._rows_of(dataset, cell.kind)
+        model = as_run(cell.model, cell.steps, cell.kind, dataset.schema)
         learner = Learner(
-            dataset.content, cell.model, cell.steps, cell.seed, cell.shortcuts, cell.stages, cell.training
+            dataset.content, model, cell.steps, cell.seed, cell.shortcuts, cell.stages, cell.training
         )
         return ReadyCell(learner, rows, *self._splits_of(cell, rows))
 

@@ -28,7 +28,7 @@ def check_integrity(saved: SavedModel) -> None:
         raise ValueError(f"of these parts it holds something else: {', '.join(wrong)}")
     if not {*saved.beside, *saved.roles.values(), *saved.long_form}.issubset(ROLES):
         raise ValueError("it holds a role that no column can have")
-    if not isinstance(saved.pipeline.model, kind_named(saved.kind).base):
+    if not isinstance(saved.pipeline.final, kind_named(saved.kind).base):
         raise ValueError(f"it holds no model for {saved.kind}")
     if saved.pipeline.columns_ != saved.features:
         raise ValueError("its parts do not fit together")

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from mlcli.core.errors import Problem
+from mlcli.core.params import parameter_at
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, Stages, StepSpec
 from mlcli.experiment.spec.entry import Entry
@@ -48,8 +48,7 @@ def model_of(written: Written, found: list[Problem], base: Path | None = None) -
     label, steps, stages = _label(entry), _steps(entry), _stages(entry)
     if entry.cls is None:
         return []
-    params = entry.checked(entry.mapping("params"))
-    combinations = [params | chosen for chosen in _combinations(entry, params)]
+    combinations = [entry.checked(chosen) for chosen in _combinations(entry, entry.mapping("params"))]
     if len(found) == known:
         for combination in combinations:
             entry.check_together(combination)
@@ -132,8 +131,8 @@ def _step(entry: Entry) -> Iterator[StepSpec]:
         yield StepSpec(entry.cls.id, params, where=entry.written.where)
 
 
-def _combinations(entry: Entry, params: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every combination of a grid, as written, the last key fastest; one empty one where there is no grid."""
+def _combinations(entry: Entry, params: dict[str, Written]) -> list[dict[str, Written]]:
+    """The parameters with every combination of a grid, as written, the last key fastest; alone without a grid."""
     grid = entry.mapping("grid")
     if "grid" in entry.parts and not entry.parts["grid"].value:
         entry.refuse(
@@ -144,14 +143,30 @@ def _combinations(entry: Entry, params: dict[str, Any]) -> list[dict[str, Any]]:
         if name in params:
             entry.refuse(part, f"'{name}' stands in 'params' and in 'grid'", "leave it out of one of them")
     if not all(isinstance(part.value, list) for part in grid.values()):
-        return []
+        return [params]
     count = math.prod(len(part.value) for part in grid.values())
     if count > MAX_COMBINATIONS:
         entry.refuse(
             entry.parts["grid"], f"this grid has {count:,} combinations, at most {MAX_COMBINATIONS:,} work"
         )
-        return []
-    return [dict(zip(grid, chosen, strict=True)) for chosen in product(*(part.value for part in grid.values()))]
+        return [params]
+    chosen = product(*(part.items() for part in grid.values()))
+    return _where_they_lead([params | dict(zip(grid, parts, strict=True)) for parts in chosen], entry.cls)
+
+
+def _where_they_lead(combinations: list[dict[str, Written]], cls: type) -> list[dict[str, Written]]:
+    """Combinations without paths that lead nowhere in them but somewhere in another: knn has a k, lda has none."""
+    paths = dict.fromkeys(name for combination in combinations for name in combination if "." in name)
+    values = [{name: part.bare for name, part in combination.items()} for combination in combinations]
+    leads = {path: [parameter_at(cls, given, path) is not None for given in values] for path in paths}
+    nowhere = {path for path in paths if any(leads[path]) and not all(leads[path])}
+    if not nowhere:
+        return combinations
+    kept = (
+        {name: part for name, part in combination.items() if name not in nowhere or leads[name][place]}
+        for place, combination in enumerate(combinations)
+    )
+    return list({tuple((name, part.keys) for name, part in one.items()): one for one in kept}.values())
 
 
 def _check_grid_values(entry: Entry, name: str, part: Written) -> None:
@@ -163,9 +178,6 @@ def _check_grid_values(entry: Entry, name: str, part: Written) -> None:
         )
     elif not part.value:
         entry.refuse(part, f"'{name}' has no values in this grid", "list some, or leave it out")
-    else:
-        for item in part.items():
-            entry.checked({name: item})
 
 
 def _name_taken(entry: Named, named: dict[str, Named]) -> Problem | None:

@@ -72,10 +72,14 @@ class Entry:
         return part.named()
 
     def checked(self, given: Mapping[str, Written]) -> dict[str, Any]:
-        """The values of some parameters."""
-        for name, part in given.items():
-            self.found.extend(problems_with(self.cls, {name: part.value}, part.where))
-        return {name: part.value for name, part in given.items()}
+        """The values of some parameters; a problem that is known already is not added again."""
+        values = {name: part.bare for name, part in given.items()}
+
+        def place(name: str, *keys: str | int) -> str:
+            return given.get(name, self.written).place(*keys)
+
+        self.found.extend(one for one in problems_with(self.cls, values, place) if one not in self.found)
+        return values
 
     def check_together(self, params: Mapping[str, Any]) -> None:
         """Parameters that are legal one by one must be legal together."""

@@ -108,7 +108,13 @@ def _steps_from(facts: Sequence[Mapping[str, Any]]) -> tuple[StepSpec, ...]:
 
 def _listless(params: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters as they were: JSON has no tuples, parameters have no lists."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in params.items()}
+    return {name: _without_lists(value) for name, value in params.items()}
+
+
+def _without_lists(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_without_lists, value))
+    return _listless(value) if isinstance(value, Mapping) else value
 
 
 def _facts_of_field(described: Field) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from mlcli.core.nested import ModelParameter, noun_of
 from mlcli.core.params import Parameter, parameters
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 from mlcli.data.shipped import shipped_paths
@@ -16,6 +17,7 @@ from mlcli.tasks.table import KINDS
 Schema = dict[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+EMPTY: Schema = {}
 OWN_KEYS: Schema = {f"^{IGNORED}": {}}
 MODEL_FILE: Schema = {"type": "string", "pattern": r"[./\\]", "description": "a saved model file"}
 
@@ -46,7 +48,22 @@ def _definitions() -> Schema:
         "model": {"anyOf": [_ids(MODELS), MODEL_FILE, *_branches(MODELS, _model_keys)]},
         "step": {"anyOf": [_ids(STEPS), *_branches(STEPS, _step_keys)]},
         "protocol": {"anyOf": [_ids(PROTOCOLS), *_branches(PROTOCOLS, _values), _protocol_of_the_kind()]},
+        **{noun_of(base): _nested(base) for base in _bases_of_nested()},
     }
+
+
+def _bases_of_nested() -> Iterator[type]:
+    """What models inside models have to be."""
+    for entry in MODELS.entries():
+        for one in parameters(entry.load()):
+            yield from one.of if isinstance(one, ModelParameter) else ()
+
+
+def _nested(base: type) -> Schema:
+    """A model inside another."""
+    entries = [entry for entry in MODELS.entries() if issubclass(entry.load(), base)]
+    ids = {"enum": [entry.name for entry in entries], "description": f"the id of a {noun_of(base)}"}
+    return {"anyOf": [ids, *(_branch(entry, _nested_keys(parameters(entry.load()))) for entry in entries)]}
 
 
 def _ids(catalogue: Catalogue) -> Schema:
@@ -66,25 +83,38 @@ def _branch(entry: Entry, keys: Schema) -> Schema:
 
 def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
     grid = {name: {"type": "array", "minItems": 1, "items": one} for name, one in _values(declared).items()}
+    paths = {f"^{one.name}[.]": {"type": "array", "minItems": 1} for one in declared if _is_nested(one)}
     return {
-        "params": {**_mapping(_values(declared)), "description": "values of parameters"},
+        **_nested_keys(declared),
         "grid": {
-            **_mapping(grid),
+            **_mapping(grid, paths),
             "minProperties": 1,
             "description": "lists of values: one cell for each combination",
-        },
-        "steps": {
-            "type": "array",
-            "items": _ref("step"),
-            "description": "what prepares the data; what the model needs is added",
         },
         "stages": {**STAGES, "description": "at which stages of its fit it is judged, too"},
         "as": {"type": "string", "minLength": 1, "description": "what tables call the model"},
     }
 
 
+def _nested_keys(declared: tuple[Parameter, ...]) -> Schema:
+    return {
+        **_step_keys(declared),
+        "steps": {
+            "type": "array",
+            "items": _ref("step"),
+            "description": "what prepares the data; what the model needs is added",
+        },
+    }
+
+
 def _step_keys(declared: tuple[Parameter, ...]) -> Schema:
-    return {"params": {**_mapping(_values(declared)), "description": "values of parameters"}}
+    """Values of parameters, and where one is a model, of parameters at paths into it."""
+    paths: Schema = {f"^{one.name}[.]": {} for one in declared if _is_nested(one)}
+    return {"params": {**_mapping(_values(declared), paths), "description": "values of parameters"}}
+
+
+def _is_nested(parameter: Parameter) -> bool:
+    return isinstance(parameter, ModelParameter)
 
 
 def _values(declared: Iterable[Parameter]) -> Schema:
@@ -122,11 +152,11 @@ def _task() -> Schema:
     return {"enum": [kind.name for kind in KINDS]}
 
 
-def _mapping(properties: Schema) -> Schema:
+def _mapping(properties: Schema, patterns: Schema = EMPTY) -> Schema:
     return {
         "type": "object",
         "properties": properties,
-        "patternProperties": OWN_KEYS,
+        "patternProperties": OWN_KEYS | patterns,
         "additionalProperties": False,
     }
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mlcli.experiment.spec.cells import ModelSpec, StepSpec
+from mlcli.experiment.spec.inside import all_inside, flat
 
 
 def told_apart(models: Sequence[ModelSpec]) -> list[str]:
@@ -19,18 +20,19 @@ def told_apart(models: Sequence[ModelSpec]) -> list[str]:
 
 def features(model: ModelSpec) -> dict[str, str]:
     """All in which two models may differ, beside method and name."""
-    params = {name: said(value) for name, value in model.params.items()}
+    params = {one.path: said(one.value) for one in flat(model.use, model.params)}
+    inside = {f"{one.start}steps": said_of_steps(one.steps) for one in all_inside(model.params)}
     file = {"file": str(model.saved)} if model.saved else {}
-    return {**file, **params, "steps": _said_of_steps(model.steps)}
+    return {**file, **params, **inside, "steps": said_of_steps(model.steps)}
 
 
 def said(value: Any) -> str:
-    """A parameter's value as it would be typed."""
+    """A parameter's value as it would be typed; a nested model is said by its id."""
     if value is None or isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | tuple):
         return ",".join(map(said, value))
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return f"{{{', '.join(f'{key}: {_inside(one)}' for key, one in value.items())}}}"
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
@@ -45,9 +47,9 @@ def _name(model: ModelSpec) -> tuple[str, str]:
 
 
 def _differing(every: Sequence[dict[str, str]]) -> set[str]:
-    """The features in which some of the namesakes differ."""
+    """The features in which namesakes differ; what only some have goes with another in which they do."""
     keys = {key for its in every for key in its}
-    return {key for key in keys if len({its.get(key) for its in every}) > 1}
+    return {key for key in keys if len({its[key] for its in every if key in its}) > 1}
 
 
 def _label(model: ModelSpec, differing: Iterable[str]) -> str:
@@ -55,7 +57,8 @@ def _label(model: ModelSpec, differing: Iterable[str]) -> str:
     return f"{_name(model)[1]} {shown}".strip()
 
 
-def _said_of_steps(steps: Sequence[StepSpec] | None) -> str:
+def said_of_steps(steps: Sequence[StepSpec] | None) -> str:
+    """Steps in order, or that nothing was said of them."""
     if steps is None:
         return "as needed"
     return "+".join(map(_said_of_step, steps)) or "none"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from mlcli.core.errors import Problem, UsageError, raise_all
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import Parameter, build, parameters, problems_with
+from mlcli.core.params import build, by_name, parameter_at, problems_with
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.entries import models_of, protocol_of
@@ -70,27 +70,54 @@ def _values(texts: Sequence[str], found: list[Problem]) -> dict[str, str]:
     return values
 
 
-def _strangers(values: Mapping[str, str], models: Sequence[ModelSpec]) -> list[Problem]:
+def _strangers(values: Mapping[str, str], models: Sequence[ModelSpec]) -> Iterator[Problem]:
     """What no model has a parameter for."""
     if values and not models:
-        return [Problem(f"-p {name}: there is no model to set it for", hint="name one with -m") for name in values]
-    known = {name for model in models for name in _declared(model)}
+        yield from (
+            Problem(f"-p {name}: there is no model to set it for", hint="name one with -m") for name in values
+        )
+        return
+    known = {name for model in models for name in _given(model, values)}
+    for name in values:
+        if name not in known:
+            yield _leading_nowhere(name, values, models) or _stranger(name, models)
+
+
+def _stranger(name: str, models: Sequence[ModelSpec]) -> Problem:
+    declared = {one for model in models if not model.saved for one in by_name(MODELS.load(model.use))}
     ids = ", ".join(dict.fromkeys(model.use for model in models))
-    return [
-        Problem(f"{ids}: no parameter '{name}'", where="-p", hint=did_you_mean(name, known, "parameters"))
-        for name in values
-        if name not in known
-    ]
+    return Problem(f"{ids}: no parameter '{name}'", where="-p", hint=did_you_mean(name, declared, "parameters"))
+
+
+def _leading_nowhere(name: str, values: Mapping[str, str], models: Sequence[ModelSpec]) -> Problem | None:
+    """What is wrong with a path that begins with a parameter of a model."""
+    start = name.partition(".")[0]
+    owners = (model for model in models if not model.saved and start in by_name(MODELS.load(model.use)))
+    if start == name or (owner := next(owners, None)) is None:
+        return None
+    given = {**owner.params, **_given(owner, values), name: values[name]}
+    return next(iter(problems_with(MODELS.load(owner.use), given, _option)), None)
+
+
+def _given(model: ModelSpec, values: Mapping[str, str]) -> dict[str, Any]:
+    """The values of parameters that a model has, by their declared types; a saved one can no longer be changed."""
+    if model.saved:
+        return {}
+    given: dict[str, Any] = {}
+    for name in sorted(values, key=lambda name: name.count(".")):  # a nested model before what is inside it
+        declared = parameter_at(MODELS.load(model.use), {**model.params, **given}, name)
+        if declared is not None:
+            given[name] = declared.from_text(values[name])
+    return given
 
 
 def _with_values(model: ModelSpec, values: Mapping[str, str], found: list[Problem]) -> ModelSpec:
     """The model with those values that it has parameters for."""
-    declared = _declared(model)
-    given = {name: declared[name].from_text(text) for name, text in values.items() if name in declared}
+    given = _given(model, values)
     if not given:
         return model
     cls = MODELS.load(model.use)
-    wrong = problems_with(cls, given, "-p")
+    wrong = problems_with(cls, {**model.params, **given}, _option)
     for name in given.keys() & model.params.keys():
         wrong.append(
             Problem(f"{model.use}: '{name}' is set with -m already", where="-p", hint="leave one of them out")
@@ -109,8 +136,6 @@ def _conflicts(cls: type, params: Mapping[str, object]) -> list[Problem]:
     return []
 
 
-def _declared(model: ModelSpec) -> dict[str, Parameter]:
-    """The parameters of a model by name; a saved one can no longer be changed."""
-    if model.saved:
-        return {}
-    return {parameter.name: parameter for parameter in parameters(MODELS.load(model.use))}
+def _option(*keys: str | int) -> str:
+    """Where values of parameters stand in a shell."""
+    return "-p"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mlcli.core.errors import ExperimentError, ModelFileError, UsageError
+from mlcli.core.insertion import missing_steps
 from mlcli.core.params import build, settings
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.experiment.spec.cells import AS_SAVED, Cell, Experiment, ModelSpec, ProtocolSpec, Stages, StepSpec
@@ -15,7 +16,6 @@ from mlcli.experiment.spec.faults import Faults
 from mlcli.experiment.spec.labels import features, told_apart
 from mlcli.experiment.spec.metrics import check_metrics
 from mlcli.experiment.spec.skipping import why_skipped
-from mlcli.prepare._insert import missing_steps
 
 LARGEST_SEED = 2**63 - 1
 """What a store can hold as a number."""

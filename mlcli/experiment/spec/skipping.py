@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mlcli.core.nested import can_do
 from mlcli.core.params import build
 from mlcli.core.registry import MODELS, PROTOCOLS
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec
@@ -28,9 +29,11 @@ def why_skipped(ground: Ground, model: ModelSpec, protocol: ProtocolSpec) -> str
 
 
 def _kinds(model: ModelSpec) -> tuple[Kind, ...]:
-    """The kinds of task that a model can do; a saved one does what it was trained for."""
+    """The kinds of task that a configured model can do; a saved one does what it was trained for."""
     if model.saved is None:
-        return kinds_of(MODELS.load(model.use))
+        cls = MODELS.load(model.use)
+        configured = build(cls, model.params)
+        return tuple(kind for kind in kinds_of(cls) if can_do(configured, kind.base))
     from mlcli.experiment.saved.model_file import load_model
 
     return (kind_named(load_model(model.saved).kind),)

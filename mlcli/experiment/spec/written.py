@@ -27,7 +27,11 @@ class Written:
     @property
     def where(self) -> str:
         """Where it stands, as "file.yaml:3:7"."""
-        return self.document.place(*self.keys) if self.document else ""
+        return self.place()
+
+    def place(self, *keys: str | int) -> str:
+        """Where what is under some keys in it stands."""
+        return self.document.place(*self.keys, *keys) if self.document else ""
 
     @property
     def given(self) -> str:
@@ -47,9 +51,20 @@ class Written:
         """Each value of a mapping by its key, those that begin with "x-" left out."""
         return {key: self.at(key) for key in self.value if not key.startswith(IGNORED)}
 
+    @property
+    def bare(self) -> Any:
+        """The value without keys of the user's own."""
+        return _bare(self.value)
+
     def problem(self, what: str, hint: str = "") -> Problem:
         """Something that is wrong here."""
         return Problem(what, where=self.where, hint=hint)
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _bare(part) for key, part in value.items() if not str(key).startswith(IGNORED)}
+    return [_bare(part) for part in value] if isinstance(value, list) else value
 
 
 def placed(problems: Iterable[Problem], where: str) -> list[Problem]:

@@ -92,4 +92,5 @@ class NeighbourDistance(Detector):
 
     def check_learned(self) -> None:
         """Stored rows have these columns."""
+        super().check_learned()
         check_stored(len(self.columns_), self.stored_, self.k_)

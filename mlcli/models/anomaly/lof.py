@@ -109,6 +109,7 @@ class LocalOutlierFactor(Detector):
 
     def check_learned(self) -> None:
         """Everything belongs to the stored rows, and these have the columns of the model."""
+        super().check_learned()
         check_stored(len(self.columns_), self.stored_, self.k_)
         if not self.kth_.shape == self.density_.shape == self.own_.shape == (len(self.stored_),):
             raise ValueError("the densities of lof do not fit its stored rows")

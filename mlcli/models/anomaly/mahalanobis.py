@@ -73,4 +73,5 @@ class Mahalanobis(Detector):
 
     def check_learned(self) -> None:
         """Mean and axes belong to the columns."""
+        super().check_learned()
         check_gaussian(len(self.columns_), self.mean_, self.axes_)

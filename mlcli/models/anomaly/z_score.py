@@ -73,5 +73,6 @@ class ZScore(Detector):
 
     def check_learned(self) -> None:
         """One mean and one standard deviation for each column."""
+        super().check_learned()
         if not self.mean_.shape == self.deviation_.shape == (len(self.columns_),):
             raise ValueError("the means and deviations of z-score do not fit its columns")

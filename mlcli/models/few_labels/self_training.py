@@ -27,12 +27,12 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Cell, Explanation, Section
-from mlcli.core.learning import learn
 from mlcli.core.model import Model
-from mlcli.core.nested import accepted_by, configured, model_named, problems_with_model
+from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 
@@ -41,9 +41,7 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 class SelfTraining(Classifier):
     """A base classifier that teaches itself."""
 
-    base: str | dict[str, Any] = param(
-        "naive-bayes", "the classifier that is taught: an id, or {use: ..., params: {...}, steps: [...]}"
-    )
+    base: Model = model_param("naive-bayes", "the classifier that is taught", of=(Classifier,))
     threshold: float = param(
         0.9, "how probable a class must be for a row to be labelled", gt=0, le=1, tune=(0.6, 0.99)
     )
@@ -54,54 +52,43 @@ class SelfTraining(Classifier):
     left_: int = learned()
 
     def conflicts(self) -> list[str]:
-        """A base that is no classifier, or is one with parameters or steps that are wrong."""
-        found = [f"base: {problem}" for problem in problems_with_model(self.base, Classifier)]
-        if not found and configured(model_named(self.base))[-1][0] == self.id:
-            return ["base: it must be another method"]
-        return found
+        """A base that teaches itself already."""
+        return ["base: it must be another method"] if isinstance(self.base.final, SelfTraining) else []
 
     @property
     def accepts(self) -> Accepts:
-        """What the base accepts, and unlabelled rows."""
-        return replace(accepted_by(self.base), unlabelled=True)
+        """What the base accepts, and unlabelled rows; what it needs stands before all rounds."""
+        return replace(super().accepts, unlabelled=True)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Move rows round by round, and learn from all that have a label by then."""
         known, waiting = data.alone(), data.unlabelled
         moved: list[Any] = []
-        self._learn(known, rng)
+        self.base_ = fitted(self.base, known, rng.spawn(1)[0])
         while waiting is not None and len(waiting) and len(moved) < self.max_rounds:
-            shares = self.base_.predict_proba(waiting.table)
+            shares = self.predict_proba(waiting.table)
             sure = shares.max(axis=1) >= self.threshold
             if not sure.any():
                 break
-            labels = self.base_.decide(shares)
+            labels = self.decide(shares)
             moved.append(np.bincount(labels[sure], minlength=len(data.classes)))
             known = known.joined(waiting.with_classes(labels).take(np.flatnonzero(sure)))
             waiting = waiting.take(np.flatnonzero(~sure))
-            self._learn(known, rng)
+            self.base_ = fitted(self.base, known, rng.spawn(1)[0])
         self.moved_ = np.array(moved, np.float64).reshape(len(moved), len(data.classes))
         self.left_ = 0 if waiting is None else len(waiting)
 
-    def _learn(self, known: LabelledRows, rng: np.random.Generator) -> None:
-        self.base_ = model_named(self.base)
-        learn(self.base_, known, rng)
-
     def predict_proba(self, table: Table) -> Array:
         """The probabilities of the base."""
-        return np.asarray(self.base_.predict_proba(table))
+        return outputs(self.base_, table, Classifier)
 
     def decide(self, probabilities: Array) -> Codes:
         """The decision of the base."""
-        return np.asarray(self.base_.decide(probabilities))
+        return np.asarray(self.base_.final.decide(probabilities))
 
     def check_learned(self) -> None:
         """A base of the kind that was asked for, and counts of its classes."""
-        asked_for = configured(model_named(self.base))
-        if not (isinstance(self.base_, Model) and configured(self.base_) == asked_for):
-            raise ValueError("a base that is not the one asked for")
-        if getattr(self.base_, "classes_", None) != self.classes_:
-            raise ValueError("a base that does not fit")
+        refuse_strangers([self.base_], self.base, self)
         if self.moved_.ndim != 2 or self.moved_.shape[1] != len(self.classes_):
             raise ValueError("counts that do not fit the classes")
 

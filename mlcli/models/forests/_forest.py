@@ -14,8 +14,8 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Rows, Table
+from mlcli.engines.bags import Bag, order_of_content
 from mlcli.models.forests import _words
-from mlcli.models.forests._bag import Bag, order_of_content
 from mlcli.models.forests._growing import Nursery, Plant, Seeds, Shape
 from mlcli.models.forests._out_of_bag import Tally, Truth
 from mlcli.models.forests._trees import Trees

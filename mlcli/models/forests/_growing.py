@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.tables import Array
 from mlcli.core.threads import threads_of_a_fit
-from mlcli.models.forests._bag import Bag
+from mlcli.engines.bags import Bag
 from mlcli.models.forests._out_of_bag import Outside, Truth
 from mlcli.models.forests._packing import Packed, in_units, packed
 from mlcli.models.forests._trees import Trees

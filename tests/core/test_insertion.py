@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from mlcli.core.accepts import Accepts
+from mlcli.core.insertion import missing_steps
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.prepare._insert import missing_steps
 from mlcli.prepare.impute import Impute
 from mlcli.prepare.one_hot import OneHot
 from mlcli.prepare.ordinal import Ordinal

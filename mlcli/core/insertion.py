@@ -22,7 +22,7 @@ def missing_steps(accepts: Accepts, features: Sequence[Column], given: Sequence[
     for step in given or ():
         gaps = gaps or _has_gaps(step.accepts, columns)
         steps += [*_encoding(step.accepts, columns), step]
-        columns = _after(steps, features)
+        columns = after(steps, features)
     gaps = gaps or _has_gaps(accepts, columns)
     scaling = _scaling(accepts, columns) if given is None else []
     return [*_made("impute", gaps), *scaling, *steps, *_encoding(accepts, columns)]
@@ -44,7 +44,7 @@ def _encoding(accepts: Accepts, columns: Sequence[Column]) -> list[Step]:
     return [*_made("ordinal", "ordinal" in coded), *_made("one-hot", bool(coded - {"ordinal"}))]
 
 
-def _after(steps: Iterable[Step], columns: Sequence[Column]) -> tuple[Column, ...]:
+def after(steps: Iterable[Step], columns: Sequence[Column]) -> tuple[Column, ...]:
     """The columns that steps leave."""
     columns = tuple(columns)
     for step in steps:

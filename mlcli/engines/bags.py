@@ -1,8 +1,9 @@
-"""Bags: the training rows of each tree, drawn so that neither their order nor a repeat changes the tree."""
+"""Bags of training rows, drawn so that neither their order nor a repeat changes what learns from them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +25,22 @@ def order_of_content(data: SupervisedRows) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class Bag:
-    """Rows drawn with replacement, each as likely as its weight says."""
+    """Rows drawn with or without replacement, each as likely as its weight says."""
 
     ends: Array
     """The sums of weights up to and with each row."""
     whole: bool
     """Whether weights are numbers of repeats: then a bag has as many draws as they sum to, otherwise as rows."""
+    share: float = 1.0
+    """How many draws there are, as a share of that."""
+    replacement: bool = True
 
     @staticmethod
-    def of(weights: Array) -> Bag:
-        """The bag of rows with these weights."""
+    def of(weights: Array, share: float = 1.0, replacement: bool = True) -> Bag:
+        """The bag of rows with these weights, which are all above 0."""
         ends = np.cumsum(weights)
-        return Bag(ends, bool((weights % 1 == 0).all()) and ends[-1] <= MOST_REPEATS * len(ends))
+        whole = bool((weights % 1 == 0).all()) and bool(ends[-1] <= MOST_REPEATS * len(ends))
+        return Bag(ends, whole, share, replacement)
 
     @property
     def unit(self) -> float:
@@ -43,10 +48,16 @@ class Bag:
         return 1.0 if self.whole else float(self.ends[-1]) / len(self.ends)
 
     def repeats(self, rng: np.random.Generator) -> Counts:
-        """How often each row is drawn for one tree; 0 is out of the bag."""
+        """How often each row is drawn for one bag; 0 is out of the bag."""
         rows, total = len(self.ends), float(self.ends[-1])
-        size = int(total) if self.whole else rows
-        place = rng.integers(0, size, size) if self.whole else rng.random(size) * total
-        if not self.whole or size > rows:
+        units = int(total) if self.whole else rows
+        size = max(1, round(self.share * units))
+        if not self.replacement and not self.whole:
+            weights = np.diff(self.ends, prepend=0.0)
+            return np.bincount(rng.choice(rows, size, replace=False, p=weights / weights.sum()), minlength=rows)
+        place: NDArray[Any] = rng.integers(0, units, size) if self.whole else rng.random(size) * total
+        if not self.replacement:
+            place = rng.permutation(units)[:size]
+        if not self.whole or units > rows:
             place = np.minimum(np.searchsorted(self.ends, place, side="right"), rows - 1)
         return np.bincount(place, minlength=rows)

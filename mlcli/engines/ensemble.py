@@ -1,0 +1,99 @@
+"""Ensembles: copies of nested models, each fitted to some rows and columns, that answer together.
+
+What a member says of rows is an array of ``outputs`` (n × K): probabilities of classes, or values in one column.
+Which it is, and how large the loss of an answer is, the base of the kind of task says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.configuration import described_as
+from mlcli.core.learning import learn
+from mlcli.core.model import Model
+from mlcli.core.tables import Array, Flags, Table
+from mlcli.engines.bags import Counts
+from mlcli.tasks.supervised import SupervisedRows
+
+Says = Callable[[Model, Table, Any], Array]
+"""What a member says of rows, asked in the way of a base of a kind of task."""
+
+
+def fitted(model: Model, data: Any, rng: np.random.Generator) -> Model:
+    """A copy of a configured model after learning from rows; ``rng`` is spawned from that of the wrapper."""
+    copy = model.fresh()
+    learn(copy, data, rng)
+    return copy
+
+
+def sample(data: SupervisedRows, repeats: Counts, columns: Iterable[str] | None = None) -> SupervisedRows:
+    """Each row as often as it is drawn, in some of the columns; no row weighs more than another."""
+    drawn = replace(data.take(np.repeat(np.arange(len(data)), repeats)), weight=None)
+    return drawn if columns is None else drawn.with_table(drawn.table.select(columns))
+
+
+def outputs(member: Model, table: Table, base: Any) -> Array:
+    """Probabilities or values, of the columns that the member has learned from."""
+    seen = table if member.columns_ == table.columns else table.select(one.name for one in member.columns_)
+    found: Array = base.outputs_of(member.final, member.prepared(seen))
+    return found
+
+
+def votes(member: Model, table: Table, base: Any) -> Array:
+    """A whole vote for the class that the member decides on."""
+    shares = outputs(member, table, base)
+    final: Any = member.final
+    return np.asarray(np.eye(shares.shape[1])[final.decide(shares)])
+
+
+def mean_of(members: Sequence[Model], table: Table, base: Any, says: Says = outputs) -> Array:
+    """The mean of what members say."""
+    return np.asarray(sum(says(member, table, base) for member in members) / len(members))
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfBag:
+    """What members say of training rows that they did not learn from, summed up."""
+
+    data: SupervisedRows
+    total: Array
+    members: Array
+    """How many have been asked about each row."""
+
+    @staticmethod
+    def of(data: SupervisedRows) -> OutOfBag:
+        """Nothing said yet."""
+        return OutOfBag(data, np.zeros(data.outputs.shape), np.zeros(len(data)))
+
+    def add(self, member: Model, outside: Flags, says: Says = outputs) -> None:
+        """Ask one more member about the rows outside its bag."""
+        if outside.any():
+            self.total[outside] += says(member, self.data.table.take(np.flatnonzero(outside)), self.data.base)
+            self.members[outside] += 1
+
+    @property
+    def answered(self) -> Flags:
+        """The rows that were outside some bag."""
+        return np.asarray(self.members > 0)
+
+    def loss(self, model: Model) -> float:
+        """The mean loss of the answers so far, decided as a model decides; NaN where no row was outside."""
+        rows = np.flatnonzero(self.answered)
+        if not len(rows):
+            return np.nan
+        base: Any = self.data.base
+        asked = self.data.take(rows)
+        losses = base.losses(model, asked, self.total[rows] / self.members[rows, None])
+        return float(np.average(losses, weights=asked.weights))
+
+
+def refuse_strangers(members: Sequence[Any], asked: Model, whole: Model) -> None:
+    """Refuse (ValueError) members that are not what was asked for, or that answer other classes than the whole."""
+    if not all(isinstance(member, Model) and described_as(member) == described_as(asked) for member in members):
+        raise ValueError("a base that is not the one asked for")
+    if not all(getattr(one.final, "classes_", None) == getattr(whole, "classes_", None) for one in members):
+        raise ValueError("a base that does not fit")

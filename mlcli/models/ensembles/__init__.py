@@ -1,0 +1,1 @@
+"""Methods that answer by many models of another method."""

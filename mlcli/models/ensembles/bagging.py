@@ -1,0 +1,112 @@
+"""Bagging: many copies of one model, each fitted to rows drawn anew from the training rows, answer by their mean.
+
+Formula:
+    For b = 1..B draw a bag L_b of n rows with replacement from L and fit the base to it. Of numbers the answer is
+    the mean of the B values. Of classes it is the class with the largest mean probability, or with ``combine:
+    votes`` the one that most models decide on. A row is outside a bag with probability (1 − 1/n)ⁿ ≈ 0.368; the
+    models that have not seen it answer it for the out-of-bag error.
+
+Assumes:
+    A base that is unstable: one that answers rather differently when a few training rows change, as trees do. A
+    stable one (linear regression, many neighbours, naive Bayes) gains nothing.
+
+Cost:
+    ``bags`` fits of the base, and as many answers for each row.
+
+Choices:
+    Steps that the base needs stand before it in every copy and learn from its bag alone. Whole weights count as
+    repeats: a bag has a draw for each; other weights say how likely a row is drawn. ``row_share`` is a share of
+    these draws. Columns are drawn once for each model, at least one. Draws follow from what is in the rows and not
+    from their order. Equal mean probabilities go to the class with most training rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.accepts import Accepts
+from mlcli.core.configuration import behind_steps
+from mlcli.core.explanation import Explanation, Section
+from mlcli.core.model import Model
+from mlcli.core.nested import model_param
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.engines.bags import Bag, order_of_content
+from mlcli.engines.ensemble import OutOfBag, fitted, mean_of, outputs, refuse_strangers, sample, votes
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import SupervisedRows
+
+COMBINED = {"mean": outputs, "votes": votes}
+
+
+@register("bagging", reference="Breiman 1996, Bagging predictors")
+@dataclass(kw_only=True, eq=False)
+class Bagging(Classifier, Regressor):
+    """Bootstrap aggregating."""
+
+    base: Model = model_param("decision-tree", "the model that is fitted to each bag", of=(Classifier, Regressor))
+    bags: int = param(25, "how many bags are drawn, each for a model of its own", ge=1, tune=(10, 100))
+    row_share: float = param(1.0, "how many rows a bag has, as a share of the training rows", gt=0, le=1)
+    column_share: float = param(1.0, "how many columns a model sees, as a share of all", gt=0, le=1)
+    replacement: bool = param(True, "whether a row can be drawn again into the same bag")
+    combine: str = param("mean", "how answers about classes become one", choices=tuple(COMBINED))
+
+    models_: tuple[Model, ...] = learned()
+    outside_: int = learned()
+    loss_: float = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Anything: each model stands behind the steps that it needs."""
+        return Accepts(nominal=True, missing=True, weights=True)
+
+    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Draw bag after bag, fit the base to each, and ask it about the rows outside."""
+        data = data.counted()
+        data = data.take(order_of_content(data))
+        bag, outside = Bag.of(data.weights, self.row_share, self.replacement), OutOfBag.of(data)
+        base, models = self._behind_steps(), []
+        says = COMBINED[self.combine] if data.base is Classifier else outputs
+        for own in rng.spawn(self.bags):
+            repeats = bag.repeats(own)
+            models.append(fitted(base, sample(data, repeats, self._drawn(own)), own))
+            outside.add(models[-1], repeats == 0, says)
+        self.models_ = tuple(models)
+        self.outside_, self.loss_ = int(outside.answered.sum()), outside.loss(self)
+
+    def _behind_steps(self) -> Model:
+        return behind_steps(self.base, self.columns_)
+
+    def _drawn(self, rng: np.random.Generator) -> Sequence[str]:
+        """The columns of one model."""
+        count = min(len(self.columns_), max(1, round(self.column_share * len(self.columns_))))
+        places = rng.permutation(len(self.columns_))[:count]
+        return [self.columns_[place].name for place in places]
+
+    def predict_proba(self, table: Table) -> Array:
+        """The mean of the models' probabilities, or the shares of their votes."""
+        return mean_of(self.models_, table, Classifier, COMBINED[self.combine])
+
+    def predict_values(self, table: Table) -> Array:
+        """The mean of the models' values."""
+        return mean_of(self.models_, table, Regressor)[:, 0]
+
+    def check_learned(self) -> None:
+        """As many models as bags, each as it was asked for."""
+        if len(self.models_) != self.bags:
+            raise ValueError("there is not a model for each bag")
+        refuse_strangers(self.models_, self._behind_steps(), self)
+
+    def explain(self) -> Explanation:
+        """What was bagged, and how wrong it is about rows outside their bags."""
+        each = Section("Bagging", lines=(f"{self.base.final.id}, fitted to each of {self.bags} bags",))
+        if not self.outside_:
+            return (each,)
+        measure, error = ("error", self.loss_) if self.classes_ else ("root mean squared error", self.loss_**0.5)
+        note = "of training rows, each answered only by models that did not learn from it"
+        return each, Section("Out-of-bag error", ("rows answered", measure), ((self.outside_, error),), note=note)
