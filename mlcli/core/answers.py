@@ -88,7 +88,7 @@ class Answers:
 
     @property
     def units(self) -> Codes | None:
-        """Which rows hang together, such as those of one sequence; None where each row stands alone."""
+        """Which rows hang together, as one thing; None where each row stands alone."""
         return None
 
     def with_header(self, **changes: Any) -> Self:

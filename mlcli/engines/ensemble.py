@@ -6,7 +6,7 @@ Which it is, and how large the loss of an answer is, the base of the kind of tas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,6 +53,17 @@ def votes(member: Model, table: Table, base: Any) -> Array:
 def mean_of(members: Sequence[Model], table: Table, base: Any, says: Says = outputs) -> Array:
     """The mean of what members say."""
     return np.asarray(sum(says(member, table, base) for member in members) / len(members))
+
+
+def means_after(
+    members: Sequence[Model], at: Sequence[int], table: Table, base: Any, says: Says = outputs
+) -> Iterator[Array]:
+    """The mean of what the first members say, after each of some numbers of them."""
+    total = np.zeros(1)
+    for count, member in enumerate(members[: max(at, default=0)], start=1):
+        total = total + says(member, table, base)
+        if count in at:
+            yield total / count
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,10 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
+from mlcli.core.configuration import parts_of
 from mlcli.core.learning import ask
-from mlcli.core.params import build, parameters, settings
+from mlcli.core.model import Model
+from mlcli.core.params import build, parameters
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.tables import Table
 from mlcli.data.load import load
@@ -40,7 +42,7 @@ BETWEEN = 0.381966
 """Keeps simple fractions away from the border between two roundings, where platforms would disagree."""
 FOR_STEPS = {"penguins": slice(0, 344, 3), "housing_satisfaction": slice(0, 72)}
 """Numbers, empty cells, and levels with and without an order."""
-SMALL = {"rounds": 10, "trees": 10}
+SMALL = {"rounds": 10, "trees": 10, "bags": 5}
 """What would take long, in kernels that are not compiled above all."""
 NEVER = {"revision": 0}
 HEADER = {field.name for field in fields(Answers)}
@@ -86,7 +88,8 @@ def _below(title: str) -> Iterator[tuple[str, int]]:
     """The revisions of core, of a method, and of the methods that it is built around."""
     noun, name = title.split()
     yield CORE, CORE_REVISION
-    yield from revisions_of(CATALOGUES[noun], name, settings(build(CATALOGUES[noun].load(name), {}))).items()
+    made = build(CATALOGUES[noun].load(name), {})
+    yield from revisions_of(parts_of(made) if isinstance(made, Model) else [(name, type(made))]).items()
 
 
 def _digest(answer: Any) -> str:

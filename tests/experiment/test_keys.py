@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from mlcli.core.configuration import parts_of
+from mlcli.core.params import build
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
@@ -116,10 +118,10 @@ def test_the_revision_of_a_step_before_a_nested_model_is_in_the_key(
 
 
 def test_what_is_nested_counts_at_any_depth_by_default_too() -> None:
-    inner = {"use": "self-training", "params": {"threshold": 0.8}}
-    found = revisions_of(MODELS, "zero-r", {"models": [{"use": "lda", "params": {"bases": ("qda", inner)}}]})
-    nested = {"model lda", "model qda", "model self-training", "model naive-bayes"}
-    assert found.keys() == {"model zero-r", *nested}
+    inner = {"use": "self-training", "params": {"threshold": 0.8}, "steps": ["pca"]}
+    model = build(MODELS.load("bagging"), {"base": {"use": "bagging", "params": {"base": inner}}})
+    found = revisions_of(parts_of(model))
+    assert found.keys() == {"model bagging", "model self-training", "model naive-bayes", "step pca"}
 
 
 @pytest.fixture

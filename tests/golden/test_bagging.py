@@ -151,6 +151,18 @@ def test_bagged_trees_are_right_as_often_as_those_of_scikit_learn_and_more_often
     assert ours > one
 
 
+@pytest.mark.parametrize("name", ["wine", "cpu"])
+def test_a_stage_is_the_bagging_of_the_first_bags(name: str) -> None:
+    data = in_numbers(name)
+    model = learned(Bagging(base=NearestNeighbours(k=3), bags=6), data)
+    base: Any = data.base
+    first = mean_of(model.models_[:2], data.table, base)
+    staged = list(model.staged(data.table, [2, 6]))
+    assert (model.stages(), len(staged)) == (6, 2)
+    assert staged[0].reshape(len(data), -1) == pytest.approx(first)
+    assert staged[1].reshape(len(data), -1) == pytest.approx(base.outputs_of(model, data.table))
+
+
 def test_the_error_out_of_the_bag_is_near_that_of_new_rows() -> None:
     data = in_numbers("segment")
     order = np.random.default_rng(1).permutation(len(data))
@@ -162,10 +174,10 @@ def test_the_error_out_of_the_bag_is_near_that_of_new_rows() -> None:
 
 
 def test_it_says_how_wrong_it_is_out_of_the_bag() -> None:
-    sections = learned(Bagging(bags=20), in_numbers("cpu")).explain()
-    assert sections[0].lines == ("decision-tree, fitted to each of 20 bags",)
-    assert sections[1].header == ("rows answered", "root mean squared error")
-    assert sections[1].rows[0][0] == 209
+    said, error = learned(Bagging(bags=20), in_numbers("cpu")).explain()
+    assert said.lines == ("decision-tree, fitted to each of 20 bags",)
+    assert error.header == ("rows answered", "root mean squared error")
+    assert error.rows[0][0] == 209
     whole = learned(Bagging(bags=2, replacement=False), in_numbers("cpu")).explain()
     assert [section.title for section in whole] == ["Bagging"]
 

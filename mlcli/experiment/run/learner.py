@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from mlcli.core.configuration import parts_of
 from mlcli.core.learning import learn
 from mlcli.core.params import build, settings
 from mlcli.core.pipeline import Pipeline
@@ -39,6 +41,10 @@ class Learner:
         unusual = {name: value for name, value in asked.items() if value != USUAL[name]}
         return {**_described(self.pipeline()), **unusual}
 
+    def parts(self) -> Iterator[tuple[str, type]]:
+        """Every model and step in it, by id and class."""
+        return parts_of(self.pipeline())
+
     @property
     def may_hold_out(self) -> bool:
         """Whether all splits may be answered at once."""
@@ -66,6 +72,10 @@ class SavedLearner:
     def identity(self) -> dict[str, Any]:
         """What is asked, and a hash of everything that it has learned."""
         return {**_described(self.pipeline), "saved": self.digest}
+
+    def parts(self) -> Iterator[tuple[str, type]]:
+        """Every model and step in it, by id and class."""
+        return parts_of(self.pipeline)
 
     @property
     def may_hold_out(self) -> bool:

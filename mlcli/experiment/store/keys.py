@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from mlcli.core.params import parameters
 from mlcli.core.registry import MODELS, STEPS, Catalogue
 from mlcli.core.seeds import digest
+from mlcli.core.step import Step
 from mlcli.experiment.run.preparation import ReadyCell
 from mlcli.experiment.spec.cells import Cell
 from mlcli.protocols._base import Split
@@ -25,10 +25,7 @@ Revisions = dict[str, Any]
 
 def cell_key(cell: Cell, made: ReadyCell, splits: str) -> str:
     """The key of a cell in the store; ``splits`` is the digest of its splits."""
-    identity = made.learner.identity()
-    revisions = revisions_of(MODELS, *identity["model"])
-    for step in identity["steps"]:
-        revisions |= revisions_of(STEPS, *step)
+    identity, revisions = made.learner.identity(), revisions_of(made.learner.parts())
     return digest(CORE_REVISION, cell.dataset.content, cell.kind, splits, identity, cell.seed, revisions)
 
 
@@ -47,32 +44,10 @@ def splits_digest(splits: Sequence[Split]) -> str:
     return seen.hexdigest()
 
 
-def revisions_of(catalogue: Catalogue, name: str, params: Mapping[str, Any]) -> Revisions:
-    """The revisions of a model or step and of all that its parameters name, at any depth."""
-    return {f"{catalogue.noun} {name}": _revision(catalogue, name)} | _nested_revisions(params)
-
-
-def _nested_revisions(params: Any) -> Revisions:
-    """The revisions of what parameters name, by default too; a word that only looks like an id does no harm."""
-    found: Revisions = {}
-    waiting = [*_texts(params)]
-    while waiting:
-        name = waiting.pop()
-        for catalogue in (MODELS, STEPS):
-            title = f"{catalogue.noun} {name}"
-            if name in catalogue and title not in found:
-                found[title] = _revision(catalogue, name)
-                waiting += _texts([parameter.default for parameter in parameters(catalogue.load(name))])
-    return found
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every text in a value, at any depth."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list | tuple):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _texts(inner)
+def revisions_of(parts: Iterable[tuple[str, type]]) -> Revisions:
+    """The revisions of models and steps by their ids and classes."""
+    found = ((STEPS if issubclass(cls, Step) else MODELS, name) for name, cls in parts)
+    return {f"{catalogue.noun} {name}": _revision(catalogue, name) for catalogue, name in found}
 
 
 def _revision(catalogue: Catalogue, name: str) -> Any:

@@ -22,21 +22,23 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.bags import Bag, order_of_content
-from mlcli.engines.ensemble import OutOfBag, fitted, mean_of, outputs, refuse_strangers, sample, votes
+from mlcli.engines.ensemble import OutOfBag, fitted, mean_of, means_after, outputs, refuse_strangers, sample, votes
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -55,6 +57,8 @@ class Bagging(Classifier, Regressor):
     column_share: float = param(1.0, "how many columns a model sees, as a share of all", gt=0, le=1)
     replacement: bool = param(True, "whether a row can be drawn again into the same bag")
     combine: str = param("mean", "how answers about classes become one", choices=tuple(COMBINED))
+
+    stage_name: ClassVar[str] = "bags"
 
     models_: tuple[Model, ...] = learned()
     outside_: int = learned()
@@ -96,6 +100,17 @@ class Bagging(Classifier, Regressor):
         """The mean of the models' values."""
         return mean_of(self.models_, table, Regressor)[:, 0]
 
+    def stages(self) -> int:
+        """A stage for each bag."""
+        return len(self.models_)
+
+    def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
+        """The mean of the models of the first bags."""
+        if self.classes_:
+            yield from means_after(self.models_, at, table, Classifier, COMBINED[self.combine])
+        else:
+            yield from (values[:, 0] for values in means_after(self.models_, at, table, Regressor))
+
     def check_learned(self) -> None:
         """As many models as bags, each as it was asked for."""
         if len(self.models_) != self.bags:
@@ -104,9 +119,10 @@ class Bagging(Classifier, Regressor):
 
     def explain(self) -> Explanation:
         """What was bagged, and how wrong it is about rows outside their bags."""
-        each = Section("Bagging", lines=(f"{self.base.final.id}, fitted to each of {self.bags} bags",))
+        each = findings.Lines("Bagging", (f"{self.base.final.id}, fitted to each of {self.bags} bags",))
         if not self.outside_:
             return (each,)
         measure, error = ("error", self.loss_) if self.classes_ else ("root mean squared error", self.loss_**0.5)
+        header, row = ("rows answered", measure), (self.outside_, error)
         note = "of training rows, each answered only by models that did not learn from it"
-        return each, Section("Out-of-bag error", ("rows answered", measure), ((self.outside_, error),), note=note)
+        return each, findings.Table("Out-of-bag error", header, (row,), note=note)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation, Lines
 from mlcli.core.model import Model
 from mlcli.core.nested import models_param
 from mlcli.core.params import learned
@@ -43,4 +43,4 @@ class Council(Classifier):
 
     def explain(self) -> Explanation:
         """Who they are."""
-        return (Section("Council", lines=tuple(model.name for model in self.models_)),)
+        return (Lines("Council", tuple(model.name for model in self.models_)),)
