@@ -275,6 +275,18 @@ def test_levels_that_look_like_numbers_and_numbers_that_look_like_levels_are_kno
     assert np.array_equal(numbers, [np.nan, 1.5, -2.0], equal_nan=True)
 
 
+def test_the_context_of_new_rows_goes_into_the_header_of_answers(path: Path) -> None:
+    data = toy.dataset(seed=5)
+    shop = Column("shop", "nominal", ("north", "south"))
+    cells = np.arange(len(data)) % 2
+    table = Table.of([*data.table.parts(), (shop, cells)], len(data))
+    there = replace(data, table=table, schema=Schema((*data.schema.fields, Field(shop, "context"))))
+    context = ask(load_model(path).pipeline, load_model(path).rows_of(there)).header.context
+    assert context is not None
+    assert context.columns == (shop,)
+    assert np.array_equal(context.cells("shop"), cells)
+
+
 def test_everything_that_does_not_fit_is_named_at_once(path: Path) -> None:
     data = toy.dataset()
     wrong = changed(data, "a", Column("a", "nominal", ("tall", "small")), np.zeros(40))

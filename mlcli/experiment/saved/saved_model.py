@@ -133,6 +133,8 @@ class SavedModel:
         fields = [*self.fields()] + [Field(column, "target") for column in targets]
         roles = ("weight", *kind_named(self.kind).roles)
         beside = [Field(column, role) for role in roles if (column := dataset.schema.the(role)) is not None]
+        known = {field.column.name for field in (*fields, *beside)}
+        beside += [field for field in dataset.schema.with_role("context") if field.column.name not in known]
         schema = Schema((*fields, *beside))
         cells = [(field.column, dataset.table.cells(field.column.name)) for field in beside]
         whole = Table.of([*table.parts(), *cells], len(table))
