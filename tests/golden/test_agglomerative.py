@@ -13,9 +13,8 @@ from sklearn.metrics import adjusted_rand_score
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.findings import Dendrogram
 from mlcli.models.clusters import _merging
-from mlcli.models.clusters._dendrogram import dendrogram
 from mlcli.models.clusters._merging import LINKAGES, Merges, merged_by_loops, merged_by_matrix, merges_of
-from mlcli.models.clusters.agglomerative import Agglomerative
+from mlcli.models.clusters.agglomerative import Agglomerative, dendrogram
 from tests.golden.asking import answered, fitted
 from tests.golden.test_k_means import rows, shipped
 

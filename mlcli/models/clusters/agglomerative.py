@@ -30,15 +30,19 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.findings import Explanation
+from mlcli.core.findings import Dendrogram, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.draws import draws
-from mlcli.models.clusters._dendrogram import dendrogram, last_merges
 from mlcli.models.clusters._merging import LINKAGES, Merges, merges_of
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first
+
+LEAVES = 12
+"""Leaves at most; each stands for the rows that merged before."""
+LAST = 10
+"""Merges that are listed."""
 
 
 @register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011")
@@ -135,3 +139,52 @@ class Agglomerative(Clusterer):
         inverted = f"; {falls} {lie} lower than the one before (inversions)" if falls else ""
         scale = f"from left (height 0) to right (height {self.heights_.max():.4g})"
         return f"{scale}; the longer a line, the clearer its group{inverted}"
+
+
+def last_merges(merges: Merges) -> tuple[tuple[float, ...], ...]:
+    """How many groups each of the last merges leaves, its height, and the rows of its two parts."""
+    rows = len(merges.heights) + 1
+    sizes = np.concatenate([np.ones(rows, np.intp), merges.sizes])
+    steps = range(rows - 2, max(-1, rows - 2 - LAST), -1)
+    return tuple(
+        (rows - 1 - step, float(merges.heights[step]), *(int(size) for size in sizes[merges.groups[step]]))
+        for step in steps
+    )
+
+
+def dendrogram(title: str, merges: Merges, group: Codes, note: str) -> Dendrogram:
+    """The last merges of some rows that are cut into groups."""
+    rows = len(merges.heights) + 1
+    first = max(rows, 2 * rows - 1 - (LEAVES - 1))
+    leaves = _leaves(merges, first)
+    numbers = {part: number for number, part in enumerate([*leaves, *range(first, 2 * rows - 1)])}
+    joined = [tuple(numbers[int(part)] for part in parts) for parts in merges.groups[first - rows :]]
+    return Dendrogram(
+        title,
+        tuple(_name(merges, leaf, group) for leaf in leaves),
+        tuple((min(pair), max(pair)) for pair in joined),
+        tuple(merges.heights[first - rows :].tolist()),
+        note=note,
+    )
+
+
+def _leaves(merges: Merges, first: int) -> list[int]:
+    """What the merges from the one that makes ``first`` on join, from top to bottom; the larger part is above."""
+    rows = len(merges.heights) + 1
+    sizes = np.concatenate([np.ones(rows, np.intp), merges.sizes])
+    found, waiting = [], [2 * rows - 2]
+    while waiting:
+        node = waiting.pop()
+        if node < first:
+            found.append(node)
+        else:
+            waiting += sorted(map(int, merges.groups[node - rows]), key=lambda part: (int(sizes[part]), -part))
+    return found
+
+
+def _name(merges: Merges, leaf: int, group: Codes) -> str:
+    """The group of a leaf, or groups where it holds several, and its rows."""
+    members = merges.rows_below(leaf)
+    held = np.unique(group[members]).tolist()
+    which = f"group {held[0]}" if len(held) == 1 else f"{len(held)} groups"
+    return f"{which}: row {leaf + 1}" if leaf < len(group) else f"{which}: {len(members)} rows"
