@@ -14,7 +14,7 @@ import numpy as np
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows, Table
-from mlcli.engines.sums import Sums
+from mlcli.engines.sums_before import Sums
 
 NONE = -1
 UNSCALED = -1

@@ -9,16 +9,16 @@ STAMP = "kernels.stamp"
 
 
 def forget_outdated(folder: Path) -> None:
-    """Remove what Numba has kept of a folder's kernels if any file of it is not what it was."""
+    """Remove what Numba has kept of kernels in a folder, and those in it, if any file is not what it was."""
     kept = folder / "__pycache__"
-    now = "\n".join(sorted(_described(file) for file in folder.glob("*.py")))
+    now = "\n".join(sorted(_described(file) for file in folder.rglob("*.py")))
     stamp = kept / STAMP
     # Where nothing can be written Numba keeps its code elsewhere, and an install cannot be edited.
     with suppress(OSError):
         if stamp.exists() and stamp.read_text(encoding="utf-8") == now:
             return
         kept.mkdir(exist_ok=True)
-        for index in kept.glob("*.nbi"):
+        for index in folder.rglob("*.nbi"):
             index.unlink(missing_ok=True)
         stamp.write_text(now, encoding="utf-8")
 

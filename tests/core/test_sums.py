@@ -7,7 +7,7 @@ import pytest
 
 from mlcli.core.moments import CELLS
 from mlcli.core.tables import Array, Rows
-from mlcli.engines.sums import Sums
+from mlcli.engines.sums_before import Sums
 
 
 def both(columns: Array, weights: Array | None, rows: Rows, centre: Array) -> tuple[Sums, Sums]:

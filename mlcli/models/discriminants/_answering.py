@@ -10,7 +10,7 @@ import numpy as np
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.step import Step
 from mlcli.core.tables import Array
-from mlcli.engines.sums import Sums
+from mlcli.engines.sums_before import Sums
 from mlcli.models.discriminants._bells import Bells, bells_of
 from mlcli.models.discriminants._by_parts import by_parts
 from mlcli.models.discriminants._classes import rows_by_class

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.engines.sums import Sums, outside
+from mlcli.engines.sums_before import Sums, outside
 from mlcli.models.bayes._posterior import posterior
 from mlcli.models.discriminants._held_out import Method, Task, log_priors, taught
 

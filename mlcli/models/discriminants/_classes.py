@@ -13,7 +13,7 @@ from mlcli.core.blocks import less_row
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.moments import is_constant
 from mlcli.core.tables import Array, Codes, Flags
-from mlcli.engines.sums import Sums
+from mlcli.engines.sums_before import Sums
 
 MANY_ROWS = 500
 """So many rows for each column are gone through in blocks."""

@@ -9,7 +9,7 @@ import numpy as np
 from mlcli.core.held_out import HeldOut
 from mlcli.core.tables import Array
 from mlcli.engines.expansion import without_first_levels
-from mlcli.engines.sums import Sums
+from mlcli.engines.sums_before import Sums
 from mlcli.models.discriminants._held_out import (
     Method,
     Scores,

@@ -12,7 +12,7 @@ from mlcli.core.held_out import HeldOut
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.expansion import NONE, Prepared, Recipe, combined, expanded, prepared
-from mlcli.engines.sums import Sums
+from mlcli.engines.sums_before import Sums
 from mlcli.models.bayes._posterior import posterior
 from mlcli.models.discriminants._classes import ClassSums
 from mlcli.models.discriminants._middle import middle

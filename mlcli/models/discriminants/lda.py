@@ -39,6 +39,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
+from mlcli.engines.linear_scores import linear_scores as scores
 from mlcli.models.bayes._posterior import posterior
 from mlcli.models.bayes._priors import given_or_counted, wrong_sum
 from mlcli.models.discriminants._answering import Linear, held_out
@@ -46,7 +47,6 @@ from mlcli.models.discriminants._explaining import NARROW, prior_section, rows_o
 from mlcli.models.discriminants._scores import coefficients_and_levels, logarithm
 from mlcli.models.discriminants._spread import spread_of_classes
 from mlcli.models.discriminants._whitening import doubts
-from mlcli.models.linear._scores import scores
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 

@@ -1,0 +1,91 @@
+"""Symmetric systems of equations, one or many, by Cholesky's factors of the correlations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.tables import Array
+
+MANY = 32
+"""From so many systems on, calling LAPACK for each would cost more than solving them."""
+BLOCK = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """``solution`` has the shape of the right side: lines (last axis) that a matrix turns into lines of that.
+
+    ``least`` is what is left of the variance of a column of size 1 once those before it are known, where that is
+    least: its inverse is how many digits may be lost. Where it is 0, nothing is solved.
+    """
+
+    solution: Array
+    log_determinant: Array
+    least: Array
+
+
+def solved(matrices: Array, right: Array) -> Solved:
+    """Solve matrices (... × d × d) for lines (... × m × d); a column of zeros takes no part."""
+    leading = matrices.shape[:-2]
+    if np.prod(leading, dtype=int) >= MANY:
+        return _compiled(matrices, right)
+    return _by_lapack(matrices, right)
+
+
+def _compiled(matrices: Array, right: Array) -> Solved:
+    from mlcli.kernels.sums.without_each_row import solve_each
+
+    leading, size = matrices.shape[:-2], matrices.shape[-1]
+    systems = np.array(matrices, order="C").reshape(-1, size, size)
+    lines = np.array(right, order="C").reshape(len(systems), -1, size)
+    determinants, least = np.empty(len(systems)), np.empty(len(systems))
+    solve_each(systems, lines, np.empty(size), determinants, least)
+    return Solved(lines.reshape(right.shape), determinants.reshape(leading), least.reshape(leading))
+
+
+def _by_lapack(matrices: Array, right: Array) -> Solved:
+    correlations, norms = correlations_of(matrices)
+    try:
+        lower = np.asarray(np.linalg.cholesky(correlations), np.float64)
+    except np.linalg.LinAlgError:
+        nothing = np.zeros(matrices.shape[:-2])
+        return Solved(np.full(right.shape, np.nan), nothing, nothing)
+    pivots = np.einsum("...ii->...i", lower)
+    lines = np.swapaxes(right / norms[..., None, :], -1, -2)
+    upper = np.swapaxes(lower, -1, -2)[..., ::-1, ::-1]
+    halfway = _forward(lower, lines)
+    solution = _forward(upper, halfway[..., ::-1, :])[..., ::-1, :]
+    determinant = 2 * np.log(pivots * norms).sum(axis=-1)
+    least = (pivots**2).min(axis=-1, initial=1.0)
+    return Solved(np.swapaxes(solution, -1, -2) / norms[..., None, :], determinant, least)
+
+
+def correlations_of(matrices: Array) -> tuple[Array, Array]:
+    """Matrices with columns of size 1, and the sizes they had; a column of zeros has size 1 and no relation."""
+    norms = np.sqrt(np.maximum(np.einsum("...ii->...i", matrices), 0.0))
+    norms = np.where(norms > 0, norms, 1.0)
+    correlations = matrices / (norms[..., :, None] * norms[..., None, :])
+    np.einsum("...ii->...i", correlations)[...] = 1.0
+    return correlations, norms
+
+
+def _forward(lower: Array, lines: Array) -> Array:
+    """Solve lower triangles, some columns at a time."""
+    found = np.empty(np.broadcast_shapes(lower.shape[:-2], lines.shape[:-2]) + lines.shape[-2:])
+    for start in range(0, lower.shape[-1], BLOCK):
+        rows = slice(start, start + BLOCK)
+        known = lower[..., rows, :start] @ found[..., :start, :]
+        found[..., rows, :] = np.linalg.solve(lower[..., rows, rows], lines[..., rows, :] - known)
+    return found
+
+
+def made_regular(matrices: Array, shares: Array) -> Array:
+    """Matrices that are 0 along ``shares`` (... × m × d) made regular: what they solve has no part of those."""
+    if not shares.shape[-2]:
+        return matrices
+    length = np.einsum("...mi,...mi->...m", shares, shares)
+    size = np.einsum("...ii,...mi->...m", matrices, shares**2)
+    by = np.divide(size, length**2, out=np.zeros_like(size), where=length > 0)
+    return np.asarray(matrices + np.einsum("...mi,...m,...mj->...ij", shares, by, shares))
