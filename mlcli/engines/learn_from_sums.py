@@ -7,7 +7,7 @@ and are then answered by a fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple, Protocol
@@ -30,8 +30,11 @@ ALONE = 1e-9
 """A row that leaves less than this share of the weight of its class is all that the class has."""
 LOST = 1e-4
 """A row that leaves less than this share of the squares of a column in its class is refused."""
-AT_ONCE = 2**18
-"""How many numbers are worked on at a time."""
+AT_ONCE = 2**22
+"""How many numbers the sums of some sets of rows may be."""
+ASKED_AT_ONCE = 2**19
+LARGEST_SUMS = 2e7
+"""How many numbers the sums of all parts may be."""
 
 
 class Learned(Protocol):
@@ -42,7 +45,7 @@ class Learned(Protocol):
 
 
 class NotFromSumsError(Exception):
-    """What a step learns does not follow from sums, or what it does to a row is not linear."""
+    """What a step learns does not follow from sums, or what it does is not linear; or there are too many sums."""
 
 
 class LearnsFromSums(Protocol):
@@ -83,13 +86,19 @@ def _held_out(method: LearnsFromSums, rows: SplitRows, answers: Array) -> HeldOu
     try:
         for batch in batches(rows):
             refused[batch.parts] = batch.known.doubtful
-            learned = method.learn_from(batch.sums)
-            for some in row_blocks(batch.asked.shape[1], rows.entries.width, AT_ONCE):
-                asked = batch.asked[:, some]
-                answers[asked] = learned.answers(batch.as_seen(rows.entries_of(asked)))
+            # What is not a number is refused.
+            with np.errstate(all="ignore"):
+                _answer(method, rows, batch, answers)
     except NotFromSumsError:
         return None
     return HeldOut(answers, refused, route)
+
+
+def _answer(method: LearnsFromSums, rows: SplitRows, batch: Batch, answers: Array) -> None:
+    learned = method.learn_from(batch.sums)
+    for some in row_blocks(batch.asked.shape[1], batch.size, ASKED_AT_ONCE):
+        asked = batch.asked[:, some]
+        answers[asked] = learned.answers(batch.as_seen(rows.entries_of(asked)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +139,8 @@ class SplitRows:
     @cached_property
     def filled(self) -> Array:
         """The entries of all rows, 0 where they are empty."""
-        return np.nan_to_num(self.entries.rows(slice(None)), copy=self.entries.width > len(self.entries.origin))
+        entries = self.entries.rows(slice(None))
+        return entries if self.entries.width == len(self.entries.origin) else np.nan_to_num(entries, copy=False)
 
     @cached_property
     def sums(self) -> Sums:
@@ -138,10 +148,12 @@ class SplitRows:
         return self.sums_of(np.arange(len(self.y)))
 
     @cached_property
-    def sums_outside(self) -> list[Sums]:
-        """The sums of each class of the rows outside each part."""
+    def sums_outside(self) -> Sums:
+        """The sums of each class of the rows outside each part (parts × classes)."""
+        if self.round_.parts * self.classes * self.entries.width**2 > LARGEST_SUMS:
+            raise NotFromSumsError
         parts = [self.sums_of(rows) for rows in self.round_.rows_of]
-        return all_but_one(parts, self.sums_of(self.round_.learned_only))
+        return Sums.stacked(all_but_one(parts, self.sums_of(self.round_.learned_only)))
 
     def sums_of(self, rows: Rows) -> Sums:
         """The sums of each class of some rows."""
@@ -156,6 +168,12 @@ class Batch(NamedTuple):
     asked: Rows
     known: LinearColumns
     sums: TrainingSums
+
+    @property
+    def size(self) -> int:
+        """How many numbers answering a row of each set may take."""
+        sets, classes, columns = self.sums.cells.mean.shape
+        return int(sets * classes * columns)
 
     def as_seen(self, entries: Array) -> Array:
         """Entries (sets × rows × entries) in the columns of the model."""
@@ -190,13 +208,22 @@ def by_parts(rows: SplitRows) -> Iterator[Batch]:
     *judged, always = (found.of(slice(k * classes, (k + 1) * classes)) for k in range(round_.parts + 1))
     total = totals_outside(rows.entries.weights[:, None] * np.eye(classes)[rows.y], round_)
     known = rows.through_steps(Spread.stacked(all_but_one(judged, always)), total)
-    for k, asked in enumerate(round_.rows_of):
-        outside = known.take(slice(k, k + 1))
-        yield Batch(np.array([k]), asked[None], outside, _training_sums(rows, outside, partial(_outside, rows, k)))
+    for parts in _of_one_size(round_.sizes):
+        outside, asked = known.take(parts), [round_.rows_of[k] for k in parts.tolist()]
+        longest = np.arange(max(map(len, asked)))
+        # A part that is shorter than others asks some of its rows again.
+        padded = np.array([one[longest % len(one)] if len(one) else one for one in asked])
+        yield Batch(parts, padded, outside, _training_sums(rows, outside, partial(_outside, rows, parts)))
 
 
-def _outside(rows: SplitRows, part: int, columns: LinearMap, varies: Flags, which: Which) -> Array:
-    return columns.scatter(which(rows.sums_outside[part].scatter), varies)
+def _of_one_size(sizes: Rows) -> Iterable[Rows]:
+    """All parts together, or one by one where most are far smaller than the largest."""
+    parts = np.arange(len(sizes))
+    return [parts] if sizes.min() > sizes.max() / 2 else parts[:, None]
+
+
+def _outside(rows: SplitRows, parts: Rows, columns: LinearMap, varies: Flags, which: Which) -> Array:
+    return columns.scatter(which(rows.sums_outside.scatter[parts]), varies)
 
 
 def one_by_one(rows: SplitRows) -> Iterator[Batch]:

@@ -125,7 +125,7 @@ class LinearColumns:
         """The same entries as other columns."""
         return replace(self, places=tuple(places), complete=(*self.complete, *complete))
 
-    def take(self, sets: slice) -> LinearColumns:
+    def take(self, sets: Rows) -> LinearColumns:
         """Some of the sets of training rows."""
         arrays = {name: getattr(self, name)[sets] for name in ("offset", "scale", "fill", "total", "doubtful")}
         return replace(self, by_class=Spread(*(one[sets] for one in _fields(self.by_class))), **arrays)
@@ -185,12 +185,12 @@ class LinearMap:
         return scale, at_gap
 
     def scatter(self, scatters: Array, varies: Flags) -> Array:
-        """The scatter of columns (sets × k × columns²) from that of entries (k × entries²)."""
+        """The scatter of columns (sets × k × columns²) from that of entries (sets × k × entries²)."""
         scale, at_gap = (one[:, None] for one in self.slopes(varies))
-        found = scatters[:, self.main[:, None], self.main] * scale[..., :, None] * scale[..., None, :]
+        found = scatters[..., self.main[:, None], self.main] * scale[..., :, None] * scale[..., None, :]
         if self.has_gap.any():
-            beside = scatters[:, self.gap[:, None], self.main] * at_gap[..., :, None] * scale[..., None, :]
-            both = scatters[:, self.gap[:, None], self.gap] * at_gap[..., :, None] * at_gap[..., None, :]
+            beside = scatters[..., self.gap[:, None], self.main] * at_gap[..., :, None] * scale[..., None, :]
+            both = scatters[..., self.gap[:, None], self.gap] * at_gap[..., :, None] * at_gap[..., None, :]
             found = found + beside + np.swapaxes(beside, -1, -2) + both
         return np.asarray(found)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mlcli.core.tables import Array
 
-MANY = 32
+MANY = 300
 """From so many systems on, calling LAPACK for each would cost more than solving them."""
 BLOCK = 64
 
@@ -50,8 +50,7 @@ def _by_lapack(matrices: Array, right: Array) -> Solved:
     try:
         lower = np.asarray(np.linalg.cholesky(correlations), np.float64)
     except np.linalg.LinAlgError:
-        nothing = np.zeros(matrices.shape[:-2])
-        return Solved(np.full(right.shape, np.nan), nothing, nothing)
+        return _one_by_one(matrices, right)
     pivots = np.einsum("...ii->...i", lower)
     lines = np.swapaxes(right / norms[..., None, :], -1, -2)
     upper = np.swapaxes(lower, -1, -2)[..., ::-1, ::-1]
@@ -60,6 +59,15 @@ def _by_lapack(matrices: Array, right: Array) -> Solved:
     determinant = 2 * np.log(pivots * norms).sum(axis=-1)
     least = (pivots**2).min(axis=-1, initial=1.0)
     return Solved(np.swapaxes(solution, -1, -2) / norms[..., None, :], determinant, least)
+
+
+def _one_by_one(matrices: Array, right: Array) -> Solved:
+    """The same where some cannot be solved."""
+    if matrices.ndim == 2:
+        return Solved(np.full(right.shape, np.nan), np.zeros(()), np.zeros(()))
+    found = [_by_lapack(*system) for system in zip(matrices, right, strict=True)]
+    fields = zip(*((one.solution, one.log_determinant, one.least) for one in found), strict=True)
+    return Solved(*map(np.array, fields))
 
 
 def correlations_of(matrices: Array) -> tuple[Array, Array]:

@@ -80,7 +80,7 @@ class TrainingSums(CellSums):
     @cached_property
     def within(self) -> Array:
         """The same of all classes, each about its own mean (... × columns²)."""
-        return np.asarray(self.scatter_of(lambda scatters: scatters.sum(axis=0, keepdims=True))[..., 0, :, :])
+        return np.asarray(self.scatter_of(lambda scatters: scatters.sum(axis=-3, keepdims=True))[..., 0, :, :])
 
 
 def cells_of_classes(data: LabelledRows) -> CellSums:
