@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,10 +28,12 @@ class Solved:
 
 def solved(matrices: Array, right: Array) -> Solved:
     """Solve matrices (... × d × d) for lines (... × m × d); a column of zeros takes no part."""
-    leading = matrices.shape[:-2]
-    if np.prod(leading, dtype=int) >= MANY:
-        return _compiled(matrices, right)
-    return _by_lapack(matrices, right)
+    lines, size = right.shape[-2:]
+    if lines > size > 0:
+        found = solved(matrices, np.broadcast_to(np.eye(size), matrices.shape))
+        return replace(found, solution=right @ found.solution)
+    by = _compiled if np.prod(matrices.shape[:-2], dtype=int) >= MANY else _by_lapack
+    return by(matrices, right)
 
 
 def _compiled(matrices: Array, right: Array) -> Solved:

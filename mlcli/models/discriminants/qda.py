@@ -150,21 +150,23 @@ class QuadraticDiscriminants(Classifier):
 
     def learn_from(self, sums: TrainingSums) -> Normals:
         """Means and covariances; where some class may lie flat in a direction, sums do not tell."""
-        present, free = sums.weight > 0, sums.weight - self.ddof
-        shared = sums.within / np.maximum(freedom(sums, self.ddof), 1e-300)[..., None, None]
-        own = sums.scatter / np.where(free > 0, free, 1.0)[..., None, None]
-        covariances = (1 - self.shrinkage) * own + self.shrinkage * shared[..., None, :, :]
-        here, all_ = (np.einsum("...ii->...i", one) for one in (covariances, shared[..., None, :, :]))
-        share = np.divide(here, all_, out=np.ones_like(here), where=all_ > 0).min(axis=-1, initial=1.0)
-        narrowest = np.where(present, np.where(free > 0, share, 0.0), 1.0).min(axis=-1)
-        doubtful = rounded(sums, np.einsum("...ii->...i", sums.within)).any(axis=-1)
-        doubtful |= narrowest < max(SURE, FAR_ABOVE * self.floor)
-        return Normals(
-            sums.mean,
-            np.where(present[..., None, None], covariances, 0.0),
-            log_priors(sums.weight, self.priors),
-            np.where(doubtful, 0.0, narrowest),
-        )
+        free, of_all = sums.weight - self.ddof, freedom(sums, self.ddof)[..., None]
+        covariances = sums.scatter / np.where(free > 0, free, 1.0)[..., None, None]
+        if self.shrinkage:
+            shared = sums.within / of_all[..., None]
+            covariances = (1 - self.shrinkage) * covariances + self.shrinkage * shared[..., None, :, :]
+        squares = sums.cells.squares.sum(axis=-2)
+        narrowest = self._narrowest(covariances, squares / of_all, sums.weight)
+        enough = (narrowest >= max(SURE, FAR_ABOVE * self.floor)) & ~rounded(sums, squares).any(axis=-1)
+        priors = log_priors(sums.weight, self.priors)
+        return Normals(sums.mean, covariances, priors, np.where(enough, narrowest, 0.0))
+
+    def _narrowest(self, covariances: Array, shared: Array, weight: Array) -> Array:
+        """The least variance of a column in a class, as a share of the shared one; 0 where rows are too few."""
+        own = np.einsum("...ii->...i", covariances)
+        shared = np.broadcast_to(shared[..., None, :], own.shape)
+        share = np.divide(own, shared, out=np.ones_like(own), where=shared > 0).min(axis=-1, initial=1.0)
+        return np.asarray(np.where(weight > self.ddof, share, np.where(weight > 0, 0.0, 1.0)).min(axis=-1))
 
     def _with_floor(self, data: LabelledRows, sums: TrainingSums, shared: Whitening) -> tuple[Array, Array]:
         """What makes each covariance the identity, and half the logarithm of its determinant, by its spectrum."""
