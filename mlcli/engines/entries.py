@@ -19,7 +19,7 @@ NONE = -1
 LOOKED_AT = 99
 """The median of so many rows is not moved by a few far-off cells, and costs nothing."""
 FAR = 100.0
-"""A column farther from 0 than so many deviations is told from a place near it, to keep its digits."""
+"""A column farther from 0 than so many deviations is measured from a place near it, to keep its digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,8 @@ class Place:
     column: Column
     entries: Rows
     gap: int = NONE
+    empty: bool = False
+    """Whether some cell is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +65,10 @@ class Entries:
             cells = next(coded) if column.coded else self.numbers[:, number]
             size = len(column.levels) if column.coded else 1
             start = level if column.coded else number
-            empty = column.missing or _is_empty(cells).any()
-            yield Place(column, np.arange(start, start + size), gap if empty else NONE)
-            level, number, gap = level + size * column.coded, number + (not column.coded), gap + int(empty)
+            empty = bool(_is_empty(cells).any())
+            may_be = empty or column.missing
+            yield Place(column, np.arange(start, start + size), gap if may_be else NONE, empty)
+            level, number, gap = level + size * column.coded, number + (not column.coded), gap + int(may_be)
 
     @cached_property
     def width(self) -> int:
@@ -74,7 +77,7 @@ class Entries:
         return int(self.numbers.shape[1]) + levels + sum(place.gap != NONE for place in self.places)
 
     def origin_of(self, entries: Rows) -> Array:
-        """What entries are told from."""
+        """What entries are measured from."""
         return np.append(self.origin, np.zeros(self.width - len(self.origin)))[entries]
 
     def rows(self, rows: Rows | slice) -> Array:

@@ -78,10 +78,10 @@ class LinearColumns:
 
     @cached_property
     def gap(self) -> Rows:
-        """For each entry the one that is 1 where it is empty, as long as it may be."""
+        """For each entry the one that is 1 where it is empty; NONE where it never is."""
         gap: Rows = np.full(self.offset.shape[1], NONE, np.intp)
         for place in self.places:
-            gap[place.entries] = place.gap
+            gap[place.entries] = place.gap if place.empty else NONE
         return gap
 
     def may_be_empty(self, place: Place) -> bool:

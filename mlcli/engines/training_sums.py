@@ -49,7 +49,7 @@ class CellSums:
     cells: Spread
     """Of what is not empty (... × classes × columns)."""
     origin: Array
-    """Columns are told from here (... × columns), to keep their digits."""
+    """Columns are measured from here (... × columns), to keep their digits."""
     layout: Layout
 
     @cached_property

@@ -133,7 +133,7 @@ class Impute(Step):
             if place.column.coded and place in empty:
                 filled = filled.filled(place.entries, self._most_frequent(place, known))
             gains = [place.gap] if self._gains_level(place.column) else []
-            places.append(Place(after, np.append(place.entries, gains).astype(np.intp), place.gap))
+            places.append(replace(place, column=after, entries=np.append(place.entries, gains).astype(np.intp)))
             places += [Place(mark, np.array([place.gap])) for mark in marks]
         return filled.arranged(places)
 

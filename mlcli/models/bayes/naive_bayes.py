@@ -66,7 +66,7 @@ FARTHEST = 5e4
 ROUNDING = 1e-13
 IMPOSSIBLE = -1e300
 """A logarithm of 0 that may be multiplied by 0."""
-SAID_OF = {
+HOW_SMOOTHED = {
     "alpha": "in P(level | class), {0.alpha:g} is added to the count of every level (alpha).",
     "none": "P(level | class) is as counted, not smoothed.",
     "epsilon": "P(level | class) is as counted, with {0.epsilon:g} in the place of 0 (epsilon).",
@@ -240,9 +240,9 @@ class NaiveBayes(Classifier):
     def _how_smoothed(self) -> str:
         if not any(column.coded for column in self.columns_):
             return ""
-        said = SAID_OF[self.smoothing].format(self)
+        how = HOW_SMOOTHED[self.smoothing].format(self)
         priors = "The priors are as counted" if self.priors is None else "The priors are as given"
-        return said if self.smooth_prior else f"{priors}; {said}"
+        return how if self.smooth_prior else f"{priors}; {how}"
 
     def _levels_section(self, column: Column, shares: Array) -> Section:
         levels = zip(column.levels, shares.tolist(), strict=True)

@@ -41,7 +41,7 @@ class Whitening:
 
 
 def whitening(data: LabelledRows, sums: TrainingSums, ddof: int) -> Whitening:
-    """The whitening of training rows; doubts are told."""
+    """The whitening of training rows, with a warning of what it leaves out."""
     size = np.abs(sums.mean + sums.origin)
     varies = np.asarray((sums.cells.squares > sums.weight[:, None] * (ROUNDING * size) ** 2).any(axis=0))
     ddof = _possible(ddof, sums, varies)

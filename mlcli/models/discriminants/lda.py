@@ -60,7 +60,7 @@ ROUNDING = 2e-15
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Linear scores of the classes, by each set of rows that they were learned from, told from a centre."""
+    """Linear scores of the classes, by each set of rows that they were learned from, measured from a centre."""
 
     coefficients: Array
     levels: Array
@@ -120,7 +120,7 @@ class LinearDiscriminants(Classifier):
         self.coefficients_, self.levels_ = found.coefficients, found.levels - found.coefficients @ found.centre
 
     def learn_from(self, sums: TrainingSums) -> Scores:
-        """μ_kᵀ Σ⁻¹ x − ½ μ_kᵀ Σ⁻¹ μ_k + log π_k, told from the mean of all rows, to keep digits."""
+        """μ_kᵀ Σ⁻¹ x − ½ μ_kᵀ Σ⁻¹ μ_k + log π_k, measured from the mean of all rows, to keep digits."""
         squares = np.einsum("...ii->...i", sums.within)
         within = made_regular(sums.within, sums.constant * squares[..., None, :])
         found, divisor = solved(within, from_centre(sums)), freedom(sums, self.ddof)

@@ -76,8 +76,8 @@ class Normals:
     means: Array
     covariances: Array
     log_priors: Array
-    narrowest: Array
-    """The least variance of a column in a class, as a share of the shared one; 0 where sums do not tell enough."""
+    room: Array
+    """How far the narrowest column of a class is above what may be too narrow; 0 where sums do not tell enough."""
 
     def answers(self, rows: Array) -> Array:
         """The posteriors (sets × rows × classes)."""
@@ -85,13 +85,16 @@ class Normals:
         found = solved(self.covariances, away)
         squares = np.einsum("sktd,sktd->stk", away, found.solution)
         joint = (self.log_priors - 0.5 * found.log_determinant)[:, None] - 0.5 * squares
-        error = ROUNDING / self.flattest(found)
+        error = ROUNDING / self.left(found)
         return posterior_where_sure(joint, error[:, None] * (1 + squares.max(axis=-1)))
 
-    def flattest(self, found: Solved) -> Array:
-        """A bound of the least variance of a class in any direction, as a share of the shared one."""
+    def left(self, found: Solved) -> Array:
+        """What is left of the variance of a column that others explain most; 0 where sums do not tell enough.
+
+        Times the variance of the narrowest column it is about that of the narrowest direction.
+        """
         left = np.where(np.isneginf(self.log_priors), 1.0, found.least).min(axis=-1)
-        return np.asarray(np.where(left >= ENOUGH, left * self.narrowest / max(1, self.means.shape[-1]), 0.0))
+        return np.asarray(np.where((left * self.room >= 1) & (left >= ENOUGH), left, 0.0))
 
 
 @register("qda", reference="Hastie, Tibshirani & Friedman 2009, section 4.3; Friedman 1989")
@@ -134,7 +137,7 @@ class QuadraticDiscriminants(Classifier):
         sums = sums_of_classes(data)
         normals, ddof = self.learn_from(sums), self.ddof
         inverse = solved(normals.covariances, np.broadcast_to(np.eye(len(sums.origin)), sums.scatter.shape))
-        if normals.flattest(inverse) > 0:
+        if normals.left(inverse) > 0:
             self.whiteners_ = np.asarray(np.linalg.cholesky(inverse.solution))
             log_spreads = 0.5 * inverse.log_determinant
         else:
@@ -156,10 +159,10 @@ class QuadraticDiscriminants(Classifier):
             shared = sums.within / of_all[..., None]
             covariances = (1 - self.shrinkage) * covariances + self.shrinkage * shared[..., None, :, :]
         squares = sums.cells.squares.sum(axis=-2)
-        narrowest = self._narrowest(covariances, squares / of_all, sums.weight)
-        enough = (narrowest >= max(SURE, FAR_ABOVE * self.floor)) & ~rounded(sums, squares).any(axis=-1)
-        priors = log_priors(sums.weight, self.priors)
-        return Normals(sums.mean, covariances, priors, np.where(enough, narrowest, 0.0))
+        too_narrow = max(SURE, FAR_ABOVE * self.floor) * max(1, sums.mean.shape[-1])
+        room = self._narrowest(covariances, squares / of_all, sums.weight) / too_narrow
+        room = np.where(rounded(sums, squares).any(axis=-1), 0.0, room)
+        return Normals(sums.mean, covariances, log_priors(sums.weight, self.priors), room)
 
     def _narrowest(self, covariances: Array, shared: Array, weight: Array) -> Array:
         """The least variance of a column in a class, as a share of the shared one; 0 where rows are too few."""
@@ -207,11 +210,11 @@ class QuadraticDiscriminants(Classifier):
         """The posterior of each class."""
         scores = np.empty((len(table), len(self.levels_)))
         for rows in row_blocks(len(table), len(self.columns_), CELLS):
-            told = less_row(table.numbers[rows], self.centre_)
+            numbers = less_row(table.numbers[rows], self.centre_)
             for k, (mean, whitener, level) in enumerate(
                 zip(self.means_, self.whiteners_, self.levels_, strict=True)
             ):
-                away = less_row(told, mean) @ whitener
+                away = less_row(numbers, mean) @ whitener
                 scores[rows, k] = level - 0.5 * np.einsum("ij,ij->i", away, away)
         return posterior(scores)
 
