@@ -17,13 +17,18 @@ BLOCK = 64
 class Solved:
     """``solution`` has the shape of the right side: lines (last axis) that a matrix turns into lines of that.
 
-    ``least`` is what is left of the variance of a column of size 1 once those before it are known, where that is
-    least: its inverse is how many digits may be lost. Where it is 0, nothing is solved.
+    ``left`` is the variance of each column of size 1 (... × d) once those before it are known: its inverse is how
+    much rounding may grow. Where it is 0, nothing is solved.
     """
 
     solution: Array
     log_determinant: Array
-    least: Array
+    left: Array
+
+    @property
+    def least(self) -> Array:
+        """What is left of the column that others explain most."""
+        return np.asarray(self.left.min(axis=-1, initial=1.0))
 
 
 def solved(matrices: Array, right: Array) -> Solved:
@@ -42,9 +47,9 @@ def _compiled(matrices: Array, right: Array) -> Solved:
     leading, size = matrices.shape[:-2], matrices.shape[-1]
     systems = np.array(matrices, order="C").reshape(-1, size, size)
     lines = np.array(right, order="C").reshape(len(systems), -1, size)
-    determinants, least = np.empty(len(systems)), np.empty(len(systems))
-    solve_each(systems, lines, np.empty(size), determinants, least)
-    return Solved(lines.reshape(right.shape), determinants.reshape(leading), least.reshape(leading))
+    determinants, left = np.empty(len(systems)), np.empty(systems.shape[:2])
+    solve_each(systems, lines, np.empty(size), determinants, left)
+    return Solved(lines.reshape(right.shape), determinants.reshape(leading), left.reshape(*leading, size))
 
 
 def _by_lapack(matrices: Array, right: Array) -> Solved:
@@ -59,16 +64,15 @@ def _by_lapack(matrices: Array, right: Array) -> Solved:
     halfway = _forward(lower, lines)
     solution = _forward(upper, halfway[..., ::-1, :])[..., ::-1, :]
     determinant = 2 * np.log(pivots * norms).sum(axis=-1)
-    least = (pivots**2).min(axis=-1, initial=1.0)
-    return Solved(np.swapaxes(solution, -1, -2) / norms[..., None, :], determinant, least)
+    return Solved(np.swapaxes(solution, -1, -2) / norms[..., None, :], determinant, pivots**2)
 
 
 def _one_by_one(matrices: Array, right: Array) -> Solved:
     """The same where some cannot be solved."""
     if matrices.ndim == 2:
-        return Solved(np.full(right.shape, np.nan), np.zeros(()), np.zeros(()))
+        return Solved(np.full(right.shape, np.nan), np.zeros(()), np.zeros(len(matrices)))
     found = [_by_lapack(*system) for system in zip(matrices, right, strict=True)]
-    fields = zip(*((one.solution, one.log_determinant, one.least) for one in found), strict=True)
+    fields = zip(*((one.solution, one.log_determinant, one.left) for one in found), strict=True)
     return Solved(*map(np.array, fields))
 
 

@@ -46,18 +46,18 @@ def test_each_system_is_solved(size: int) -> None:
     X = rng.normal(size=(6, 20, size)) * 10.0 ** np.arange(size)
     matrices, right = np.swapaxes(X, 1, 2) @ X, rng.normal(size=(6, 2, size))
     expected = np.swapaxes(np.linalg.solve(matrices, np.swapaxes(right, 1, 2)), 1, 2)
-    logs, least = np.empty(6), np.empty(6)
-    solve_each(matrices.copy(), right, np.empty(size), logs, least)
+    logs, left = np.empty(6), np.empty((6, size))
+    solve_each(matrices.copy(), right, np.empty(size), logs, left)
     np.testing.assert_allclose(right, expected, rtol=1e-9)
     np.testing.assert_allclose(logs, np.linalg.slogdet(matrices)[1], rtol=1e-12, atol=1e-12)
     lower = np.linalg.cholesky(matrices)
     pivots = np.einsum("kii->ki", lower) ** 2 / np.einsum("kii->ki", matrices)
-    np.testing.assert_allclose(least, pivots.min(axis=1), rtol=1e-9)
+    np.testing.assert_allclose(left, pivots, rtol=1e-9)
 
 
 def test_a_system_without_an_answer_is_left_out_and_a_column_of_zeros_takes_no_part() -> None:
     matrices = np.array([np.ones((2, 2)), np.diag([4.0, 0.0])])
-    right, logs, least = np.array([[[1.0, 2.0]], [[2.0, 0.0]]]), np.empty(2), np.empty(2)
-    solve_each(matrices, right, np.empty(2), logs, least)
-    assert least.tolist() == [0.0, 1.0]
+    right, logs, left = np.array([[[1.0, 2.0]], [[2.0, 0.0]]]), np.empty(2), np.empty((2, 2))
+    solve_each(matrices, right, np.empty(2), logs, left)
+    assert left.tolist() == [[0.0, 0.0], [1.0, 1.0]]
     assert right[1].tolist() == [[0.5, 0.0]]

@@ -42,20 +42,22 @@ def scatters_without_each(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def solve_each(matrices: Array, right: Array, norms: Array, log_determinant: Array, least: Array) -> None:
+def solve_each(matrices: Array, right: Array, norms: Array, log_determinant: Array, left: Array) -> None:
     """Solve symmetric systems, each for some lines of ``right``, in the place of both, by Cholesky's factors.
 
-    ``least`` is what is left of the variance of a column of size 1 once those before it are known, where that is
-    least, and 0 where a system is not solved. Columns of size 0 take no part.
+    ``left`` (systems × columns) is the variance of a column of size 1 once those before it are known; 0 where a system
+    is not solved. Columns of size 0 take no part.
     """
     for k in range(len(matrices)):
         matrix = matrices[k]
         normalise(matrix, norms)
-        least[k] = factorise(matrix)
+        possible = factorise(matrix)
         log_determinant[k] = 0.0
-        if least[k] > 0.0:
-            for j in range(len(norms)):
+        for j in range(len(norms)):
+            left[k, j] = matrix[j, j] * matrix[j, j] if possible else 0.0
+            if possible:
                 log_determinant[k] += 2.0 * np.log(matrix[j, j] * norms[j])
+        if possible:
             for line in right[k]:
                 solve(matrix, norms, line)
 
@@ -71,23 +73,21 @@ def normalise(matrix: Array, norms: Array) -> None:
 
 
 @inlined_in_any_order
-def factorise(matrix: Array) -> float:
-    """Cholesky's factor in the lower half; the least pivot, 0 where there is none."""
-    least = 1.0
+def factorise(matrix: Array) -> bool:
+    """Cholesky's factor in the lower half; False where there is none."""
     for j in range(len(matrix)):
         pivot = 1.0
         for m in range(j):
             pivot -= matrix[j, m] * matrix[j, m]
         if not pivot > 1e-14:
-            return 0.0
-        least = pivot if pivot < least else least
+            return False
         matrix[j, j] = np.sqrt(pivot)
         for i in range(j + 1, len(matrix)):
             value = matrix[i, j]
             for m in range(j):
                 value -= matrix[i, m] * matrix[j, m]
             matrix[i, j] = value / matrix[j, j]
-    return least
+    return True
 
 
 @inlined_in_any_order

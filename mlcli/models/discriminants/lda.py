@@ -53,7 +53,7 @@ from mlcli.models.discriminants._whitening import (
 )
 from mlcli.tasks.classification import Classifier, LabelledRows
 
-ENOUGH = 1e-4
+ENOUGH = 1e-5
 """With so much left of the variance of a column that others explain, sums give the scores to ten digits."""
 ROUNDING = 2e-15
 

@@ -58,11 +58,13 @@ from mlcli.models.discriminants._whitening import (
 )
 from mlcli.tasks.classification import Classifier, LabelledRows
 
-ENOUGH = 1e-4
+ENOUGH = 1e-5
 """With so much left of the variance of a column that others explain, sums give the densities to ten digits."""
 SURE = 1e-5
 """From this variance on, as a share of the shared one, a direction of a class is surely above a lower floor."""
-FAR_ABOVE = 10.0
+FAR_ABOVE = 100.0
+ANY = 1e100
+"""The share of a column that varies nowhere."""
 ROUNDING = 2e-15
 CELLS = 2**17
 NAMED = 3
@@ -76,8 +78,8 @@ class Normals:
     means: Array
     covariances: Array
     log_priors: Array
-    room: Array
-    """How far the narrowest column of a class is above what may be too narrow; 0 where sums do not tell enough."""
+    shares: Array
+    """The variances of columns in each class (... × classes × columns), as shares of what may be too narrow."""
 
     def answers(self, rows: Array) -> Array:
         """The posteriors (sets × rows × classes)."""
@@ -85,16 +87,14 @@ class Normals:
         found = solved(self.covariances, away)
         squares = np.einsum("sktd,sktd->stk", away, found.solution)
         joint = (self.log_priors - 0.5 * found.log_determinant)[:, None] - 0.5 * squares
-        error = ROUNDING / self.left(found)
+        error = ROUNDING / self.least(found)
         return posterior_where_sure(joint, error[:, None] * (1 + squares.max(axis=-1)))
 
-    def left(self, found: Solved) -> Array:
-        """What is left of the variance of a column that others explain most; 0 where sums do not tell enough.
-
-        Times the variance of the narrowest column it is about that of the narrowest direction.
-        """
-        left = np.where(np.isneginf(self.log_priors), 1.0, found.least).min(axis=-1)
-        return np.asarray(np.where((left * self.room >= 1) & (left >= ENOUGH), left, 0.0))
+    def least(self, found: Solved) -> Array:
+        """What is left of the variance of a column that others explain most; 0 where a class may be too narrow."""
+        wide = (found.left * self.shares).min(axis=-1, initial=1.0) >= 1
+        least = np.where(wide & (found.least >= ENOUGH), found.least, 0.0)
+        return np.asarray(np.where(np.isneginf(self.log_priors), 1.0, least).min(axis=-1))
 
 
 @register("qda", reference="Hastie, Tibshirani & Friedman 2009, section 4.3; Friedman 1989")
@@ -137,7 +137,7 @@ class QuadraticDiscriminants(Classifier):
         sums = sums_of_classes(data)
         normals, ddof = self.learn_from(sums), self.ddof
         inverse = solved(normals.covariances, np.broadcast_to(np.eye(len(sums.origin)), sums.scatter.shape))
-        if normals.left(inverse) > 0:
+        if normals.least(inverse) > 0:
             self.whiteners_ = np.asarray(np.linalg.cholesky(inverse.solution))
             log_spreads = 0.5 * inverse.log_determinant
         else:
@@ -158,18 +158,14 @@ class QuadraticDiscriminants(Classifier):
         if self.shrinkage:
             shared = sums.within / of_all[..., None]
             covariances = (1 - self.shrinkage) * covariances + self.shrinkage * shared[..., None, :, :]
-        squares = sums.cells.squares.sum(axis=-2)
-        too_narrow = max(SURE, FAR_ABOVE * self.floor) * max(1, sums.mean.shape[-1])
-        room = self._narrowest(covariances, squares / of_all, sums.weight) / too_narrow
-        room = np.where(rounded(sums, squares).any(axis=-1), 0.0, room)
-        return Normals(sums.mean, covariances, log_priors(sums.weight, self.priors), room)
-
-    def _narrowest(self, covariances: Array, shared: Array, weight: Array) -> Array:
-        """The least variance of a column in a class, as a share of the shared one; 0 where rows are too few."""
-        own = np.einsum("...ii->...i", covariances)
-        shared = np.broadcast_to(shared[..., None, :], own.shape)
-        share = np.divide(own, shared, out=np.ones_like(own), where=shared > 0).min(axis=-1, initial=1.0)
-        return np.asarray(np.where(weight > self.ddof, share, np.where(weight > 0, 0.0, 1.0)).min(axis=-1))
+        own, squares = np.einsum("...ii->...i", covariances), sums.cells.squares.sum(axis=-2)
+        too_narrow = max(SURE, FAR_ABOVE * self.floor) * np.broadcast_to(
+            (squares / of_all)[..., None, :], own.shape
+        )
+        shares = np.divide(own, too_narrow, out=np.full_like(own, ANY), where=too_narrow > 0)
+        enough = (free > 0) & ~rounded(sums, squares).any(axis=-1, keepdims=True)
+        priors = log_priors(sums.weight, self.priors)
+        return Normals(sums.mean, covariances, priors, np.where(enough[..., None], shares, 0.0))
 
     def _with_floor(self, data: LabelledRows, sums: TrainingSums, shared: Whitening) -> tuple[Array, Array]:
         """What makes each covariance the identity, and half the logarithm of its determinant, by its spectrum."""
