@@ -58,23 +58,34 @@ class Entries:
         return tuple(self._places())
 
     def _places(self) -> Iterator[Place]:
-        number = 0
-        level, coded = self.numbers.shape[1], iter(self.table.codes.T)
-        gap = level + sum(len(column.levels) for column in self.table.code_columns)
+        entries, number, level = np.arange(self.first_gap), 0, self.numbers.shape[1]
+        gap, empty = self.first_gap, iter(self._empty())
         for column in self.table.columns:
-            cells = next(coded) if column.coded else self.numbers[:, number]
-            size = len(column.levels) if column.coded else 1
             start = level if column.coded else number
-            empty = bool(_is_empty(cells).any())
-            may_be = empty or column.missing
-            yield Place(column, np.arange(start, start + size), gap if may_be else NONE, empty)
-            level, number, gap = level + size * column.coded, number + (not column.coded), gap + int(may_be)
+            end = start + (len(column.levels) if column.coded else 1)
+            level, number = (end, number) if column.coded else (level, end)
+            is_empty = next(empty)
+            may_be = is_empty or column.missing
+            yield Place(column, entries[start:end], gap if may_be else NONE, is_empty)
+            gap += may_be
+
+    def _empty(self) -> Iterator[bool]:
+        """Whether some cell of each column is empty."""
+        numbers, codes = (
+            iter(np.isnan(self.numbers).any(axis=0).tolist()),
+            iter((self.table.codes < 0).any(axis=0).tolist()),
+        )
+        return (next(codes if column.coded else numbers) for column in self.table.columns)
+
+    @cached_property
+    def first_gap(self) -> int:
+        """How many entries are numbers or levels."""
+        return int(self.numbers.shape[1]) + sum(len(column.levels) for column in self.table.code_columns)
 
     @cached_property
     def width(self) -> int:
         """How many entries a row has."""
-        levels = sum(len(column.levels) for column in self.table.code_columns)
-        return int(self.numbers.shape[1]) + levels + sum(place.gap != NONE for place in self.places)
+        return self.first_gap + sum(place.gap != NONE for place in self.places)
 
     def origin_of(self, entries: Rows) -> Array:
         """What entries are measured from."""
@@ -143,6 +154,10 @@ def _counts(codes: NDArray[Any], levels: int, weights: Array, group: Rows, group
     known = codes >= 0
     cells = group[known] * levels + codes[known]
     return np.bincount(cells, weights[known], groups * levels).reshape(groups, levels).astype(np.float64)
+
+
+def _any_empty(cells: NDArray[Any]) -> list[bool]:
+    return [bool(empty) for empty in _is_empty(cells).any(axis=0)]
 
 
 def _is_empty(cells: NDArray[Any]) -> NDArray[np.bool_]:

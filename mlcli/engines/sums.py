@@ -9,14 +9,16 @@ from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
-from mlcli.core.blocks import less_row, row_blocks
+from mlcli.core.blocks import less_row
 from mlcli.core.tables import Array, Rows
 
 CELLS = 2**16
 """How many cells are gone through at once."""
+PER_COLUMN = 4
+"""So many rows for each column are worth the sum of their products."""
 LOOKED_AT = 64
-CLOSE = 0.1
-"""Squares are taken about a place less than a third of a deviation from the mean of each column."""
+CLOSE = 0.8
+"""Squares about the mean are at least a fifth of those about a place that is taken to be near it."""
 
 
 class Merging(Protocol):
@@ -46,19 +48,16 @@ class Sums:
 
         Squares are about a place so near the mean that what is taken off costs no digits.
         """
+        given = columns if target is None else np.column_stack([columns[:LOOKED_AT], target[:LOOKED_AT]])
         if not len(columns if rows is None else rows):
-            width = columns.shape[1] + (target is not None)
-            return cls(np.zeros(()), np.zeros(width), np.zeros((width, width)))
-        near = _near(columns, rows, target)
+            return cls(np.zeros(()), np.zeros(given.shape[1]), np.zeros((given.shape[1],) * 2))
+        near = _near(given if rows is None else columns[rows[:LOOKED_AT]])
         total, first, products = _about(near, columns, weights, rows, target)
-        drift = first / total if total > 0 else first
-        scatter = products - total * np.multiply.outer(drift, drift)
-        if (drift**2 * total > CLOSE * scatter.diagonal()).any():
-            near = near + drift
+        if (first**2 > CLOSE * total * products.diagonal()).any():
+            near = near + first / total
             total, first, products = _about(near, columns, weights, rows, target)
-            drift = first / total
-            scatter = products - total * np.multiply.outer(drift, drift)
-        return cls(np.array(total), near + drift, scatter)
+        drift = first / total if total > 0 else first
+        return cls(np.array(total), near + drift, products - total * np.multiply.outer(drift, drift))
 
     @classmethod
     def stacked(cls, sums: Sequence[Sums]) -> Sums:
@@ -90,44 +89,46 @@ def all_but_one(parts: Sequence[Known], always: Known) -> list[Known]:
     ]
 
 
-def _near(columns: Array, rows: Rows | None, target: Array | None) -> Array:
-    """A row near the first ones; where these are equal, their own number, so that a constant is exact."""
-    some = slice(0, LOOKED_AT) if rows is None else rows[:LOOKED_AT]
-    first = columns[some] if target is None else np.column_stack([columns[some], target[some]])
-    return np.asarray(np.where((first == first[0]).all(axis=0), first[0], first.mean(axis=0)))
+def _near(rows: Array) -> Array:
+    """A place near rows: 0 where that is near enough to all columns; its own number where one is constant."""
+    some = rows[:LOOKED_AT]
+    constant, mean = (some == some[0]).all(axis=0), some.mean(axis=0)
+    if not constant.any() and (mean**2 <= CLOSE * ((some - mean) ** 2).mean(axis=0)).all():
+        return np.zeros(len(mean))
+    return np.asarray(np.where(constant, some[0], mean))
 
 
 def _about(
     near: Array, columns: Array, weights: Array | None, rows: Rows | None, target: Array | None
 ) -> tuple[float, Array, Array]:
-    """Weight, sums and sums of products of rows less a row near them."""
+    """Weight, sums and sums of products of rows less a place near them."""
+    width = columns.shape[1]
     total, first, products = 0.0, np.zeros(len(near)), np.zeros((len(near), len(near)))
-    for block, cells in _blocks(near, columns, rows, target):
-        if weights is None:
-            total += len(cells)
-            first += np.ones(len(cells)) @ cells
-        else:
-            weight = weights[block]
-            total += float(weight.sum())
-            first += weight @ cells
-            cells *= np.sqrt(weight)[:, None]
-        products += cells.T @ cells
+    for block, cells in _blocks(near[:width], columns, rows):
+        weight = None if weights is None else weights[block]
+        total += len(cells) if weight is None else float(weight.sum())
+        weighted = cells if weight is None else cells * np.sqrt(weight)[:, None]
+        products[:width, :width] += weighted.T @ weighted
+        first[:width] += (np.ones(len(cells)) if weight is None else weight) @ cells
+        if target is not None:
+            values = target[block] - near[width]
+            of_target = values if weight is None else values * weight
+            products[width, :width] += of_target @ cells
+            products[width, width] += of_target @ values
+            first[width] += of_target.sum()
+    products[:width, width:] = products[width:, :width].T
     return total, first, products
 
 
-def _blocks(
-    near: Array, columns: Array, rows: Rows | None, target: Array | None
-) -> Iterator[tuple[Rows | slice, Array]]:
-    """Some rows at a time, less a row near them, in the same room: fresh pages cost more than what is done."""
-    count, width = len(columns if rows is None else rows), columns.shape[1]
-    room = np.empty((min(count, max(16, CELLS // max(1, len(near)))), len(near)))
-    for part in row_blocks(count, len(near), CELLS):
-        block: Rows | slice = part if rows is None else rows[part]
-        cells = room[: len(range(*part.indices(count)))]
-        if target is None and rows is None:
-            yield block, less_row(columns[part], near, cells)
+def _blocks(near: Array, columns: Array, rows: Rows | None) -> Iterator[tuple[Rows | slice, Array]]:
+    """Some rows at a time, less a place near them, in the same room: fresh pages cost more than what is done."""
+    count, moved = len(columns if rows is None else rows), bool(near.any())
+    size = min(count, max(CELLS // max(1, len(near)), PER_COLUMN * len(near)))
+    room = np.empty((size, len(near)))
+    for start in range(0, count, size):
+        part, here = slice(start, start + size), room[: min(size, count - start)]
+        if rows is None:
+            yield part, less_row(columns[part], near, here) if moved else columns[part]
             continue
-        cells[:, :width] = columns[block]
-        if target is not None:
-            cells[:, width] = target[block]
-        yield block, less_row(cells, near, cells)
+        cells = np.take(columns, rows[part], axis=0, out=here, mode="clip")
+        yield rows[part], less_row(cells, near, cells) if moved else cells

@@ -54,15 +54,13 @@ def _compiled(matrices: Array, right: Array) -> Solved:
 
 def _by_lapack(matrices: Array, right: Array) -> Solved:
     correlations, norms = correlations_of(matrices)
+    lines = np.swapaxes(right / norms[..., None, :], -1, -2)
     try:
         lower = np.asarray(np.linalg.cholesky(correlations), np.float64)
+        solution = np.linalg.solve(correlations, lines) if len(lower.T) <= BLOCK else _from_factor(lower, lines)
     except np.linalg.LinAlgError:
         return _one_by_one(matrices, right)
     pivots = np.einsum("...ii->...i", lower)
-    lines = np.swapaxes(right / norms[..., None, :], -1, -2)
-    upper = np.swapaxes(lower, -1, -2)[..., ::-1, ::-1]
-    halfway = _forward(lower, lines)
-    solution = _forward(upper, halfway[..., ::-1, :])[..., ::-1, :]
     determinant = 2 * np.log(pivots * norms).sum(axis=-1)
     return Solved(np.swapaxes(solution, -1, -2) / norms[..., None, :], determinant, pivots**2)
 
@@ -83,6 +81,13 @@ def correlations_of(matrices: Array) -> tuple[Array, Array]:
     correlations = matrices / (norms[..., :, None] * norms[..., None, :])
     np.einsum("...ii->...i", correlations)[...] = 1.0
     return correlations, norms
+
+
+def _from_factor(lower: Array, lines: Array) -> Array:
+    """Solve by the factor of many columns, forward, then backward."""
+    upper = np.swapaxes(lower, -1, -2)[..., ::-1, ::-1]
+    halfway = _forward(lower, lines)
+    return _forward(upper, halfway[..., ::-1, :])[..., ::-1, :]
 
 
 def _forward(lower: Array, lines: Array) -> Array:

@@ -32,9 +32,9 @@ class Layout:
         """Of columns and their entries."""
         numbers: list[Rows] = []
         coded: list[Rows] = []
-        count = 0
+        count, columns = 0, np.arange(sum(len(place.entries) for place in places))
         for place in places:
-            here = np.arange(count, count := count + len(place.entries))
+            here = columns[count : (count := count + len(place.entries))]
             (coded if place.column.coded else numbers).append(here)
         features = np.concatenate([np.empty(0, np.intp), *(place.entries for place in places)])
         return cls(features.astype(np.intp), np.concatenate([np.empty(0, np.intp), *numbers]), tuple(coded))

@@ -45,8 +45,8 @@ def scatters_without_each(
 def solve_each(matrices: Array, right: Array, norms: Array, log_determinant: Array, left: Array) -> None:
     """Solve symmetric systems, each for some lines of ``right``, in the place of both, by Cholesky's factors.
 
-    ``left`` (systems × columns) is the variance of a column of size 1 once those before it are known; 0 where a system
-    is not solved. Columns of size 0 take no part.
+    ``left`` (systems × columns) is the variance of a column of size 1 once those before it are known; 0 where a
+    system is not solved. Columns of size 0 take no part.
     """
     for k in range(len(matrices)):
         matrix = matrices[k]

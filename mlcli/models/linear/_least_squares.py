@@ -33,6 +33,8 @@ class Plane:
     """XᵀX + l2·I of the centred columns X."""
     left: Array
     """What is left of the variance of the column that others explain most, as a share."""
+    inverse: Array | None = None
+    """That of the gram, where a correction has needed it."""
 
     def answers(self, rows: Array) -> Array:
         """Its values (sets × rows); NaN where columns are too nearly collinear for sums."""
@@ -56,7 +58,8 @@ def plane_by_sums(data: ValuedRows, l2: float) -> Plane | None:
     rounded = overall.squares[:-1] <= ROUNDED * overall.weight[:-1] * (centre**2 + overall.squares[:-1])
     if rounded.any() or plane.left < ENOUGH_TO_CORRECT:
         return None
-    return _corrected(replace(plane, centre=centre), data, l2)
+    plane = replace(plane, centre=centre)
+    return plane if l2 and plane.left >= ENOUGH else _corrected(plane, data, l2)
 
 
 def _corrected(plane: Plane, data: ValuedRows, l2: float) -> Plane:
@@ -67,8 +70,9 @@ def _corrected(plane: Plane, data: ValuedRows, l2: float) -> Plane:
         left[rows] -= cells @ plane.slopes
         left[rows] *= 1.0 if data.weight is None else data.weight[rows]
         toward += left[rows] @ cells
-    slopes = plane.slopes + solved(plane.gram, toward[None]).solution[0]
-    return replace(plane, slopes=slopes, level=plane.level + left.sum() / data.weights.sum())
+    inverse = solved(plane.gram, np.eye(len(toward))).solution
+    level = plane.level + left.sum() / data.weights.sum()
+    return replace(plane, slopes=plane.slopes + inverse @ toward, level=level, inverse=inverse)
 
 
 @dataclass(frozen=True, eq=False)

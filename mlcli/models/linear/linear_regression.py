@@ -38,7 +38,6 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.learn_from_sums import held_out_values
 from mlcli.engines.linear_scores import linear_scores
-from mlcli.engines.symmetric import solved
 from mlcli.engines.training_sums import TrainingSums
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 from mlcli.models.linear._design import check_shapes, terms
@@ -87,7 +86,7 @@ class LinearRegression(Regressor):
         self.residual_sum_ = float(data.weights @ (data.y - self.predict_values(data.table)) ** 2)
         self.constant_ = self.collinear_ = np.zeros(len(plane.slopes), bool)
         self.rank_ = len(plane.slopes) + 1
-        self._learn_precision(solved(plane.gram, np.eye(len(plane.gram))).solution)
+        self._learn_precision(plane.inverse)
 
     def _fit_carefully(self, data: ValuedRows) -> None:
         """The same where columns may be collinear, constant, or more than the rows can tell apart."""
