@@ -58,24 +58,18 @@ class Entries:
         return tuple(self._places())
 
     def _places(self) -> Iterator[Place]:
-        entries, number, level = np.arange(self.first_gap), 0, self.numbers.shape[1]
-        gap, empty = self.first_gap, iter(self._empty())
+        entries, gap = np.arange(self.first_gap), self.first_gap
+        number, level = 0, self.numbers.shape[1]
+        empty_numbers, empty_codes = iter(_any_empty(self.numbers)), iter(_any_empty(self.table.codes))
         for column in self.table.columns:
-            start = level if column.coded else number
-            end = start + (len(column.levels) if column.coded else 1)
-            level, number = (end, number) if column.coded else (level, end)
-            is_empty = next(empty)
-            may_be = is_empty or column.missing
-            yield Place(column, entries[start:end], gap if may_be else NONE, is_empty)
+            if column.coded:
+                empty, start, level = next(empty_codes), level, level + len(column.levels)
+                here = entries[start:level]
+            else:
+                empty, here, number = next(empty_numbers), entries[number : number + 1], number + 1
+            may_be = empty or column.missing
+            yield Place(column, here, gap if may_be else NONE, empty)
             gap += may_be
-
-    def _empty(self) -> Iterator[bool]:
-        """Whether some cell of each column is empty."""
-        numbers, codes = (
-            iter(np.isnan(self.numbers).any(axis=0).tolist()),
-            iter((self.table.codes < 0).any(axis=0).tolist()),
-        )
-        return (next(codes if column.coded else numbers) for column in self.table.columns)
 
     @cached_property
     def first_gap(self) -> int:
@@ -157,7 +151,8 @@ def _counts(codes: NDArray[Any], levels: int, weights: Array, group: Rows, group
 
 
 def _any_empty(cells: NDArray[Any]) -> list[bool]:
-    return [bool(empty) for empty in _is_empty(cells).any(axis=0)]
+    """Whether some cell of each column is empty."""
+    return list(map(bool, np.atleast_1d(_is_empty(cells).any(axis=0))))
 
 
 def _is_empty(cells: NDArray[Any]) -> NDArray[np.bool_]:
