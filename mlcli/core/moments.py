@@ -46,13 +46,36 @@ class Spread:
         """The moments; ``ddof`` is taken off the weight that the variance is divided by."""
         return Moments(self.weight, self.mean, _ratio(self.squares, self.weight - ddof))
 
-    def together(self) -> Spread:
-        """Of several groups (the first axis), those of all rows (Chan, Golub & LeVeque 1979)."""
-        weight = self.weight.sum(axis=0)
-        mean = _ratio((self.weight * self.mean).sum(axis=0), weight)
-        squares = self.squares.sum(axis=0) + (self.weight * (self.mean - mean) ** 2).sum(axis=0)
+    @classmethod
+    def stacked(cls, spreads: Sequence[Spread]) -> Spread:
+        """Several along one more axis, the first."""
+        weight, mean, squares = zip(*((one.weight, one.mean, one.squares) for one in spreads), strict=True)
+        return cls(np.array(weight), np.array(mean), np.array(squares))
+
+    def of(self, groups: Rows | slice) -> Spread:
+        """Of some of the groups (the first axis)."""
+        return Spread(self.weight[groups], self.mean[groups], self.squares[groups])
+
+    def at(self, columns: Rows | slice) -> Spread:
+        """Of some of the columns."""
+        return Spread(self.weight[..., columns], self.mean[..., columns], self.squares[..., columns])
+
+    def together(self, axis: int = 0) -> Spread:
+        """Of several groups along an axis, those of all rows (Chan, Golub & LeVeque 1979)."""
+        weight = self.weight.sum(axis=axis)
+        mean = _ratio((self.weight * self.mean).sum(axis=axis), weight)
+        apart = self.mean - np.expand_dims(mean, axis)
+        squares = self.squares.sum(axis=axis) + (self.weight * apart**2).sum(axis=axis)
         squares[squares <= weight * (ROUNDING * mean) ** 2] = 0.0
         return Spread(weight, mean, squares)
+
+    def merged(self, other: Spread) -> Spread:
+        """The spread of these rows and those."""
+        weight = self.weight + other.weight
+        share = _ratio(other.weight, weight)
+        apart = other.mean - self.mean
+        squares = self.squares + other.squares + self.weight * share * apart**2
+        return Spread(weight, self.mean + share * apart, squares)
 
 
 def moments(numbers: Array, weights: Array, ddof: int = 0) -> Moments:

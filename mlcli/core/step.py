@@ -60,6 +60,13 @@ class Step:
         """How what the step learns follows from sums over the training rows (``core.expansion``); None: not so."""
         return None
 
+    def from_sums(self, known: Any) -> Any:
+        """What becomes of columns that are known by sums over training rows (``engines.linear_columns``).
+
+        None: what the step learns does not follow from sums, or what it does to a row is not linear.
+        """
+        return None
+
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""
         return replace(self)

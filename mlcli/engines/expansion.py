@@ -14,7 +14,6 @@ import numpy as np
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows, Table
-from mlcli.engines.sums import Sums
 
 NONE = -1
 UNSCALED = -1
@@ -147,82 +146,3 @@ class Recipe:
         kept = ~left_out
         arrays = {name: getattr(self, name)[kept] for name in ("main", "gap", "has_gap", "fills", "ddof", "whole")}
         return Recipe(**arrays, sources=self.sources)
-
-
-def without_first_levels(recipe: Recipe, columns: Array) -> Recipe:
-    """The indicators of all levels add up to 1, so some methods answer the same without the first of each.
-
-    A level that no row has, nor a gap that it could fill, is no column at all.
-    """
-    occurs: Flags = np.asarray(columns.any(axis=0), bool)
-    absent = (recipe.whole != NONE) & ~occurs[recipe.main] & ~recipe.has_gap
-    recipe = recipe.without(absent)
-    whole = recipe.whole.tolist()
-    first = [source != NONE and source not in whole[:place] for place, source in enumerate(whole)]
-    return recipe.without(np.array(first, bool))
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """The model's columns over some training rows: filled, and what a unit of each is."""
-
-    shift: Array
-    """What a gap of each column is filled with, beside what stands in for it."""
-    mean: Array
-    scatter: Array
-    unit: Array
-    constant: Flags
-
-
-def prepared(recipe: Recipe, sums: Sums) -> Prepared | None:
-    """What the steps learn from rows with such sums; None where only the rows themselves can tell."""
-    shift = _shifts(recipe, sums)
-    if shift is None:
-        return None
-    mean = sums.mean[recipe.main] + shift * sums.mean[recipe.gap]
-    scatter = combined(recipe, shift, sums.scatter)
-    spread = np.sqrt(np.maximum(scatter.diagonal(), 0.0) / sums.weight)
-    constant = (sums.low == sums.high)[recipe.main] & (~recipe.has_gap | (sums.high[recipe.gap] == 0))
-    uncertain = ~constant & (spread <= UNCERTAIN * np.hypot(mean, spread))
-    freedom = sums.weight - np.maximum(recipe.ddof, 0)
-    if uncertain.any() or (freedom <= 0).any():
-        return None
-    deviation = np.sqrt(np.maximum(scatter.diagonal(), 0.0) / freedom)
-    unit = np.where((recipe.ddof == UNSCALED) | constant, 1.0, deviation)
-    return Prepared(shift, mean, scatter, unit, constant)
-
-
-def combined(recipe: Recipe, shift: Array, scatter: Array) -> Array:
-    """The scatter of the filled columns."""
-    made: Array = scatter[recipe.main[:, None], recipe.main]
-    if recipe.has_gap.any():
-        beside = shift[:, None] * scatter[np.ix_(recipe.gap, recipe.main)]
-        made = made + beside + beside.T + np.outer(shift, shift) * scatter[np.ix_(recipe.gap, recipe.gap)]
-    return made
-
-
-def _shifts(recipe: Recipe, sums: Sums) -> Array | None:
-    """What fills the gap of each column; None where a column is empty in all rows."""
-    shift = np.zeros(len(recipe.main))
-    if not recipe.has_gap.any():
-        return shift
-    numeric = recipe.has_gap & (recipe.fills == NONE)
-    known = 1 - sums.mean[recipe.gap]
-    if (known[recipe.has_gap] <= UNCERTAIN).any():
-        return None
-    shift[numeric] = sums.mean[recipe.main[numeric]] / known[numeric]
-    for source in np.unique(recipe.fills[recipe.has_gap & (recipe.fills != NONE)]):
-        levels = np.array(recipe.sources[source])
-        counts = sums.mean[levels]
-        most = levels[np.argmax(counts >= counts.max() * (1 - FREQUENCY_ROUNDING))]
-        shift[(recipe.fills == source) & (recipe.main == most)] = 1.0
-    return shift
-
-
-def of_expansion(recipe: Recipe, found: Prepared, slopes: Array, columns: int) -> Array:
-    """Slopes of the model's columns (last axis) as slopes of the columns that never change."""
-    inside = slopes / found.unit
-    outside = np.zeros((columns, *slopes.shape[:-1]))
-    for place, share in ((recipe.main, inside), (recipe.gap, inside * found.shift)):
-        np.add.at(outside, place, share.T)
-    return outside.T

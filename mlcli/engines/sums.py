@@ -1,126 +1,134 @@
-"""Weight, mean and scatter of rows, part by part: merged, never subtracted, so that no digits are lost."""
+"""Weight, mean and scatter of sets of rows: merged, never subtracted, so that no digits are lost."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
 from mlcli.core.blocks import less_row
-from mlcli.core.held_out import Round
-from mlcli.core.moments import over_rows, room_for, told
 from mlcli.core.tables import Array, Rows
 
+CELLS = 2**16
+"""How many cells are gone through at once."""
+PER_COLUMN = 4
+"""So many rows for each column are worth the sum of their products."""
 LOOKED_AT = 64
-CLOSE = 0.1
-"""A row farther than a third of a deviation from the mean of some column is a poor one to tell squares from."""
+CLOSE = 0.8
+"""Squares about the mean are at least a fifth of those about a place that is taken to be near it."""
+
+
+class Merging(Protocol):
+    """What is known of sets of rows, and merges to what is known of them together."""
+
+    def merged(self, other: Self) -> Self:
+        """Of these rows and those."""
+
+
+Known = TypeVar("Known", bound=Merging)
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """All that least squares and normal distributions need to know of some rows."""
+    """All that least squares and normal distributions need to know of rows; leading axes are sets of rows."""
 
-    weight: float
+    weight: Array
     mean: Array
     scatter: Array
     """Σ w (z − mean)(z − mean)ᵀ."""
-    low: Array
-    """The smallest number of each column; infinite where there is none."""
-    high: Array
 
     @classmethod
-    def of(cls, columns: Array, weights: Array | None, room: Array | None = None) -> Sums:
-        """The sums of some rows; a column in which NaN stands for nothing must not be among them.
+    def of(
+        cls, columns: Array, weights: Array | None = None, rows: Rows | None = None, target: Array | None = None
+    ) -> Sums:
+        """The sums of some rows, none of whose cells is empty; a target is one more column, the last.
 
-        ``room`` is as large as the columns, or these themselves where they are not needed any more.
+        Squares are about a place so near the mean that what is taken off costs no digits.
         """
-        total = float(len(columns)) if weights is None else float(weights.sum())
-        if total == 0:
-            return cls.nothing(columns.shape[1])
-        counted = columns if weights is None else columns[weights > 0]
-        ones = np.ones(len(columns)) if weights is None else weights
-        low, high = over_rows(np.minimum, counted), over_rows(np.maximum, counted)
-        mean = ones @ columns / total
-        centred = less_row(columns, mean, room)
-        drift = ones @ centred / total
-        centred -= drift
-        if weights is not None:
-            centred *= np.sqrt(weights)[:, None]
-        return cls(total, mean + drift, centred.T @ centred, low, high)
+        given = columns if target is None else np.column_stack([columns[:LOOKED_AT], target[:LOOKED_AT]])
+        if not len(columns if rows is None else rows):
+            return cls(np.zeros(()), np.zeros(given.shape[1]), np.zeros((given.shape[1],) * 2))
+        near = _near(given if rows is None else columns[rows[:LOOKED_AT]])
+        total, first, products = _about(near, columns, weights, rows, target)
+        if (first**2 > CLOSE * total * products.diagonal()).any():
+            near = near + first / total
+            total, first, products = _about(near, columns, weights, rows, target)
+        drift = first / total if total > 0 else first
+        return cls(np.array(total), near + drift, products - total * np.multiply.outer(drift, drift))
 
     @classmethod
-    def of_many(cls, columns: Array, weights: Array | None, rows: Rows, centre: Array) -> Sums:
-        """The sums of many of the rows, told from a centre, without a copy of them.
+    def stacked(cls, sums: Sequence[Sums]) -> Sums:
+        """Several sets along one more axis, the first."""
+        weight, mean, scatter = zip(*((one.weight, one.mean, one.scatter) for one in sums), strict=True)
+        return cls(np.array(weight), np.array(mean), np.array(scatter))
 
-        Their squares are about a row so near their mean that what is taken off costs no digits.
-        """
-        near = columns[rows[:LOOKED_AT]].mean(axis=0)
-        found = cls._told(columns, weights, rows, near, near - centre)
-        drift = found.mean - (near - centre)
-        if (drift**2 * found.weight > CLOSE * found.scatter.diagonal()).any():
-            near = near + drift
-            return cls._told(columns, weights, rows, near, near - centre)
-        return found
-
-    @classmethod
-    def _told(cls, columns: Array, weights: Array | None, rows: Rows, near: Array, place: Array) -> Sums:
-        """The sums of rows by what they are from a row near them, which lies at such a place."""
-        first, none = np.zeros(len(near)), cls.nothing(len(near))
-        total, products, low, high = 0.0, none.scatter, none.low, none.high
-        counts = np.ones(len(columns)) if weights is None else weights
-        for cells, weight in told(columns, counts, rows, near, room_for(columns)):
-            total += float(weight.sum())
-            first += weight @ cells
-            low = np.minimum(low, over_rows(np.minimum, cells))
-            high = np.maximum(high, over_rows(np.maximum, cells))
-            if weights is not None:
-                cells *= np.sqrt(weight)[:, None]
-            products += cells.T @ cells
-        drift = first / total
-        scatter = products - total * np.multiply.outer(drift, drift)
-        return cls(total, place + drift, scatter, place + low, place + high)
-
-    @classmethod
-    def nothing(cls, columns: int) -> Sums:
-        """The sums of no rows."""
-        empty = np.full(columns, np.inf)
-        return cls(0.0, np.zeros(columns), np.zeros((columns, columns)), empty, -empty)
+    @property
+    def squares(self) -> Array:
+        """The scatter of single columns."""
+        return np.asarray(np.einsum("...ii->...i", self.scatter))
 
     def merged(self, other: Sums) -> Sums:
         """The sums of these rows and those (Chan, Golub & LeVeque 1979)."""
-        if self.weight == 0 or other.weight == 0:
-            return other if self.weight == 0 else self
         weight = self.weight + other.weight
+        share = other.weight / np.where(weight > 0, weight, 1.0)
         apart = other.mean - self.mean
-        between = self.weight * other.weight / weight * (apart[:, None] * apart)
-        return Sums(
-            weight,
-            self.mean + apart * (other.weight / weight),
-            self.scatter + other.scatter + between,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-        )
+        between = (self.weight * share)[..., None, None] * (apart[..., :, None] * apart[..., None, :])
+        return Sums(weight, self.mean + share[..., None] * apart, self.scatter + other.scatter + between)
 
 
-def outside(columns: Array, weights: Array | None, round_: Round) -> list[Sums]:
-    """The sums of the rows outside each part."""
-    return all_but_one(
-        [_of_rows(columns, weights, rows) for rows in round_.rows_of], _learned_only(columns, weights, round_)
-    )
+def all_but_one(parts: Sequence[Known], always: Known) -> list[Known]:
+    """For each part, what is known of all others together, and of what always counts."""
+    nothing: list[Known | None] = [None]
+    before = list(accumulate(parts[:-1], lambda left, right: left.merged(right), initial=always))
+    after = [*nothing, *accumulate(parts[:0:-1], lambda right, left: right.merged(left))]
+    return [
+        left if right is None else left.merged(right) for left, right in zip(before, reversed(after), strict=True)
+    ]
 
 
-def _learned_only(columns: Array, weights: Array | None, round_: Round) -> Sums:
-    return _of_rows(columns, weights, round_.learned_only)
+def _near(rows: Array) -> Array:
+    """A place near rows: 0 where that is near enough to all columns; its own number where one is constant."""
+    some = rows[:LOOKED_AT]
+    constant, mean = (some == some[0]).all(axis=0), some.mean(axis=0)
+    if not constant.any() and (mean**2 <= CLOSE * ((some - mean) ** 2).mean(axis=0)).all():
+        return np.zeros(len(mean))
+    return np.asarray(np.where(constant, some[0], mean))
 
 
-def _of_rows(columns: Array, weights: Array | None, rows: Rows) -> Sums:
-    return Sums.of(columns[rows], None if weights is None else weights[rows])
+def _about(
+    near: Array, columns: Array, weights: Array | None, rows: Rows | None, target: Array | None
+) -> tuple[float, Array, Array]:
+    """Weight, sums and sums of products of rows less a place near them."""
+    width = columns.shape[1]
+    total, first, products = 0.0, np.zeros(len(near)), np.zeros((len(near), len(near)))
+    for block, cells in _blocks(near[:width], columns, rows):
+        weight = None if weights is None else weights[block]
+        total += len(cells) if weight is None else float(weight.sum())
+        weighted = cells if weight is None else cells * np.sqrt(weight)[:, None]
+        products[:width, :width] += weighted.T @ weighted
+        first[:width] += (np.ones(len(cells)) if weight is None else weight) @ cells
+        if target is not None:
+            values = target[block] - near[width]
+            of_target = values if weight is None else values * weight
+            products[width, :width] += of_target @ cells
+            products[width, width] += of_target @ values
+            first[width] += of_target.sum()
+    products[:width, width:] = products[width:, :width].T
+    return total, first, products
 
 
-def all_but_one(parts: Sequence[Sums], always: Sums) -> list[Sums]:
-    """For each part, the sums of all others merged, and of what always counts."""
-    before = list(accumulate(parts[:-1], Sums.merged, initial=always))
-    after = list(accumulate(parts[:0:-1], Sums.merged, initial=Sums.nothing(len(always.mean))))
-    return [left.merged(right) for left, right in zip(before, reversed(after), strict=True)]
+def _blocks(near: Array, columns: Array, rows: Rows | None) -> Iterator[tuple[Rows | slice, Array]]:
+    """Some rows at a time, less a place near them, in the same room: fresh pages cost more than what is done."""
+    count, moved = len(columns if rows is None else rows), bool(near.any())
+    size = min(count, max(CELLS // max(1, len(near)), PER_COLUMN * len(near)))
+    room = np.empty((size, len(near)))
+    for start in range(0, count, size):
+        part, here = slice(start, start + size), room[: min(size, count - start)]
+        if rows is None:
+            yield part, less_row(columns[part], near, here) if moved else columns[part]
+            continue
+        cells = np.take(columns, rows[part], axis=0, out=here, mode="clip")
+        yield rows[part], less_row(cells, near, cells) if moved else cells

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Rows
 
 Filling = Callable[[Array, Array], float]
 ROUNDING = 1e-12
@@ -31,8 +31,12 @@ def median(values: Array, weights: Array) -> float:
 def most_frequent(values: Array, weights: Array) -> float:
     """The value with the largest weight, the smallest of equals."""
     distinct, which = np.unique(values, return_inverse=True)
-    totals = np.bincount(which, weights=weights)
-    return float(distinct[np.argmax(totals >= totals.max() * (1 - ROUNDING))])
+    return float(distinct[first_of_most(np.bincount(which, weights).astype(np.float64))])
+
+
+def first_of_most(totals: Array) -> Rows:
+    """The place of the largest total (last axis), of equals the first."""
+    return np.asarray(np.argmax(totals >= totals.max(axis=-1, keepdims=True) * (1 - ROUNDING), axis=-1))
 
 
 OF_NUMBERS: dict[str, Filling] = {

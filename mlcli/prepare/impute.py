@@ -39,8 +39,10 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
+from mlcli.engines.entries import Place
 from mlcli.engines.expansion import NONE, Coded, Expansion, Made, Number
-from mlcli.prepare._fillings import OF_LEVELS, OF_NUMBERS, mean
+from mlcli.engines.linear_columns import LinearColumns
+from mlcli.prepare._fillings import OF_LEVELS, OF_NUMBERS, first_of_most, mean
 
 Cells = NDArray[Any]
 OWN_LEVEL = "missing"
@@ -117,6 +119,30 @@ class Impute(Step):
         if OF_NUMBERS[self.numbers] is not mean:
             return None
         return (replace(one, column=after, filled=True), *(Number(mark, one.gap) for mark in marks))
+
+    def from_sums(self, known: LinearColumns) -> LinearColumns | None:
+        """Means and most frequent levels follow from sums; other numbers do not."""
+        empty = [place for place in known.places if known.may_be_empty(place)]
+        numbers = [place.entries[0] for place in empty if not place.column.coded]
+        if numbers and OF_NUMBERS[self.numbers] is not mean:
+            return None
+        filled = known.filled(np.array(numbers, np.intp), known.overall.mean[:, numbers])
+        places: list[Place] = []
+        for place in known.places:
+            after, *marks = self._after(place.column)
+            if place.column.coded and place in empty:
+                filled = filled.filled(place.entries, self._most_frequent(place, known))
+            gains = [place.gap] if self._gains_level(place.column) else []
+            places.append(replace(place, column=after, entries=np.append(place.entries, gains).astype(np.intp)))
+            places += [Place(mark, np.array([place.gap])) for mark in marks]
+        return filled.arranged(places)
+
+    def _most_frequent(self, place: Place, known: LinearColumns) -> Array:
+        """1 for the level that fills gaps, 0 for others; zeros only where gaps are a level of their own."""
+        counts = (known.overall.weight * known.overall.mean)[:, place.entries]
+        if self._gains_level(place.column):
+            return np.zeros_like(counts)
+        return np.asarray(first_of_most(counts)[:, None] == np.arange(len(place.entries)), np.float64)
 
     def check_learned(self) -> None:
         """One fill for each column, and codes that are levels of it."""

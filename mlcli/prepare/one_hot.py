@@ -19,7 +19,7 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Table
 from mlcli.engines.expansion import NONE, Expansion, Made, Number
+from mlcli.engines.linear_columns import LinearColumns
 
 FIRST_KEPT: dict[str, Callable[[int], int]] = {
     "two-level": lambda levels: 1 if levels == 2 else 0,
@@ -66,6 +67,22 @@ class OneHot(Step):
     def in_sums(self, expansion: Expansion) -> Expansion:
         """Its columns are the indicators of levels, with the gap beside those that may fill it."""
         return expansion.changed(number for one in expansion.made for number in self._numbers(one))
+
+    def from_sums(self, known: LinearColumns) -> LinearColumns:
+        """Its columns are the indicators of levels; an empty cell is 0 in all of them."""
+        coded = [place for place in known.places if place.column.coded]
+        empty = np.concatenate([np.empty(0, np.intp), *(one.entries for one in coded if known.may_be_empty(one))])
+        places = [
+            replace(place, column=after, entries=place.entries[[code]])
+            for place in known.places
+            for code, after in self._after(place.column)
+        ]
+        complete = [
+            one.entries
+            for one in coded
+            if FIRST_KEPT[self.drop](len(one.entries)) == 0 and not known.may_be_empty(one)
+        ]
+        return known.filled(empty, np.zeros((len(known.total), len(empty)))).arranged(places, complete)
 
     def _numbers(self, one: Made) -> Iterator[Number]:
         if isinstance(one, Number):

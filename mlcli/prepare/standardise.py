@@ -28,6 +28,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.expansion import NONE, UNSCALED, Expansion, Number
+from mlcli.engines.linear_columns import LinearColumns
 from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, scale_section
 
 
@@ -57,6 +58,11 @@ class Standardise(Step):
             return None
         made = (replace(one, ddof=self.ddof) if isinstance(one, Number) else one for one in expansion.made)
         return expansion.changed(made)
+
+    def from_sums(self, known: LinearColumns) -> LinearColumns:
+        """Means and deviations follow from sums."""
+        numbers = known.numbers
+        return known.rescaled(numbers, known.overall.mean[:, numbers], known.deviation(numbers, self.ddof))
 
     def log_stretch(self) -> float:
         """Every column that varies is divided by its unit."""

@@ -73,11 +73,11 @@ def _step(step: StepSpec) -> str:
 
 
 def _shortcuts(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
-    """Who answered all splits at once, and how: numbers equal to those of a fit to each."""
+    """Which models were answered in closed form over all splits, and how."""
     routes = ((_route(one.result), names[one]) for one in scored)
     found = "; ".join(f"{who} ({route})" for route, who in _gathered(routes, names))
     if found:
-        yield f"answered for all splits at once, equal to a fit to each: {found}"
+        yield f"closed form over all splits (equal to refitting): {found}"
 
 
 def _route(result: CellResult) -> str:

@@ -40,6 +40,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.accepts import Accepts
+from mlcli.core.blocks import row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
@@ -48,20 +49,58 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
-from mlcli.models.bayes._gaussians import ADDED, Gaussians, gaussians_of
-from mlcli.models.bayes._held_out import Method, held_out
-from mlcli.models.bayes._posterior import impossible, posterior
-from mlcli.models.bayes._priors import given_priors, wrong_sum
-from mlcli.models.bayes._smoothing import SMOOTHINGS, counts_by_class, log_likelihood
+from mlcli.engines.learn_from_sums import held_out_classes
+from mlcli.engines.posteriors import (
+    logarithm,
+    posterior,
+    posterior_where_sure,
+    refuse_other_number,
+    wrong_sum,
+)
+from mlcli.engines.training_sums import CellSums, Layout, cells_of_classes
+from mlcli.models.bayes._likelihoods import ADDED, SMOOTHINGS, log_density, log_likelihood
 from mlcli.tasks.classification import Classifier, LabelledRows
 
-SAID_OF = {
+FARTHEST = 5e4
+"""In units of its spread: a mean that lies farther from 0 has lost digits."""
+ROUNDING = 1e-13
+IMPOSSIBLE = -1e300
+"""A logarithm of 0 that may be multiplied by 0."""
+HOW_SMOOTHED = {
     "alpha": "in P(level | class), {0.alpha:g} is added to the count of every level (alpha).",
     "none": "P(level | class) is as counted, not smoothed.",
     "epsilon": "P(level | class) is as counted, with {0.epsilon:g} in the place of 0 (epsilon).",
     "m-estimate": "in P(level | class), {0.m:g} rows are spread over the levels of every class (m).",
 }
 """How an explanation puts each way of smoothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihoods:
+    """What each set of rows says of every column by class; leading axes are those sets."""
+
+    priors: Array
+    means: Array
+    variances: Array
+    kept: Flags
+    shares: tuple[Array, ...]
+    """For each coded column the shares of its levels (levels × ... × classes)."""
+    layout: Layout
+    far: Flags
+    """Whether some mean lies so far from 0 that digits are lost."""
+
+    def answers(self, rows: Array) -> Array:
+        """The posteriors (sets × rows × classes); a row that no class makes possible is left to a fit."""
+        joint = logarithm(self.priors)[:, None] + log_density(
+            rows[..., self.layout.numbers], self.means, self.variances, self.kept
+        )
+        for places, shares in zip(self.layout.coded, self.shares, strict=True):
+            logs = np.maximum(np.moveaxis(logarithm(shares), 0, -2), IMPOSSIBLE)
+            joint += np.nan_to_num(rows[..., places]) @ logs
+        joint[joint <= IMPOSSIBLE] = -np.inf
+        largest = joint.max(axis=-1)
+        error = np.where(self.far[:, None], np.inf, ROUNDING * np.abs(largest))
+        return posterior_where_sure(joint, error)
 
 
 @register("naive-bayes", reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995")
@@ -100,23 +139,32 @@ class NaiveBayes(Classifier):
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Count classes and levels, and take the mean and variance of numbers in each class."""
-        self._refuse_large_epsilon(data)
-        self._refuse_other_priors(data)
-        self.priors_ = self._priors_of(data.class_totals)
-        columns = zip(data.table.code_columns, data.table.codes.T, strict=True)
-        self.likelihoods_ = tuple(
-            self._smoothed(counts_by_class(codes, data.y, data.weights, len(column.levels), len(data.classes)))
-            for column, codes in columns
-        )
-        gaussians = gaussians_of(data, self.ddof, self.zero_variance)
-        self.means_, self.variances_, self.kept_ = gaussians.means, gaussians.variances, gaussians.kept
+        self._refuse_misfits(data)
+        sums = cells_of_classes(data)
+        found = self.learn_from(sums)
+        self.priors_, self.likelihoods_, self.kept_ = found.priors, found.shares, found.kept
+        self.means_, self.variances_ = found.means + sums.origin[sums.layout.numbers], found.variances
+
+    def learn_from(self, sums: CellSums) -> Likelihoods:
+        """Shares of classes and levels, means and variances; where a class has no cells, those of all rows."""
+        numbers = sums.layout.numbers
+        by_class = sums.cells.at(numbers)
+        own, overall = by_class.moments(self.ddof), sums.overall.at(numbers).moments(0)
+        means = np.where(own.weight > 0, own.mean, overall.mean[..., None, :])
+        variances = np.where(own.weight > 0, own.variance, overall.variance[..., None, :])
+        variances = variances + ADDED[self.zero_variance](overall)[..., None, None]
+        size = means + sums.origin[..., None, numbers]
+        far = np.asarray(((size**2 > FARTHEST**2 * variances) & (by_class.squares > 0)).any(axis=(-1, -2)))
+        counts = (np.moveaxis((sums.cells.weight * sums.cells.mean)[..., one], -1, 0) for one in sums.layout.coded)
+        # Nothing can be added where no column varies; such columns say nothing and are left out, as in "drop".
+        kept = np.asarray((variances > 0).all(axis=-2))
+        shares = tuple(self._smoothed(of_levels) for of_levels in counts)
+        return Likelihoods(self._priors_of(sums.weight), means, variances, kept, shares, sums.layout, far)
 
     def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """The posteriors by the rows outside each part, from spreads and counts of their classes."""
-        self._refuse_large_epsilon(data)
-        self._refuse_other_priors(data)
-        method = Method(self._priors_of, self._smoothed, self.zero_variance == "add", self.ddof)
-        return held_out(data, round_, steps, method)
+        """The posteriors of all rows, each by sums of the rows outside its part."""
+        self._refuse_misfits(data)
+        return held_out_classes(self, data, round_, steps)
 
     def _smoothed(self, counts: Array) -> Array:
         if len(counts) == 0:
@@ -124,7 +172,8 @@ class NaiveBayes(Classifier):
         strengths = {"alpha": self.alpha, "epsilon": self.epsilon, "m-estimate": self.m, "none": 0.0}
         return SMOOTHINGS[self.smoothing](counts, strengths[self.smoothing])
 
-    def _refuse_large_epsilon(self, data: LabelledRows) -> None:
+    def _refuse_misfits(self, data: LabelledRows) -> None:
+        refuse_other_number(self.id, self.priors, data)
         total = data.weights.sum()
         if self.smoothing == "epsilon" and self.epsilon * total >= 1:
             raise FitError(
@@ -132,35 +181,35 @@ class NaiveBayes(Classifier):
                 hint="a level that was never seen would count as much as one seen once; lower epsilon",
             )
 
-    def _refuse_other_priors(self, data: LabelledRows) -> None:
+    def _priors_of(self, weight: Array) -> Array:
         if self.priors is not None:
-            given_priors(self.id, self.priors, data.classes)
-
-    def _priors_of(self, totals: Array) -> Array:
-        return self._counted_priors(totals) if self.priors is None else np.array(self.priors)
-
-    def _counted_priors(self, totals: Array) -> Array:
-        priors = totals / totals.sum()
+            return np.broadcast_to(np.array(self.priors), weight.shape)
         if self.smooth_prior:
-            priors[totals > 0] = self._smoothed(totals[totals > 0, None])[:, 0]
-        return np.asarray(priors)
+            return np.asarray(np.apply_along_axis(self._smoothed_priors, -1, weight))
+        return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
+
+    def _smoothed_priors(self, weight: Array) -> Array:
+        priors = np.zeros(len(weight))
+        priors[weight > 0] = self._smoothed(weight[weight > 0, None])[:, 0]
+        return priors
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""
         log_joint = self.log_joint(table)
-        hopeless = impossible(log_joint)
+        hopeless = np.isneginf(log_joint).all(axis=1)
         if hopeless.any():
-            log_joint[hopeless] = _log(self.priors_)
+            log_joint[hopeless] = logarithm(self.priors_)
             text = f"no class is possible for {int(hopeless.sum())} of {len(table)} rows; they answer the priors"
             warnings.warn(f"{self.id}: {text}", MlcliWarning, stacklevel=2)
         return posterior(log_joint)
 
     def log_joint(self, table: Table) -> Array:
         """The logarithm of P(k) Π_j P(x_j | k) for each row and class."""
-        gaussians = Gaussians(self.means_, self.variances_, self.kept_)
-        found = _log(self.priors_) + gaussians.log_likelihood(table.numbers)
+        found = np.tile(logarithm(self.priors_), (len(table), 1))
+        for rows in row_blocks(*table.numbers.shape):
+            found[rows] += log_density(table.numbers[rows], self.means_, self.variances_, self.kept_)
         for shares, codes in zip(self.likelihoods_, table.codes.T, strict=True):
-            found += log_likelihood(_log(shares), codes)
+            found += log_likelihood(logarithm(shares), codes)
         return found
 
     def check_learned(self) -> None:
@@ -191,9 +240,9 @@ class NaiveBayes(Classifier):
     def _how_smoothed(self) -> str:
         if not any(column.coded for column in self.columns_):
             return ""
-        said = SAID_OF[self.smoothing].format(self)
+        how = HOW_SMOOTHED[self.smoothing].format(self)
         priors = "The priors are as counted" if self.priors is None else "The priors are as given"
-        return said if self.smooth_prior else f"{priors}; {said}"
+        return how if self.smooth_prior else f"{priors}; {how}"
 
     def _levels_section(self, column: Column, shares: Array) -> Section:
         levels = zip(column.levels, shares.tolist(), strict=True)
@@ -213,8 +262,3 @@ class NaiveBayes(Classifier):
         note = f"left out, since they do not vary: {', '.join(dropped)}" if dropped else ""
         header = ("column", self.target_, "mean", "standard deviation")
         return (Section(f"Numbers by {self.target_}", header, rows, note=note),)
-
-
-def _log(shares: Array) -> Array:
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(shares))

@@ -1,117 +1,113 @@
-"""Coordinates in which the covariance that classes share is the identity."""
+"""Coordinates in which the covariance that classes share is the identity, by the rows themselves.
+
+Singular values show which columns follow from others; directions in which classes do not vary are left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.tables import Array, Codes, Rows
-from mlcli.models.discriminants._classes import ClassSums
-from mlcli.models.discriminants._triangles import WIDE, whitening_triangle
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.explanation import Cell, Section
+from mlcli.core.moments import ROUNDING
+from mlcli.core.tables import Array, Flags
+from mlcli.engines.training_sums import TrainingSums
+from mlcli.tasks.classification import LabelledRows
 
+UNCERTAIN = 1e-10
+"""A column that varies by less than this share of its size may vary by rounding only."""
 LEAST_SPREAD = 1e-4
 """A direction in which classes vary less than this share of what columns do is left out, as in scikit-learn."""
-SURE = 1e-5
-"""From this spread on, sums of squares show a direction as exactly as the rows do."""
 SAME = 1e-9
 """Means of classes that are closer than this share of the spread do not differ."""
+NARROW = (
+    "Directions left out, since classes do not vary there (constant columns, columns that follow from others): {}."
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    """``transform`` is p × r; ``variances`` are of all directions of columns of variance 1, r of them kept.
-
-    Where ``transform`` is a triangle, they are what no direction has less of.
-    """
+    """``transform`` (columns × directions) makes the shared covariance the identity."""
 
     transform: Array
-    variances: Array
-    units: Array
-    """Of the columns, infinite where no class varies."""
-
-    @property
-    def least(self) -> float:
-        """The smallest variance of a direction that is kept."""
-        return float(self.variances[self.variances > LEAST_SPREAD**2].min(initial=1.0))
+    varies: Flags
+    """The columns that vary within some class."""
+    ddof: int
+    """What the rows allow of what was asked."""
 
 
-def units_of(sums: ClassSums, ddof: int) -> Array:
-    """The deviation of each column within classes; infinite where no class varies."""
-    freedom = sums.freedom(ddof)
-    variances = np.maximum(sums.shared.diagonal(), 0.0) / (freedom if freedom > 0 else 1.0)
-    varies = sums.varies & (variances > 0)
-    return np.where(varies, np.sqrt(np.where(varies, variances, 1.0)), np.inf)
+def whitening(data: LabelledRows, sums: TrainingSums, ddof: int) -> Whitening:
+    """The whitening of training rows, with a warning of what it leaves out."""
+    size = np.abs(sums.mean + sums.origin)
+    varies = np.asarray((sums.cells.squares > sums.weight[:, None] * (ROUNDING * size) ** 2).any(axis=0))
+    ddof = _possible(ddof, sums, varies)
+    units = np.sqrt(sums.cells.squares.sum(axis=0)[varies] / freedom(sums, ddof))
+    away = data.table.numbers[:, varies] - (sums.mean + sums.origin)[data.y][:, varies]
+    within = away / units * np.sqrt(data.weights / freedom(sums, ddof))[:, None]
+    _, spreads, directions = np.linalg.svd(np.linalg.qr(within, mode="r"), full_matrices=False)
+    kept = spreads > LEAST_SPREAD
+    transform = np.zeros((len(varies), int(kept.sum())))
+    transform[varies] = directions[kept].T / spreads[kept] / units[:, None]
+    found = Whitening(transform, varies, ddof)
+    for doubt in _doubts(sums, found):
+        warnings.warn(doubt, MlcliWarning, stacklevel=3)
+    return found
 
 
-def whitening_from(sums: ClassSums, ddof: int) -> Whitening:
-    """The whitening by sums alone."""
-    units, varying, correlations = _correlations(sums, ddof)
-    variances, directions = np.linalg.eigh(correlations)
-    return _kept(variances, directions, units, varying)
+def from_centre(sums: TrainingSums) -> Array:
+    """The means of the classes from the mean of all rows; those of classes without rows are there, too."""
+    return np.where(sums.weight[..., None] > 0, sums.mean - sums.overall.mean[..., None, :], 0.0)
 
 
-def _correlations(sums: ClassSums, ddof: int) -> tuple[Array, Rows, Array]:
-    """The units, which columns vary, and how these are correlated within classes."""
-    units = units_of(sums, ddof)
-    varying = np.flatnonzero(np.isfinite(units))
-    inside = units[varying]
-    shared = sums.shared[varying[:, None], varying]
-    return units, varying, shared / sums.freedom(ddof) / np.multiply.outer(inside, inside)
+def rounded(sums: TrainingSums, squares: Array) -> Flags:
+    """The columns (... × columns) that vary, but within classes not at all, or by what may be rounding."""
+    size = np.abs(sums.mean + sums.origin[..., None, :]).max(axis=-2)
+    least = sums.weight.sum(axis=-1)[..., None] * (UNCERTAIN * size) ** 2
+    return np.asarray((squares <= least) & (sums.overall.squares > 0))
 
 
-def _by_triangle(sums: ClassSums, ddof: int) -> Whitening | None:
-    """The whitening of many columns none of which nearly follows from others."""
-    if len(sums.varies) < WIDE:
-        return None
-    units, varying, correlations = _correlations(sums, ddof)
-    found = whitening_triangle(correlations, SURE)
-    if found is None:
-        return None
-    transform = np.zeros((len(units), len(varying)))
-    transform[varying] = found[0] / units[varying][:, None]
-    return Whitening(transform, np.full(len(varying), found[1]), units)
+def freedom(sums: TrainingSums, ddof: int) -> Array:
+    """What the shared scatter is divided by."""
+    return np.asarray(sums.weight.sum(axis=-1) - ddof * (sums.weight > 0).sum(axis=-1))
 
 
-def whitening_of(
-    sums: ClassSums, ddof: int, columns: Callable[[], Array], y: Codes, weight: Array | None
-) -> Whitening:
-    """The whitening by sums; by the rows themselves if some direction is too narrow for sums to show it."""
-    found = _by_triangle(sums, ddof) or whitening_from(sums, ddof)
-    if found.least >= SURE:
-        return found
-    units = found.units
-    varying = np.flatnonzero(np.isfinite(units))
-    within = (columns()[:, varying] - sums.mean[y][:, varying]) / units[varying]
-    if weight is not None:
-        within *= np.sqrt(weight)[:, None]
-    triangle = np.linalg.qr(within, mode="r")
-    _, spreads, directions = np.linalg.svd(triangle, full_matrices=False)
-    return _kept(spreads**2 / sums.freedom(ddof), directions.T, units, varying)
+def _possible(ddof: int, sums: TrainingSums, varies: Flags) -> int:
+    """``ddof``, or 0 with a warning where rows weigh so little that nothing would be left to divide by."""
+    if freedom(sums, ddof) > 0 or not varies.any():
+        return ddof
+    text = f"the rows weigh too little for covariances with ddof {ddof}: ddof 0 is taken"
+    warnings.warn(text, MlcliWarning, stacklevel=3)
+    return 0
 
 
-def _kept(variances: Array, directions: Array, units: Array, varying: Rows) -> Whitening:
-    kept = variances > LEAST_SPREAD**2
-    transform = np.zeros((len(units), int(kept.sum())))
-    transform[varying] = directions[:, kept] / np.sqrt(variances[kept]) / units[varying][:, None]
-    return Whitening(transform, variances, units)
-
-
-def doubts(sums: ClassSums, whitening: Whitening) -> Iterator[str]:
+def _doubts(sums: TrainingSums, found: Whitening) -> Iterator[str]:
     """What a person should know of directions that are left out."""
-    means = sums.mean[sums.present]
+    means = sums.mean[sums.weight > 0]
     apart = means.max(axis=0) - means.min(axis=0)
-    constant = ~np.isfinite(whitening.units)
-    telling = int((constant & (apart > SAME * np.abs(means).max(axis=0))).sum())
+    telling = int((~found.varies & (apart > SAME * np.abs(means + sums.origin).max(axis=0))).sum())
     if telling:
         yield (
             f"{telling} column{'s do' if telling > 1 else ' does'} not vary within any class, though the classes "
             "differ there: no covariance can use that, and it is left out"
         )
-    varying, found = int((~constant).sum()), whitening.transform.shape[1]
-    if found < varying and sums.freedom(1) < varying:
+    varying, directions = int(found.varies.sum()), found.transform.shape[1]
+    if directions < varying and freedom(sums, 1) < varying:
         yield (
-            f"{varying} columns vary within classes, and the rows show only {found} directions: what lies outside "
-            "them is left out; pca in front, or more rows, would help"
+            f"{varying} columns vary within classes, and the rows show only {directions} directions: what lies "
+            "outside them is left out; pca in front, or more rows, would help"
         )
+
+
+def prior_section(target: str, classes: Sequence[str], priors: Array) -> Section:
+    """The probability of each class before a row is looked at."""
+    return Section("Priors", (target, "prior"), tuple(zip(classes, map(float, priors), strict=True)))
+
+
+def lines_of(names: Sequence[str], by_class: Array) -> Iterator[tuple[Cell, ...]]:
+    """A line for each column, with what each class has (classes × columns)."""
+    for name, values in zip(names, by_class.T.tolist(), strict=True):
+        yield (name, *values)

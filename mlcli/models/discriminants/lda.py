@@ -26,28 +26,54 @@ Choices:
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.errors import MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.models.bayes._posterior import posterior
-from mlcli.models.bayes._priors import given_or_counted, wrong_sum
-from mlcli.models.discriminants._answering import Linear, held_out
-from mlcli.models.discriminants._explaining import NARROW, prior_section, rows_of
-from mlcli.models.discriminants._scores import coefficients_and_levels, logarithm
-from mlcli.models.discriminants._spread import spread_of_classes
-from mlcli.models.discriminants._whitening import doubts
-from mlcli.models.linear._scores import scores
+from mlcli.engines.learn_from_sums import held_out_classes
+from mlcli.engines.linear_scores import linear_scores
+from mlcli.engines.posteriors import log_priors, posterior, posterior_where_sure, refuse_other_number, wrong_sum
+from mlcli.engines.symmetric import made_regular, solved
+from mlcli.engines.training_sums import TrainingSums, sums_of_classes
+from mlcli.models.discriminants._whitening import (
+    NARROW,
+    freedom,
+    from_centre,
+    lines_of,
+    prior_section,
+    rounded,
+    whitening,
+)
 from mlcli.tasks.classification import Classifier, LabelledRows
+
+ENOUGH = 1e-5
+"""With so much left of the variance of a column that others explain, sums give the scores to ten digits."""
+ROUNDING = 2e-15
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Linear scores of the classes, by each set of rows that they were learned from, measured from a centre."""
+
+    coefficients: Array
+    levels: Array
+    centre: Array
+    left: Array
+    """What is left of the variance of the column that others explain most; 0 where sums do not tell enough."""
+
+    def answers(self, rows: Array) -> Array:
+        """The posteriors (sets × rows × classes)."""
+        away, slopes = rows - self.centre[:, None], np.swapaxes(self.coefficients, -1, -2)
+        size = (np.abs(away) @ np.abs(slopes)).max(axis=-1)
+        error = np.where(self.left >= ENOUGH, ROUNDING / self.left, np.inf)
+        return posterior_where_sure(away @ slopes + self.levels[:, None], error[:, None] * (1 + size))
 
 
 @register("lda", reference="Fisher 1936; Hastie, Tibshirani & Friedman 2009, section 4.3")
@@ -81,22 +107,40 @@ class LinearDiscriminants(Classifier):
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Take the means, the covariance about them, and the scores that follow."""
         data = data.counted()
-        self.priors_ = given_or_counted(self.id, self.priors, data)
-        self.centre_, sums, _, whitening = spread_of_classes(data, self.ddof)
-        for doubt in doubts(sums, whitening):
-            warnings.warn(doubt, MlcliWarning, stacklevel=2)
-        self.means_, self.directions_ = sums.mean, whitening.transform.shape[1]
-        log_priors = np.where(sums.present, logarithm(self.priors_), -np.inf)
-        self.coefficients_, self.levels_ = coefficients_and_levels(whitening.transform, sums, log_priors)
+        refuse_other_number(self.id, self.priors, data)
+        sums = sums_of_classes(data)
+        found, directions = self.learn_from(sums), int((sums.overall.squares > 0).sum())
+        if found.left < ENOUGH:
+            transform = whitening(data, sums, self.ddof).transform
+            found, directions = self._scores(sums, from_centre(sums) @ transform @ transform.T), transform.shape[1]
+        self.priors_ = (
+            data.class_totals / data.class_totals.sum() if self.priors is None else np.array(self.priors)
+        )
+        self.centre_, self.means_, self.directions_ = sums.origin, sums.mean, directions
+        self.coefficients_, self.levels_ = found.coefficients, found.levels - found.coefficients @ found.centre
+
+    def learn_from(self, sums: TrainingSums) -> Scores:
+        """μ_kᵀ Σ⁻¹ x − ½ μ_kᵀ Σ⁻¹ μ_k + log π_k, measured from the mean of all rows, to keep digits."""
+        squares = np.einsum("...ii->...i", sums.within)
+        within = made_regular(sums.within, sums.constant * squares[..., None, :])
+        found, divisor = solved(within, from_centre(sums)), freedom(sums, self.ddof)
+        enough = (divisor > 0) & ~rounded(sums, squares).any(axis=-1)
+        return self._scores(sums, found.solution * divisor[..., None, None], np.where(enough, found.least, 0.0))
+
+    def _scores(self, sums: TrainingSums, coefficients: Array, left: Array | float = 1.0) -> Scores:
+        half = 0.5 * np.einsum("...kd,...kd->...k", from_centre(sums), coefficients)
+        levels = log_priors(sums.weight, self.priors) - half
+        return Scores(coefficients, levels, sums.overall.mean, np.asarray(left))
 
     def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """The posteriors by the rows outside each part, from sums of their classes."""
-        return held_out(data, round_, steps, Linear(self.ddof, self.priors))
+        """The posteriors of all rows, each by sums of the rows outside its part."""
+        refuse_other_number(self.id, self.priors, data)
+        return held_out_classes(self, data, round_, steps)
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""
         unit = 1 + np.abs(self.levels_)
-        return posterior(scores(table.numbers, self.centre_, self.coefficients_, self.levels_, unit))
+        return posterior(linear_scores(table.numbers, self.centre_, self.coefficients_, self.levels_, unit))
 
     def check_learned(self) -> None:
         """A mean and coefficients for each class, one per column."""
@@ -110,14 +154,14 @@ class LinearDiscriminants(Classifier):
         """The priors, the means, and the score of each class as a sum over columns."""
         names = [column.name for column in self.columns_]
         at_origin = self.levels_ - self.coefficients_ @ self.centre_
-        terms = (("(intercept)", *at_origin.tolist()), *rows_of(names, self.coefficients_))
+        terms = (("(intercept)", *at_origin.tolist()), *lines_of(names, self.coefficients_))
         return (
             prior_section(self.target_, self.classes_, self.priors_),
-            Section("Means", ("column", *self.classes_), tuple(rows_of(names, self.means_ + self.centre_))),
+            Section("Means", ("column", *self.classes_), tuple(lines_of(names, self.means_ + self.centre_))),
             Section("Scores of the classes", ("column", *self.classes_), terms, note=self._note()),
         )
 
     def _note(self) -> str:
-        said = "The difference between two scores is the logarithm of the odds."
+        note = "The difference between two scores is the logarithm of the odds."
         left_out = len(self.columns_) - self.directions_
-        return f"{said} {NARROW.format(left_out)}" if left_out else said
+        return f"{note} {NARROW.format(left_out)}" if left_out else note

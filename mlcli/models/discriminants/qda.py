@@ -29,34 +29,72 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.blocks import less_row
-from mlcli.core.errors import MlcliWarning
+from mlcli.core.blocks import less_row, row_blocks
+from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Table
-from mlcli.models.bayes._posterior import posterior
-from mlcli.models.bayes._priors import given_or_counted, wrong_sum
-from mlcli.models.discriminants._answering import Quadratic, held_out
-from mlcli.models.discriminants._bells import Bells, bells_of, refuse_singular
-from mlcli.models.discriminants._explaining import NARROW, prior_section, rows_of
-from mlcli.models.discriminants._scores import logarithm
-from mlcli.models.discriminants._spread import spread_of_classes
-from mlcli.models.discriminants._triangles import Upper
-from mlcli.models.discriminants._whitening import doubts
-from mlcli.models.linear._standard import blocks
+from mlcli.core.tables import Array, Flags, Table
+from mlcli.engines.learn_from_sums import held_out_classes
+from mlcli.engines.posteriors import log_priors, posterior, posterior_where_sure, refuse_other_number, wrong_sum
+from mlcli.engines.symmetric import Solved, solved
+from mlcli.engines.training_sums import TrainingSums, sums_of_classes
+from mlcli.models.discriminants._whitening import (
+    NARROW,
+    Whitening,
+    freedom,
+    lines_of,
+    prior_section,
+    rounded,
+    whitening,
+)
 from mlcli.tasks.classification import Classifier, LabelledRows
 
+ENOUGH = 1e-5
+"""With so much left of the variance of a column that others explain, sums give the densities to ten digits."""
+SURE = 1e-5
+"""From this variance on, as a share of the shared one, a direction of a class is surely above a lower floor."""
+FAR_ABOVE = 100.0
+ANY = 1e100
+"""The share of a column that varies nowhere."""
+ROUNDING = 2e-15
+CELLS = 2**17
 NAMED = 3
 """Of more classes than this, a warning names the first ones only."""
+
+
+@dataclass(frozen=True, eq=False)
+class Normals:
+    """A normal distribution for each class, by each set of rows that they were learned from."""
+
+    means: Array
+    covariances: Array
+    log_priors: Array
+    shares: Array
+    """The variances of columns in each class (... × classes × columns), as shares of what may be too narrow."""
+
+    def answers(self, rows: Array) -> Array:
+        """The posteriors (sets × rows × classes)."""
+        away = rows[:, None] - self.means[:, :, None]
+        found = solved(self.covariances, away)
+        squares = np.einsum("sktd,sktd->stk", away, found.solution)
+        joint = (self.log_priors - 0.5 * found.log_determinant)[:, None] - 0.5 * squares
+        error = ROUNDING / self.least(found)
+        return posterior_where_sure(joint, error[:, None] * (1 + squares.max(axis=-1)))
+
+    def least(self, found: Solved) -> Array:
+        """What is left of the variance of a column that others explain most; 0 where a class may be too narrow."""
+        wide = (found.left * self.shares).min(axis=-1, initial=1.0) >= 1
+        least = np.where(wide & (found.least >= ENOUGH), found.least, 0.0)
+        return np.asarray(np.where(np.isneginf(self.log_priors), 1.0, least).min(axis=-1))
 
 
 @register("qda", reference="Hastie, Tibshirani & Friedman 2009, section 4.3; Friedman 1989")
@@ -75,12 +113,11 @@ class QuadraticDiscriminants(Classifier):
 
     priors_: Array = learned()
     centre_: Array = learned()
-    transform_: Array = learned()
-    """From columns to whitened coordinates (p × r)."""
     means_: Array = learned()
     """Of each class, from the centre (classes × columns)."""
     deviations_: Array = learned()
     whiteners_: Array = learned()
+    """What makes the covariance of each class the identity (classes × columns × directions)."""
     levels_: Array = learned()
     """The logarithm of the prior over the root of the determinant."""
 
@@ -96,43 +133,96 @@ class QuadraticDiscriminants(Classifier):
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance of each class."""
         data = data.counted()
-        self.priors_ = given_or_counted(self.id, self.priors, data)
-        self.centre_, sums, ddof, whitening = spread_of_classes(data, self.ddof)
-        bells = bells_of(sums, whitening.transform, ddof, self.shrinkage, self.floor)
-        refuse_singular(self.id, bells, self.floor, data.classes)
-        for doubt in (*doubts(sums, whitening), *floored(bells, self.floor, data.classes)):
-            warnings.warn(doubt, MlcliWarning, stacklevel=2)
-        self.transform_, self.means_, self.whiteners_ = whitening.transform, sums.mean, bells.whiteners
-        self.levels_ = np.where(sums.present, logarithm(self.priors_), -np.inf) - bells.log_spreads
+        refuse_other_number(self.id, self.priors, data)
+        sums = sums_of_classes(data)
+        normals, ddof = self.learn_from(sums), self.ddof
+        inverse = solved(normals.covariances, np.broadcast_to(np.eye(len(sums.origin)), sums.scatter.shape))
+        if normals.least(inverse) > 0:
+            self.whiteners_ = np.asarray(np.linalg.cholesky(inverse.solution))
+            log_spreads = 0.5 * inverse.log_determinant
+        else:
+            shared = whitening(data, sums, ddof)
+            ddof, (self.whiteners_, log_spreads) = shared.ddof, self._with_floor(data, sums, shared)
+        self.priors_ = (
+            data.class_totals / data.class_totals.sum() if self.priors is None else np.array(self.priors)
+        )
+        self.centre_, self.means_ = sums.origin, sums.mean
+        self.levels_ = normals.log_priors - log_spreads
         free = np.where(sums.weight > ddof, sums.weight - ddof, np.inf)
-        self.deviations_ = np.sqrt(np.einsum("kjj->kj", sums.scatter) / free[:, None])
+        self.deviations_ = np.sqrt(sums.cells.squares / free[:, None])
+
+    def learn_from(self, sums: TrainingSums) -> Normals:
+        """Means and covariances; where some class may lie flat in a direction, sums do not tell."""
+        free, of_all = sums.weight - self.ddof, freedom(sums, self.ddof)[..., None]
+        covariances = sums.scatter / np.where(free > 0, free, 1.0)[..., None, None]
+        if self.shrinkage:
+            shared = sums.within / of_all[..., None]
+            covariances = (1 - self.shrinkage) * covariances + self.shrinkage * shared[..., None, :, :]
+        own, squares = np.einsum("...ii->...i", covariances), sums.cells.squares.sum(axis=-2)
+        too_narrow = max(SURE, FAR_ABOVE * self.floor) * np.broadcast_to(
+            (squares / of_all)[..., None, :], own.shape
+        )
+        shares = np.divide(own, too_narrow, out=np.full_like(own, ANY), where=too_narrow > 0)
+        enough = (free > 0) & ~rounded(sums, squares).any(axis=-1, keepdims=True)
+        priors = log_priors(sums.weight, self.priors)
+        return Normals(sums.mean, covariances, priors, np.where(enough[..., None], shares, 0.0))
+
+    def _with_floor(self, data: LabelledRows, sums: TrainingSums, shared: Whitening) -> tuple[Array, Array]:
+        """What makes each covariance the identity, and half the logarithm of its determinant, by its spectrum."""
+        transform, free = shared.transform, sums.weight - shared.ddof
+        identity = np.eye(transform.shape[1])
+        own = transform.T @ sums.scatter @ transform / np.where(free > 0, free, 1.0)[:, None, None]
+        own[free <= 0] = identity
+        variances, directions = np.linalg.eigh((1 - self.shrinkage) * own + self.shrinkage * identity)
+        least = variances.min(axis=1, initial=1.0)
+        self._warn(least, (free <= 0) & (sums.weight > 0) & bool(len(identity)), data.classes)
+        variances = np.maximum(variances, self.floor)
+        variances[variances <= 0] = 1.0
+        return transform @ (directions / np.sqrt(variances)[:, None, :]), 0.5 * np.log(variances).sum(axis=1)
+
+    def _warn(self, least: Array, borrowed: Flags, classes: Sequence[str]) -> None:
+        """Tell of classes without a full covariance of their own; refuse them if nothing is put in its place."""
+        singular = [label for label, one in zip(classes, least, strict=True) if one <= 1e-12]
+        if singular and self.floor == 0:
+            raise FitError(
+                f"{self.id}: the covariance of class {' and '.join(singular[:NAMED])} is singular",
+                hint="raise 'shrinkage' or 'floor', or use lda, whose classes share one covariance",
+            )
+        flat = [label for label, one in zip(classes, least, strict=True) if one < self.floor]
+        if flat:
+            text = f"the covariance of {_named(flat)} is singular, and its narrowest directions are set by 'floor'"
+            warnings.warn(f"{text}; 'shrinkage' or lda would be steadier", MlcliWarning, stacklevel=4)
+        few = [label for label, one in zip(classes, borrowed, strict=True) if one]
+        if few:
+            text = f"too few rows of {_named(few)} for a covariance of its own: it has the shared one"
+            warnings.warn(text, MlcliWarning, stacklevel=4)
 
     def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """The posteriors by the rows outside each part, from sums of their classes."""
-        return held_out(data, round_, steps, Quadratic(self.ddof, self.priors, self.shrinkage, self.floor))
+        """The posteriors of all rows, each by sums of the rows outside its part."""
+        refuse_other_number(self.id, self.priors, data)
+        return held_out_classes(self, data, round_, steps)
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""
-        scores = np.empty((len(self.levels_), len(table)))
-        whiteners = [Upper.of(Upper.of(whitener).after(self.transform_)) for whitener in self.whiteners_]
-        for rows, block in blocks(table.numbers):
-            told = less_row(block, self.centre_)
-            for score, mean, whitener, level in zip(scores, self.means_, whiteners, self.levels_, strict=True):
-                away = whitener.after(less_row(told, mean))
-                score[rows] = level - 0.5 * np.einsum("ij,ij->i", away, away)
-        return posterior(scores.T)
+        scores = np.empty((len(table), len(self.levels_)))
+        for rows in row_blocks(len(table), len(self.columns_), CELLS):
+            numbers = less_row(table.numbers[rows], self.centre_)
+            for k, (mean, whitener, level) in enumerate(
+                zip(self.means_, self.whiteners_, self.levels_, strict=True)
+            ):
+                away = less_row(numbers, mean) @ whitener
+                scores[rows, k] = level - 0.5 * np.einsum("ij,ij->i", away, away)
+        return posterior(scores)
 
     def check_learned(self) -> None:
         """A mean for each class and column, a whitener for each class."""
         classes, columns = len(self.classes_), len(self.columns_)
-        directions = self.transform_.shape[-1]
         expected = [
             (self.priors_, (classes,)),
             (self.centre_, (columns,)),
-            (self.transform_, (columns, directions)),
             (self.means_, (classes, columns)),
             (self.deviations_, (classes, columns)),
-            (self.whiteners_, (classes, directions, directions)),
+            (self.whiteners_, (classes, columns, self.whiteners_.shape[-1])),
             (self.levels_, (classes,)),
         ]
         if any(np.shape(array) != shape for array, shape in expected):
@@ -141,27 +231,14 @@ class QuadraticDiscriminants(Classifier):
     def explain(self) -> Explanation:
         """The priors, and the mean and deviation of each column by class."""
         names = [column.name for column in self.columns_]
-        left_out = len(names) - self.transform_.shape[1]
+        left_out = len(names) - self.whiteners_.shape[2]
         note = NARROW.format(left_out) if left_out else ""
         header = ("column", *self.classes_)
         return (
             prior_section(self.target_, self.classes_, self.priors_),
-            Section("Means", header, tuple(rows_of(names, self.means_ + self.centre_))),
-            Section("Standard deviations", header, tuple(rows_of(names, self.deviations_)), note=note),
+            Section("Means", header, tuple(lines_of(names, self.means_ + self.centre_))),
+            Section("Standard deviations", header, tuple(lines_of(names, self.deviations_)), note=note),
         )
-
-
-def floored(bells: Bells, floor: float, classes: tuple[str, ...]) -> Iterator[str]:
-    """What a person should know of classes without a full covariance of their own."""
-    flat = [label for label, least in zip(classes, bells.least, strict=True) if least < floor]
-    if flat:
-        yield (
-            f"the covariance of {_named(flat)} is singular, and its narrowest directions are set by 'floor'; "
-            "'shrinkage' or lda would be steadier"
-        )
-    few = [label for label, borrowed in zip(classes, bells.borrowed, strict=True) if borrowed]
-    if few and len(bells.whiteners[0]):
-        yield f"too few rows of {_named(few)} for a covariance of its own: it has the shared one"
 
 
 def _named(labels: list[str]) -> str:

@@ -12,8 +12,8 @@ Assumes:
     single coefficients say nothing then, and no standard errors are shown.
 
 Cost:
-    n·p² + p³ to fit, p per row to predict. The inverse of the correlations with one correction where they are well
-    conditioned, else QR and singular values.
+    n·p² + p³ to fit, p per row to predict. Cholesky's factors of the correlations with one correction where these
+    are well conditioned, else QR and singular values.
 
 Choices:
     Decision 54: the variance is RSS / N; a step of the notes drops a factor ½ on the way to it. What is collinear
@@ -36,12 +36,12 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
+from mlcli.engines.learn_from_sums import held_out_values
+from mlcli.engines.linear_scores import linear_scores
+from mlcli.engines.training_sums import TrainingSums
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail
-from mlcli.models.linear._design import Design, check_shapes, terms
-from mlcli.models.linear._held_out import held_out
-from mlcli.models.linear._least_squares import Solution, nearest_plane
-from mlcli.models.linear._one_pass import corrected, plane_in_one_pass
-from mlcli.models.linear._scores import scores
+from mlcli.models.linear._design import check_shapes, terms
+from mlcli.models.linear._least_squares import CarefulPlane, Plane, careful_plane, plane_by_sums, plane_from
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 CONFIDENCE = 0.95
@@ -78,26 +78,25 @@ class LinearRegression(Regressor):
         """Find the nearest plane, and how precisely the rows determine it."""
         data = data.counted()
         self.total_ = float(data.weights.sum())
-        plane = plane_in_one_pass(data, 0.0) if self.intercept else None
+        plane = plane_by_sums(data, 0.0) if self.intercept else None
         if plane is None:
             self._fit_carefully(data)
             return
-        plane, self.residual_sum_ = corrected(plane, data)
-        self.centre_, self.level_, self.coefficients_ = plane.centre, plane.level, plane.slopes
+        self.centre_, self.level_, self.coefficients_ = plane.centre, float(plane.level), plane.slopes
+        self.residual_sum_ = float(data.weights @ (data.y - self.predict_values(data.table)) ** 2)
         self.constant_ = self.collinear_ = np.zeros(len(plane.slopes), bool)
         self.rank_ = len(plane.slopes) + 1
         self._learn_precision(plane.inverse)
 
     def _fit_carefully(self, data: ValuedRows) -> None:
         """The same where columns may be collinear, constant, or more than the rows can tell apart."""
-        plane = nearest_plane(data, 0.0, self.intercept)
-        design, solution = plane.design, plane.solution
-        self.centre_, self.level_ = design.centre, plane.level
-        self.coefficients_ = design.coefficients(solution.slopes)
-        self.residual_sum_ = float(solution.residuals @ solution.residuals)
-        self.constant_, self.collinear_ = ~design.varying, _collinear(design, solution)
-        self.rank_ = len(solution.slopes) - solution.undetermined.shape[1] + int(self.intercept)
-        self._learn_precision(solution.inverse if design.basis is None else None)
+        plane = careful_plane(data, 0.0, self.intercept)
+        self.centre_, self.level_ = plane.design.centre, plane.level
+        self.coefficients_ = plane.design.coefficients(plane.slopes)
+        self.residual_sum_ = float(plane.residuals @ plane.residuals)
+        self.constant_, self.collinear_ = ~plane.design.varying, _collinear(plane)
+        self.rank_ = len(plane.slopes) - plane.undetermined.shape[1] + int(self.intercept)
+        self._learn_precision(plane.inverse if plane.design.basis is None else None)
 
     def _learn_precision(self, inverse: Array | None) -> None:
         """Standard errors of what the rows determine, by the inverse for columns that vary; NaN elsewhere."""
@@ -112,13 +111,17 @@ class LinearRegression(Regressor):
         errors[0] = np.nan if self.collinear_.any() or not self.intercept else errors[0]
         self.standard_errors_ = errors
 
+    def learn_from(self, sums: TrainingSums) -> Plane:
+        """The plane that is nearest to rows with such sums."""
+        return plane_from(sums, 0.0)
+
     def held_out(self, data: ValuedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """The planes nearest to the rows outside each part, from sums over them."""
-        return held_out(data, round_, steps, 0.0) if self.intercept else None
+        """The values of all rows, each by sums of the rows outside its part."""
+        return held_out_values(self, data, round_, steps) if self.intercept else None
 
     def predict_values(self, table: Table) -> Array:
         """The weighted sum of the columns."""
-        return scores(table.numbers, self.centre_, self.coefficients_, self.level_, abs(self.level_))
+        return linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, abs(self.level_))
 
     def check_learned(self) -> None:
         """Refuse arrays that do not fit the columns."""
@@ -161,11 +164,11 @@ class LinearRegression(Regressor):
             yield f"Constant in the training rows, so without effect: {constant}."
 
 
-def _collinear(design: Design, solution: Solution) -> Flags:
+def _collinear(plane: CarefulPlane) -> Flags:
     """Which columns of the table take part in a direction that the rows do not determine."""
-    collinear = np.zeros(len(design.varying), bool)
-    part = np.abs(solution.undetermined).max(axis=1, initial=0.0)
-    collinear[design.varying] = True if design.basis is not None else part > INVOLVED
+    collinear = np.zeros(len(plane.design.varying), bool)
+    share = np.abs(plane.undetermined).max(axis=1, initial=0.0)
+    collinear[plane.design.varying] = True if plane.design.basis is not None else share > INVOLVED
     return collinear
 
 

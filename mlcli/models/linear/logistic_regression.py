@@ -39,6 +39,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.linear_scores import linear_scores
 from mlcli.models.linear._classes_held_out import held_out
 from mlcli.models.linear._design import check_shapes, terms
 from mlcli.models.linear._forms import FORMS, FORMS_OF_FEW, Form, Part
@@ -47,7 +48,6 @@ from mlcli.models.linear._losses import CrossEntropy
 from mlcli.models.linear._minimum import Minimum, complaint
 from mlcli.models.linear._newton import never_ends, newton
 from mlcli.models.linear._objective import Objective
-from mlcli.models.linear._scores import scores
 from mlcli.models.linear._standard import Standard
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -145,7 +145,7 @@ class LogisticRegression(Classifier):
     def predict_proba(self, table: Table) -> Array:
         """Probabilities from linear scores; a class without training rows gets 0."""
         unit = 1 + np.abs(self.level_)
-        raw = scores(table.numbers, self.centre_, self.coefficients_, self.level_, unit)
+        raw = linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, unit)
         found = self._form.probabilities(raw)
         if len(self.present_) == len(self.classes_):
             return found

@@ -28,13 +28,11 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.models.linear._by_corrections import plane_by_corrections
+from mlcli.engines.learn_from_sums import held_out_values
+from mlcli.engines.linear_scores import linear_scores
+from mlcli.engines.training_sums import TrainingSums
 from mlcli.models.linear._design import check_shapes, terms
-from mlcli.models.linear._from_sums import Plane
-from mlcli.models.linear._held_out import held_out
-from mlcli.models.linear._least_squares import nearest_plane
-from mlcli.models.linear._one_pass import corrected, plane_in_one_pass
-from mlcli.models.linear._scores import scores
+from mlcli.models.linear._least_squares import Plane, careful_plane, plane_by_sums, plane_from
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 
@@ -60,21 +58,25 @@ class Ridge(Regressor):
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Find the plane that is nearest after its slopes are paid for."""
         data = data.counted()
-        simple = _simple_plane(data, self.l2) if self.intercept else None
-        if simple is not None:
-            self.centre_, self.level_, self.coefficients_ = simple.centre, simple.level, simple.slopes
+        plane = plane_by_sums(data, self.l2) if self.intercept else None
+        if plane is not None:
+            self.centre_, self.level_, self.coefficients_ = plane.centre, float(plane.level), plane.slopes
             return
-        plane = nearest_plane(data, self.l2, self.intercept)
-        self.centre_, self.level_ = plane.design.centre, plane.level
-        self.coefficients_ = plane.design.coefficients(plane.solution.slopes)
+        careful = careful_plane(data, self.l2, self.intercept)
+        self.centre_, self.level_ = careful.design.centre, careful.level
+        self.coefficients_ = careful.design.coefficients(careful.slopes)
+
+    def learn_from(self, sums: TrainingSums) -> Plane:
+        """The plane that is nearest, after its slopes are paid for, to rows with such sums."""
+        return plane_from(sums, self.l2)
 
     def held_out(self, data: ValuedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """The planes nearest to the rows outside each part, from sums over them."""
-        return held_out(data, round_, steps, self.l2) if self.intercept else None
+        """The values of all rows, each by sums of the rows outside its part."""
+        return held_out_values(self, data, round_, steps) if self.intercept else None
 
     def predict_values(self, table: Table) -> Array:
         """The weighted sum of the columns."""
-        return scores(table.numbers, self.centre_, self.coefficients_, self.level_, abs(self.level_))
+        return linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, abs(self.level_))
 
     def check_learned(self) -> None:
         """Refuse arrays that do not fit the columns."""
@@ -86,11 +88,3 @@ class Ridge(Regressor):
         rows = tuple((name, float(value)) for name, value in named)
         note = f"Shrunk towards 0 by l2 = {self.l2:g}; the intercept is not."
         return (Section("Coefficients", header=("column", "coefficient"), rows=rows, note=note),)
-
-
-def _simple_plane(data: ValuedRows, l2: float) -> Plane | None:
-    """The plane by the cheapest way that is exact for these rows; None where there is none."""
-    plane = plane_in_one_pass(data, l2)
-    if l2 == 0:
-        return None if plane is None else corrected(plane, data)[0]
-    return plane or plane_by_corrections(data, l2)

@@ -1,0 +1,206 @@
+"""Columns as steps leave them, known by sums over training rows alone, for many sets of such rows at once.
+
+What impute, standardise and one-hot do to a row is linear in its entries; what they learn follows from weight,
+mean and squares of the columns before them. A step that can say so has a method ``from_sums``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from mlcli.core.moments import Spread
+from mlcli.core.tables import Array, Flags, Rows
+from mlcli.engines.entries import NONE, Entries, Place
+
+UNCERTAIN = 1e-10
+"""A column that varies, but by less than this share of its size, is left to the rows themselves."""
+FARTHEST = 1e5
+"""A number that fills gaps so many deviations from 0 is rounded by too much."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearColumns:
+    """An entry of a row has become (entry − offset) · scale, and ``fill`` where it is empty (sets × entries)."""
+
+    places: tuple[Place, ...]
+    """The columns as they are now, and their entries."""
+    offset: Array
+    scale: Array
+    fill: Array
+    """NaN where an empty cell stays empty."""
+    by_class: Spread
+    """Of the entries as they are now (sets × classes × entries)."""
+    total: Array
+    """The weight of each class of each set."""
+    doubtful: Flags
+    """The sets of which sums do not tell enough."""
+    complete: tuple[Rows, ...] = ()
+    """Entries that are numeric columns now, and indicate all levels of one column."""
+
+    @classmethod
+    def of(cls, entries: Entries, by_class: Spread, total: Array) -> LinearColumns:
+        """The columns of a table before any step."""
+        shape = len(total), entries.width
+        self = cls(
+            entries.places, np.zeros(shape), np.ones(shape), np.full(shape, np.nan), by_class, total,
+            np.zeros(len(total), bool),
+        )  # fmt: skip
+        return replace(self, doubtful=self._rounded(entries))
+
+    def _rounded(self, entries: Entries) -> Flags:
+        """Whether some column varies by next to nothing, is empty, or is far away and has gaps to be filled."""
+        numbers = slice(0, entries.numbers.shape[1])
+        weight, squares = self.overall.weight[:, numbers], self.overall.squares[:, numbers]
+        size = (entries.origin + self.overall.mean[:, numbers]) ** 2
+        with_gaps = self.gap != NONE
+        flat = (squares > 0) & (squares <= weight * UNCERTAIN**2 * size)
+        far = with_gaps[numbers] & (weight * size > FARTHEST**2 * squares)
+        return np.asarray((flat | far).any(axis=1) | (self.overall.weight[:, with_gaps] <= 0).any(axis=1))
+
+    @cached_property
+    def overall(self) -> Spread:
+        """Of all classes together (sets × entries)."""
+        return self.by_class.together(axis=1)
+
+    @cached_property
+    def numbers(self) -> Rows:
+        """The entries of numeric columns."""
+        return np.array([place.entries[0] for place in self.places if not place.column.coded], np.intp)
+
+    @cached_property
+    def features(self) -> Rows:
+        """The entries of all columns, in their order."""
+        return np.concatenate([np.empty(0, np.intp), *(place.entries for place in self.places)])
+
+    @cached_property
+    def gap(self) -> Rows:
+        """For each entry the one that is 1 where it is empty; NONE where it never is."""
+        gap: Rows = np.full(self.offset.shape[1], NONE, np.intp)
+        for place in self.places:
+            gap[place.entries] = place.gap if place.empty else NONE
+        return gap
+
+    def may_be_empty(self, place: Place) -> bool:
+        """Whether cells of a column may still be empty."""
+        return place.gap != NONE and bool(np.isnan(self.fill[:, place.entries]).all())
+
+    def deviation(self, entries: Rows, ddof: int) -> Array:
+        """The standard deviation of entries (sets × entries); 0 where there is nothing to divide by."""
+        squares, freedom = self.overall.squares[:, entries], self.overall.weight[:, entries] - ddof
+        return np.sqrt(np.divide(squares, freedom, out=np.zeros_like(squares), where=freedom > 0))
+
+    def filled(self, entries: Rows, value: Array) -> LinearColumns:
+        """The same with a value (sets × entries) in the place of empty cells."""
+        if not len(entries):
+            return self
+        gaps = np.maximum(self.total[:, :, None] - self.by_class.weight[:, :, entries], 0.0)
+        here = Spread(*(one[:, :, entries] for one in _fields(self.by_class)))
+        there = Spread(gaps, np.broadcast_to(value[:, None], gaps.shape), np.zeros_like(gaps))
+        return replace(
+            self, fill=_put(self.fill, entries, value), by_class=self._changed(entries, here.merged(there))
+        )
+
+    def rescaled(self, entries: Rows, offset: Array, unit: Array) -> LinearColumns:
+        """The same with (value − offset) / unit (sets × entries); 0 where the unit is 0."""
+        if not len(entries):
+            return self
+        by = np.divide(1.0, unit, out=np.zeros_like(unit), where=unit > 0)
+        scale = self.scale[:, entries]
+        moved = np.divide(offset, scale, out=np.zeros_like(offset), where=scale != 0)
+        weight, mean, squares = (one[:, :, entries] for one in _fields(self.by_class))
+        spread = Spread(weight, (mean - offset[:, None]) * by[:, None], squares * by[:, None] ** 2)
+        return replace(
+            self,
+            offset=_put(self.offset, entries, self.offset[:, entries] + moved),
+            scale=_put(self.scale, entries, scale * by),
+            fill=_put(self.fill, entries, (self.fill[:, entries] - offset) * by),
+            by_class=self._changed(entries, spread),
+        )
+
+    def arranged(self, places: Iterable[Place], complete: Iterable[Rows] = ()) -> LinearColumns:
+        """The same entries as other columns."""
+        return replace(self, places=tuple(places), complete=(*self.complete, *complete))
+
+    def take(self, sets: Rows) -> LinearColumns:
+        """Some of the sets of training rows."""
+        arrays = {name: getattr(self, name)[sets] for name in ("offset", "scale", "fill", "total", "doubtful")}
+        return replace(self, by_class=Spread(*(one[sets] for one in _fields(self.by_class))), **arrays)
+
+    def mapped(self, features: Rows) -> LinearMap:
+        """Some entries as functions of a row's."""
+        gap = self.gap[features]
+        return LinearMap(
+            features,
+            np.where(gap == NONE, features, gap),
+            gap != NONE,
+            self.offset[:, features],
+            self.scale[:, features],
+            self.fill[:, features],
+        )
+
+    def constant(self, features: Rows) -> Array:
+        """For each complete set of levels how much of each feature adds up to 1 (sets × m × features)."""
+        shares = np.zeros((len(self.total), len(self.complete), len(features)))
+        scale, squares = self.scale[:, features], self.overall.squares[:, features]
+        for k, entries in enumerate(self.complete):
+            there = np.isin(features, entries) & (squares > 0)
+            shares[:, k] = np.divide(1.0, scale, out=np.zeros_like(scale), where=there & (scale != 0))
+        return shares
+
+    def _changed(self, entries: Rows, spread: Spread) -> Spread:
+        return Spread(
+            *(_put(old, entries, new) for old, new in zip(_fields(self.by_class), _fields(spread), strict=True))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMap:
+    """What the model sees of a row, for each of some sets of training rows: its columns as functions of entries.
+
+    A column is (entry − offset) · scale, and ``fill`` where the entry is empty (sets × columns).
+    """
+
+    main: Rows
+    gap: Rows
+    """The entry that is 1 where the column's own is empty; where there is none, its own."""
+    has_gap: Flags
+    offset: Array
+    scale: Array
+    fill: Array
+
+    def rows(self, entries: Array) -> Array:
+        """Rows of entries (sets × rows × entries) as the model sees them by each set."""
+        cells = entries[..., self.main]
+        found = (cells - self.offset[:, None]) * self.scale[:, None]
+        return np.where(np.isnan(cells), self.fill[:, None], found) if self.has_gap.any() else found
+
+    def slopes(self, varies: Flags) -> tuple[Array, Array]:
+        """What a column has of its entry, and of that which says that it is empty; of a constant one nothing."""
+        scale = np.where(varies, self.scale, 0.0)
+        at_gap = np.where(self.has_gap & varies, self.fill + self.offset * self.scale, 0.0)
+        return scale, at_gap
+
+    def scatter(self, scatters: Array, varies: Flags) -> Array:
+        """The scatter of columns (sets × k × columns²) from that of entries (sets × k × entries²)."""
+        scale, at_gap = (one[:, None] for one in self.slopes(varies))
+        found = scatters[..., self.main[:, None], self.main] * scale[..., :, None] * scale[..., None, :]
+        if self.has_gap.any():
+            beside = scatters[..., self.gap[:, None], self.main] * at_gap[..., :, None] * scale[..., None, :]
+            both = scatters[..., self.gap[:, None], self.gap] * at_gap[..., :, None] * at_gap[..., None, :]
+            found = found + beside + np.swapaxes(beside, -1, -2) + both
+        return np.asarray(found)
+
+
+def _fields(spread: Spread) -> tuple[Array, Array, Array]:
+    return spread.weight, spread.mean, spread.squares
+
+
+def _put(values: Array, entries: Rows, new: Array) -> Array:
+    """A copy with other numbers for some entries."""
+    changed = values.copy()
+    changed[..., entries] = new
+    return changed

@@ -1,0 +1,110 @@
+"""Symmetric systems of equations, one or many, by Cholesky's factors of the correlations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mlcli.core.tables import Array
+
+MANY = 300
+"""From so many systems on, calling LAPACK for each would cost more than solving them."""
+BLOCK = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """``solution`` has the shape of the right side: lines (last axis) that a matrix turns into lines of that.
+
+    ``left`` is the variance of each column of size 1 (... × d) once those before it are known: its inverse is how
+    much rounding may grow. Where it is 0, nothing is solved.
+    """
+
+    solution: Array
+    log_determinant: Array
+    left: Array
+
+    @property
+    def least(self) -> Array:
+        """What is left of the column that others explain most."""
+        return np.asarray(self.left.min(axis=-1, initial=1.0))
+
+
+def solved(matrices: Array, right: Array) -> Solved:
+    """Solve matrices (... × d × d) for lines (... × m × d); a column of zeros takes no part."""
+    lines, size = right.shape[-2:]
+    if lines > size > 0:
+        found = solved(matrices, np.broadcast_to(np.eye(size), matrices.shape))
+        return replace(found, solution=right @ found.solution)
+    by = _compiled if np.prod(matrices.shape[:-2], dtype=int) >= MANY else _by_lapack
+    return by(matrices, right)
+
+
+def _compiled(matrices: Array, right: Array) -> Solved:
+    from mlcli.kernels.sums.without_each_row import solve_each
+
+    leading, size = matrices.shape[:-2], matrices.shape[-1]
+    systems = np.array(matrices, order="C").reshape(-1, size, size)
+    lines = np.array(right, order="C").reshape(len(systems), -1, size)
+    determinants, left = np.empty(len(systems)), np.empty(systems.shape[:2])
+    solve_each(systems, lines, np.empty(size), determinants, left)
+    return Solved(lines.reshape(right.shape), determinants.reshape(leading), left.reshape(*leading, size))
+
+
+def _by_lapack(matrices: Array, right: Array) -> Solved:
+    correlations, norms = correlations_of(matrices)
+    lines = np.swapaxes(right / norms[..., None, :], -1, -2)
+    try:
+        lower = np.asarray(np.linalg.cholesky(correlations), np.float64)
+        solution = np.linalg.solve(correlations, lines) if len(lower.T) <= BLOCK else _from_factor(lower, lines)
+    except np.linalg.LinAlgError:
+        return _one_by_one(matrices, right)
+    pivots = np.einsum("...ii->...i", lower)
+    determinant = 2 * np.log(pivots * norms).sum(axis=-1)
+    return Solved(np.swapaxes(solution, -1, -2) / norms[..., None, :], determinant, pivots**2)
+
+
+def _one_by_one(matrices: Array, right: Array) -> Solved:
+    """The same where some cannot be solved."""
+    if matrices.ndim == 2:
+        return Solved(np.full(right.shape, np.nan), np.zeros(()), np.zeros(len(matrices)))
+    found = [_by_lapack(*system) for system in zip(matrices, right, strict=True)]
+    fields = zip(*((one.solution, one.log_determinant, one.left) for one in found), strict=True)
+    return Solved(*map(np.array, fields))
+
+
+def correlations_of(matrices: Array) -> tuple[Array, Array]:
+    """Matrices with columns of size 1, and the sizes they had; a column of zeros has size 1 and no relation."""
+    norms = np.sqrt(np.maximum(np.einsum("...ii->...i", matrices), 0.0))
+    norms = np.where(norms > 0, norms, 1.0)
+    correlations = matrices / (norms[..., :, None] * norms[..., None, :])
+    np.einsum("...ii->...i", correlations)[...] = 1.0
+    return correlations, norms
+
+
+def _from_factor(lower: Array, lines: Array) -> Array:
+    """Solve by the factor of many columns, forward, then backward."""
+    upper = np.swapaxes(lower, -1, -2)[..., ::-1, ::-1]
+    halfway = _forward(lower, lines)
+    return _forward(upper, halfway[..., ::-1, :])[..., ::-1, :]
+
+
+def _forward(lower: Array, lines: Array) -> Array:
+    """Solve lower triangles, some columns at a time."""
+    found = np.empty(np.broadcast_shapes(lower.shape[:-2], lines.shape[:-2]) + lines.shape[-2:])
+    for start in range(0, lower.shape[-1], BLOCK):
+        rows = slice(start, start + BLOCK)
+        known = lower[..., rows, :start] @ found[..., :start, :]
+        found[..., rows, :] = np.linalg.solve(lower[..., rows, rows], lines[..., rows, :] - known)
+    return found
+
+
+def made_regular(matrices: Array, shares: Array) -> Array:
+    """Matrices that are 0 along ``shares`` (... × m × d) made regular: what they solve has no part of those."""
+    if not shares.shape[-2]:
+        return matrices
+    length = np.einsum("...mi,...mi->...m", shares, shares)
+    size = np.einsum("...ii,...mi->...m", matrices, shares**2)
+    by = np.divide(size, length**2, out=np.zeros_like(size), where=length > 0)
+    return np.asarray(matrices + np.einsum("...mi,...m,...mj->...ij", shares, by, shares))
