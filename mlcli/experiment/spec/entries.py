@@ -41,21 +41,15 @@ def model_of(written: Written, found: list[Problem], base: Path | None = None) -
     if isinstance(written.value, str) and is_model_file(written.value, base):
         path = (base or Path()) / written.value
         return [ModelSpec("", saved=path, label=path.name, where=written.where)]
-    before = len(found)
     entry = Entry(written, MODELS, found)
     entry.refuse_other_keys(MODEL_KEYS)
     label, steps, stages = _label(entry), _steps(entry), _stages(entry)
     if entry.cls is None:
         return []
-    combinations = [entry.checked(chosen) for chosen in _combinations(entry, entry.mapping("params"))]
-    if len(found) == before:
-        for combination in combinations:
-            entry.check_together(combination)
-    if len(found) > before:
-        return []
+    combinations = entry.legal_params(_combinations(entry, entry.mapping("params")))
     return [
-        ModelSpec(entry.cls.id, combination, steps, label, stages=stages, where=written.where)
-        for combination in combinations
+        ModelSpec(entry.cls.id, params, steps, label, stages=stages, where=written.where)
+        for params in combinations
     ]
 
 
@@ -64,14 +58,11 @@ def protocol_of(written: Written, found: list[Problem]) -> ProtocolSpec | None:
     params = {key: part.value for key, part in written.named().items()} if isinstance(written.value, dict) else {}
     if params and "use" not in params:
         return ProtocolSpec("", params, where=written.where)
-    before = len(found)
     entry = Entry(written, PROTOCOLS, found)
     if entry.cls is None:
         return None
-    params = entry.checked({name: part for name, part in entry.parts.items() if name != "use"})
-    if len(found) == before:
-        entry.check_together(params)
-    return ProtocolSpec(entry.cls.id, params, where=written.where) if len(found) == before else None
+    legal = entry.legal_params([{name: part for name, part in entry.parts.items() if name != "use"}])
+    return ProtocolSpec(entry.cls.id, legal[0], where=written.where) if legal else None
 
 
 def is_model_file(text: str, base: Path | None = None) -> bool:
@@ -120,13 +111,8 @@ def _steps(entry: Entry) -> tuple[StepSpec, ...] | None:
 
 
 def _step(entry: Entry) -> Iterator[StepSpec]:
-    before = len(entry.found)
     entry.refuse_other_keys(STEP_KEYS)
-    if entry.cls is None:
-        return
-    params = entry.checked(entry.mapping("params"))
-    if len(entry.found) == before:
-        entry.check_together(params)
+    for params in entry.legal_params([entry.mapping("params")]) if entry.cls is not None else []:
         yield StepSpec(entry.cls.id, params, where=entry.written.where)
 
 

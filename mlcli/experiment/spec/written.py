@@ -110,13 +110,23 @@ class Faults:
             raise (types.pop() if len(types) == 1 else asked)(*self.problems())
 
 
-@dataclass(frozen=True)
+@dataclass
 class Entry:
     """An id, or a mapping that begins with ``use``; whatever is wrong with it is added to ``found``."""
 
     written: Written
     catalogue: Catalogue
     found: list[Problem]
+    before: int = field(init=False)
+    """How many problems had been found before."""
+
+    def __post_init__(self) -> None:
+        self.before = len(self.found)
+
+    @property
+    def legal(self) -> bool:
+        """Whether nothing is wrong with it so far."""
+        return len(self.found) == self.before
 
     @cached_property
     def parts(self) -> dict[str, Written]:
@@ -167,7 +177,14 @@ class Entry:
             return {}
         return part.named()
 
-    def checked(self, given: Mapping[str, Written]) -> dict[str, Any]:
+    def legal_params(self, combinations: Sequence[Mapping[str, Written]]) -> list[dict[str, Any]]:
+        """The values of each combination of parameters, if all are legal and legal together; else none."""
+        every = [self._checked(given) for given in combinations]
+        for params in every if self.legal else []:
+            self._check_together(params)
+        return every if self.legal else []
+
+    def _checked(self, given: Mapping[str, Written]) -> dict[str, Any]:
         """The values of some parameters; a problem that is known already is not added again."""
         values = {name: part.bare for name, part in given.items()}
 
@@ -177,8 +194,7 @@ class Entry:
         self.found.extend(one for one in problems_with(self.cls, values, place) if one not in self.found)
         return values
 
-    def check_together(self, params: Mapping[str, Any]) -> None:
-        """Parameters that are legal one by one must be legal together."""
+    def _check_together(self, params: Mapping[str, Any]) -> None:
         try:
             build(self.cls, params)
         except MlcliError as error:
