@@ -23,7 +23,7 @@ from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.closed_form import answered
+from mlcli.experiment.run.judge import closed_form_results
 from mlcli.experiment.run.preparation import Preparation
 from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec, StepSpec
 
@@ -129,7 +129,7 @@ def rows_of(method: Method, size: Made) -> Iterator[Row]:
 def route_of(asked: Cell) -> str:
     """The shortcut that answers all splits, by taking it; that warms up, too."""
     made = Preparation().ready(asked)
-    found = answered(made.block(*made.everything)) if made.may_be_answered_at_once else None
+    found = closed_form_results(made.block(*made.everything)) if made.has_closed_form else None
     return next((result.route for result in found or () if result), PLAIN)
 
 

@@ -31,7 +31,7 @@ def reported() -> Iterator[None]:
         say("\nInterrupted.")
         raise typer.Exit(INTERRUPTED) from stop
     except BrokenPipeError as closed:
-        _let_go_of_stdout()
+        _detach_stdout()
         raise typer.Exit(ExitCode.DONE) from closed
     except OSError as error:
         say(f"Error: {error.filename or 'the system'}: {error.strerror or error}")
@@ -39,7 +39,7 @@ def reported() -> Iterator[None]:
     except Exception as error:
         if _is_of_typer(error):
             raise
-        raise typer.Exit(_told_as_bug(error)) from error
+        raise typer.Exit(_reported_as_bug(error)) from error
 
 
 @contextmanager
@@ -62,12 +62,12 @@ def _is_of_typer(error: Exception) -> bool:
     return isinstance(error, typer.TyperException | typer.Exit | typer.Abort)
 
 
-def _let_go_of_stdout() -> None:
+def _detach_stdout() -> None:
     """Point stdout at nothing, so that the interpreter's own last flush cannot fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _told_as_bug(error: Exception) -> int:
+def _reported_as_bug(error: Exception) -> int:
     """Say how to report a bug; the traceback goes to a file, or to stderr with MLCLI_DEBUG=1."""
     import traceback
 

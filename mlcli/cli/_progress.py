@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from mlcli.cli._console import is_terminal, page_for
-from mlcli.experiment.run.ledger import Progress as Now
+from mlcli.experiment.run.ledger import BatchProgress as Now
 
 PATIENCE = 0.5
 """Seconds before a bar appears: a shorter wait needs no explanation."""

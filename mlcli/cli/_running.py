@@ -24,13 +24,13 @@ from mlcli.tasks.table import kind_named, kinds_of
 if TYPE_CHECKING:
     from mlcli.experiment.store.runs import RunFacts
 
-PlaceOf = Callable[[Experiment], Path | None]
+StorePath = Callable[[Experiment], Path | None]
 """Where the answers of an experiment are kept, if anywhere."""
 BROKEN = ("failed", "over-budget", "died")
 
 
 @dataclass(frozen=True)
-class Manner:
+class RunOptions:
     """How cells are run: by how many processes, and which of those in the store are run again."""
 
     jobs: int | None = None
@@ -39,7 +39,7 @@ class Manner:
 
 
 def run_and_show(
-    experiments: Sequence[Experiment], *, place_of: PlaceOf, manner: Manner, classes: bool, as_json: bool
+    experiments: Sequence[Experiment], *, place_of: StorePath, options: RunOptions, classes: bool, as_json: bool
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
     planned = [(experiment, plan(experiment)) for experiment in experiments]
@@ -48,7 +48,7 @@ def run_and_show(
             _refuse_idle(cells)
     found: list[Scored] = []
     for experiment, cells in planned:
-        results = _ran(experiment, cells, place_of(experiment), manner)
+        results = _ran(experiment, cells, place_of(experiment), options)
         its = [scored(result, experiment.metrics) for result in results]
         if not as_json:
             show(results_of(its, classes=classes))
@@ -83,22 +83,24 @@ def leave_by(found: Sequence[Scored]) -> None:
         raise typer.Exit(ExitCode.CELLS)
 
 
-def _ran(experiment: Experiment, cells: Sequence[Cell], place: Path | None, manner: Manner) -> list[CellResult]:
+def _ran(
+    experiment: Experiment, cells: Sequence[Cell], place: Path | None, options: RunOptions
+) -> list[CellResult]:
     with Progress() as progress:
         if place is None:
-            return run(cells, jobs=manner.jobs, on_progress=progress)
-        return _ran_with_store(experiment, cells, place, manner, progress)
+            return run(cells, jobs=options.jobs, on_progress=progress)
+        return _ran_with_store(experiment, cells, place, options, progress)
 
 
 def _ran_with_store(
-    experiment: Experiment, cells: Sequence[Cell], place: Path, manner: Manner, progress: Progress
+    experiment: Experiment, cells: Sequence[Cell], place: Path, options: RunOptions, progress: Progress
 ) -> list[CellResult]:
     from mlcli.experiment.store.store import Store
 
     with Store.open(place) as store:
         number = store.runs.begin(_about(experiment), len(cells))
         try:
-            results = run(cells, store=store, on_progress=progress, **asdict(manner))
+            results = run(cells, store=store, on_progress=progress, **asdict(options))
         except KeyboardInterrupt:
             say(f"\nfinished answers are kept in {place}; the same command does only the rest")
             raise

@@ -86,7 +86,7 @@ def eval_command(
     mlcli eval my.csv is enough: it guesses the target, runs a panel of methods
     beside the baseline, and says which is best and how sure that is.
     """
-    from mlcli.cli._running import Manner, run_and_show
+    from mlcli.cli._running import RunOptions, run_and_show
     from mlcli.experiment.spec.cells import DataSpec, Experiment
     from mlcli.experiment.spec.model_text import models_from_text
 
@@ -100,7 +100,9 @@ def eval_command(
         stages=stages,
         training=training,
     )
-    run_and_show([experiment], place_of=lambda _: store, manner=Manner(jobs), classes=classes, as_json=as_json)
+    run_and_show(
+        [experiment], place_of=lambda _: store, options=RunOptions(jobs), classes=classes, as_json=as_json
+    )
 
 
 def _protocol(name: str | None, **given: float | None) -> Any:

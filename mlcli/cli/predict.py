@@ -55,7 +55,7 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
     for name in rows.extra:
         if name in (ROW, *answers):
             say(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")
-    columns = _with_what_was_given(rows, answers)
+    columns = _with_input_columns(rows, answers)
     if output is None:
         _write(_Harmless(sys.stdout) if sys.stdout.isatty() else sys.stdout, columns)
         return
@@ -64,7 +64,7 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
     say(f"wrote {len(rows)} rows to {output}")
 
 
-def _with_what_was_given(rows: NewRows, answers: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+def _with_input_columns(rows: NewRows, answers: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
     """Row numbers and the columns that the model does not use, then its answers; no name stands twice."""
     columns: dict[str, Sequence[str]] = {ROW: [str(number + 1) for number in range(len(rows))]}
     columns |= {name: rows.text(name) for name in rows.extra if name not in answers and name != ROW}

@@ -43,7 +43,7 @@ def run_command(
     """
     from dataclasses import replace
 
-    from mlcli.cli._running import Manner, run_and_show
+    from mlcli.cli._running import RunOptions, run_and_show
     from mlcli.experiment.spec.file import read_experiment
 
     experiments = [replace(read_experiment(spec), shortcuts=not no_shortcut) for spec in specs]
@@ -52,7 +52,7 @@ def run_command(
     run_and_show(
         experiments,
         place_of=lambda one: store or _beside(one),
-        manner=Manner(jobs, fresh, retry),
+        options=RunOptions(jobs, fresh, retry),
         classes=classes,
         as_json=as_json,
     )

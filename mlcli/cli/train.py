@@ -51,7 +51,7 @@ def train_command(
     """
     from mlcli.cli._console import say, show, show_json
     from mlcli.data.dataset import Dataset
-    from mlcli.experiment.run.judge import train
+    from mlcli.experiment.run.learner import train
     from mlcli.report.trained import trained_as_json, trained_of
 
     if output is not None:
@@ -75,7 +75,7 @@ def train_command(
 def _cell(data: str, model: str, params: list[str], target: str | None, task: str | None, seed: int) -> Cell:
     """The one cell of the model, with the steps that it needs, planned as in an experiment."""
     from mlcli.core.errors import UsageError
-    from mlcli.experiment.spec.cells import UNDEMANDING, DataSpec, Experiment, ProtocolSpec
+    from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment
     from mlcli.experiment.spec.model_text import models_from_text
     from mlcli.experiment.spec.plan import plan
 
@@ -86,8 +86,7 @@ def _cell(data: str, model: str, params: list[str], target: str | None, task: st
         raise UsageError(
             f"{model} has learned already", hint="ask it with mlcli predict, or judge it with mlcli eval"
         )
-    anything_splits = ProtocolSpec(UNDEMANDING)
-    cells = plan(Experiment((DataSpec(data, target, task),), models, anything_splits, seed=seed))
+    cells = plan(Experiment((DataSpec(data, target, task),), models, FEW_ROWS, seed=seed))
     cell = next(cell for cell in cells if cell.model.use == models[0].use)
     if cell.skipped:
         raise UsageError(cell.skipped)

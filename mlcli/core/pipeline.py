@@ -65,13 +65,13 @@ class Pipeline(Model):
         return prepared
 
     @property
-    def may_hold_out(self) -> bool:
+    def has_closed_form(self) -> bool:
         """Whether the model may have answers to all parts of a round without being fitted to each."""
         return type(self.model).held_out is not Model.held_out
 
     def held_out(self, data: Any, round_: Round, steps: tuple[Step, ...] = ()) -> HeldOut | None:
         """The model's answers to every part at once, the steps learned anew for each; None: fit."""
-        if not self.may_hold_out or len(getattr(data, "unlabelled", None) or ()):
+        if not self.has_closed_form or len(getattr(data, "unlabelled", None) or ()):
             return None
         held: HeldOut | None = self.model.held_out(data, round_, (*steps, *self.steps))
         return None if held is None else refusing_not_finite(held, round_)

@@ -75,7 +75,7 @@ def _at_once(metric: Metric, splits: Sequence[Answers]) -> Summary:
         None,
         values,
         marks,
-        lambda: INTERVALS_AT_ONCE[form_for(metric, answers)](metric, answers, value),
+        lambda: INTERVALS_POOLED[form_for(metric, answers)](metric, answers, value),
     )
 
 
@@ -160,7 +160,7 @@ def _of_one_fit(metric: Metric, answers: Answers, value: float) -> Interval:
     return Interval(None, None, "none: it is of the fit, which no judged row changes")
 
 
-INTERVALS_AT_ONCE: dict[Form, Callable[[Metric, Answers, float], Interval]] = {
+INTERVALS_POOLED: dict[Form, Callable[[Metric, Answers, float], Interval]] = {
     "share of rows": _wilson,
     "mean of rows": _t_over_rows,
     "mean of units": _t_over_units,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Cell
-from mlcli.experiment.spec.labels import told_apart
+from mlcli.experiment.spec.labels import distinct_labels
 from mlcli.report.document import Block, Content, Document, Grid, Sentence, grid, notes
 from mlcli.report.document import Cell as Shown
 from mlcli.report.numbers import counted
@@ -30,7 +30,7 @@ def plan_of(cells: Sequence[Cell]) -> Document:
 
 def _group(cells: Sequence[Cell]) -> Iterator[Block]:
     yield from opening(cells)
-    names = told_apart([cell.model for cell in cells])
+    names = distinct_labels([cell.model for cell in cells])
     yield _grid(cells, names)
     yield notes(
         *(f"{name} is skipped: {cell.skipped}" for name, cell in zip(names, cells, strict=True) if cell.skipped),

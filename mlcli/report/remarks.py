@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 from mlcli.core.params import settings
 from mlcli.core.registry import MODELS, STEPS, Catalogue
+from mlcli.experiment.run.learner import with_nested_steps
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult, ModelSpec, StepSpec
-from mlcli.experiment.spec.inside import Value, all_inside, as_run, flat, ids_in, models_in
-from mlcli.experiment.spec.labels import said
+from mlcli.experiment.spec.labels import Value, as_typed, flat_parameters, ids_in, models_in, nested_models
 from mlcli.metrics.base import Summary
 from mlcli.report.document import Notes, notes
 from mlcli.report.numbers import fixed
@@ -44,18 +44,20 @@ def remarks_on(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
 
 def steps_of(cell: Cell) -> str:
     """The steps of a cell in order, then those before the models inside its model; or nothing."""
-    known = not cell.skipped and cell.model.use in MODELS and any(all_inside(cell.model.params))
-    run = as_run(cell.model, cell.steps, cell.kind, cell.dataset.schema) if known else cell.model
+    known = not cell.skipped and cell.model.use in MODELS and any(nested_models(cell.model.params))
+    run = with_nested_steps(cell.model, cell.steps, cell.kind, cell.dataset.schema) if known else cell.model
     inside = (
-        f"{ARROW.join(map(_step, one.steps))} in {one.start[:-1]}" for one in all_inside(run.params) if one.steps
+        f"{ARROW.join(map(_step, one.steps))} in {one.start[:-1]}"
+        for one in nested_models(run.params)
+        if one.steps
     )
     return "; ".join(filter(None, (ARROW.join(map(_step, cell.steps)), *inside)))
 
 
 def settings_of(asked: ModelSpec | StepSpec, catalogue: Catalogue) -> str:
     """The parameters of a model or step, and of models inside it, that are not at their defaults."""
-    chosen = (one for one in flat(asked.use, asked.params) if one.value != _default(one, catalogue))
-    return ", ".join(f"{one.path}={said(one.value)}" for one in chosen)
+    chosen = (one for one in flat_parameters(asked.use, asked.params) if one.value != _default(one, catalogue))
+    return ", ".join(f"{one.path}={as_typed(one.value)}" for one in chosen)
 
 
 def _default(one: Value, catalogue: Catalogue) -> Any:

@@ -11,7 +11,7 @@ from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import AS_SAVED, DatasetFacts
 from mlcli.experiment.spec.cells import Cell as ExperimentCell
-from mlcli.experiment.spec.labels import said, told_apart
+from mlcli.experiment.spec.labels import as_typed, distinct_labels
 from mlcli.metrics.pooling import joined
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
 from mlcli.report.document import Block, Document, Heading, Notes, Sentence, notes
@@ -113,7 +113,9 @@ def protocol_words(cell: ExperimentCell) -> str:
     """The protocol with its settings."""
     if cell.protocol.use == AS_SAVED:
         return "saved models are asked about all rows as they are"
-    settings = ", ".join(f"{name.replace('_', ' ')} {said(value)}" for name, value in cell.protocol.params.items())
+    settings = ", ".join(
+        f"{name.replace('_', ' ')} {as_typed(value)}" for name, value in cell.protocol.params.items()
+    )
     return f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
 
 
@@ -155,4 +157,4 @@ def _stands_beside(one: Scored) -> bool:
 
 def names_of(group: Sequence[Scored]) -> dict[Scored, str]:
     """The name of each row: its label, with what tells it from others of the same label."""
-    return dict(zip(group, told_apart([one.result.cell.model for one in group]), strict=True))
+    return dict(zip(group, distinct_labels([one.result.cell.model for one in group]), strict=True))

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
-from mlcli.experiment.run.split_results import TRAINING, Together, each
+from mlcli.experiment.run.split_results import TRAINING, RoundResult, each
 from mlcli.experiment.spec.cells import CellResult
 from mlcli.metrics import rounds
 from mlcli.metrics.base import Metric, Summary
@@ -86,7 +86,7 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
 
 def _training(result: CellResult, metrics: Sequence[Metric]) -> dict[str, float]:
     """The mean of each metric over the training rows of the splits, where it is defined in all."""
-    if isinstance(result.splits, Together):
+    if isinstance(result.splits, RoundResult):
         return {}
     learned = [split.answers[TRAINING] for split in result.splits if TRAINING in split.answers]
     scores = {metric.name: [metric.compute(answers) for answers in learned] for metric in metrics if learned}

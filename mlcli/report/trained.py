@@ -7,7 +7,7 @@ from typing import Any
 from mlcli.core.explanation import findings_of
 from mlcli.core.findings import as_json
 from mlcli.core.registry import MODELS
-from mlcli.experiment.run.judge import Trained
+from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.spec.cells import Cell
 from mlcli.report.as_json import cell_as_json, plain
 from mlcli.report.document import Document, Heading, Notes, Sentence

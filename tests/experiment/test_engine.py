@@ -11,7 +11,8 @@ import pytest
 
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.findings import Lines
-from mlcli.experiment.run.judge import KEPT_LINES, Outcome, judge, train
+from mlcli.experiment.run.judge import KEPT_LINES, Outcome, judge
+from mlcli.experiment.run.learner import train
 from mlcli.experiment.run.preparation import Preparation
 from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec
 from mlcli.tasks.classification import LabelAnswers
@@ -131,11 +132,11 @@ def test_blocks_cover_what_is_missing_and_end_where_they_always_end(splits: int)
     data = toy.dataset(rows=max(splits, 2) * 2)
     repeated = ProtocolSpec("repeated-holdout", {"repeats": splits})
     made = Preparation().ready(toy.cell(data=data, protocol=repeated))
-    whole = list(made.blocks([True] * splits))
-    assert [index for first, count in whole for index in range(first, first + count)] == list(range(splits))
-    rest = list(made.blocks([False] + [True] * (splits - 1)))
-    assert [index for first, count in rest for index in range(first, first + count)] == list(range(1, splits))
-    assert set(rest) - set(whole) <= {(1, whole[0][1] - 1)}
+    whole = made.blocks([True] * splits)
+    assert [index for first, count, _ in whole for index in range(first, first + count)] == list(range(splits))
+    rest = made.blocks([False] + [True] * (splits - 1))
+    assert [index for first, count, _ in rest for index in range(first, first + count)] == list(range(1, splits))
+    assert set(rest) - set(whole) <= {(1, whole[0].splits - 1, False)}
 
 
 def test_training_learns_from_every_row() -> None:

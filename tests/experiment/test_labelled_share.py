@@ -15,7 +15,8 @@ from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.data.load import load
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.judge import judge, train
+from mlcli.experiment.run.judge import judge
+from mlcli.experiment.run.learner import train
 from mlcli.experiment.run.preparation import Preparation, ReadyCell
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan

@@ -21,8 +21,8 @@ from mlcli.core.state import packed
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.judge import train
-from mlcli.experiment.saved.fingerprints import fingerprints_of
+from mlcli.experiment.run.learner import train
+from mlcli.experiment.saved.alignment import fingerprints_of
 from mlcli.experiment.saved.model_file import (
     FORMAT_VERSION,
     _digest,

@@ -13,9 +13,9 @@ import pytest
 
 from mlcli.core.errors import ModelFileError
 from mlcli.experiment.run.batch import run, workers_for
-from mlcli.experiment.run.fork_workers import packed
-from mlcli.experiment.run.ledger import Progress
+from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.run.pool import Pool
+from mlcli.experiment.run.workers import packed
 from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec
 from mlcli.experiment.store.store import Store
 from tests.experiment import toy
@@ -74,7 +74,7 @@ def test_new_processes_that_are_not_needed_after_all_leave_in_silence(
     another_thread: None, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with Pool(2) as pool:
-        assert not pool.comes_at_once
+        assert not pool.forks
         pool.call()
         assert not pool.ready
     assert not pool.called
@@ -189,15 +189,15 @@ def test_ctrl_c_keeps_what_is_done_and_the_rest_runs_next_time(fits: Path, store
 
 def test_progress_counts_splits_and_names_the_cell_that_moved(plugin: Path, store: Store) -> None:
     run([toy.cell()], store=store)
-    told: list[Progress] = []
+    told: list[BatchProgress] = []
     run([toy.cell(label="again"), toy.troubled("refuses", label="bad")], store=store, on_progress=told.append)
-    assert told[0] == Progress(5, 10, 5, 1, 2, "toy", "again", "done")
-    assert told[-1] == Progress(10, 10, 5, 2, 2, "toy", "bad", "failed")
+    assert told[0] == BatchProgress(5, 10, 5, 1, 2, "toy", "again", "done")
+    assert told[-1] == BatchProgress(10, 10, 5, 2, 2, "toy", "bad", "failed")
     assert [one.done_splits for one in told] == sorted(one.done_splits for one in told)
 
 
 def test_a_cell_that_has_failed_is_counted_once_whatever_else_comes_back(plugin: Path, store: Store) -> None:
-    told: list[Progress] = []
+    told: list[BatchProgress] = []
     cells = [toy.troubled("refuses", "always", seed=seed) for seed in (1, 2)]
     run(cells, store=store, jobs=2, patience=AT_ONCE, on_progress=told.append)
     assert [one.status for one in told].count("failed") == 2

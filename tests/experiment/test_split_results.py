@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.answers import Header
-from mlcli.experiment.run.split_results import Found, SplitResult, Together, each, folds_of
+from mlcli.experiment.run.split_results import JudgedSplits, RoundResult, SplitResult, each, folds_of
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
@@ -14,7 +14,7 @@ from mlcli.tasks.regression import ValueAnswers
 FIELDS = ("index", "label", "train_rows", "fit_seconds", "predict_seconds", "seconds", "warnings", "route")
 
 
-def together() -> Together:
+def round_result() -> RoundResult:
     """Three splits that judge 2, 0 and 1 rows."""
     answers = LabelAnswers(
         header=Header(rows=np.array([4, 7, 2])),
@@ -24,10 +24,12 @@ def together() -> Together:
         probabilities=np.array([[0.2, 0.8], [0.5, 0.5], [0.9, 0.1]]),
     )
     folds = folds_of(5, [2, 0, 1])
-    return Together(5, ["one", "two", "three"], [8, 10, 9], [2, 0, 1], answers.judged_in(folds), 0.25, "by heart")
+    return RoundResult(
+        5, ["one", "two", "three"], [8, 10, 9], [2, 0, 1], answers.judged_in(folds), 0.25, "by heart"
+    )
 
 
-def one_by_one(splits: Together) -> tuple[SplitResult, ...]:
+def one_by_one(splits: RoundResult) -> tuple[SplitResult, ...]:
     """The same with every split written out."""
     rows: list[slice] = [slice(0, 2), slice(2, 2), slice(2, 3)]
     return tuple(
@@ -45,7 +47,7 @@ def assert_same(some: SplitResult, other: SplitResult) -> None:
 
 
 def test_each_split_is_what_it_would_be_alone() -> None:
-    splits = together()
+    splits = round_result()
     expected = one_by_one(splits)
     assert len(splits) == 3
     folds = [split.answers["test"].arrays()["header.fold"].tolist() for split in splits]
@@ -60,14 +62,14 @@ def test_each_split_is_what_it_would_be_alone() -> None:
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_field_of_every_split_needs_no_splits(field: str) -> None:
-    splits = together()
+    splits = round_result()
     assert list(each(splits, field)) == list(each(one_by_one(splits), field))
 
 
 def test_they_are_stored_as_one_and_come_back() -> None:
-    splits = together()
+    splits = round_result()
     back = decoded(encoded(splits), LabelAnswers)
-    assert isinstance(back, Together)
+    assert isinstance(back, RoundResult)
     for some, other in zip(back, splits, strict=True):
         assert_same(some, other)
     assert len(encoded(splits)) < len(encoded(one_by_one(splits)))
@@ -80,22 +82,22 @@ def test_thousands_of_splits_make_a_small_payload() -> None:
         truth=np.zeros(n),
         predicted=np.zeros(n),
     )
-    splits = Together(0, [f"row {row + 1}" for row in range(n)], [n - 1] * n, [1] * n, zeros, 0.0, "")
+    splits = RoundResult(0, [f"row {row + 1}" for row in range(n)], [n - 1] * n, [1] * n, zeros, 0.0, "")
     assert len(encoded(splits)) < 15 * n
 
 
 def test_what_is_found_of_a_cell_stays_together_or_is_put_in_order() -> None:
-    splits = together()
-    found = Found()
-    found.add(())
-    found.add(splits)
-    assert found.all() is splits
-    assert not found.has_first(1)
-    assert [split.index for split in found.first(6)] == [5]
+    splits = round_result()
+    judged = JudgedSplits()
+    judged.add(())
+    judged.add(splits)
+    assert judged.all() is splits
+    assert not judged.has_first(1)
+    assert [split.index for split in judged.first(6)] == [5]
     before = tuple(SplitResult(index, "", 0, {}, 0.0, 0.0) for index in (3, 4, 0, 1, 2))
-    found.add(before)
-    assert found.has_first(8)
-    assert len(found) == 8
-    assert [index in found for index in (7, 8)] == [True, False]
-    assert [split.index for split in found.all()] == list(range(8))
-    assert [split.index for split in found.first(4)] == [0, 1, 2, 3]
+    judged.add(before)
+    assert judged.has_first(8)
+    assert len(judged) == 8
+    assert [index in judged for index in (7, 8)] == [True, False]
+    assert [split.index for split in judged.all()] == list(range(8))
+    assert [split.index for split in judged.first(4)] == [0, 1, 2, 3]

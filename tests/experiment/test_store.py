@@ -16,7 +16,7 @@ from mlcli.core.answers import Coordinate, Header
 from mlcli.core.errors import ExitCode, StoreError, UsageError
 from mlcli.core.findings import Bars, Lines, Table
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.ledger import Progress
+from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import CellResult, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.facts import facts_of_cell, facts_of_dataset
@@ -122,7 +122,7 @@ def test_two_who_run_the_same_at_once_share_their_cells_and_both_runs_are_whole(
     results: list[CellResult] = []
     with Store.open(store.path) as other:
 
-        def interrupt(progress: Progress) -> None:
+        def interrupt(progress: BatchProgress) -> None:
             if not results:
                 results.extend(run(cells, store=other, jobs=1))
                 other.add("a newer key", toy.cell(), 5)

@@ -1,25 +1,30 @@
-"""One cell on its way: its answers so far, what is missing, and how it ended."""
+"""One cell on its way: its answers so far, what is missing and how long that may take, and how it ended."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, isfinite
 
 from mlcli.experiment.run.judge import Failure, Outcome
-from mlcli.experiment.run.preparation import Piece, ReadyCell
-from mlcli.experiment.run.split_results import Found, each
+from mlcli.experiment.run.preparation import BlockRange, ReadyCell
+from mlcli.experiment.run.split_results import JudgedSplits, each
 from mlcli.experiment.spec.cells import Cell, CellResult
+
+MIN_SPLITS = 2
+"""How many splits of a method tell how long others take."""
 
 
 @dataclass(eq=False)
-class Course:
+class CellProgress:
     """One cell on its way: ``status`` is empty until it has ended."""
 
     cell: Cell
-    made: ReadyCell | None = None
+    ready: ReadyCell | None = None
     key: str = ""
     id: int = 0
-    found: Found = field(default_factory=Found)
+    judged: JudgedSplits = field(default_factory=JudgedSplits)
     failure: Failure | None = None
     status: str = ""
     why: str = ""
@@ -35,27 +40,40 @@ class Course:
     """The seconds of its quickest split."""
     suspect: bool = False
     """Whether it may bring its process down."""
-    shortcut_tried: bool = False
-    """Whether all splits were asked at once already."""
+    closed_form_tried: bool = False
 
     @property
     def total(self) -> int:
         """How many splits it has."""
-        return len(self.made.splits) if self.made else 0
+        return len(self.ready.splits) if self.ready else 0
 
     @property
     def settled(self) -> int:
         """How many splits need no more work."""
-        return self.total if self.status else len(self.found)
+        return self.total if self.status else len(self.judged)
 
-    def blocks(self) -> list[Piece]:
-        """What is still to be judged: all splits at once where that is worth a try, or else block by block."""
-        if self.made is None or self.status:
+    @property
+    def has_budget(self) -> bool:
+        """Whether it runs in a child that is killed when its seconds are over."""
+        return self.cell.budget is not None
+
+    @property
+    def ordinary(self) -> bool:
+        """Whether it may run in this process or in a pool: no budget, and no suspicion."""
+        return not (self.has_budget or self.suspect)
+
+    @property
+    def size(self) -> int:
+        """Rows × columns of its dataset."""
+        return len(self.cell.dataset) * len(self.cell.dataset.schema.fields)
+
+    def blocks(self) -> list[BlockRange]:
+        """What is still to be judged: the closed form where that is worth a try, or else block by block."""
+        if self.ready is None or self.status:
             return []
-        if self.made.may_be_answered_at_once and not self.shortcut_tried:
-            return [self.made.everything]
-        missing = [index not in self.found for index in range(self.total)]
-        return [Piece(*block) for block in self.made.blocks(missing)]
+        if self.ready.has_closed_form and not self.closed_form_tried:
+            return [self.ready.everything]
+        return self.ready.blocks([index not in self.judged for index in range(self.total)])
 
     def wants(self, first: int) -> bool:
         """Whether a block is still of use: not beyond the first split that has failed."""
@@ -67,17 +85,14 @@ class Course:
 
     def add(self, outcome: Outcome) -> None:
         """Take what came of a block; the first failing split of the cell is the one that is named."""
-        self.untouched, self.shortcut_tried = False, True
-        self.found.add(outcome.results)
+        self.untouched, self.closed_form_tried = False, True
+        self.judged.add(outcome.results)
         self.quickest = min([self.quickest, *each(outcome.results, "seconds")])
         failed = outcome.failure
         if failed and (self.failure is None or failed.index < self.failure.index):
             self.failure = failed
-        needed = self.total if self.failure is None else self.failure.index
-        if self.found.has_first(needed):
-            self._close()
-
-    def _close(self) -> None:
+        if not self.judged.has_first(self._needed):
+            return
         if self.failure is None:
             self.end("done")
         else:
@@ -85,15 +100,70 @@ class Course:
 
     def result(self, cell: Cell) -> CellResult:
         """What came of it, for a cell that asks for the same."""
-        last = self.total if self.failure is None else self.failure.index
         return CellResult(
             cell=cell,
             status=self.status,
             why=self.why,
-            splits=self.found.first(last),
-            pooled=self.made.pooled if self.made else False,
+            splits=self.judged.first(self._needed),
+            pooled=self.ready.pooled if self.ready else False,
             stored=self.untouched and bool(self.key),
             notes=self.notes,
             key=self.key,
             trace=self.trace,
         )
+
+    @property
+    def _needed(self) -> int:
+        """How many splits make it whole: those before the first that has failed, or all."""
+        return self.total if self.failure is None else self.failure.index
+
+
+def seconds_per_split(all_progress: Sequence[CellProgress]) -> Mapping[CellProgress, float]:
+    """A guess for each cell: its own quickest split, or that of its method by rows × columns, or infinite.
+
+    The first split of a method may have loaded and compiled what it needs, so that one alone tells nothing.
+    """
+    counts: Counter[str] = Counter()
+    rates: dict[str, float] = defaultdict(lambda: inf)
+    for progress in all_progress:
+        method = progress.cell.model.use
+        counts[method] += len(progress.judged)
+        rates[method] = min(rates[method], progress.quickest / progress.size)
+    return {
+        progress: _guess(progress, rates) if counts[progress.cell.model.use] >= MIN_SPLITS else inf
+        for progress in all_progress
+    }
+
+
+def _guess(progress: CellProgress, rates: Mapping[str, float]) -> float:
+    return progress.quickest if progress.judged else rates[progress.cell.model.use] * progress.size
+
+
+def longest_first(all_progress: Sequence[CellProgress]) -> list[CellProgress]:
+    """Cells in closed form, then by how long a block may take; unknown ones first. It changes no result."""
+    guess = seconds_per_split(all_progress)
+
+    def order(progress: CellProgress) -> tuple[bool, float]:
+        blocks = progress.blocks()
+        longest = max((block.splits for block in blocks), default=0)
+        return not any(block.closed_form for block in blocks), -guess[progress] * longest
+
+    return sorted(all_progress, key=order)
+
+
+def seconds_left(all_progress: Sequence[CellProgress], unknown: float) -> float:
+    """How long all that is waiting may take; ``unknown`` stands for a cell of which nothing is known."""
+    guess = seconds_per_split(all_progress)
+    waiting = [progress for progress in all_progress if progress.ready is not None and not progress.status]
+    return sum(
+        guess[progress] * (progress.total - progress.settled) if isfinite(guess[progress]) else unknown
+        for progress in waiting
+    )
+
+
+def largest_of_each_method(all_progress: Iterable[CellProgress]) -> list[CellProgress]:
+    """The cell of each method with the largest table: from small ones little can be told of large ones."""
+    chosen: dict[str, CellProgress] = {}
+    for progress in sorted(all_progress, key=lambda progress: progress.size, reverse=True):
+        chosen.setdefault(progress.cell.model.use, progress)
+    return list(chosen.values())

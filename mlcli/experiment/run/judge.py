@@ -1,32 +1,39 @@
-"""From splits to answers: let a model learn, ask it about every judged part, and note what went wrong."""
+"""From splits to answers: let a model learn and ask it split by split, or take its closed form over all splits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
+from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.errors import MlcliError
 from mlcli.core.explanation import findings_of
 from mlcli.core.findings import shortened
-from mlcli.core.learning import judged, settle
+from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.learning import answers_of, ask, judged
+from mlcli.core.limits import all_moderate
 from mlcli.core.pipeline import Pipeline
-from mlcli.core.threads import cores, cores_for_a_fit, one_blas_thread
-from mlcli.data.dataset import Dataset
+from mlcli.core.tables import Flags
+from mlcli.core.threads import one_blas_thread
 from mlcli.engines.origins import remember_origin
-from mlcli.experiment.run.captured_warnings import heard
-from mlcli.experiment.run.extras import answers_by_stage, training_answers
-from mlcli.experiment.run.learner import Learner
+from mlcli.experiment.run.learner import Learner, captured_warnings
 from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.split_results import TRAINING, SplitResult, Together
-from mlcli.experiment.spec.cells import ModelSpec, StepSpec
-from mlcli.experiment.spec.inside import as_run
+from mlcli.experiment.run.split_results import JUDGED, TRAINING, RoundResult, SplitResult, folds_of
+from mlcli.experiment.spec.cells import Stages
 from mlcli.protocols._base import Split
+from mlcli.protocols._parts import Parts
 from mlcli.tasks.table import kind_named
 
 KEPT_LINES = 40
 """How many rows or lines of a finding are kept of what the model of one split says of itself."""
+MANTISSAS = (1, 2, 3, 5, 7)
+"""Stages are closer where a fit begins: 1, 2, 3, 5, 7, 10, 20, ...; they are the same for fits of any length."""
+MOST_REFUSED = 0.1
+"""If a larger share of the parts must be fitted after all, everything is."""
 
 
 @dataclass(frozen=True)
@@ -46,57 +53,27 @@ class Outcome:
     failure: Failure | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """A pipeline that has learned from all rows of a dataset, and what was said meanwhile."""
-
-    pipeline: Pipeline
-    rows: Any
-    warnings: tuple[str, ...]
-    seconds: float
-
-
 def judge(block: Block) -> Outcome:
-    """Learn and answer split by split, up to the first that fails; or all at once, where that is asked for.
+    """Learn and answer split by split, up to the first that fails; or in closed form, where that is asked for.
 
-    A block to be answered at once comes back empty if it cannot be: then its splits must be judged one by one.
+    A block to be answered in closed form comes back empty if it cannot be: then its splits must be judged.
     """
     results: list[SplitResult] = []
     with one_blas_thread():
-        known = _known_at_once(block) if block.at_once else [None] * len(block.splits)
-        if isinstance(known, Together):
-            return Outcome(known)
-        for place, result in enumerate(known):
+        answered = (closed_form_results(block) or ()) if block.closed_form else [None] * len(block.splits)
+        if isinstance(answered, RoundResult):
+            return Outcome(answered)
+        for place, result in enumerate(answered):
             try:
                 results.append(result or _judged(block, block.first + place, block.splits[place]))
             except (Exception, SystemExit) as problem:
-                why = f"{block.splits[place].label}: {in_words(problem)}"
+                why = f"{block.splits[place].label}: {message_of(problem)}"
                 return Outcome(tuple(results), Failure(block.first + place, why, trace_of(problem)))
     return Outcome(tuple(results))
 
 
-def _known_at_once(block: Block) -> Sequence[SplitResult | None]:
-    """What a shortcut answers of all splits, with gaps where it does not; nothing if it is not to be taken."""
-    from mlcli.experiment.run.closed_form import answered
-
-    return answered(block) or ()
-
-
-def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, ...], seed: int) -> Trained:
-    """Let a model learn from all rows of a dataset that its kind of task learns from."""
-    data = kind_named(kind).container.from_table(dataset.table, dataset.schema)
-    rows = data.to_learn_from()
-    learner = Learner(dataset.content, as_run(model, steps, kind, dataset.schema), steps, seed)
-    with one_blas_thread(), cores_for_a_fit(cores()), heard() as said:
-        started = perf_counter()
-        pipeline = learner.learned(rows, "all")
-        settle(pipeline, rows, data)
-        seconds = perf_counter() - started
-    return Trained(pipeline, rows, tuple(said), seconds)
-
-
-def in_words(problem: BaseException, whose: str = "the method") -> str:
-    """What went wrong; a problem that was not foreseen is a bug of somebody's."""
+def message_of(problem: BaseException, whose: str = "the method") -> str:
+    """What went wrong, in words; a problem that was not foreseen is a bug of somebody's."""
     if isinstance(problem, MlcliError):
         return str(problem)
     if isinstance(problem, MemoryError):
@@ -112,16 +89,17 @@ def trace_of(problem: BaseException) -> str:
 
 
 def _judged(block: Block, index: int, split: Split) -> SplitResult:
-    with heard() as said:
+    with captured_warnings() as warned:
         train_rows = _training_rows(block.rows, split)
         started = perf_counter()
         pipeline = block.learner.learned(train_rows, index)
         fitted = perf_counter()
         answers = dict(judged(pipeline, block.rows, split, kind_named(block.rows.kind).parts))
         answered = perf_counter()
-        stages = answers_by_stage(pipeline, block, split, answers)
+        stages = _answers_by_stage(pipeline, block, split, answers[JUDGED])
         if block.learner.training:
-            answers[TRAINING] = training_answers(pipeline, train_rows)
+            with captured_warnings():  # what is warned of about rows that were learned from concerns nobody
+                answers[TRAINING] = ask(pipeline, train_rows)
         explanation = tuple(shortened(one, KEPT_LINES) for one in findings_of(pipeline.explain()))
     return SplitResult(
         index=index,
@@ -130,7 +108,7 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         answers={part: of_part.judged_in(index) for part, of_part in answers.items()},
         fit_seconds=fitted - started,
         predict_seconds=answered - fitted,
-        warnings=tuple(said),
+        warnings=tuple(warned),
         explanation=explanation,
         coordinate=split.coordinate,
         stages=tuple((at, of_stage.judged_in(index)) for at, of_stage in stages),
@@ -144,3 +122,84 @@ def _training_rows(rows: Any, split: Split) -> Any:
     taken = rows.take(split.train)
     remember_origin(taken.table, rows.table, split.train)
     return taken
+
+
+def _answers_by_stage(
+    pipeline: Pipeline, block: Block, split: Split, last: Answers
+) -> list[tuple[Coordinate, Answers]]:
+    """What a fitted model would have answered had its fit stopped earlier, and what it answers."""
+    model, asked = pipeline.final, block.learner.stages
+    count = model.stages() if asked else 0
+    if not count:
+        return []
+    rows, at = block.rows.take(split.test), stages_among(asked, count)
+    predictions = model.staged(pipeline.prepared(rows.table), at)
+    answers = [rows.base.answers_with(model, rows, predicted) for predicted in predictions]
+    staged = zip([*at, count], [*answers, last], strict=True)
+    return [(Coordinate(model.stage_name, stage), of_stage) for stage, of_stage in staged]
+
+
+def stages_among(asked: Stages, count: int) -> list[int]:
+    """The stages before the last of so many that are to be answered at."""
+    if asked is True:
+        powers = 10 ** np.arange(len(str(count)))
+        wanted = np.outer(powers, MANTISSAS).ravel().tolist()
+    elif isinstance(asked, int):
+        wanted = np.linspace(1, count, asked).round().astype(int).tolist()
+    else:
+        wanted = list(asked)
+    return sorted({stage for stage in wanted if stage < count})
+
+
+def closed_form_results(block: Block) -> Sequence[SplitResult | None] | None:
+    """Every split of a cell, None where it must be fitted after all; None if the closed form is not to be taken.
+
+    Which splits it answers follows from the rows, the splits and the method alone.
+    """
+    learner, splits = block.learner, block.splits
+    if not (isinstance(learner, Learner) and isinstance(splits, Parts) and all_moderate(block.rows)):
+        return None
+    with captured_warnings() as warned:
+        rounds = list(_rounds(learner.pipeline(), block.rows, splits))
+    refused = [part for _, of_round in rounds for part in of_round.tolist()]
+    if warned or len(refused) < len(splits) or sum(refused) > MOST_REFUSED * len(splits):
+        return None
+    if len(rounds) == 1 and not any(refused):
+        return rounds[0][0]
+    results = (result for of_round, _ in rounds for result in of_round)
+    return [None if part else result for part, result in zip(refused, results, strict=True)]
+
+
+def _rounds(pipeline: Pipeline, rows: Any, splits: Parts) -> Iterator[tuple[RoundResult, Flags]]:
+    """The results of each round, and which parts of it are refused; up to the first that cannot be answered."""
+    parts = len(splits) // len(splits.rounds)
+    for first, part in zip(range(0, len(splits), parts), splits.rounds, strict=True):
+        round_ = Round(part, parts)
+        started = perf_counter()
+        held = _held_out(pipeline, rows, round_)
+        if held is None:
+            return
+        answers = answers_of(pipeline, rows, round_, held)
+        seconds = (perf_counter() - started) / parts
+        result = RoundResult(
+            first=first,
+            labels=splits.labels[first : first + parts],
+            train_rows=(len(part) - round_.sizes).tolist(),
+            sizes=round_.sizes.tolist(),
+            answers=_ordered(answers, round_).judged_in(folds_of(first, round_.sizes)),
+            seconds=seconds,
+            route=held.route,
+        )
+        yield result, held.refused
+
+
+def _held_out(pipeline: Pipeline, rows: Any, round_: Round) -> HeldOut | None:
+    """What the closed form says; whatever it cannot do is left to the plain loop, which says it in full."""
+    try:
+        return pipeline.held_out(rows, round_)
+    except (MlcliError, np.linalg.LinAlgError):
+        return None
+
+
+def _ordered(answers: Answers, round_: Round) -> Answers:
+    return answers if round_.one_by_one else answers.take(round_.judged)

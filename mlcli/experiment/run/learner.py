@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Any, ClassVar
 
-from mlcli.core.configuration import parts_of
-from mlcli.core.learning import learn
+from mlcli.core.configuration import parts_of, ready_for
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.insertion import after
+from mlcli.core.learning import learn, settle
 from mlcli.core.params import build, settings
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS, STEPS
+from mlcli.core.schema import Schema
 from mlcli.core.seeds import rng_for
+from mlcli.core.step import Step
+from mlcli.core.threads import cores, cores_for_a_fit, one_blas_thread
+from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import ModelSpec, Stages, StepSpec
+from mlcli.tasks.table import kind_named
 
-USUAL = {"shortcuts": True, "stages": False, "training": False}
+DEFAULTS = {"shortcuts": True, "stages": False, "training": False}
 """What is not in the identity of a learner."""
+NOT_FOR_USERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning)
+"""Warnings for programmers; all others are shown beside the results."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +44,12 @@ class Learner:
 
     def pipeline(self) -> Pipeline:
         """A fresh pipeline."""
-        steps = tuple(build(STEPS.load(step.use), step.params) for step in self.steps)
-        return Pipeline(steps=steps, model=build(MODELS.load(self.model.use), self.model.params))
+        return Pipeline(steps=_built(self.steps), model=build(MODELS.load(self.model.use), self.model.params))
 
     def identity(self) -> dict[str, Any]:
         """What is learned with, all parameters resolved, as plain values."""
-        asked = {name: getattr(self, name) for name in USUAL}
-        unusual = {name: value for name, value in asked.items() if value != USUAL[name]}
+        asked = {name: getattr(self, name) for name in DEFAULTS}
+        unusual = {name: value for name, value in asked.items() if value != DEFAULTS[name]}
         return {**_described(self.pipeline()), **unusual}
 
     def parts(self) -> Iterator[tuple[str, type]]:
@@ -46,10 +57,10 @@ class Learner:
         return parts_of(self.pipeline())
 
     @property
-    def may_hold_out(self) -> bool:
-        """Whether all splits may be answered at once."""
+    def has_closed_form(self) -> bool:
+        """Whether all splits may be answered in closed form."""
         fitted = bool(self.stages) or self.training
-        return self.shortcuts and not fitted and self.pipeline().may_hold_out
+        return self.shortcuts and not fitted and self.pipeline().has_closed_form
 
     def learned(self, rows: Any, split: int | str) -> Pipeline:
         """A pipeline that has learned from the training rows of a split."""
@@ -68,6 +79,7 @@ class SavedLearner:
     digest: str
     stages: ClassVar[Stages] = False
     training: ClassVar[bool] = False
+    has_closed_form: ClassVar[bool] = False
 
     def identity(self) -> dict[str, Any]:
         """What is asked, and a hash of everything that it has learned."""
@@ -77,14 +89,63 @@ class SavedLearner:
         """Every model and step in it, by id and class."""
         return parts_of(self.pipeline)
 
-    @property
-    def may_hold_out(self) -> bool:
-        """It has learned already."""
-        return False
-
     def learned(self, rows: Any, split: int | str) -> Pipeline:
         """The pipeline as it was saved."""
         return self.pipeline
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A pipeline that has learned from all rows of a dataset, and what was warned of meanwhile."""
+
+    pipeline: Pipeline
+    rows: Any
+    warnings: tuple[str, ...]
+    seconds: float
+
+
+def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, ...], seed: int) -> Trained:
+    """Let a model learn from all rows of a dataset that its kind of task learns from."""
+    data = kind_named(kind).container.from_table(dataset.table, dataset.schema)
+    rows = data.to_learn_from()
+    learner = Learner(dataset.content, with_nested_steps(model, steps, kind, dataset.schema), steps, seed)
+    with one_blas_thread(), cores_for_a_fit(cores()), captured_warnings() as warned:
+        started = perf_counter()
+        pipeline = learner.learned(rows, "all")
+        settle(pipeline, rows, data)
+        seconds = perf_counter() - started
+    return Trained(pipeline, rows, tuple(warned), seconds)
+
+
+def with_nested_steps(model: ModelSpec, steps: tuple[StepSpec, ...], kind: str, schema: Schema) -> ModelSpec:
+    """A model with every nested one behind the steps that it is run behind, of rows of a kind and schema."""
+    configured = build(MODELS.load(model.use), model.params)
+    if model.saved is not None or not configured.nested():
+        return model
+    before = _built(steps)
+    columns = after(before, kind_named(kind).container.columns_of(schema))
+    return replace(model, params=settings(ready_for(configured, columns, None if model.steps is None else before)))
+
+
+@contextmanager
+def captured_warnings() -> Iterator[list[str]]:
+    """What the body warns of, each sentence once, in order; the list is filled when the body ends."""
+    sentences: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for category in NOT_FOR_USERS:
+            warnings.simplefilter("ignore", category)
+        yield sentences
+    sentences += dict.fromkeys(map(_sentence, caught))
+
+
+def _sentence(warning: warnings.WarningMessage) -> str:
+    text = str(warning.message)
+    return text if issubclass(warning.category, MlcliWarning) else f"{warning.category.__name__}: {text}"
+
+
+def _built(steps: tuple[StepSpec, ...]) -> tuple[Step, ...]:
+    return tuple(build(STEPS.load(step.use), step.params) for step in steps)
 
 
 def _described(pipeline: Pipeline) -> dict[str, Any]:

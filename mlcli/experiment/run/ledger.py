@@ -8,8 +8,8 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from mlcli.core.errors import ModelFileError
-from mlcli.experiment.run.cell_progress import Course
-from mlcli.experiment.run.judge import Failure, Outcome, in_words, trace_of
+from mlcli.experiment.run.cell_progress import CellProgress
+from mlcli.experiment.run.judge import Failure, Outcome, message_of, trace_of
 from mlcli.experiment.run.preparation import Block, Preparation
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Progress:
+class BatchProgress:
     """How far a batch is, and the cell that has just moved."""
 
     done_splits: int
@@ -35,7 +35,7 @@ class Progress:
     """How that cell ended, or empty while it runs."""
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[BatchProgress], None]
 
 
 class Ledger:
@@ -55,146 +55,141 @@ class Ledger:
         self._cells = cells
         self._preparation = Preparation()
         self._splits_digests: dict[int, tuple[Sequence[Split], str]] = {}
-        by_key: dict[str, Course] = {}
-        self._course_of: list[Course] = []
+        by_key: dict[str, CellProgress] = {}
+        self._progress_of: list[CellProgress] = []
         for cell in cells:
-            course = self._prepared(cell)
-            if course.key not in by_key and course.key and store is not None:
-                self._recall(course, store, fresh=fresh, retry=retry)
-            self._course_of.append(by_key.setdefault(course.key, course) if course.key else course)
-        self.courses = list(dict.fromkeys(self._course_of))
-        self._totals = sum(course.total for course in self.courses), sum(course.stored for course in self.courses)
-        self._settled = dict.fromkeys(self.courses, 0)
+            progress = self._prepared(cell)
+            if progress.key not in by_key and progress.key and store is not None:
+                self._recall(progress, store, fresh=fresh, retry=retry)
+            self._progress_of.append(by_key.setdefault(progress.key, progress) if progress.key else progress)
+        self.all_progress = list(dict.fromkeys(self._progress_of))
+        self._total_splits = sum(progress.total for progress in self.all_progress)
+        self._stored_splits = sum(progress.stored for progress in self.all_progress)
+        self._settled = dict.fromkeys(self.all_progress, 0)
         self._done_splits = self._done_cells = 0
-        self._tell_of_the_stored()
+        for progress in self.all_progress:
+            if progress.status or progress.stored:
+                self._notify(progress)
 
     def results(self) -> list[CellResult]:
         """What came of every cell, in the order in which they were asked for."""
-        lost = [course.cell.label for course in self.courses if not course.status]
+        lost = [progress.cell.label for progress in self.all_progress if not progress.status]
         if lost:
             raise RuntimeError(f"cells were left without an end: {', '.join(lost)}")
-        return [course.result(cell) for cell, course in zip(self._cells, self._course_of, strict=True)]
+        return [progress.result(cell) for cell, progress in zip(self._cells, self._progress_of, strict=True)]
 
-    def made(self) -> list[object]:
+    def shared_objects(self) -> list[object]:
         """The tables, splits and learners of which all blocks are made."""
-        made = [course.made for course in self.courses if course.made is not None]
-        return [thing for one in made for thing in (one.rows, one.splits, one.learner)]
+        ready = [progress.ready for progress in self.all_progress if progress.ready is not None]
+        return [thing for one in ready for thing in (one.rows, one.splits, one.learner)]
 
-    def waiting(
-        self, which: Callable[[Course], bool], courses: Sequence[Course] | None = None
-    ) -> Iterator[tuple[Course, int, Block]]:
-        """The blocks that are missing, each made when it is asked for and only if it is still of use.
+    def waiting(self, cells: Sequence[CellProgress] | None = None) -> Iterator[tuple[CellProgress, int, Block]]:
+        """The missing blocks of ordinary cells (None: of all), each made when it is asked for if still of use."""
+        for progress in self.all_progress if cells is None else cells:
+            for block_range in progress.blocks() if progress.ordinary else []:
+                if progress.wants(block_range.first) and progress.ready is not None:
+                    yield progress, block_range.first, progress.ready.block(*block_range)
 
-        ``courses`` are cells in the order in which they are wanted; None: all, as they were asked for.
-        """
-        for course in self.courses if courses is None else courses:
-            for piece in course.blocks() if which(course) else []:
-                if course.wants(piece.first) and course.made is not None:
-                    yield course, piece.first, course.made.block(*piece)
-
-    def risk(self, course: Course | None) -> None:
+    def risk(self, progress: CellProgress | None) -> None:
         """Note that a cell runs in this very process (None: no longer), in case it brings the process down."""
         if self._store is not None:
-            self._store.put_risk(course.id if course else None)
+            self._store.put_risk(progress.id if progress else None)
 
-    def receive(self, course: Course, first: int, outcome: Outcome, payload: bytes | None = None) -> None:
+    def receive(self, progress: CellProgress, first: int, outcome: Outcome, payload: bytes | None = None) -> None:
         """Keep what came of a block, in memory and in the store; ``payload`` is the same, already encoded."""
-        if not course.wants(first):
+        if not progress.wants(first):
             return
-        course.add(outcome)
+        progress.add(outcome)
         if self._store is not None and outcome.results:
             seconds = sum(each(outcome.results, "seconds"))
             blob = encoded(outcome.results) if payload is None else payload
-            self._store.put_block(course.id, first, len(outcome.results), blob, seconds)
-        if course.status:
-            self._keep_ending(course)
-        self._tell(course)
+            self._store.put_block(progress.id, first, len(outcome.results), blob, seconds)
+        if progress.status:
+            self._keep_ending(progress)
+        self._notify(progress)
 
-    def end(self, course: Course, status: str, why: str) -> None:
+    def end(self, progress: CellProgress, status: str, why: str) -> None:
         """Close a cell that did not get to its end by itself."""
-        course.untouched = False
-        course.end(status, why)
-        self._keep_ending(course)
-        self._tell(course)
+        progress.untouched = False
+        progress.end(status, why)
+        self._keep_ending(progress)
+        self._notify(progress)
 
-    def _prepared(self, cell: Cell) -> Course:
-        course = Course(cell)
+    def _prepared(self, cell: Cell) -> CellProgress:
+        progress = CellProgress(cell)
         if cell.skipped:
-            course.end("skipped", cell.skipped)
-            return course
+            progress.end("skipped", cell.skipped)
+            return progress
         try:
-            course.made = self._preparation.ready(cell)
-            course.notes = course.made.notes
-            course.key = self._key(course) if self._store is not None else ""
+            progress.ready = self._preparation.ready(cell)
+            progress.notes = progress.ready.notes
+            progress.key = self._key(progress) if self._store is not None else ""
         except ModelFileError:
             raise
         except Exception as problem:
-            course.end("failed", in_words(problem, "the making of rows and splits"), trace_of(problem))
-        return course
+            progress.end("failed", message_of(problem, "the making of rows and splits"), trace_of(problem))
+        return progress
 
-    def _key(self, course: Course) -> str:
+    def _key(self, progress: CellProgress) -> str:
         from mlcli.experiment.store.keys import cell_key, splits_digest
 
-        assert course.made is not None
-        splits = course.made.splits
+        assert progress.ready is not None
+        splits = progress.ready.splits
         if id(splits) not in self._splits_digests:  # the splits are kept, so that no others get their id
             self._splits_digests[id(splits)] = (splits, splits_digest(splits))
-        return cell_key(course.cell, course.made, self._splits_digests[id(splits)][1])
+        return cell_key(progress.cell, progress.ready, self._splits_digests[id(splits)][1])
 
-    def _recall(self, course: Course, store: Store, *, fresh: bool, retry: bool) -> None:
+    def _recall(self, progress: CellProgress, store: Store, *, fresh: bool, retry: bool) -> None:
         """Take what the store has of a cell; a recorded ending stands unless there is a reason to try again."""
         enter = store.add if fresh else store.find_or_add
-        course.id = enter(course.key, course.cell, course.total)
-        stored = store.cell(course.id, course.cell.kind)
-        course.found.add(stored.splits)
-        course.quickest = min(each(stored.splits, "seconds"), default=inf)
-        course.stored, course.seconds = len(stored.splits), stored.seconds
+        progress.id = enter(progress.key, progress.cell, progress.total)
+        stored = store.cell(progress.id, progress.cell.kind)
+        progress.judged.add(stored.splits)
+        progress.quickest = min(each(stored.splits, "seconds"), default=inf)
+        progress.stored, progress.seconds = len(stored.splits), stored.seconds
         if stored.damaged:
-            course.notes = (*course.notes, f"damaged blocks of the store that were run again: {stored.damaged}")
-        self._recall_ending(course, stored, retry=retry)
+            progress.notes = (
+                *progress.notes,
+                f"damaged blocks of the store that were run again: {stored.damaged}",
+            )
+        self._recall_ending(progress, stored, retry=retry)
 
-    def _recall_ending(self, course: Course, stored: StoredCell, *, retry: bool) -> None:
-        if len(course.found) == course.total:
-            course.end("done")
+    def _recall_ending(self, progress: CellProgress, stored: StoredCell, *, retry: bool) -> None:
+        if len(progress.judged) == progress.total:
+            progress.end("done")
             return
         ending = stored.ending
-        course.suspect = stored.risky or (ending is not None and ending.status == "died")
-        if ending is not None and not stored.damaged and _stands(ending, course.cell, retry=retry):
-            course.end(ending.status, ending.why, ending.trace)
+        progress.suspect = stored.risky or (ending is not None and ending.status == "died")
+        if ending is not None and not stored.damaged and _stands(ending, progress.cell, retry=retry):
+            progress.end(ending.status, ending.why, ending.trace)
             if ending.split is not None:
-                course.failure = Failure(ending.split, ending.why, ending.trace)
+                progress.failure = Failure(ending.split, ending.why, ending.trace)
 
-    def _keep_ending(self, course: Course) -> None:
-        if self._store is None or not course.key:
+    def _keep_ending(self, progress: CellProgress) -> None:
+        if self._store is None or not progress.key:
             return
         from mlcli.experiment.store.store import Ending
 
-        split = course.failure.index if course.failure else None
-        ending = Ending(course.status, course.why, course.trace, split, course.cell.budget)
-        self._store.put_ending(course.id, ending)
+        split = progress.failure.index if progress.failure else None
+        ending = Ending(progress.status, progress.why, progress.trace, split, progress.cell.budget)
+        self._store.put_ending(progress.id, ending)
 
-    def _tell_of_the_stored(self) -> None:
-        for course in self.courses:
-            if course.status or course.stored:
-                self._tell(course)
-
-    def _tell(self, course: Course) -> None:
-        self._done_splits += course.settled - self._settled[course]
-        self._done_cells += bool(course.status)
-        self._settled[course] = course.settled
+    def _notify(self, progress: CellProgress) -> None:
+        self._done_splits += progress.settled - self._settled[progress]
+        self._done_cells += bool(progress.status)
+        self._settled[progress] = progress.settled
         if self._on_progress is None:
             return
-        total, stored = self._totals
         self._on_progress(
-            Progress(
+            BatchProgress(
                 done_splits=self._done_splits,
-                total_splits=total,
-                stored_splits=stored,
+                total_splits=self._total_splits,
+                stored_splits=self._stored_splits,
                 done_cells=self._done_cells,
-                total_cells=len(self.courses),
-                dataset=course.cell.dataset.name,
-                label=course.cell.label,
-                status=course.status,
+                total_cells=len(self.all_progress),
+                dataset=progress.cell.dataset.name,
+                label=progress.cell.label,
+                status=progress.status,
             )
         )
 

@@ -1,34 +1,58 @@
-"""Many cells at once: worker processes are handed blocks of splits, and give answers back as they come."""
+"""Many cells in parallel: worker processes are handed blocks of splits, and give answers back as they come."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
 from threading import active_count
 from typing import TYPE_CHECKING, Any, Self
 
+from mlcli.core.answers import Answers
+from mlcli.experiment.run.judge import Failure, Outcome, judge
 from mlcli.experiment.run.preparation import Block
+from mlcli.experiment.store.codec import decoded, encoded
 
 if TYPE_CHECKING:
-    from mlcli.experiment.run.fork_workers import Copies
-    from mlcli.experiment.run.process_workers import Newcomers
-    from mlcli.experiment.run.worker_result import Parcel
+    from mlcli.experiment.run.workers import ForkWorkers, ProcessWorkers
 
 
 class WorkerDiedError(Exception):
     """A worker has ended without an answer; which block did it is not known."""
 
 
+@dataclass(frozen=True, eq=False)
+class WorkerResult:
+    """The outcome of the block that begins with split ``first``: its answers as bytes, ready to be stored."""
+
+    first: int
+    payload: bytes
+    failure: Failure | None
+    is_empty: bool = False
+    """Whether the block was to be answered in closed form and could not be."""
+
+    def outcome(self, answers: type[Answers]) -> Outcome:
+        """What came of the block."""
+        return Outcome(decoded(self.payload, answers), self.failure)
+
+
+def worker_result(block: Block) -> WorkerResult:
+    """Judge a block where it lies, and encode the answers there too."""
+    outcome = judge(block)
+    is_empty = not outcome.results and outcome.failure is None
+    return WorkerResult(block.first, encoded(outcome.results), outcome.failure, is_empty)
+
+
 class Pool:
     """Up to ``jobs`` worker processes, called when they are needed and gone at the end.
 
-    ``known`` says which tables and splits the blocks will be of.
+    ``shared`` gives the tables, splits and learners of which the blocks will be.
     """
 
-    def __init__(self, jobs: int, known: Callable[[], Sequence[object]] = tuple) -> None:
+    def __init__(self, jobs: int, shared: Callable[[], Sequence[object]] = tuple) -> None:
         self.jobs = jobs
-        self._known = known
-        self._workers: Copies | Newcomers | None = None
+        self._shared = shared
+        self._workers: ForkWorkers | ProcessWorkers | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -37,7 +61,7 @@ class Pool:
         self._dismiss()
 
     @property
-    def comes_at_once(self) -> bool:
+    def forks(self) -> bool:
         """Whether workers would be copies of this process, with all that it has loaded by then.
 
         Linux promises that a copy can go on, if no other thread may have held a lock at that moment.
@@ -56,24 +80,24 @@ class Pool:
 
     def call(self) -> None:
         """Ask for workers, and do not wait."""
-        if self.comes_at_once:
-            from mlcli.experiment.run.fork_workers import Copies
+        if self.forks:
+            from mlcli.experiment.run.workers import ForkWorkers
 
-            self._workers = Copies(self.jobs, self._known())
+            self._workers = ForkWorkers(self.jobs, self._shared())
         else:
-            from mlcli.experiment.run.process_workers import Newcomers
+            from mlcli.experiment.run.workers import ProcessWorkers
 
-            self._workers = Newcomers(self.jobs)
+            self._workers = ProcessWorkers(self.jobs)
 
-    def judged(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, Parcel]]:
-        """Judge blocks; each tag comes back with its parcel, in any order."""
+    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
+        """Judge blocks; each tag comes back with its result, in any order."""
         from concurrent.futures.process import BrokenProcessPool
 
         if self._workers is None:
             self.call()
         assert self._workers is not None
         try:
-            yield from self._workers.judged(blocks)
+            yield from self._workers.results(blocks)
         except BrokenProcessPool as problem:
             self._dismiss()
             raise WorkerDiedError from problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -16,10 +16,8 @@ from mlcli.core.params import build, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.seeds import digest, rng_for
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.run.captured_warnings import heard
-from mlcli.experiment.run.learner import Learner, SavedLearner
+from mlcli.experiment.run.learner import Learner, SavedLearner, captured_warnings, with_nested_steps
 from mlcli.experiment.spec.cells import Cell
-from mlcli.experiment.spec.inside import as_run
 from mlcli.protocols._base import Protocol, Split
 from mlcli.protocols._parts import Parts
 from mlcli.tasks.table import kind_named
@@ -29,7 +27,7 @@ BLOCKS_PER_CELL = 32
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch(Sequence[Split]):
+class SplitRange(Sequence[Split]):
     """Some consecutive splits, each made when it is asked for: a block of leave-one-out would be of n × n."""
 
     whole: Parts
@@ -41,19 +39,19 @@ class Stretch(Sequence[Split]):
     @overload
     def __getitem__(self, index: int) -> Split: ...
     @overload
-    def __getitem__(self, index: slice) -> Stretch: ...
-    def __getitem__(self, index: int | slice) -> Split | Stretch:
+    def __getitem__(self, index: slice) -> SplitRange: ...
+    def __getitem__(self, index: int | slice) -> Split | SplitRange:
         if isinstance(index, slice):
-            return Stretch(self.whole, self.places[index])
+            return SplitRange(self.whole, self.places[index])
         return self.whole[self.places[index]]
 
 
-class Piece(NamedTuple):
-    """Some consecutive splits of a cell by their numbers; ``at_once``: all of them, together or not at all."""
+class BlockRange(NamedTuple):
+    """Some consecutive splits of a cell by their numbers; ``closed_form``: all of them, together or not at all."""
 
     first: int
     splits: int
-    at_once: bool = False
+    closed_form: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +62,12 @@ class Block:
     rows: Any
     first: int
     splits: Sequence[Split]
-    at_once: bool = False
+    closed_form: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class ReadyCell:
-    """A cell with its rows and splits made; ``notes`` is what was said while making them."""
+    """A cell with its rows and splits made; ``notes`` are the warnings met while making them."""
 
     learner: Learner | SavedLearner
     rows: Any
@@ -77,33 +75,34 @@ class ReadyCell:
     pooled: bool = False
     notes: tuple[str, ...] = ()
 
-    def blocks(self, missing: Sequence[bool]) -> Iterator[tuple[int, int]]:
-        """The missing splits as (first, splits); where blocks end depends on the number of splits alone."""
+    def blocks(self, missing: Sequence[bool]) -> list[BlockRange]:
+        """The missing splits block by block; where blocks end depends on the number of splits alone."""
         size = max(1, len(self.splits) // BLOCKS_PER_CELL)
-        for start in range(0, len(self.splits), size):
-            wanted = [index for index in range(start, min(start + size, len(self.splits))) if missing[index]]
-            yield from _runs(wanted)
+        wanted = (index for index in range(len(self.splits)) if missing[index])
+        placed = enumerate(wanted)
+        runs = groupby(placed, key=lambda one: (one[1] // size, one[1] - one[0]))
+        return [_block_range([index for _, index in run]) for _, run in runs]
 
     @cached_property
-    def may_be_answered_at_once(self) -> bool:
-        """Whether there may be a shortcut to the answers of all splits."""
-        return isinstance(self.splits, Parts) and self.learner.may_hold_out
+    def has_closed_form(self) -> bool:
+        """Whether all splits may be answered in closed form."""
+        return isinstance(self.splits, Parts) and self.learner.has_closed_form
 
     @property
-    def everything(self) -> Piece:
-        """All splits, to be answered at once."""
-        return Piece(0, len(self.splits), at_once=True)
+    def everything(self) -> BlockRange:
+        """All splits, to be answered in closed form."""
+        return BlockRange(0, len(self.splits), closed_form=True)
 
-    def block(self, first: int, splits: int, at_once: bool = False) -> Block:
+    def block(self, first: int, splits: int, closed_form: bool = False) -> Block:
         """Some consecutive splits."""
         places = range(first, first + splits)
-        if at_once:
+        if closed_form:
             some = self.splits
         elif isinstance(self.splits, Parts):
-            some = Stretch(self.splits, places)
+            some = SplitRange(self.splits, places)
         else:
             some = [self.splits[i] for i in places]
-        return Block(self.learner, self.rows, first, some, at_once)
+        return Block(self.learner, self.rows, first, some, closed_form)
 
 
 class Preparation:
@@ -120,9 +119,9 @@ class Preparation:
             hint = "name its file to run it again"
             raise DataError(f"the rows of dataset '{dataset.name}' are not at hand", hint=hint)
         if cell.model.saved is not None:
-            return _ready_to_ask(cell.model.saved, dataset)
+            return _ready_saved(cell.model.saved, dataset)
         rows = self._rows_of(dataset, cell.kind)
-        model = as_run(cell.model, cell.steps, cell.kind, dataset.schema)
+        model = with_nested_steps(cell.model, cell.steps, cell.kind, dataset.schema)
         learner = Learner(
             dataset.content, model, cell.steps, cell.seed, cell.shortcuts, cell.stages, cell.training
         )
@@ -139,13 +138,13 @@ class Preparation:
         seeded_by = (cell.dataset.content, protocol.id, settings(protocol), cell.seed)
         same = digest(cell.kind, *seeded_by)
         if same not in self._splits:
-            with heard() as notes:
+            with captured_warnings() as notes:
                 splits = protocol.splits(rows.strata(), rng_for("splits", *seeded_by))
             self._splits[same] = (splits, protocol.pooled, tuple(notes))
         return self._splits[same]
 
 
-def _ready_to_ask(path: Path, dataset: Dataset) -> ReadyCell:
+def _ready_saved(path: Path, dataset: Dataset) -> ReadyCell:
     from mlcli.experiment.saved.model_file import load_model
 
     saved = load_model(path)
@@ -157,8 +156,5 @@ def _ready_to_ask(path: Path, dataset: Dataset) -> ReadyCell:
     return ReadyCell(SavedLearner(saved.pipeline, saved.digest), rows, (everything,), notes=notes)
 
 
-def _runs(indices: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Consecutive numbers as (first, count)."""
-    for _, run in groupby(enumerate(indices), key=lambda placed: placed[1] - placed[0]):
-        numbers = [index for _, index in run]
-        yield numbers[0], len(numbers)
+def _block_range(indices: Sequence[int]) -> BlockRange:
+    return BlockRange(indices[0], len(indices))

@@ -20,7 +20,7 @@ JUDGED, TRAINING = "test", "training"
 
 @dataclass(frozen=True, eq=False)
 class SplitResult:
-    """What one split gave: answers per judged part, times, warnings, and what the model said of itself."""
+    """What one split gave: answers per judged part, times, warnings, and how the model explains itself."""
 
     index: int
     label: str
@@ -30,9 +30,9 @@ class SplitResult:
     predict_seconds: float
     warnings: tuple[str, ...] = ()
     explanation: Explanation = ()
-    """Empty where a shortcut answered: nothing was fitted to this split alone."""
+    """Empty where the closed form answered: nothing was fitted to this split alone."""
     route: str = ""
-    """The shortcut that answered, in a few words; empty where the model was fitted to the split."""
+    """The closed form that answered, in a few words; empty where the model was fitted to the split."""
     coordinate: Coordinate | None = None
     """Where the split lies in what its protocol sweeps over, if it does."""
     stages: tuple[tuple[Coordinate, Answers], ...] = ()
@@ -45,7 +45,7 @@ class SplitResult:
 
 
 @dataclass(frozen=True, eq=False)
-class Together(Sequence[SplitResult]):
+class RoundResult(Sequence[SplitResult]):
     """All splits of a round, each made only when it is asked for: leave-one-out has one for every row."""
 
     first: int
@@ -108,10 +108,12 @@ def folds_of(first: int, sizes: Sequence[int] | Rows) -> Codes:
 
 def each(results: Sequence[SplitResult], name: str) -> Sequence[Any]:
     """One field of every split (but for the answers), of those that were answered together without making them."""
-    return results.column(name) if isinstance(results, Together) else [getattr(split, name) for split in results]
+    return (
+        results.column(name) if isinstance(results, RoundResult) else [getattr(split, name) for split in results]
+    )
 
 
-class Found:
+class JudgedSplits:
     """The results of a cell so far, block after block; those that were answered together stay together."""
 
     def __init__(self) -> None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from mlcli.experiment.run.preparation import Piece, ReadyCell
-    from mlcli.experiment.run.worker_result import Parcel
+    from mlcli.experiment.run.pool import WorkerResult
+    from mlcli.experiment.run.preparation import BlockRange, ReadyCell
 
 # The engine is imported by the children's own functions, after one BLAS thread is asked for.
 
@@ -29,8 +29,8 @@ class Order:
     """Splits of one cell, and the seconds they may take."""
 
     tag: Any
-    made: ReadyCell
-    pieces: tuple[Piece, ...]
+    ready: ReadyCell
+    ranges: tuple[BlockRange, ...]
     seconds: float | None = None
 
 
@@ -59,24 +59,24 @@ class Child:
     def take(self, order: Order) -> None:
         """Hand over an order; its time runs from when the child says that it has begun."""
         self.order, self.deadline = order, None
-        with suppress(OSError):  # it may have died; its news will say so
-            self.connection.send((order.made, order.pieces))
+        with suppress(OSError):  # it may have died; receiving from it will say so
+            self.connection.send((order.ready, order.ranges))
 
-    def news(self) -> Parcel | Stopped | None:
+    def receive(self) -> WorkerResult | Stopped | None:
         """What the child has sent, if it matters; without an order it is free again."""
         assert self.order is not None
         try:
-            said = self.connection.recv()
+            message = self.connection.recv()
         except (EOFError, OSError):
             self.kill()
             self.order = None
             return Stopped("died", _how_it_died(self.process.exitcode))
-        if said == BEGUN:
+        if message == BEGUN:
             self.deadline = None if self.order.seconds is None else monotonic() + self.order.seconds
-        elif said == FINISHED:
+        elif message == FINISHED:
             self.order = None
         else:
-            return said  # type: ignore[no-any-return]
+            return message  # type: ignore[no-any-return]
         return None
 
     def kill(self) -> None:
@@ -86,21 +86,22 @@ class Child:
         self.connection.close()
 
 
-def supervised(orders: Iterable[Order], jobs: int) -> Generator[tuple[Any, Parcel | Stopped]]:
+def supervised(orders: Iterable[Order], jobs: int) -> Generator[tuple[Any, WorkerResult | Stopped]]:
     """Judge orders in up to ``jobs`` children; yields (tag, what came of a block or how the child was stopped)."""
     waiting = iter(orders)
     children: list[Child] = []
     try:
-        while _hand_out(waiting, children, jobs):
-            for child in _with_news(children):
+        while _assign(waiting, children, jobs):
+            for child in _with_messages(children):
                 order = child.order
-                said = child.news()
-                if order is not None and said is not None:
-                    yield order.tag, said
+                message = child.receive()
+                if order is not None and message is not None:
+                    yield order.tag, message
             for child in _overdue(children):
                 assert child.order is not None
                 child.kill()
-                yield child.order.tag, Stopped("over-budget", f"it took more than {_budget(child.order)}")
+                why = f"it took more than the {child.order.seconds:g} seconds that it had"
+                yield child.order.tag, Stopped("over-budget", why)
                 child.order = None
             children = [child for child in children if child.order is not None or child.process.is_alive()]
     finally:
@@ -121,7 +122,7 @@ def die_with(parent: int) -> None:
         _watch_from_a_thread(parent)
 
 
-def _hand_out(waiting: Iterator[Order], children: list[Child], jobs: int) -> bool:
+def _assign(waiting: Iterator[Order], children: list[Child], jobs: int) -> bool:
     """Give orders to free children, starting them as needed; whether anybody is at work."""
     while sum(child.order is not None for child in children) < jobs:
         order = next(waiting, None)
@@ -135,25 +136,21 @@ def _hand_out(waiting: Iterator[Order], children: list[Child], jobs: int) -> boo
     return any(child.order is not None for child in children)
 
 
-def _with_news(children: list[Child]) -> list[Child]:
-    """The children that have said something (or died), waited for until the next deadline."""
+def _with_messages(children: list[Child]) -> list[Child]:
+    """The children that have sent something (or died), waited for until the next deadline."""
     from multiprocessing.connection import wait
 
     busy = [child for child in children if child.order is not None]
     deadlines = [child.deadline for child in busy if child.deadline is not None]
     patience = max(0.0, min(deadlines) - monotonic()) if deadlines else None
-    spoken = wait([child.connection for child in busy], patience)
-    return [child for child in busy if child.connection in spoken]
+    readable = wait([child.connection for child in busy], patience)
+    return [child for child in busy if child.connection in readable]
 
 
 def _overdue(children: list[Child]) -> list[Child]:
     now = monotonic()
     late = [child for child in children if child.deadline is not None and child.deadline <= now]
     return [child for child in late if child.order is not None]
-
-
-def _budget(order: Order) -> str:
-    return f"the {order.seconds:g} seconds that it had"
 
 
 def _how_it_died(code: int | None) -> str:
@@ -173,27 +170,26 @@ def _serve(connection: Connection, parent: int) -> None:
     pin_blas_from_the_start()
     while True:
         try:
-            made, pieces = connection.recv()
+            ready, ranges = connection.recv()
         except EOFError:
             return
         connection.send(BEGUN)
-        for parcel in _parcels(made, pieces):
-            connection.send(parcel)
-            if parcel.failure is not None:
+        for result in _worker_results(ready, ranges):
+            connection.send(result)
+            if result.failure is not None:
                 break
         connection.send(FINISHED)
 
 
-def _parcels(made: ReadyCell, pieces: Sequence[Piece]) -> Iterator[Parcel]:
-    """What comes of each piece; where nothing comes of asking for all at once, of the splits block by block."""
-    from mlcli.experiment.run.preparation import Piece
-    from mlcli.experiment.run.worker_result import judged
+def _worker_results(ready: ReadyCell, ranges: Sequence[BlockRange]) -> Iterator[WorkerResult]:
+    """What comes of each block; where the closed form gives nothing, of the splits block by block."""
+    from mlcli.experiment.run.pool import worker_result
 
-    for piece in pieces:
-        parcel = judged(made.block(*piece))
-        yield parcel
-        if piece.at_once and parcel.is_empty:
-            yield from _parcels(made, [Piece(*block) for block in made.blocks([True] * piece.splits)])
+    for block_range in ranges:
+        result = worker_result(ready.block(*block_range))
+        yield result
+        if block_range.closed_form and result.is_empty:
+            yield from _worker_results(ready, ready.blocks([True] * block_range.splits))
 
 
 def _watch_from_a_thread(parent: int) -> None:

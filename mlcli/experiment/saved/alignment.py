@@ -1,7 +1,8 @@
-"""A dataset's columns as a model knows them: by name, with the levels that it has learned, in its order."""
+"""Rows as a saved model knows them: its columns with their levels, and fingerprints to know rows again by."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +18,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.new_rows import absent_features
 from mlcli.data.number_text import as_numbers, is_number
 
+Fingerprints = NDArray[np.uint64]
 SHOWN_LEVELS = 3
 NO_WORDS: Mapping[str, Sequence[str]] = MappingProxyType({})
 
@@ -97,3 +99,31 @@ def _numbers_from_text(theirs: Column, cells: NDArray[Any], missing: Sequence[st
     values = [np.nan if level in missing else float(level) for level in theirs.levels]
     numbers: Array = np.array([*values, np.nan])[cells]
     return numbers
+
+
+def fingerprints_of(table: Table) -> Fingerprints:
+    """64 bits per row: equal rows have equal ones, whatever the order of columns and the codes of levels."""
+    sums = np.zeros(len(table), np.uint64)
+    for column, cells in table.parts():
+        sums += _mixed(_of_cells(column, cells) + _of_text(column.name))
+    return _mixed(sums)
+
+
+def _of_cells(column: Column, cells: NDArray[Any]) -> Fingerprints:
+    if not column.coded:
+        one_nan_one_zero = np.where(np.isnan(cells), np.nan, cells + 0.0)
+        return _mixed(one_nan_one_zero.view(np.uint64))
+    of_level = [_of_text(level) for level in (*column.levels, "\0 missing")]
+    found: Fingerprints = np.array(of_level, np.uint64)[cells]
+    return found
+
+
+def _of_text(text: str) -> np.uint64:
+    return np.uint64(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little"))
+
+
+def _mixed(values: Fingerprints) -> Fingerprints:
+    """The finaliser of splitmix64 (Steele, Lea & Flood 2014): every bit of the input moves half of the output."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))

@@ -13,7 +13,7 @@ from mlcli.core.errors import FitError
 from mlcli.core.learning import ask
 from mlcli.core.schema import ROLES, Field, Schema
 from mlcli.core.tables import MISSING_CODE, Table
-from mlcli.experiment.run.captured_warnings import heard
+from mlcli.experiment.run.learner import captured_warnings
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _is_of_type(value: Any, hint: Any) -> bool:
 def _ask_about_two_rows(saved: SavedModel) -> None:
     """Let it answer and explain itself; a method that refuses these rows in words has not fallen apart."""
     rows = _two_rows(saved)
-    with heard(), suppress(FitError):
+    with captured_warnings(), suppress(FitError):
         answers = ask(saved.pipeline, rows)
         if any(len(array) != len(rows) for array in answers.arrays().values()):
             raise ValueError("it does not answer row by row")

@@ -21,20 +21,9 @@ FORMAT = "mlcli model"
 FORMAT_VERSION = 2
 """Raised when the parts of a file, or what methods learn, change."""
 LENGTH_BYTES = 8
-TYPES = {
-    "BOOL": np.bool_,
-    "U8": np.uint8,
-    "I8": np.int8,
-    "U16": np.uint16,
-    "I16": np.int16,
-    "U32": np.uint32,
-    "I32": np.int32,
-    "U64": np.uint64,
-    "I64": np.int64,
-    "F16": np.float16,
-    "F32": np.float32,
-    "F64": np.float64,
-}
+NUMPY_TYPES = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8")
+TYPES = {"BOOL": "?"} | {f"{one[0].upper()}{8 * int(one[1])}": f"<{one}" for one in NUMPY_TYPES}
+"""The names of safetensors for the types of NumPy."""
 FOREIGN = {
     b"\x80": "it is a pickle, which could run any code",
     b"PK\x03\x04": "it is an archive, as PyTorch and NumPy write them",
@@ -48,24 +37,18 @@ def save_model(path: Path, saved: SavedModel) -> None:
     refuse_to_replace(path)
     arrays: NamedArrays = {}
     structure = json.dumps(packed(_parts(saved), arrays, "saved"), allow_nan=False, separators=(",", ":"))
-    about = {
-        "format": FORMAT,
-        "version": str(FORMAT_VERSION),
-        "structure": structure,
-        "sha256": _digest(structure, arrays),
-    }
+    about = {"format": FORMAT, "version": str(FORMAT_VERSION), "structure": structure}
     from safetensors.numpy import save
 
     # Arrays in Fortran order are written as they read row by row; the structure remembers the order.
-    content = save(
-        {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}, about
-    )
+    plain = {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}
+    content = save(plain, about | {"sha256": _digest(structure, arrays)})
     try:
         with replacing(path) as beside:
             beside.write_bytes(content)
     except OSError as problem:
         hint = "check the folder and the space left, or write elsewhere with -o FILE"
-        raise ModelFileError(f"cannot be written: {problem.strerror}", where=str(path), hint=hint) from None
+        raise _refusal(path, f"cannot be written: {problem.strerror}", hint) from None
 
 
 def load_model(path: Path) -> SavedModel:
@@ -80,25 +63,27 @@ def load_model(path: Path) -> SavedModel:
             raise ValueError("its checksum is wrong")
         return _from_parts(unpacked(json.loads(structure), arrays), digest)
     except MlcliError as problem:
-        raise ModelFileError(f"cannot be loaded: {problem}", where=str(path), hint=MAKE_ANOTHER) from problem
+        raise _refusal(path, f"cannot be loaded: {problem}") from problem
     except Exception as problem:  # whatever a made-up structure leads to is the file's fault
-        what = f"is damaged or was not written by mlcli: {problem}"
-        raise ModelFileError(what, where=str(path), hint=MAKE_ANOTHER) from problem
+        raise _refusal(path, f"is damaged or was not written by mlcli: {problem}") from problem
 
 
 def refuse_to_replace(path: Path) -> None:
     """Refuse a path that holds anything but a model of mlcli; worth asking before a long training."""
     if path.is_dir():
-        raise ModelFileError(
-            "is a folder", where=str(path), hint=f"name a file in it, such as {path / 'model.mlcli'}"
-        )
+        hint = f"name a file in it, such as {path / 'model.mlcli'}"
+        raise _refusal(path, "is a folder", hint)
     if not path.exists():
         return
     try:
         _about(path, _content(path))
     except ModelFileError:
         what = "exists and is not a model of mlcli, so it is left alone"
-        raise ModelFileError(what, where=str(path), hint="name another file with -o FILE") from None
+        raise _refusal(path, what, "name another file with -o FILE") from None
+
+
+def _refusal(path: Path, what: str, hint: str = MAKE_ANOTHER) -> ModelFileError:
+    return ModelFileError(what, where=str(path), hint=hint)
 
 
 def _parts(saved: SavedModel) -> dict[str, Any]:
@@ -118,7 +103,7 @@ def _content(path: Path) -> bytes:
             start = file.read(LENGTH_BYTES + 1)
             return start + file.read() if start[LENGTH_BYTES:] == b"{" else start
     except OSError as problem:
-        raise ModelFileError(f"cannot be read: {problem.strerror}", where=str(path), hint=MAKE_ANOTHER) from None
+        raise _refusal(path, f"cannot be read: {problem.strerror}") from None
 
 
 def _about(path: Path, content: bytes) -> dict[str, str]:
@@ -130,8 +115,7 @@ def _about(path: Path, content: bytes) -> dict[str, str]:
             raise ValueError(f"it says that it is '{about['format']}'")
         int(about["version"])
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
-        what = f"is not a model of mlcli: {problem}"
-        raise ModelFileError(what, where=str(path), hint=MAKE_ANOTHER) from None
+        raise _refusal(path, f"is not a model of mlcli: {problem}") from None
     return about
 
 
@@ -140,7 +124,7 @@ def _refuse_other_version(path: Path, version: int) -> None:
         whose, remedy = ("a newer", "update mlcli, or ") if version > FORMAT_VERSION else ("an older", "")
         what = f"was written by {whose} mlcli (format {version}, this one knows {FORMAT_VERSION})"
         hint = f"{remedy}train it again: mlcli train DATA -m MODEL -o {path}"
-        raise ModelFileError(what, where=str(path), hint=hint)
+        raise _refusal(path, what, hint)
 
 
 def _metadata(content: bytes, length: int) -> dict[str, Any]:
@@ -163,12 +147,12 @@ def _arrays(path: Path, content: bytes) -> NamedArrays:
     try:
         return {name: _array(tensor) for name, tensor in deserialize(content)}  # type: ignore[no-untyped-call]
     except (SafetensorError, KeyError, ValueError) as problem:
-        raise ModelFileError(f"is damaged: {problem}", where=str(path), hint=MAKE_ANOTHER) from None
+        raise _refusal(path, f"is damaged: {problem}") from None
 
 
 def _array(tensor: Mapping[str, Any]) -> np.ndarray[Any, Any]:
     """A copy of its own, aligned and writable as a fitted array is."""
-    dtype = np.dtype(TYPES[tensor["dtype"]]).newbyteorder("<")
+    dtype = np.dtype(TYPES[tensor["dtype"]])
     return np.frombuffer(tensor["data"], dtype).reshape(tensor["shape"]).astype(dtype.newbyteorder("="), copy=True)
 
 

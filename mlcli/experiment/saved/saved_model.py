@@ -18,9 +18,8 @@ from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import names_of_form
 from mlcli.data.new_rows import NewRows, new_rows
-from mlcli.experiment.run.judge import Trained
-from mlcli.experiment.saved.alignment import aligned, is_missing, unknown_levels
-from mlcli.experiment.saved.fingerprints import Fingerprints, fingerprints_of
+from mlcli.experiment.run.learner import Trained
+from mlcli.experiment.saved.alignment import Fingerprints, aligned, fingerprints_of, is_missing, unknown_levels
 from mlcli.tasks.table import kind_named
 
 
@@ -65,8 +64,8 @@ class SavedModel:
         features = trained.rows.table.columns
         roles = kind_named(trained.rows.kind).roles
         beside = {role: column for role in roles if (column := dataset.schema.the(role)) is not None}
-        known = (*features, *_if_any(target))
-        learned_from = aligned(dataset, (*known, *beside.values())).take(trained.rows.rows)
+        seen = (*features, *_if_any(target))
+        learned_from = aligned(dataset, (*seen, *beside.values())).take(trained.rows.rows)
         return cls(
             pipeline=trained.pipeline,
             kind=trained.rows.kind,
@@ -83,7 +82,7 @@ class SavedModel:
             roles=_roles_of(features, dataset.schema),
             long_form=names_of_form(dataset),
             missing={
-                column.name: tokens for column in known if (tokens := dataset.sidecar.of(column.name).missing)
+                column.name: tokens for column in seen if (tokens := dataset.sidecar.of(column.name).missing)
             },
         )
 

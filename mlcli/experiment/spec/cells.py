@@ -14,8 +14,6 @@ from mlcli.experiment.run.split_results import SplitResult, each
 
 WHOLE = "whole"
 """The protocol that asks about the rows that were learned from."""
-UNDEMANDING = "undemanding"
-"""Stands for the protocol of the kind that the fewest rows can serve, where nothing is judged."""
 Stages = bool | int | tuple[int, ...]
 """At which stages of a fit it is answered beside the last: none, some, so many, or those that are listed."""
 AS_SAVED = "as-saved"
@@ -47,7 +45,7 @@ class StepSpec:
 class ModelSpec:
     """A model by id with its parameters, or a saved model file (``saved``; ``plan`` reads the id from it).
 
-    ``steps`` are the user's own (None: nothing was said); ``label`` is its name in tables.
+    ``steps`` are the user's own (None: as the model needs); ``label`` is its name in tables.
     """
 
     use: str
@@ -60,6 +58,11 @@ class ModelSpec:
     where: str = field(default="", compare=False, repr=False)
     """Where it was asked for (file:line:column), for messages."""
 
+    @property
+    def name(self) -> str:
+        """Its own name, or the id of the method."""
+        return self.label or self.use
+
 
 @dataclass(frozen=True)
 class ProtocolSpec:
@@ -69,6 +72,10 @@ class ProtocolSpec:
     params: Mapping[str, Any] = field(default_factory=dict)
     where: str = field(default="", compare=False, repr=False)
     """Where it was asked for (file:line:column), for messages."""
+
+
+FEW_ROWS = ProtocolSpec("few-rows")
+"""Stands for the protocol of the kind that the fewest rows can serve."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,7 @@ class Experiment:
     budget: float | None = None
     """Seconds that one cell may take."""
     shortcuts: bool = True
-    """Whether a method may answer all splits at once where it can; the plain loop fits one after another."""
+    """Whether a method may use its closed form over all splits; the plain loop fits one after another."""
     stages: Stages = False
     training: bool = False
     """Whether answers about the training rows are kept, too."""
@@ -100,7 +107,7 @@ class Experiment:
 
 @dataclass(frozen=True, eq=False)
 class DatasetFacts:
-    """All that is known of a dataset but its table: what a stored run remembers of it."""
+    """A dataset without its table: what a stored run remembers of it."""
 
     name: str
     content: str
@@ -140,7 +147,7 @@ class Cell:
     @property
     def label(self) -> str:
         """The name of the model in tables."""
-        return self.model.label or self.model.use
+        return self.model.name
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +164,7 @@ class CellResult:
     stored: bool = False
     """Whether all of it was already in the store."""
     notes: tuple[str, ...] = ()
-    """What was said of the cell as a whole, such as classes too small for the folds."""
+    """Remarks on the cell as a whole, such as classes too small for the folds."""
     key: str = ""
     """Its key in the store, if there is one."""
     trace: str = ""

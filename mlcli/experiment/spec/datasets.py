@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mlcli.core.errors import DataError, Problem, UsageError, raise_all
+from mlcli.core.errors import DataError, UsageError, raise_all
 from mlcli.core.params import build, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.spec.cells import UNDEMANDING, DataSpec, ProtocolSpec
-from mlcli.experiment.spec.faults import Faults
+from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, ProtocolSpec
+from mlcli.experiment.spec.written import Faults
 from mlcli.tasks.table import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of
 
 NO_LABELS = (
@@ -22,7 +22,7 @@ NO_LABELS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class PlannedDataset:
     """A dataset with what its cells share: how it was asked for, its kind of task, what protocols see of it."""
 
     spec: DataSpec
@@ -42,23 +42,23 @@ class Ground:
         return without or self.kind.protocols[0]
 
 
-def grounds_of(
+def planned_datasets(
     data: Sequence[DataSpec], base: Path | None, faults: Faults, models: Sequence[type] = ()
-) -> list[Ground]:
+) -> list[PlannedDataset]:
     """Every dataset that can be read; two of one name are told apart.
 
     The kind of task that the models leave no choice about goes before what the data look like.
     """
-    grounds: list[Ground] = []
+    datasets: list[PlannedDataset] = []
     for spec in data:
-        with faults.kept(spec.where):
-            ground = _loaded(spec, base, models)
-            _refuse_repeated(ground, grounds)
-            grounds.append(ground)
-    return [_told_apart(ground, grounds) for ground in grounds]
+        with faults.collected(spec.where):
+            planned = _loaded(spec, base, models)
+            _refuse_repeated(planned, datasets)
+            datasets.append(planned)
+    return [_distinctly_named(planned, datasets) for planned in datasets]
 
 
-def ground_of(spec: DataSpec, dataset: Dataset) -> Ground:
+def planned_dataset(spec: DataSpec, dataset: Dataset) -> PlannedDataset:
     """A dataset that is loaded, with its kind of task."""
     kind = kind_named(dataset.task) if dataset.task else kind_of(dataset.schema)
     if kind is None:
@@ -67,22 +67,25 @@ def ground_of(spec: DataSpec, dataset: Dataset) -> Ground:
     try:
         strata = kind.container.from_table(dataset.table, dataset.schema).strata()
     except DataError as error:
-        raise DataError(*(_in(dataset, problem) for problem in error.problems)) from None
+        raise DataError(
+            *(replace(one, where=", ".join(filter(None, (dataset.name, one.where)))) for one in error.problems)
+        ) from None
     if kind.protocol_without_labels and strata.strata is None:
         dataset = replace(dataset, notes=(*dataset.notes, NO_LABELS.format(kind.protocol_without_labels)))
-    return Ground(spec, dataset, kind, strata)
+    return PlannedDataset(spec, dataset, kind, strata)
 
 
-def protocol_for(ground: Ground, spec: ProtocolSpec | None) -> ProtocolSpec:
+def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None) -> ProtocolSpec:
     """The protocol that is asked for, or the kind's default, with every parameter; legal for the kind and rows."""
     spec = spec or ProtocolSpec("")
-    use = ground.kind.protocol_for_few_rows if spec.use == UNDEMANDING else spec.use or ground.default_protocol
+    use = planned.kind.protocol_for_few_rows if spec is FEW_ROWS else spec.use or planned.default_protocol
     cls = PROTOCOLS.load(use)
-    if use not in ground.kind.protocols:
-        what = f"{ground.name} is {ground.kind.name}, which {use} cannot split"
-        raise UsageError(what, hint=_hint_for_protocol(ground.kind))
+    if use not in planned.kind.protocols:
+        what = f"{planned.name} is {planned.kind.name}, which {use} cannot split"
+        raise UsageError(what, hint=_hint_for_protocol(planned.kind))
     protocol = build(cls, spec.params)
-    raise_all(DataError, (_of(ground, problem) for problem in protocol.problems_with_rows(ground.strata)))
+    problems = protocol.problems_with_rows(planned.strata)
+    raise_all(DataError, (replace(one, what=f"{planned.name}: {one.what}") for one in problems))
     return replace(spec, use=use, params=settings(protocol))
 
 
@@ -93,7 +96,7 @@ def _hint_for_protocol(kind: Kind) -> str:
     return f"{legal}; without 'use', every kind gets its own ({defaults}), with the folds that are given"
 
 
-def _loaded(spec: DataSpec, base: Path | None, models: Sequence[type]) -> Ground:
+def _loaded(spec: DataSpec, base: Path | None, models: Sequence[type]) -> PlannedDataset:
     from mlcli.data.load import load
 
     implied = implied_by(models)
@@ -101,7 +104,7 @@ def _loaded(spec: DataSpec, base: Path | None, models: Sequence[type]) -> Ground
     dataset = load(spec.reference, base=base, target=spec.target, task=task)
     if task is None and (other := _other_task(dataset, models)) is not None:
         dataset = load(spec.reference, base=base, target=spec.target, task=other)
-    return ground_of(spec, dataset)
+    return planned_dataset(spec, dataset)
 
 
 def _other_task(dataset: Dataset, models: Sequence[type]) -> str | None:
@@ -112,27 +115,19 @@ def _other_task(dataset: Dataset, models: Sequence[type]) -> str | None:
     return next((task for task in dataset.sidecar.tasks if task in able), None)
 
 
-def _refuse_repeated(ground: Ground, before: Sequence[Ground]) -> None:
+def _refuse_repeated(planned: PlannedDataset, before: Sequence[PlannedDataset]) -> None:
     for other in before:
-        if (other.dataset.content, other.kind) == (ground.dataset.content, ground.kind):
-            same = f"{ground.spec.reference} and {other.spec.reference} are the same data"
-            raise UsageError(same if ground.spec != other.spec else f"{ground.spec.reference} stands here twice")
+        if (other.dataset.content, other.kind) == (planned.dataset.content, planned.kind):
+            same = f"{planned.spec.reference} and {other.spec.reference} are the same data"
+            raise UsageError(same if planned.spec != other.spec else f"{planned.spec.reference} stands here twice")
 
 
-def _told_apart(ground: Ground, grounds: Sequence[Ground]) -> Ground:
+def _distinctly_named(planned: PlannedDataset, datasets: Sequence[PlannedDataset]) -> PlannedDataset:
     """A dataset that shares its name with another adds its path, or its target where they share the path, too."""
-    namesakes = [other for other in grounds if other.name == ground.name]
+    namesakes = [other for other in datasets if other.name == planned.name]
     if len(namesakes) == 1:
-        return ground
+        return planned
     one_file = len({other.spec.reference for other in namesakes}) < len(namesakes)
-    target = ground.dataset.schema.the("target")
-    mark = target.name if one_file and target else ground.spec.reference
-    return replace(ground, dataset=replace(ground.dataset, name=f"{ground.name} ({mark})"))
-
-
-def _in(dataset: Dataset, problem: Problem) -> Problem:
-    return replace(problem, where=", ".join(filter(None, (dataset.name, problem.where))))
-
-
-def _of(ground: Ground, problem: Problem) -> Problem:
-    return replace(problem, what=f"{ground.name}: {problem.what}")
+    target = planned.dataset.schema.the("target")
+    mark = target.name if one_file and target else planned.spec.reference
+    return replace(planned, dataset=replace(planned.dataset, name=f"{planned.name} ({mark})"))

@@ -11,8 +11,7 @@ from mlcli.core.errors import Problem
 from mlcli.core.params import parameter_at
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, Stages, StepSpec
-from mlcli.experiment.spec.entry import Entry
-from mlcli.experiment.spec.written import Written
+from mlcli.experiment.spec.written import Entry, Written
 
 MODEL_KEYS = ("use", "params", "grid", "steps", "stages", "as")
 STAGES = "true, how many, or a list of stages such as [10, 50, 100]"
@@ -42,21 +41,15 @@ def model_of(written: Written, found: list[Problem], base: Path | None = None) -
     if isinstance(written.value, str) and is_model_file(written.value, base):
         path = (base or Path()) / written.value
         return [ModelSpec("", saved=path, label=path.name, where=written.where)]
-    known = len(found)
     entry = Entry(written, MODELS, found)
     entry.refuse_other_keys(MODEL_KEYS)
     label, steps, stages = _label(entry), _steps(entry), _stages(entry)
     if entry.cls is None:
         return []
-    combinations = [entry.checked(chosen) for chosen in _combinations(entry, entry.mapping("params"))]
-    if len(found) == known:
-        for combination in combinations:
-            entry.check_together(combination)
-    if len(found) > known:
-        return []
+    combinations = entry.legal_params(_combinations(entry, entry.mapping("params")))
     return [
-        ModelSpec(entry.cls.id, combination, steps, label, stages=stages, where=written.where)
-        for combination in combinations
+        ModelSpec(entry.cls.id, params, steps, label, stages=stages, where=written.where)
+        for params in combinations
     ]
 
 
@@ -65,14 +58,11 @@ def protocol_of(written: Written, found: list[Problem]) -> ProtocolSpec | None:
     params = {key: part.value for key, part in written.named().items()} if isinstance(written.value, dict) else {}
     if params and "use" not in params:
         return ProtocolSpec("", params, where=written.where)
-    known = len(found)
     entry = Entry(written, PROTOCOLS, found)
     if entry.cls is None:
         return None
-    params = entry.checked({name: part for name, part in entry.parts.items() if name != "use"})
-    if len(found) == known:
-        entry.check_together(params)
-    return ProtocolSpec(entry.cls.id, params, where=written.where) if len(found) == known else None
+    legal = entry.legal_params([{name: part for name, part in entry.parts.items() if name != "use"}])
+    return ProtocolSpec(entry.cls.id, legal[0], where=written.where) if legal else None
 
 
 def is_model_file(text: str, base: Path | None = None) -> bool:
@@ -121,13 +111,8 @@ def _steps(entry: Entry) -> tuple[StepSpec, ...] | None:
 
 
 def _step(entry: Entry) -> Iterator[StepSpec]:
-    known = len(entry.found)
     entry.refuse_other_keys(STEP_KEYS)
-    if entry.cls is None:
-        return
-    params = entry.checked(entry.mapping("params"))
-    if len(entry.found) == known:
-        entry.check_together(params)
+    for params in entry.legal_params([entry.mapping("params")]) if entry.cls is not None else []:
         yield StepSpec(entry.cls.id, params, where=entry.written.where)
 
 
@@ -135,9 +120,8 @@ def _combinations(entry: Entry, params: dict[str, Written]) -> list[dict[str, Wr
     """The parameters with every combination of a grid, as written, the last key fastest; alone without a grid."""
     grid = entry.mapping("grid")
     if "grid" in entry.parts and not entry.parts["grid"].value:
-        entry.refuse(
-            entry.parts["grid"], "this grid is empty", "name a parameter with a list of values, or leave it out"
-        )
+        hint = "name a parameter with a list of values, or leave it out"
+        entry.refuse(entry.parts["grid"], "this grid is empty", hint)
     for name, part in grid.items():
         _check_grid_values(entry, name, part)
         if name in params:
@@ -146,15 +130,14 @@ def _combinations(entry: Entry, params: dict[str, Written]) -> list[dict[str, Wr
         return [params]
     count = math.prod(len(part.value) for part in grid.values())
     if count > MAX_COMBINATIONS:
-        entry.refuse(
-            entry.parts["grid"], f"this grid has {count:,} combinations, at most {MAX_COMBINATIONS:,} work"
-        )
+        what = f"this grid has {count:,} combinations, at most {MAX_COMBINATIONS:,} work"
+        entry.refuse(entry.parts["grid"], what)
         return [params]
     chosen = product(*(part.items() for part in grid.values()))
-    return _where_they_lead([params | dict(zip(grid, parts, strict=True)) for parts in chosen], entry.cls)
+    return _without_dead_paths([params | dict(zip(grid, parts, strict=True)) for parts in chosen], entry.cls)
 
 
-def _where_they_lead(combinations: list[dict[str, Written]], cls: type) -> list[dict[str, Written]]:
+def _without_dead_paths(combinations: list[dict[str, Written]], cls: type) -> list[dict[str, Written]]:
     """Combinations without paths that lead nowhere in them but somewhere in another: knn has a k, lda has none."""
     paths = dict.fromkeys(name for combination in combinations for name in combination if "." in name)
     values = [{name: part.bare for name, part in combination.items()} for combination in combinations]
@@ -171,11 +154,8 @@ def _where_they_lead(combinations: list[dict[str, Written]], cls: type) -> list[
 
 def _check_grid_values(entry: Entry, name: str, part: Written) -> None:
     if not isinstance(part.value, list):
-        entry.refuse(
-            part,
-            f"'{name}' takes a list of values in a grid, was given {part.given}",
-            f"such as {name}: [{part.value}]",
-        )
+        what = f"'{name}' takes a list of values in a grid, was given {part.given}"
+        entry.refuse(part, what, f"such as {name}: [{part.value}]")
     elif not part.value:
         entry.refuse(part, f"'{name}' has no values in this grid", "list some, or leave it out")
 

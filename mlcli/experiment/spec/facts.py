@@ -9,37 +9,33 @@ from typing import Any
 
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.spec.cells import Cell, DatasetFacts, ModelSpec, ProtocolSpec, Stages, StepSpec
+from mlcli.experiment.spec.cells import Cell, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
 
 ROLES_WITHOUT_LEVELS = ("id", "ignore")
 """Roles whose levels nobody shows; ids have as many levels as rows."""
+OF_DATASET = ("name", "content", "task", "notes", "unlabelled")
+OF_CELL = ("kind", "seed", "budget", "skipped", "learned_rows", "shortcuts", "stages", "training")
+"""What is kept as it is."""
 
 
 def facts_of_dataset(dataset: Dataset | DatasetFacts) -> dict[str, Any]:
     """All that is remembered of a dataset."""
     return {
-        "name": dataset.name,
-        "content": dataset.content,
+        **{name: getattr(dataset, name) for name in OF_DATASET},
         "rows": len(dataset),
         "schema": [_facts_of_field(described) for described in dataset.schema],
-        "path": None if dataset.path is None else str(dataset.path),
-        "task": dataset.task,
-        "notes": list(dataset.notes),
-        "unlabelled": dataset.unlabelled,
+        "path": _text(dataset.path),
     }
 
 
 def dataset_from(facts: Mapping[str, Any]) -> DatasetFacts:
     """What is remembered of a dataset."""
+    facts = _without_lists(facts)
     return DatasetFacts(
-        name=facts["name"],
-        content=facts["content"],
+        **{name: facts[name] for name in OF_DATASET},
         rows=facts["rows"],
         schema=Schema(tuple(_field_from(described) for described in facts["schema"])),
-        path=None if facts["path"] is None else Path(facts["path"]),
-        task=facts["task"],
-        notes=tuple(facts["notes"]),
-        unlabelled=facts.get("unlabelled", 0),
+        path=_path(facts["path"]),
     )
 
 
@@ -47,74 +43,52 @@ def facts_of_cell(cell: Cell) -> dict[str, Any]:
     """Everything of a cell but its dataset, which is named by name and content."""
     model = cell.model
     return {
+        **{name: getattr(cell, name) for name in OF_CELL},
         "dataset": cell.dataset.name,
         "content": cell.dataset.content,
         "rows": len(cell.dataset),
-        "kind": cell.kind,
         "model": model.use,
         "params": dict(model.params),
         "label": model.label,
-        "asked_steps": None if model.steps is None else _facts_of_steps(model.steps),
-        "saved": None if model.saved is None else str(model.saved),
-        "steps": _facts_of_steps(cell.steps),
-        "protocol": {"use": cell.protocol.use, "params": dict(cell.protocol.params)},
-        "seed": cell.seed,
-        "budget": cell.budget,
-        "skipped": cell.skipped,
-        "learned_rows": cell.learned_rows,
-        "shortcuts": cell.shortcuts,
-        "stages": cell.stages,
-        "training": cell.training,
+        "asked_steps": None if model.steps is None else [_facts_of(step) for step in model.steps],
+        "saved": _text(model.saved),
+        "steps": [_facts_of(step) for step in cell.steps],
+        "protocol": _facts_of(cell.protocol),
     }
 
 
 def cell_from(facts: Mapping[str, Any], dataset: DatasetFacts) -> Cell:
     """A cell as it was asked for."""
+    facts = _without_lists(facts)
     asked = facts["asked_steps"]
-    model = ModelSpec(
-        use=facts["model"],
-        params=_listless(facts["params"]),
-        steps=None if asked is None else _steps_from(asked),
-        label=facts["label"],
-        saved=None if facts["saved"] is None else Path(facts["saved"]),
-    )
     return Cell(
+        **{name: facts[name] for name in OF_CELL},
         dataset=dataset,
-        kind=facts["kind"],
-        model=model,
+        model=ModelSpec(
+            use=facts["model"],
+            params=facts["params"],
+            steps=None if asked is None else _steps_from(asked),
+            label=facts["label"],
+            saved=_path(facts["saved"]),
+        ),
         steps=_steps_from(facts["steps"]),
-        protocol=ProtocolSpec(facts["protocol"]["use"], _listless(facts["protocol"]["params"])),
-        seed=facts["seed"],
-        budget=facts["budget"],
-        skipped=facts["skipped"],
-        learned_rows=facts.get("learned_rows", 0),
-        shortcuts=facts.get("shortcuts", True),
-        stages=_stages_from(facts.get("stages", False)),
-        training=facts.get("training", False),
+        protocol=ProtocolSpec(**facts["protocol"]),
     )
 
 
-def _stages_from(stages: bool | int | list[int]) -> Stages:
-    return tuple(stages) if isinstance(stages, list) else stages
-
-
-def _facts_of_steps(steps: Sequence[StepSpec]) -> list[dict[str, Any]]:
-    return [{"use": step.use, "params": dict(step.params)} for step in steps]
+def _facts_of(spec: StepSpec | ProtocolSpec) -> dict[str, Any]:
+    return {"use": spec.use, "params": dict(spec.params)}
 
 
 def _steps_from(facts: Sequence[Mapping[str, Any]]) -> tuple[StepSpec, ...]:
-    return tuple(StepSpec(step["use"], _listless(step["params"])) for step in facts)
-
-
-def _listless(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters as they were: JSON has no tuples, parameters have no lists."""
-    return {name: _without_lists(value) for name, value in params.items()}
+    return tuple(StepSpec(**step) for step in facts)
 
 
 def _without_lists(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(_without_lists, value))
-    return _listless(value) if isinstance(value, Mapping) else value
+    """Values as they were: JSON has no tuples, specs have no lists."""
+    if isinstance(value, Mapping):
+        return {name: _without_lists(inner) for name, inner in value.items()}
+    return tuple(map(_without_lists, value)) if isinstance(value, list) else value
 
 
 def _facts_of_field(described: Field) -> dict[str, Any]:
@@ -125,6 +99,12 @@ def _facts_of_field(described: Field) -> dict[str, Any]:
 
 
 def _field_from(facts: Mapping[str, Any]) -> Field:
-    column = facts["column"]
-    kept = Column(column["name"], column["kind"], tuple(column["levels"]), column["missing"])
-    return Field(kept, facts["role"], facts["source"], facts["why"])
+    return Field(**{**facts, "column": Column(**facts["column"])})
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)

@@ -3,19 +3,69 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mlcli.core.errors import ExperimentError, MlcliError, Problem
+from mlcli.core.names import did_you_mean
+from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import read
-from mlcli.experiment.spec.cells import UNDEMANDING, DataSpec, Experiment, ProtocolSpec
+from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of
 from mlcli.experiment.spec.written import Written, placed
 from mlcli.tasks.table import kind_named
 
 PLAIN = ("seed", "budget", "training", "name", "description")
 """The keys whose values are taken as they are."""
-SPLITS_ANYTHING = ProtocolSpec(UNDEMANDING)
-"""Stands in for a protocol that cannot be read, so that nothing is said of how it would split."""
+
+Text = Annotated[str, Field(min_length=1)]
+Several = Annotated[list[Any], Field(min_length=1)]
+
+PLAIN_WORDS = {
+    "string_type": "takes text, was given {given}",
+    "string_too_short": "takes text that is not empty",
+    "int_type": "takes a whole number, was given {given}",
+    "float_type": "takes a number, was given {given}",
+    "bool_type": "takes true or false, was given {given}",
+    "list_type": "takes a list, was given {given}",
+    "too_short": "takes a list of at least one",
+    "greater_than": "must be above {gt:g}, was given {given}",
+    "greater_than_equal": "must be at least {ge:g}, was given {given}",
+    "less_than_equal": "must be at most {le}, was given {given}",
+}
+"""What the error types of pydantic mean."""
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ExperimentShape(_Shape):
+    """The keys of an experiment file; what stands in lists is read item by item afterwards."""
+
+    data: Several = Field(description="the datasets: shipped names, paths, or mappings")
+    models: Several = Field([], description="the models; left out: the panel of each dataset's kind of task")
+    protocol: Any = Field(None, description="how rows are split; left out: the default of the kind of task")
+    metrics: Several = Field([], description="what is measured; left out: the defaults of the kind of task")
+    seed: int = Field(1, ge=0, le=MAX_SEED, description="what all random choices follow from")
+    task: Text = Field("", description="the kind of task of every dataset that does not name its own")
+    stages: Any = Field(False, description="at which stages of a fit models are judged, too")
+    training: bool = Field(False, description="whether training rows are answered, too")
+    budget: float = Field(0.0, gt=0, description="seconds that one cell may take")
+    name: str = Field("", description="what the experiment is called")
+    description: str = Field("", description="what it is for")
+
+
+class DataShape(_Shape):
+    """The keys of a dataset in an experiment file."""
+
+    path: Text = Field("", description="a CSV file, relative to the experiment file")
+    name: Text = Field("", description="a shipped dataset")
+    target: Text = Field("", description="the column to predict")
+    task: Text = Field("", description="the kind of task")
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -40,9 +90,9 @@ def check(path: Path) -> list[Problem]:
 
 def _all_problems(experiment: Experiment, found: list[Problem]) -> list[Problem]:
     """What was found while reading, and what shows when the legal rest is planned."""
-    from mlcli.experiment.spec.plan import planned
+    from mlcli.experiment.spec.plan import planned_cells
 
-    _, faults = planned(experiment)
+    _, faults = planned_cells(experiment)
     every = dict.fromkeys([*found, *faults.problems()])
     return sorted(every, key=lambda problem: _position(problem, str(experiment.source)))
 
@@ -55,21 +105,19 @@ def _position(problem: Problem, file: str) -> tuple[float, ...]:
 
 def _read(path: Path) -> tuple[Experiment, list[Problem]]:
     """The legal parts of an experiment file, and everything that is wrong with the others."""
-    from mlcli.experiment.spec.shapes import ExperimentShape, legal_parts
-
     document = read(path, ExperimentError)
     written = Written(document.value, document)
     if not isinstance(document.value, dict):
         example = "such as data: [iris] on the first line"
         raise ExperimentError(written.problem("an experiment is a mapping of keys to values", example))
     found: list[Problem] = []
-    parts = legal_parts(ExperimentShape, written, found)
+    parts = _legal_parts(ExperimentShape, written, found)
     plain = {key: parts[key].value for key in PLAIN if key in parts}
     metrics = _metrics(parts, found)
     experiment = Experiment(
         data=_data(parts, found),
         models=tuple(models_of(parts["models"].items(), found, path.parent)) if "models" in parts else None,
-        protocol=_protocol(parts, written, found),
+        protocol=_protocol(parts, found),
         metrics=tuple(metrics),
         stages=stages_of(parts["stages"], found) if "stages" in parts else False,
         metrics_where={name: part.where for name, part in metrics.items()},
@@ -87,22 +135,20 @@ def _data(parts: dict[str, Written], found: list[Problem]) -> tuple[DataSpec, ..
 
 def _dataset(written: Written, task: str | None, found: list[Problem]) -> DataSpec | None:
     """The dataset of an item: a name or path, or a mapping."""
-    from mlcli.experiment.spec.shapes import DataShape, legal_parts
-
     if isinstance(written.value, str) and written.value:
         return DataSpec(written.value, task=task, where=written.where)
     if not isinstance(written.value, dict):
         form = "a dataset is a shipped name, a path, or a mapping with 'path' or 'name'"
         found.append(written.problem(f"{form}; this is {written.given}"))
         return None
-    known = len(found)
-    parts = legal_parts(DataShape, written, found)
+    before = len(found)
+    parts = _legal_parts(DataShape, written, found)
     if len(written.value.keys() & {"path", "name"}) != 1:
         found.append(
             written.problem("a dataset takes one of 'path' and 'name'", "such as {path: mine.csv, target: y}")
         )
     own_task = _task(parts, found) or task
-    if len(found) > known:
+    if len(found) > before:
         return None
     values = {key: part.value for key, part in parts.items()}
     reference = values.get("path") or values["name"]
@@ -119,10 +165,9 @@ def _task(parts: dict[str, Written], found: list[Problem]) -> str | None:
         return None
 
 
-def _protocol(parts: dict[str, Written], written: Written, found: list[Problem]) -> ProtocolSpec | None:
-    if "protocol" not in parts:
-        return None
-    return protocol_of(parts["protocol"], found) or SPLITS_ANYTHING
+def _protocol(parts: dict[str, Written], found: list[Problem]) -> ProtocolSpec | None:
+    """What is asked for; in place of what cannot be read one that splits anything, so that no more is wrong."""
+    return (protocol_of(parts["protocol"], found) or FEW_ROWS) if "protocol" in parts else None
 
 
 def _metrics(parts: dict[str, Written], found: list[Problem]) -> dict[str, Written]:
@@ -136,3 +181,29 @@ def _metrics(parts: dict[str, Written], found: list[Problem]) -> dict[str, Writt
         else:
             named[item.value] = item
     return named
+
+
+def _legal_parts(shape: type[BaseModel], written: Written, found: list[Problem]) -> dict[str, Written]:
+    """Those parts of a mapping that have the right shape; what is wrong with the others is added to ``found``."""
+    parts = written.named()
+    try:
+        shape.model_validate({key: part.value for key, part in parts.items()})
+    except ValidationError as error:
+        for details in error.errors(include_url=False):
+            key = str(details["loc"][0])
+            found.append(_problem(details, key, parts.pop(key, written), shape))
+    return parts
+
+
+def _problem(details: Mapping[str, Any], key: str, part: Written, shape: type[BaseModel]) -> Problem:
+    if details["type"] == "missing":
+        return part.problem(f"the key '{key}' is missing", _help(shape, key))
+    if details["type"] == "extra_forbidden":
+        return part.problem(f"there is no key '{key}' here", did_you_mean(key, shape.model_fields, "keys"))
+    words = PLAIN_WORDS[details["type"]]
+    what = words.format(given=part.given, **details.get("ctx", {}))
+    return part.problem(f"'{key}' {what}", _help(shape, key))
+
+
+def _help(shape: type[BaseModel], key: str) -> str:
+    return shape.model_fields[key].description or ""

@@ -12,9 +12,9 @@ from mlcli.core.schema import Field
 from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.dataset import Dataset
 from mlcli.data.shipped import shipped_path
-from mlcli.experiment.spec.cells import UNDEMANDING, DataSpec, ProtocolSpec
-from mlcli.experiment.spec.datasets import Ground, ground_of, protocol_for
-from mlcli.experiment.spec.labels import said
+from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, ProtocolSpec
+from mlcli.experiment.spec.datasets import PlannedDataset, planned_dataset, protocol_for
+from mlcli.experiment.spec.labels import as_typed
 
 TEMPLATE = """\
 # {name}: {summary}.
@@ -38,39 +38,38 @@ seed: 1
 """
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 """Text that YAML takes as text without quotes."""
-SPLITS_FEW_ROWS = ProtocolSpec(UNDEMANDING)
 
 
 def first_experiment(reference: str, dataset: Dataset) -> str:
     """The text of an experiment file; ``reference`` names the dataset as it is seen from that file."""
-    ground = ground_of(DataSpec(reference), dataset)
-    protocol = _protocol_that_works(ground)
+    planned = planned_dataset(DataSpec(reference), dataset)
+    protocol = _protocol_that_works(planned)
     return TEMPLATE.format(
-        name=ground.name,
-        summary=ground.kind.summary,
-        data=_data(reference, ground),
-        kind=ground.kind.name,
-        baseline=ground.kind.baseline,
-        models=_models(ground.kind.panel),
-        other_protocols=", ".join(name for name in ground.kind.protocols if name != protocol.use),
+        name=planned.name,
+        summary=planned.kind.summary,
+        data=_data(reference, planned),
+        kind=planned.kind.name,
+        baseline=planned.kind.baseline,
+        models=_models(planned.kind.panel),
+        other_protocols=", ".join(name for name in planned.kind.protocols if name != protocol.use),
         protocol=_protocol(protocol),
-        metrics=", ".join(_metrics(ground)),
+        metrics=", ".join(_metrics(planned)),
     )
 
 
-def _data(reference: str, ground: Ground) -> str:
+def _data(reference: str, planned: PlannedDataset) -> str:
     """The dataset with its target and kind of task, which may be guesses to correct."""
-    targets = ground.dataset.schema.with_role("target")
-    key = "name" if ground.dataset.path == shipped_path(reference) else "path"
+    targets = planned.dataset.schema.with_role("target")
+    key = "name" if planned.dataset.path == shipped_path(reference) else "path"
     lines = [f"  - {key}: {_text(reference)}"]
     lines += [f"    target: {_text(target.column.name)}{_guessed(target)}" for target in targets]
-    return "\n".join([*lines, f"    task: {ground.kind.name}"])
+    return "\n".join([*lines, f"    task: {planned.kind.name}"])
 
 
-def _metrics(ground: Ground) -> tuple[str, ...]:
+def _metrics(planned: PlannedDataset) -> tuple[str, ...]:
     """The defaults of the kind, with those that labels add where there are some."""
-    target = ground.dataset.schema.the("target")
-    return ground.kind.metrics + (ground.kind.metrics_with_labels if target and target.levels else ())
+    target = planned.dataset.schema.the("target")
+    return planned.kind.metrics + (planned.kind.metrics_with_labels if target and target.levels else ())
 
 
 def _guessed(target: Field) -> str:
@@ -85,15 +84,15 @@ def _models(names: Iterable[str]) -> str:
 
 def _protocol(protocol: ProtocolSpec) -> str:
     values = {"use": protocol.use, **protocol.params}
-    return "{" + ", ".join(f"{key}: {said(value)}" for key, value in values.items()) + "}"
+    return "{" + ", ".join(f"{key}: {as_typed(value)}" for key, value in values.items()) + "}"
 
 
-def _protocol_that_works(ground: Ground) -> ProtocolSpec:
+def _protocol_that_works(planned: PlannedDataset) -> ProtocolSpec:
     """The default of the kind, or leave-one-out where there are too few rows for it."""
     try:
-        return protocol_for(ground, None)
+        return protocol_for(planned, None)
     except DataError:
-        return protocol_for(ground, SPLITS_FEW_ROWS)
+        return protocol_for(planned, FEW_ROWS)
 
 
 def _text(text: str) -> str:

@@ -9,7 +9,7 @@ from mlcli.core.nested import ModelParameter, noun_of
 from mlcli.core.params import Parameter, parameters
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 from mlcli.data.shipped import shipped_paths
-from mlcli.experiment.spec.shapes import DataShape, ExperimentShape
+from mlcli.experiment.spec.file import DataShape, ExperimentShape
 from mlcli.experiment.spec.written import IGNORED
 from mlcli.metrics.registry import class_names_for, names_for, names_of_the_first_for
 from mlcli.tasks.table import KINDS
@@ -20,8 +20,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 EMPTY: Schema = {}
 OWN_KEYS: Schema = {f"^{IGNORED}": {}}
 MODEL_FILE: Schema = {"type": "string", "pattern": r"[./\\]", "description": "a saved model file"}
-
-
+TASK: Schema = {"enum": [kind.name for kind in KINDS]}
 STAGES: Schema = {
     "anyOf": [
         {"type": "boolean"},
@@ -38,7 +37,7 @@ def experiment_schema() -> Schema:
     for key, item in items.items():
         schema["properties"][key]["items"] = item
     schema["properties"]["protocol"] |= _ref("protocol")
-    schema["properties"]["task"] |= _task()
+    schema["properties"]["task"] |= TASK
     schema["properties"]["stages"] |= STAGES
     return {"$schema": DIALECT, "title": "an experiment of mlcli", **schema, "$defs": _definitions()}
 
@@ -83,7 +82,7 @@ def _branch(entry: Entry, keys: Schema) -> Schema:
 
 def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
     grid = {name: {"type": "array", "minItems": 1, "items": one} for name, one in _values(declared).items()}
-    paths = {f"^{one.name}[.]": {"type": "array", "minItems": 1} for one in declared if _is_nested(one)}
+    paths = {path: {"type": "array", "minItems": 1} for path in _paths_into(declared)}
     return {
         **_nested_keys(declared),
         "grid": {
@@ -109,12 +108,13 @@ def _nested_keys(declared: tuple[Parameter, ...]) -> Schema:
 
 def _step_keys(declared: tuple[Parameter, ...]) -> Schema:
     """Values of parameters, and where one is a model, of parameters at paths into it."""
-    paths: Schema = {f"^{one.name}[.]": {} for one in declared if _is_nested(one)}
+    paths: Schema = {path: {} for path in _paths_into(declared)}
     return {"params": {**_mapping(_values(declared), paths), "description": "values of parameters"}}
 
 
-def _is_nested(parameter: Parameter) -> bool:
-    return isinstance(parameter, ModelParameter)
+def _paths_into(declared: Iterable[Parameter]) -> list[str]:
+    """Patterns of the paths into nested models."""
+    return [f"^{one.name}[.]" for one in declared if isinstance(one, ModelParameter)]
 
 
 def _values(declared: Iterable[Parameter]) -> Schema:
@@ -132,7 +132,7 @@ def _protocol_of_the_kind() -> Schema:
 def _data() -> Schema:
     shape = _of_shape(DataShape)
     shape["properties"]["name"] |= {"enum": list(shipped_paths())}
-    shape["properties"]["task"] |= _task()
+    shape["properties"]["task"] |= TASK
     shape["oneOf"] = [{"required": ["path"]}, {"required": ["name"]}]
     named = {"enum": list(shipped_paths()), "description": "a shipped dataset"}
     path = {"type": "string", "minLength": 1, "description": "a CSV file, relative to the experiment file"}
@@ -146,10 +146,6 @@ def _metrics() -> Schema:
     firsts = "|".join(dict.fromkeys(name for kind in KINDS for name in names_of_the_first_for(kind.answers)))
     first = {"type": "string", "pattern": rf"^({firsts})@[1-9][0-9]*$", "description": "of the first rows"}
     return {"anyOf": [{"enum": list(names)}, pattern, first]}
-
-
-def _task() -> Schema:
-    return {"enum": [kind.name for kind in KINDS]}
 
 
 def _mapping(properties: Schema, patterns: Schema = EMPTY) -> Schema:
@@ -167,9 +163,9 @@ def _ref(name: str) -> Schema:
 
 def _of_shape(shape: type[DataShape] | type[ExperimentShape]) -> Schema:
     """The schema of a shape; a default of the shape itself only says that the key may be left out."""
-    made = shape.model_json_schema()
+    full = shape.model_json_schema()
     properties = {
         key: {word: value for word, value in one.items() if word not in ("title", "default")}
-        for key, one in made["properties"].items()
+        for key, one in full["properties"].items()
     }
-    return {**_mapping(properties), "required": made.get("required", [])}
+    return {**_mapping(properties), "required": full.get("required", [])}

@@ -1,69 +1,122 @@
-"""What models are called in tables: their own names, with what differs where two would be called the same."""
+"""Parameters and steps as they are typed, and what models are called in tables: no two alike."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any, NamedTuple
 
 from mlcli.experiment.spec.cells import ModelSpec, StepSpec
-from mlcli.experiment.spec.inside import all_inside, flat
 
 
-def told_apart(models: Sequence[ModelSpec]) -> list[str]:
-    """A label for each model; those of one method and name add the parameters, and steps, in which they differ."""
-    namesakes: dict[tuple[str, str], list[dict[str, str]]] = {}
-    for model in models:
-        namesakes.setdefault(_name(model), []).append(features(model))
-    differing = {name: _differing(every) for name, every in namesakes.items()}
-    return [_label(model, differing[_name(model)]) for model in models]
+class Value(NamedTuple):
+    """The value of a parameter, at a path such as ``base.k``; of a nested model its id."""
+
+    path: str
+    value: Any
+    owner: str
+    """The id of the model that declares it."""
+    name: str
 
 
-def features(model: ModelSpec) -> dict[str, str]:
-    """All in which two models may differ, beside method and name."""
-    params = {one.path: said(one.value) for one in flat(model.use, model.params)}
-    inside = {f"{one.start}steps": said_of_steps(one.steps) for one in all_inside(model.params)}
-    file = {"file": str(model.saved)} if model.saved else {}
-    return {**file, **params, **inside, "steps": said_of_steps(model.steps)}
+class Nested(NamedTuple):
+    """A nested model as plain values, and the path at which its parameters begin."""
+
+    model: Mapping[str, Any]
+    start: str
+
+    @property
+    def steps(self) -> tuple[StepSpec, ...] | None:
+        """The steps before it; None where nothing is said of steps."""
+        steps = self.model.get("steps")
+        return None if steps is None else tuple(StepSpec(step["use"], step["params"]) for step in steps)
 
 
-def said(value: Any) -> str:
-    """A parameter's value as it would be typed; a nested model is said by its id."""
+def flat_parameters(use: str, params: Mapping[str, Any], start: str = "") -> Iterator[Value]:
+    """Parameters one by one, those of a nested model after its id."""
+    for name, value in params.items():
+        inside = models_in(value, start + name)
+        yield Value(start + name, ids_in(value) if inside else value, use, name)
+        for nested in inside:
+            yield from flat_parameters(nested.model["use"], nested.model["params"], nested.start)
+
+
+def nested_models(params: Mapping[str, Any], start: str = "") -> Iterator[Nested]:
+    """Every nested model, at any depth."""
+    for name, value in params.items():
+        for nested in models_in(value, start + name):
+            yield nested
+            yield from nested_models(nested.model["params"], nested.start)
+
+
+def models_in(value: Any, path: str) -> list[Nested]:
+    """The models that a resolved parameter holds."""
+    if _is_model(value):
+        return [Nested(value, f"{path}.")]
+    if isinstance(value, list | tuple) and value and all(map(_is_model, value)):
+        return [Nested(model, f"{path}.{model['use']}.") for model in value]
+    return []
+
+
+def ids_in(value: Any) -> Any:
+    """The ids of the models that a resolved parameter holds."""
+    return value["use"] if isinstance(value, Mapping) else tuple(model["use"] for model in value)
+
+
+def _is_model(value: Any) -> bool:
+    return isinstance(value, Mapping) and {"use", "params"} <= value.keys()
+
+
+def as_typed(value: Any) -> str:
+    """A parameter's value as it would be typed; a nested model by its id."""
     if value is None or isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | tuple):
-        return ",".join(map(said, value))
+        return ",".join(map(as_typed, value))
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key}: {_inside(one)}' for key, one in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {_typed_inside(one)}' for key, one in value.items())}}}"
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-def _inside(value: Any) -> str:
+def _typed_inside(value: Any) -> str:
     """A value inside a mapping: a list needs brackets there."""
-    return f"[{', '.join(map(_inside, value))}]" if isinstance(value, list | tuple) else said(value)
+    return f"[{', '.join(map(_typed_inside, value))}]" if isinstance(value, list | tuple) else as_typed(value)
 
 
-def _name(model: ModelSpec) -> tuple[str, str]:
-    return model.use, model.label or model.use
-
-
-def _differing(every: Sequence[dict[str, str]]) -> set[str]:
-    """The features in which namesakes differ; what only some have goes with another in which they do."""
-    keys = {key for its in every for key in its}
-    return {key for key in keys if len({its[key] for its in every if key in its}) > 1}
-
-
-def _label(model: ModelSpec, differing: Iterable[str]) -> str:
-    shown = " ".join(f"{key}={value}" for key, value in features(model).items() if key in differing)
-    return f"{_name(model)[1]} {shown}".strip()
-
-
-def said_of_steps(steps: Sequence[StepSpec] | None) -> str:
-    """Steps in order, or that nothing was said of them."""
+def steps_text(steps: Sequence[StepSpec] | None) -> str:
+    """Steps in order, or that they are left to the model."""
     if steps is None:
         return "as needed"
-    return "+".join(map(_said_of_step, steps)) or "none"
+    return "+".join(map(_step_text, steps)) or "none"
 
 
-def _said_of_step(step: StepSpec) -> str:
-    params = ", ".join(f"{name}={said(value)}" for name, value in step.params.items())
+def _step_text(step: StepSpec) -> str:
+    params = ", ".join(f"{name}={as_typed(value)}" for name, value in step.params.items())
     return f"{step.use}({params})" if params else step.use
+
+
+def distinct_labels(models: Sequence[ModelSpec]) -> list[str]:
+    """A label for each model; those of one method and name add the parameters, and steps, in which they differ."""
+    namesakes: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for model in models:
+        namesakes.setdefault((model.use, model.name), []).append(settings_text(model))
+    differing = {name: _differing(every) for name, every in namesakes.items()}
+    return [_label(model, differing[model.use, model.name]) for model in models]
+
+
+def _label(model: ModelSpec, differing: Set[str]) -> str:
+    shown = (f"{key}={value}" for key, value in settings_text(model).items() if key in differing)
+    return " ".join((model.name, *shown)).strip()
+
+
+def settings_text(model: ModelSpec) -> dict[str, str]:
+    """All in which two models may differ, beside method and name."""
+    params = {one.path: as_typed(one.value) for one in flat_parameters(model.use, model.params)}
+    inside = {f"{one.start}steps": steps_text(one.steps) for one in nested_models(model.params)}
+    file = {"file": str(model.saved)} if model.saved else {}
+    return {**file, **params, **inside, "steps": steps_text(model.steps)}
+
+
+def _differing(namesakes: Sequence[Mapping[str, str]]) -> set[str]:
+    """The settings in which namesakes differ; what only some have goes with another in which they do."""
+    keys = {key for its in namesakes for key in its}
+    return {key for key in keys if len({its[key] for its in namesakes if key in its}) > 1}

@@ -25,7 +25,7 @@ def models_from_text(texts: Sequence[str], params: Sequence[str] = ()) -> tuple[
     models = models_of([_written(text, "-m") for text in texts], found)
     values = _values(params, found)
     raise_all(UsageError, found)
-    found += _strangers(values, models)
+    found += _unknown_parameters(values, models)
     changed = tuple(_with_values(model, values, found) for model in models)
     raise_all(UsageError, found)
     return changed
@@ -70,26 +70,25 @@ def _values(texts: Sequence[str], found: list[Problem]) -> dict[str, str]:
     return values
 
 
-def _strangers(values: Mapping[str, str], models: Sequence[ModelSpec]) -> Iterator[Problem]:
+def _unknown_parameters(values: Mapping[str, str], models: Sequence[ModelSpec]) -> Iterator[Problem]:
     """What no model has a parameter for."""
     if values and not models:
-        yield from (
-            Problem(f"-p {name}: there is no model to set it for", hint="name one with -m") for name in values
-        )
+        for name in values:
+            yield Problem(f"-p {name}: there is no model to set it for", hint="name one with -m")
         return
     known = {name for model in models for name in _given(model, values)}
     for name in values:
         if name not in known:
-            yield _leading_nowhere(name, values, models) or _stranger(name, models)
+            yield _unknown_path(name, values, models) or _unknown_parameter(name, models)
 
 
-def _stranger(name: str, models: Sequence[ModelSpec]) -> Problem:
+def _unknown_parameter(name: str, models: Sequence[ModelSpec]) -> Problem:
     declared = {one for model in models if not model.saved for one in by_name(MODELS.load(model.use))}
     ids = ", ".join(dict.fromkeys(model.use for model in models))
     return Problem(f"{ids}: no parameter '{name}'", where="-p", hint=did_you_mean(name, declared, "parameters"))
 
 
-def _leading_nowhere(name: str, values: Mapping[str, str], models: Sequence[ModelSpec]) -> Problem | None:
+def _unknown_path(name: str, values: Mapping[str, str], models: Sequence[ModelSpec]) -> Problem | None:
     """What is wrong with a path that begins with a parameter of a model."""
     start = name.partition(".")[0]
     owners = (model for model in models if not model.saved and start in by_name(MODELS.load(model.use)))
@@ -116,24 +115,18 @@ def _with_values(model: ModelSpec, values: Mapping[str, str], found: list[Proble
     given = _given(model, values)
     if not given:
         return model
-    cls = MODELS.load(model.use)
-    wrong = problems_with(cls, {**model.params, **given}, _option)
+    cls, params = MODELS.load(model.use), {**model.params, **given}
+    wrong = problems_with(cls, params, _option)
     for name in given.keys() & model.params.keys():
-        wrong.append(
-            Problem(f"{model.use}: '{name}' is set with -m already", where="-p", hint="leave one of them out")
-        )
+        what = f"{model.use}: '{name}' is set with -m already"
+        wrong.append(Problem(what, where="-p", hint="leave one of them out"))
     if not wrong:
-        wrong = _conflicts(cls, {**model.params, **given})
+        try:
+            build(cls, params)
+        except UsageError as error:
+            wrong = list(error.problems)
     found += wrong
-    return replace(model, params={**model.params, **given})
-
-
-def _conflicts(cls: type, params: Mapping[str, object]) -> list[Problem]:
-    try:
-        build(cls, params)
-    except UsageError as error:
-        return list(error.problems)
-    return []
+    return replace(model, params=params)
 
 
 def _option(*keys: str | int) -> str:

@@ -10,15 +10,12 @@ from mlcli.core.errors import ExperimentError, ModelFileError, UsageError
 from mlcli.core.insertion import missing_steps
 from mlcli.core.params import build, settings
 from mlcli.core.registry import MODELS, STEPS
+from mlcli.core.seeds import MAX_SEED
 from mlcli.experiment.spec.cells import AS_SAVED, Cell, Experiment, ModelSpec, ProtocolSpec, Stages, StepSpec
-from mlcli.experiment.spec.datasets import Ground, grounds_of, protocol_for
-from mlcli.experiment.spec.faults import Faults
-from mlcli.experiment.spec.labels import features, told_apart
-from mlcli.experiment.spec.metrics import check_metrics
-from mlcli.experiment.spec.skipping import why_skipped
-
-LARGEST_SEED = 2**63 - 1
-"""What a store can hold as a number."""
+from mlcli.experiment.spec.checks import check_metrics, why_skipped
+from mlcli.experiment.spec.datasets import PlannedDataset, planned_datasets, protocol_for
+from mlcli.experiment.spec.labels import distinct_labels, settings_text
+from mlcli.experiment.spec.written import Faults
 
 
 def plan(experiment: Experiment, *, base: Path | None = None) -> list[Cell]:
@@ -26,28 +23,28 @@ def plan(experiment: Experiment, *, base: Path | None = None) -> list[Cell]:
 
     ``base`` is where paths of datasets begin: by default the folder of the experiment file, else the current one.
     """
-    cells, faults = planned(experiment, base=base)
+    cells, faults = planned_cells(experiment, base=base)
     faults.raise_any(ExperimentError if experiment.source else UsageError)
     return cells
 
 
-def planned(experiment: Experiment, *, base: Path | None = None) -> tuple[list[Cell], Faults]:
+def planned_cells(experiment: Experiment, *, base: Path | None = None) -> tuple[list[Cell], Faults]:
     """The cells of an experiment as far as they can be planned, and everything that is wrong with it."""
     faults = Faults()
-    with faults.kept():
-        if experiment.seed > LARGEST_SEED:
-            raise UsageError(f"the seed {experiment.seed} is too large", hint=f"seeds go up to {LARGEST_SEED}")
+    with faults.collected():
+        if experiment.seed > MAX_SEED:
+            raise UsageError(f"the seed {experiment.seed} is too large", hint=f"seeds go up to {MAX_SEED}")
     models = None if experiment.models is None else _resolved_models(experiment.models, faults)
     folder = experiment.source.parent if experiment.source else None
     classes = [MODELS.load(model.use) for model in models or ()]
-    grounds = grounds_of(experiment.data, base or folder, faults, classes)
-    check_metrics(experiment, grounds, faults)
+    datasets = planned_datasets(experiment.data, base or folder, faults, classes)
+    check_metrics(experiment, datasets, faults)
     cells: list[Cell] = []
-    for ground in grounds:
-        with faults.kept(experiment.protocol.where if experiment.protocol else ground.spec.where):
-            protocol = protocol_for(ground, experiment.protocol)
-            with faults.kept(ground.spec.where):
-                cells += _cells(experiment, ground, protocol, models)
+    for planned in datasets:
+        with faults.collected(experiment.protocol.where if experiment.protocol else planned.spec.where):
+            protocol = protocol_for(planned, experiment.protocol)
+            with faults.collected(planned.spec.where):
+                cells += _cells(experiment, planned, protocol, models)
     return cells, faults
 
 
@@ -56,10 +53,11 @@ def _resolved_models(models: Sequence[ModelSpec], faults: Faults) -> list[ModelS
     resolved: list[ModelSpec] = []
     seen: dict[str, ModelSpec] = {}
     for model in models:
-        with faults.kept(model.where):
+        with faults.collected(model.where):
             full = _resolved(model)
-            if seen.setdefault(f"{full.use} {features(full)}", full) is not full:
-                what = f"{told_apart([*resolved, full])[-1]} stands here twice, with the same parameters and steps"
+            if seen.setdefault(f"{full.use} {settings_text(full)}", full) is not full:
+                label = distinct_labels([*resolved, full])[-1]
+                what = f"{label} stands here twice, with the same parameters and steps"
                 raise UsageError(what, hint="leave one of them out")
             resolved.append(full)
     return resolved
@@ -87,20 +85,20 @@ def _resolved_step(step: StepSpec) -> StepSpec:
 
 
 def _cells(
-    experiment: Experiment, ground: Ground, protocol: ProtocolSpec, models: Sequence[ModelSpec] | None
+    experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec] | None
 ) -> Iterator[Cell]:
     """The cells of one dataset."""
     if models is None:
-        models = [_resolved(ModelSpec(use)) for use in ground.kind.panel]
-    for model in _labelled(ground, _baselines_first(ground, models)):
-        skipped = why_skipped(ground, model, protocol)
+        models = [_resolved(ModelSpec(use)) for use in planned.kind.panel]
+    for model in _labelled(planned, _baselines_first(planned, models)):
+        skipped = why_skipped(planned, model, protocol)
         as_it_is = skipped or model.saved is not None
-        learned = 0 if skipped or model.saved is None else _learned_rows(ground, model.saved)
+        learned = 0 if skipped or model.saved is None else _learned_rows(planned, model.saved)
         yield Cell(
-            dataset=ground.dataset,
-            kind=ground.kind.name,
+            dataset=planned.dataset,
+            kind=planned.kind.name,
             model=model,
-            steps=model.steps or () if as_it_is else _all_steps(ground, model),
+            steps=model.steps or () if as_it_is else _all_steps(planned, model),
             protocol=protocol if model.saved is None else ProtocolSpec(AS_SAVED),
             seed=experiment.seed,
             budget=experiment.budget,
@@ -119,41 +117,41 @@ def _stages_of(model: ModelSpec, asked: Stages) -> Stages:
     return asked if model.stages is None else model.stages
 
 
-def _baselines_first(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:
+def _baselines_first(planned: PlannedDataset, models: Sequence[ModelSpec]) -> list[ModelSpec]:
     """The kind's baselines stand in every table, at its head, asked for or not."""
     first: list[ModelSpec] = []
-    for use in ground.kind.baselines:
+    for use in planned.kind.baselines:
         asked = [model for model in models if model.use == use and model.saved is None]
         first += asked or [_resolved(ModelSpec(use))]
     return [*first, *(model for model in models if model not in first)]
 
 
-def _learned_rows(ground: Ground, path: Path) -> int:
+def _learned_rows(planned: PlannedDataset, path: Path) -> int:
     """How many rows of a dataset a saved model knows already; a dataset that does not fit it is refused."""
     from mlcli.experiment.saved.model_file import load_model
 
     saved = load_model(path)
     try:
-        saved.rows_of(ground.dataset)
-        return saved.learned_rows(ground.dataset)
+        saved.rows_of(planned.dataset)
+        return saved.learned_rows(planned.dataset)
     except ModelFileError as problem:
-        place = f"{path} on {ground.name}"
+        place = f"{path} on {planned.name}"
         raise ModelFileError(*(replace(one, where=place) for one in problem.problems)) from None
 
 
-def _labelled(ground: Ground, models: Sequence[ModelSpec]) -> list[ModelSpec]:
+def _labelled(planned: PlannedDataset, models: Sequence[ModelSpec]) -> list[ModelSpec]:
     """The models as the table of a dataset calls them; no two alike."""
-    labels = told_apart(models)
+    labels = distinct_labels(models)
     for index, label in enumerate(labels):
         if label in labels[:index]:
-            what = f"two models would be called '{label}' in the table of {ground.name}"
+            what = f"two models would be called '{label}' in the table of {planned.name}"
             raise UsageError(what, where=models[index].where, hint="choose another name with 'as'")
     return [replace(model, label=label) for model, label in zip(models, labels, strict=True)]
 
 
-def _all_steps(ground: Ground, model: ModelSpec) -> tuple[StepSpec, ...]:
+def _all_steps(planned: PlannedDataset, model: ModelSpec) -> tuple[StepSpec, ...]:
     """The steps before a model on a dataset: its own, and those that it needs."""
     given = None if model.steps is None else [build(STEPS.load(step.use), step.params) for step in model.steps]
     accepts = build(MODELS.load(model.use), model.params).accepts
-    steps = missing_steps(accepts, ground.kind.container.columns_of(ground.dataset.schema), given)
+    steps = missing_steps(accepts, planned.kind.container.columns_of(planned.dataset.schema), given)
     return tuple(StepSpec(step.id, settings(step)) for step in steps)

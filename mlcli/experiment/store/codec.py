@@ -14,7 +14,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.findings import as_json, from_json
-from mlcli.experiment.run.split_results import SplitResult, Together, folds_of
+from mlcli.experiment.run.split_results import RoundResult, SplitResult, folds_of
 
 HEAD_LENGTH_BYTES = 8
 COMPRESSION = 1
@@ -30,8 +30,8 @@ def encoded(splits: Sequence[SplitResult]) -> bytes:
     """Splits as one compressed blob."""
     writer = _Writer()
     described: Any
-    if isinstance(splits, Together):
-        described = _together(splits, writer)
+    if isinstance(splits, RoundResult):
+        described = _round_result(splits, writer)
     else:
         described = [_split(split, writer) for split in splits]
     head = json.dumps({"splits": described, "facts": writer.facts}, separators=(",", ":")).encode()
@@ -87,7 +87,7 @@ class _Writer:
         return [name, array.dtype.str, array.shape, order, place]
 
 
-def _together(splits: Together, writer: _Writer) -> dict[str, Any]:
+def _round_result(splits: RoundResult, writer: _Writer) -> dict[str, Any]:
     """One head for all splits."""
     plain = {name: getattr(splits, name) for name in PLAIN_FIELDS_TOGETHER}
     return {**plain, "answers": writer.answers(splits.answers)}
@@ -118,7 +118,7 @@ class _Reader:
             return tuple(self._split(one) for one in described)
         plain = {name: described[name] for name in PLAIN_FIELDS_TOGETHER}
         folds = folds_of(described["first"], described["sizes"])
-        return Together(**plain, answers=self._answers(described["answers"], folds))
+        return RoundResult(**plain, answers=self._answers(described["answers"], folds))
 
     def _split(self, described: Any) -> SplitResult:
         fold, at = described["index"], described["coordinate"]

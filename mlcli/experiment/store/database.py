@@ -1,4 +1,4 @@
-"""The store as an SQLite file: its tables, how it is opened and queried."""
+"""The store as an SQLite file: its tables, how it is opened and queried, and what goes wrong with it in words."""
 
 from __future__ import annotations
 
@@ -11,8 +11,23 @@ from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import StoreError
-from mlcli.experiment.store.errors import REMEDIES, sqlite_errors_in_words
 
+REMEDIES = {
+    "SQLITE_FULL": ("the disk is full", "free some space, or keep the store elsewhere with --store FILE"),
+    "SQLITE_READONLY": ("it cannot be written", "give it write permission, or use another with --store FILE"),
+    "SQLITE_CANTOPEN": (
+        "it cannot be opened",
+        "check that its folder exists and can be written, or use --store FILE",
+    ),
+    "SQLITE_PERM": ("it may not be opened", "check its permissions, or use another with --store FILE"),
+    "SQLITE_BUSY": ("another process has been writing it for long", "wait for that one, or use --store FILE"),
+    "SQLITE_NOTADB": (
+        "it is not a store of mlcli",
+        "name another file with --store FILE; this one was left alone",
+    ),
+    "SQLITE_CORRUPT": ("it is damaged", "move it away and run again, or use another with --store FILE"),
+    "SQLITE_IOERR": ("the disk does not read or write it", "check the disk, or keep the store elsewhere"),
+}
 LOCK_TIMEOUT_SECONDS = 30.0
 """How long to wait for another process that is writing."""
 APPLICATION = 0x6D6C636C
@@ -51,6 +66,31 @@ CREATE TABLE run_cells (
 """
 
 
+@contextmanager
+def sqlite_errors_as_store_errors(path: Path) -> Iterator[None]:
+    """Turn what SQLite or the system reports into a StoreError."""
+    try:
+        yield
+    except sqlite3.Error as problem:
+        code = getattr(problem, "sqlite_errorname", "")
+        remedy = next((REMEDIES[name] for name in REMEDIES if code.startswith(name)), None)
+        what, hint = remedy or (f"SQLite reports: {problem}", "use another store with --store FILE")
+        raise StoreError(what, where=str(path), hint=hint) from problem
+    except OSError as problem:
+        hint = "check its folder, or keep the store elsewhere with --store FILE"
+        raise StoreError(problem.strerror or str(problem), where=str(path), hint=hint) from problem
+
+
+@contextmanager
+def damage_as_store_error(path: Path) -> Iterator[None]:
+    """Turn what reading damaged text leads to into a StoreError."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError) as problem:
+        what, hint = REMEDIES["SQLITE_CORRUPT"]
+        raise StoreError(f"{what}: {problem}", where=str(path), hint=hint) from problem
+
+
 @dataclass(frozen=True, eq=False)
 class Database:
     """A connection whose errors name its file and say what would work."""
@@ -65,10 +105,9 @@ class Database:
         """All of the body is kept, or nothing of it."""
         if self.identity is not None and _identity(self.path) != self.identity:
             what = "it was deleted, moved or replaced while it was in use, so nothing more can be kept"
-            raise StoreError(
-                what, where=str(self.path), hint="run again, and leave the store in its place meanwhile"
-            )
-        with sqlite_errors_in_words(self.path):
+            hint = "run again, and leave the store in its place meanwhile"
+            raise StoreError(what, where=str(self.path), hint=hint)
+        with sqlite_errors_as_store_errors(self.path):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -83,19 +122,19 @@ class Database:
 
     def all(self, statement: str, *values: Any) -> Iterable[Any]:
         """Every row of a query."""
-        with sqlite_errors_in_words(self.path):
+        with sqlite_errors_as_store_errors(self.path):
             return self.connection.execute(statement, values).fetchall()
 
     def one(self, statement: str, *values: Any) -> Any:
         """The first row of a query, or None."""
-        with sqlite_errors_in_words(self.path):
+        with sqlite_errors_as_store_errors(self.path):
             return self.connection.execute(statement, values).fetchone()
 
 
 def open_to_write(path: Path) -> Database:
     """A store that is read and written; it is made where there is none."""
     _refuse_folder(path)
-    with sqlite_errors_in_words(path):
+    with sqlite_errors_as_store_errors(path):
         _make_folder(path)
         connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT_SECONDS, isolation_level=None)
         with _closed_on_error(connection):
@@ -113,7 +152,7 @@ def open_to_read(path: Path) -> Database:
     _refuse_folder(path)
     if not path.exists():
         raise StoreError("there is no store", where=str(path), hint=_where_stores_are(path))
-    with sqlite_errors_in_words(path):
+    with sqlite_errors_as_store_errors(path):
         try:
             return _read_only(path, "mode=ro")
         except sqlite3.OperationalError:
@@ -167,9 +206,8 @@ def _check_format(database: Database) -> None:
         raise StoreError(what, where=str(database.path), hint=hint)
     written_as = _pragma(database, "user_version")
     if written_as != FORMAT:
-        whose, remedy = (
-            ("a newer", "update mlcli") if written_as > FORMAT else ("an older", "move it away and run again")
-        )
+        newer = written_as > FORMAT
+        whose, remedy = ("a newer", "update mlcli") if newer else ("an older", "move it away and run again")
         what = f"it was written by {whose} mlcli (format {written_as}, this one knows {FORMAT})"
         raise StoreError(what, where=str(database.path), hint=f"{remedy}, or use another with --store FILE")
     database.one("SELECT max(id) FROM runs")  # a damaged file shows itself when its tables are looked up

@@ -23,9 +23,9 @@ Revisions = dict[str, Any]
 """By noun and id, such as "model knn", the revision of a method."""
 
 
-def cell_key(cell: Cell, made: ReadyCell, splits: str) -> str:
+def cell_key(cell: Cell, ready: ReadyCell, splits: str) -> str:
     """The key of a cell in the store; ``splits`` is the digest of its splits."""
-    identity, revisions = made.learner.identity(), revisions_of(made.learner.parts())
+    identity, revisions = ready.learner.identity(), revisions_of(ready.learner.parts())
     return digest(CORE_REVISION, cell.dataset.content, cell.kind, splits, identity, cell.seed, revisions)
 
 

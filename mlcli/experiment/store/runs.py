@@ -12,8 +12,7 @@ from mlcli.core.seeds import digest
 from mlcli.experiment.run.split_results import SplitResult, each
 from mlcli.experiment.spec.cells import CellResult
 from mlcli.experiment.spec.facts import cell_from, dataset_from, facts_of_cell, facts_of_dataset
-from mlcli.experiment.store.database import Database, now
-from mlcli.experiment.store.errors import damage_in_words
+from mlcli.experiment.store.database import Database, damage_as_store_error, now
 
 SplitsOf = Callable[[int, str], Sequence[SplitResult]]
 """The answers that are stored for a cell (its id and kind)."""
@@ -65,7 +64,7 @@ class RunLog:
     def all(self) -> list[RunFacts]:
         """Every run, oldest first."""
         found = self.database.all(f"SELECT {RUN_COLUMNS} FROM runs ORDER BY id")
-        with damage_in_words(self.database.path):
+        with damage_as_store_error(self.database.path):
             return [_run_from(row) for row in found]
 
     def one(self, run: int) -> tuple[RunFacts, list[CellResult]]:
@@ -73,12 +72,12 @@ class RunLog:
         row = self.database.one(f"SELECT {RUN_COLUMNS} FROM runs WHERE id = ?", run)
         if row is None:
             raise UsageError(f"there is no run {run} in {self.database.path}", hint="`mlcli runs` lists all")
-        with damage_in_words(self.database.path):
+        with damage_as_store_error(self.database.path):
             about = _run_from(row)
         if about.finished is None:
             hint = "run the experiment again: what it did is stored, and only the rest runs"
             raise StoreError(f"run {run} was not finished", where=str(self.database.path), hint=hint)
-        with damage_in_words(self.database.path):
+        with damage_as_store_error(self.database.path):
             return about, [self._result(found) for found in self.database.all(RUN_CELLS, run)]
 
     def _write(self, run: int, position: int, result: CellResult) -> None:

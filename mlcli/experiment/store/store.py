@@ -7,10 +7,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
-from mlcli.experiment.run.split_results import Found, SplitResult
+from mlcli.experiment.run.split_results import JudgedSplits, SplitResult
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.facts import facts_of_cell
 from mlcli.experiment.store.codec import checksum, decoded
@@ -20,6 +19,8 @@ from mlcli.tasks.table import kind_named
 
 DEFAULT_PLACE = Path(".mlcli") / "runs.db"
 """Where an experiment keeps its store, relative to its file."""
+NEW_CELL = "INSERT INTO cells (key, created, splits, facts) VALUES (?, ?, ?, ?)"
+BLOCKS = "SELECT payload, checksum, seconds FROM blocks WHERE cell = ? ORDER BY first"
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -83,19 +82,19 @@ class Store:
     def cell(self, cell: int, kind: str) -> StoredCell:
         """What is there of a cell; a block whose checksum is wrong is left out, so that it runs again."""
         answers = kind_named(kind).answers
-        found = Found()
+        judged = JudgedSplits()
         seconds, damaged = 0.0, 0
-        for payload, known, spent in self._database.all(BLOCKS, cell):
+        for payload, expected, spent in self._database.all(BLOCKS, cell):
             try:
-                if checksum(payload) != known:
+                if checksum(payload) != expected:
                     raise ValueError("the checksum is wrong")
-                found.add(decoded(payload, answers))
+                judged.add(decoded(payload, answers))
                 seconds += float(spent)
             except (ValueError, TypeError):
                 damaged += 1
         ending = self._database.one("SELECT status, why, trace, split, budget FROM endings WHERE cell = ?", cell)
         risky = self._database.one("SELECT cell FROM risks WHERE cell = ?", cell) is not None
-        return StoredCell(cell, found.all(), Ending(*ending) if ending else None, seconds, damaged, risky)
+        return StoredCell(cell, judged.all(), Ending(*ending) if ending else None, seconds, damaged, risky)
 
     def add(self, key: str, cell: Cell, splits: int) -> int:
         """The id of a new cell without answers; from now on it is the one that its key finds."""
@@ -136,7 +135,3 @@ class Store:
             self._database.write("DELETE FROM risks WHERE process = ?", os.getpid())
             if cell is not None:
                 self._database.write("INSERT OR REPLACE INTO risks VALUES (?, ?)", cell, os.getpid())
-
-
-NEW_CELL = "INSERT INTO cells (key, created, splits, facts) VALUES (?, ?, ?, ?)"
-BLOCKS = "SELECT payload, checksum, seconds FROM blocks WHERE cell = ? ORDER BY first"

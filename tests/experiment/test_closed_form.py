@@ -1,4 +1,4 @@
-"""All splits at once: where a method has a shortcut it is taken, kept and found again like any answer."""
+"""Closed forms over all splits: where a method has one it is taken, kept and found again like any answer."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_route_follows_from_content_alone() -> None:
             assert all(same(a, b) for a, b in zip(arrays(one), arrays(two), strict=True)), one.cell.label
 
 
-def test_answers_at_once_are_kept_and_found_again(tmp_path: Path) -> None:
+def test_closed_form_answers_are_kept_and_found_again(tmp_path: Path) -> None:
     with Store.open(tmp_path / "runs.db") as store:
         first = run(cells(FOLDS), store=store, jobs=1)
         again = run(cells(FOLDS), store=store, jobs=1)
