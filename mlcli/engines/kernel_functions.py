@@ -24,8 +24,8 @@ from mlcli.engines.centres import squared_lengths
 
 PRECISE_ROWS = 3_000
 """Matrices of more rows are kept in single precision, as LIBSVM's are."""
-MOST_ROWS = 25_000
-"""Matrices of more rows are refused: they would take more than 2.5 GB."""
+MOST_BYTES = 2_500_000_000
+"""Larger matrices are refused."""
 KEPT_BYTES = 400_000_000
 GRID_BITS = 30
 BLOCK_CELLS = 64_000
@@ -52,12 +52,17 @@ class KernelFunction:
         """The kernel of each row of one block with each of another."""
         return self.towards(Z)(X)
 
-    def matrix(self, X: Array) -> Array:
-        """The kernel of every two of some rows; other fits may hold the same one, so that nobody changes it."""
-        return _kept.get(self, X)
+    def matrix(self, X: Array, *, precise: bool = False) -> Array:
+        """The kernel of every two of some rows; other fits may hold the same one, so that nobody changes it.
+
+        In double precision where that is asked for, or where there are few rows.
+        """
+        return _kept.get(self, X, np.dtype(np.float64 if precise or len(X) <= PRECISE_ROWS else np.float32))
 
     def weighted(self, X: Array, Z: Array, coefficients: Array) -> Array:
-        """Σ coefficients of each row of Z times its kernel with each row of X (rows × outputs)."""
+        """Σ coefficients of each row of Z times its kernel with each row of X."""
+        if not len(Z):
+            return np.zeros((len(X), *coefficients.shape[1:]))
         towards = self.towards(Z)
         return np.concatenate([towards(X[block]) @ coefficients for block in _blocks(len(X), len(Z))])
 
@@ -142,14 +147,14 @@ class _Matrices:
         self.by_key: OrderedDict[Any, Array] = OrderedDict()
         self.lock = Lock()
 
-    def get(self, kernel: KernelFunction, X: Array) -> Array:
+    def get(self, kernel: KernelFunction, X: Array, precision: np.dtype[Any]) -> Array:
         """The matrix of a kernel and rows, worked out where it is not kept."""
-        key = (kernel, X.shape, hashlib.blake2b(X.tobytes(), digest_size=16).digest())
+        key = (kernel, precision, X.shape, hashlib.blake2b(X.tobytes(), digest_size=16).digest())
         with self.lock:
             if key in self.by_key:
                 self.by_key.move_to_end(key)
                 return self.by_key[key]
-        found = _matrix(kernel, X)
+        found = _matrix(kernel, X, precision)
         with self.lock:
             self.by_key[key] = found
             while sum(matrix.nbytes for matrix in self.by_key.values()) > KEPT_BYTES:
@@ -160,13 +165,16 @@ class _Matrices:
 _kept = _Matrices()
 
 
-def _matrix(kernel: KernelFunction, X: Array) -> Array:
+def _matrix(kernel: KernelFunction, X: Array, precision: np.dtype[Any]) -> Array:
     """The kernel of every two rows, block by block."""
     rows = len(X)
-    if rows > MOST_ROWS:
-        text = f"the kernel matrix of {rows:,} different rows would take {4 * rows**2 / 1e9:.1f} GB"
-        raise FitError(text, hint=f"at most {MOST_ROWS:,} rows can be learned from: take a sample of them")
-    K: Array = np.empty((rows, rows), np.float64 if rows <= PRECISE_ROWS else np.float32)
+    if rows**2 * precision.itemsize > MOST_BYTES:
+        text = (
+            f"the kernel matrix of {rows:,} different rows would take {rows**2 * precision.itemsize / 1e9:.1f} GB"
+        )
+        most = int((MOST_BYTES / precision.itemsize) ** 0.5)
+        raise FitError(text, hint=f"at most {most:,} rows can be learned from: take a sample of them")
+    K: Array = np.empty((rows, rows), precision)
     towards = kernel.towards(X)
     with np.errstate(over="ignore"):
         for block in _blocks(rows, rows):

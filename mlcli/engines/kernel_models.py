@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.model import Model
@@ -19,7 +21,7 @@ from mlcli.tasks.regression import ValuedRows
 from mlcli.tasks.supervised import SupervisedRows
 
 PRECOMPUTED = "precomputed"
-R = TypeVar("R", LabelledRows, ValuedRows)
+R = TypeVar("R", LabelledRows, ValuedRows, SupervisedRows)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -75,14 +77,14 @@ class KernelModel(Model):
             )
         return table.numbers[:, np.array(order, np.intp)]
 
-    def kernel_of(self, data: SupervisedRows) -> tuple[Array, Array]:
+    def kernel_of(self, data: SupervisedRows, *, precise: bool = False) -> tuple[Array, Array]:
         """Settle the width; the points of training rows, and the kernel of every two of them."""
         seen = self.seen(data.table)
         if seen.shape[1] == 0:
             raise FitError(f"there is no column that {self.id} could compare rows by")
         if self.kernel != PRECOMPUTED:
             self.gamma_ = self._width(seen, data.weights)
-            return seen, self.function.matrix(seen)
+            return seen, self.function.matrix(seen, precise=precise)
         self.gamma_ = 1.0
         points = data.rows[:, None].astype(np.float64)
         if data.rows.max() >= seen.shape[1]:
@@ -98,6 +100,14 @@ class KernelModel(Model):
     def responses(self, table: Table, coefficients: Array) -> Array:
         """Σ coefficients × kernel to the points kept (rows × outputs)."""
         return self.function.weighted(self.seen(table), self.points_, coefficients)
+
+    def weights_of_columns(self, names: Sequence[str], coefficients: Array) -> tuple[findings.Table, ...]:
+        """What each column counts in each output, where the kernel is linear."""
+        if self.kernel != "linear" or not len(names):
+            return ()
+        weights = zip(*(coefficients.T @ self.points_).tolist(), strict=True)
+        lines = tuple((column.name, *of) for column, of in zip(self.columns_, weights, strict=True))
+        return (findings.Table("Weights", ("column", *names), lines),)
 
     def check_points(self, coefficients: Array) -> None:
         """Refuse learned points that do not fit the columns, or coefficients that do not fit the points."""

@@ -212,7 +212,7 @@ class SupportVectorMachine(KernelModel, Classifier):
                 note="On the margin: 0 < α < C in every machine that uses the row; inside: α = C in one of them.",
             ),
             self._promises(),
-            *self._weights(names),
+            *self.weights_of_columns(names, self.coefficients_),
             *self._spread(),
         )
 
@@ -228,14 +228,6 @@ class SupportVectorMachine(KernelModel, Classifier):
             ("leave-one-out error by the span", left),
         )
         return findings.Table("Bounds of the error", ("what", "share of rows"), lines, note=BOUNDS)
-
-    def _weights(self, names: list[str]) -> tuple[findings.Table, ...]:
-        """The weights of columns, where the plane lies in their space."""
-        if self.kernel != "linear" or not len(self.sides_):
-            return ()
-        weights = zip(*(self.coefficients_.T @ self.points_).tolist(), strict=True)
-        lines = tuple((column.name, *of) for column, of in zip(self.columns_, weights, strict=True))
-        return (findings.Table("Weights", ("column", *names), lines),)
 
     def _spread(self) -> tuple[findings.Histogram, ...]:
         """How far the training rows of two classes lie from the plane."""
