@@ -115,6 +115,8 @@ KERNELS: dict[str, Callable[[KernelFunction, Array], Towards]] = {
 
 def scale(X: Array, weights: Array) -> float:
     """The γ at which distances are about 1: 1 / (columns × variance of all cells), to twelve digits."""
+    if not X.size:
+        return 1.0
     means = np.average(X, axis=0, weights=weights)
     variance = float(np.average((X - means.mean()) ** 2, axis=0, weights=weights).mean())
     return float(f"{1.0 / (X.shape[1] * variance):.12g}") if variance > 0 else 1.0
