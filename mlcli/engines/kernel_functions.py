@@ -64,12 +64,12 @@ class KernelFunction:
         if not len(Z):
             return np.zeros((len(X), *coefficients.shape[1:]))
         towards = self.towards(Z)
-        return np.concatenate([towards(X[block]) @ coefficients for block in _blocks(len(X), len(Z))])
+        return np.concatenate([towards(X[block]) @ coefficients for block in _blocks(X, Z)])
 
 
-def _blocks(rows: int, width: int) -> list[slice]:
-    """Slices of rows that are worked out at once."""
-    step = max(1, BLOCK_CELLS // max(1, width))
+def _blocks(X: Array, Z: Array) -> list[slice]:
+    """Slices of rows that are worked out at once; more where rows are long, or Z would be read too often."""
+    rows, step = len(X), max(1, BLOCK_CELLS // max(1, len(Z)), X.shape[1])
     return [slice(at, at + step) for at in range(0, max(1, rows), step)]
 
 
@@ -167,6 +167,12 @@ class _Matrices:
 _kept = _Matrices()
 
 
+def forget_matrices() -> None:
+    """Keep none of the matrices any longer."""
+    with _kept.lock:
+        _kept.by_key.clear()
+
+
 def _matrix(kernel: KernelFunction, X: Array, precision: np.dtype[Any]) -> Array:
     """The kernel of every two rows, block by block."""
     rows = len(X)
@@ -179,7 +185,7 @@ def _matrix(kernel: KernelFunction, X: Array, precision: np.dtype[Any]) -> Array
     K: Array = np.empty((rows, rows), precision)
     towards = kernel.towards(X)
     with np.errstate(over="ignore"):
-        for block in _blocks(rows, rows):
+        for block in _blocks(X, X):
             K[block] = towards(X[block])
     if not np.isfinite(np.diagonal(K)).all():
         raise FitError(f"the {kernel.name} kernel of these rows is too large a number", hint="scale the columns")

@@ -17,6 +17,7 @@ import numpy as np
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array, Flags
+from mlcli.engines.symmetric import inverse_factor
 
 MOVES = 2_000_000
 """Pairs are moved at most so often, and 1,000 times for each row."""
@@ -96,18 +97,14 @@ def left_out(K: Array, solution: Solution) -> Array:
     with coefficients that sum to 1. It is exact while the others stay where they are: on the margin, or at a
     bound.
     """
-    from scipy.linalg import lapack
-
     free, bounded = np.flatnonzero(solution.free), np.flatnonzero(solution.bounded)
     squared = np.diagonal(K).astype(np.float64)
     if len(free):
         among = K[np.ix_(free, free)].astype(np.float64)
         among[np.diag_indices(len(free))] += RIDGE * max(squared[free].mean(), RIDGE)
-        factor, _ = lapack.dpotrf(among, lower=1)
-        triangle, _ = lapack.dpotri(factor, lower=1)
-        inverse = triangle + np.tril(triangle, -1).T
-        sums = inverse.sum(axis=0)
-        squared[free] = 1.0 / (np.diagonal(inverse) - sums**2 / sums.sum())
-        beside = K[np.ix_(free, bounded)]
-        squared[bounded] -= np.einsum("ij,ij->j", beside, inverse @ beside) - (1 - sums @ beside) ** 2 / sums.sum()
+        inverse = inverse_factor(among)
+        ones = inverse.sum(axis=1)
+        beside = inverse @ K[np.ix_(free, bounded)]
+        squared[free] = 1.0 / ((inverse**2).sum(axis=0) - (ones @ inverse) ** 2 / (ones @ ones))
+        squared[bounded] -= (beside**2).sum(axis=0) - (1 - ones @ beside) ** 2 / (ones @ ones)
     return np.asarray(solution.beta * np.maximum(squared, 0.0))

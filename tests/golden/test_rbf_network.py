@@ -17,7 +17,7 @@ from tests.golden.discriminants import rows as labelled_rows
 from tests.golden.test_svm_regression import rows, some
 from tests.rows import table_of, valued
 
-EXACT: dict[str, Any] = {"centres": None, "bias": False, "rounds": 0}
+EXACT: dict[str, Any] = {"centres": None, "bias": False, "rounds": 0, "cutoff": 0.0}
 
 
 def test_three_points_are_interpolated_by_these_weights() -> None:
@@ -41,7 +41,7 @@ def test_with_all_rows_as_centres_it_is_scipys_interpolator() -> None:
 def test_weights_are_the_least_squares_of_the_bells(bias: bool) -> None:
     X, y = some()
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
-    model = fitted(RadialBasisNetwork(centres=8, gamma=0.05, rounds=0, bias=bias), rows(X, y, weight))
+    model = fitted(RadialBasisNetwork(centres=8, gamma=0.05, rounds=0, bias=bias, cutoff=0.0), rows(X, y, weight))
     bells = rbf_kernel(X, model.points_, gamma=0.05)
     theirs = LinearRegression(fit_intercept=bias).fit(bells, y, sample_weight=weight)
     assert asked(model, rows(X, y)).predicted == pytest.approx(theirs.predict(bells), rel=1e-6)

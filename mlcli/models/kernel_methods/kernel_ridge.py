@@ -31,6 +31,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.calibration import slope, softmax
 from mlcli.engines.kernel_models import KernelModel, distinct_rows
+from mlcli.engines.symmetric import inverse_factor
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -56,27 +57,21 @@ class KernelRidge(KernelModel, Classifier, Regressor):
         rows = distinct_rows(data)
         outputs = rows.outputs
         self.points_, K = self.kernel_of(rows, precise=True)
-        inverse = self._inverse(K, rows.weights)
-        sums = inverse.sum(axis=0)
-        self.levels_ = sums @ outputs / sums.sum()
-        self.coefficients_ = inverse @ (outputs - self.levels_)
-        own = np.diagonal(inverse) - sums**2 / sums.sum()
-        alone = own <= 1e-12 * np.diagonal(inverse)
+        system = K.copy()
+        system[np.diag_indices(len(rows))] += self.alpha / rows.weights
+        inverse = inverse_factor(system)
+        ones = inverse.sum(axis=1)
+        self.levels_ = (ones @ (inverse @ outputs)) / (ones @ ones)
+        self.coefficients_ = inverse.T @ (inverse @ (outputs - self.levels_))
+        diagonal = (inverse**2).sum(axis=0)
+        own = diagonal - (ones @ inverse) ** 2 / (ones @ ones)
+        alone = own <= 1e-12 * diagonal
         left_out = self.coefficients_ / np.where(alone, np.inf, own)[:, None]
         missed = self.coefficients_ * (self.alpha / rows.weights)[:, None]
         squares = [(one**2).sum(axis=1) for one in (missed, left_out)]
         self.errors_ = np.array([np.sqrt(np.average(square, weights=rows.weights)) for square in squares])
         self.effective_ = len(rows) - float((self.alpha / rows.weights) @ own)
         self.slope_ = self._slope(outputs - left_out, rows) if isinstance(rows, LabelledRows) else 1.0
-
-    def _inverse(self, K: Array, weights: Array) -> Array:
-        """A⁻¹ by Cholesky's factor."""
-        from scipy.linalg import lapack
-
-        system = K + np.diag(self.alpha / weights)
-        factor, _ = lapack.dpotrf(system, lower=1, overwrite_a=1)
-        triangle, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-        return np.asarray(triangle + np.tril(triangle, -1).T)
 
     def _slope(self, scores: Array, rows: LabelledRows) -> float:
         present, y = np.unique(rows.y, return_inverse=True)

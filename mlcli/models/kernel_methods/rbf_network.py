@@ -16,11 +16,11 @@ Cost:
 
 Choices:
     ``gamma: none`` begins at 1 / (columns × variance). The pseudo-inverse leaves out directions in which the bells
-    do not differ (singular values below 1e-8 of the largest), so that wide bells stay within reason. b is fitted
-    with the weights and not penalised; without it, answers far from all centres are 0. Probabilities are a softmax
-    of a·h, with the a that is likeliest for what rows get when they are left out (by the diagonal of the hat
-    matrix, with centres and γ as they are); a is 1 where every row is interpolated, since nothing is left to learn
-    it from.
+    hardly differ (``cutoff``), so that wide ones get no huge weights; with 0 it interpolates whatever it can. b is
+    fitted with the weights and not penalised; without it, answers far from all centres are 0. Probabilities are a
+    softmax of a·h, with the a that is likeliest for what rows get when they are left out (by the diagonal of the
+    hat matrix, with centres and γ as they are); a is 1 where every row is interpolated, since nothing is left to
+    learn it from.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
 MOST_CENTRES = 3_000
-NEGLIGIBLE = 1e-8
-"""Singular values below this share of the largest are left out."""
+ALONE = 1e-8
+"""What is left of a row that decides about its own answer alone."""
 FIRST_STEP, LEAST_STEP = 0.5, 1e-3
 """How far log γ moves at first, and how far it is worth to try."""
 ENOUGH = 1e-4
@@ -62,14 +62,14 @@ class Weights:
     leverage: Array
 
     @staticmethod
-    def of(features: Array, outputs: Array, weights: Array, bias: bool) -> Weights:
+    def of(features: Array, outputs: Array, weights: Array, bias: bool, cutoff: float) -> Weights:
         """One step of learning, by the pseudo-inverse."""
         share = (weights / weights.sum())[:, None]
         middle = (share * features).sum(axis=0) if bias else np.zeros(features.shape[1])
         level = (share * outputs).sum(axis=0) if bias else np.zeros(outputs.shape[1])
         root = np.sqrt(weights)[:, None]
         U, sizes, V = np.linalg.svd(root * (features - middle), full_matrices=False)
-        kept = sizes > NEGLIGIBLE * sizes.max(initial=0.0)
+        kept = (sizes > cutoff * sizes.max(initial=0.0)) & (sizes > 0)
         U, sizes, V = U[:, kept], sizes[kept], V[kept]
         found = V.T @ ((U.T @ (root * (outputs - level))) / sizes[:, None])
         answers = level + (features - middle) @ found
@@ -79,7 +79,7 @@ class Weights:
     def left_out(self, outputs: Array) -> Array:
         """What each row would get by the others; the level where it alone decides about itself."""
         rest = 1.0 - self.leverage
-        alone = rest < NEGLIGIBLE
+        alone = rest < ALONE
         missed = (outputs - self.answers) / np.where(alone, 1.0, rest)[:, None]
         return np.where(alone[:, None], self.level, outputs - missed)
 
@@ -98,6 +98,9 @@ class RadialBasisNetwork(Classifier, Regressor):
     )
     sigma: float | None = param(None, "the width of the bells at first, in place of gamma = 1/(2σ²)", gt=0)
     widths: str = param("one", "whether all bells have one width, or each its own", choices=("one", "each"))
+    cutoff: float = param(
+        1e-3, "weights leave out singular values of the bells below this share of the largest", ge=0, lt=1
+    )
     rounds: int = param(20, "how often widths and weights are learned in turn; 0: widths stay as they are", ge=0)
 
     points_: Array = learned()
@@ -166,7 +169,7 @@ class RadialBasisNetwork(Classifier, Regressor):
         return np.maximum(squared_distances(Z, X, squared_lengths(Z)), 0.0)
 
     def _fitted(self, squared: Array, outputs: Array, weights: Array) -> Weights:
-        return Weights.of(np.exp(-self.gammas_ * squared), outputs, weights, self.bias)
+        return Weights.of(np.exp(-self.gammas_ * squared), outputs, weights, self.bias, self.cutoff)
 
     def _moved(self, squared: Array, fitted: Weights, outputs: Array, weights: Array) -> Array | None:
         """The widths after a step down the gradient that lowers the error; None where no step does."""
