@@ -13,7 +13,6 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers, Header
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Explanation
 from mlcli.core.limits import refuse_unlearnable
 from mlcli.core.model import Model
 from mlcli.core.names import listed
@@ -245,7 +244,7 @@ class Associator(Model):
             holds[:, place] = baskets[:, rule.then].all(axis=1)
         return fires, holds
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The rules with what the training rows say of them."""
         names = self.item_names()
         rows = tuple(

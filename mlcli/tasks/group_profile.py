@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
@@ -46,7 +45,7 @@ class Grouping(Unsupervised):
         group = np.asarray(model.cluster_of(prepared.table), np.int32)
         model.profile_ = profile_of(data.table, group, model.groups(), data.weights)
 
-    def explain_task(self) -> Explanation:
+    def explain_task(self) -> findings.Explanation:
         """The groups in the columns of the file."""
         return () if self.profile_ is None else described(self.profile_)
 

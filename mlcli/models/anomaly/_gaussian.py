@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.moments import moments
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
@@ -92,7 +92,7 @@ def check_gaussian(columns: int, mean: Array, axes: Array) -> None:
         raise ValueError("the mean and the axes of the Gaussian do not fit the columns")
 
 
-def usual_and_odd(columns: tuple[Column, ...], mean: Array, axes: Array) -> Explanation:
+def usual_and_odd(columns: tuple[Column, ...], mean: Array, axes: Array) -> findings.Explanation:
     """The middle of the rows, and how far out a good row lies with which probability."""
     from scipy.stats import chi2
 
@@ -102,6 +102,6 @@ def usual_and_odd(columns: tuple[Column, ...], mean: Array, axes: Array) -> Expl
     rows = tuple((math.sqrt(squared), squared, share) for share, squared in limits)
     note = f"D² of good rows is about χ² with {freedom} degrees of freedom, if they are Gaussian."
     return (
-        Section("The middle of the rows", header=("column", "mean"), rows=middle),
-        Section("How far out good rows lie", header=("D", "D²", "share beyond"), rows=rows, note=note),
+        findings.Table("The middle of the rows", header=("column", "mean"), rows=middle),
+        findings.Table("How far out good rows lie", header=("D", "D²", "share beyond"), rows=rows, note=note),
     )

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -97,14 +97,14 @@ class LocalOutlierFactor(Detector):
         """What each column adds to the squared distances to the neighbours."""
         return away_from_neighbours(table, self.stored_, self.k_)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """What is stored, and how the training rows score themselves."""
         shares = (0.5, 0.9, 0.99, 1.0)
         factors = tuple(zip(shares, np.quantile(self.own_, shares).tolist(), strict=True))
         note = "About 1 is as dense as its neighbours; a row that scores 2 lies half as densely."
         return (
             *stored_rows(self.stored_, self.k_),
-            Section("Scores of the training rows", header=("share", "is below"), rows=factors, note=note),
+            findings.Table("Scores of the training rows", header=("share", "is below"), rows=factors, note=note),
         )
 
     def check_learned(self) -> None:

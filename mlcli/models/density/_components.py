@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.moments import moments
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
@@ -53,7 +53,7 @@ def refuse_strange_columns(varies: Rows, columns: int) -> None:
         raise ValueError("a density of columns that are not there")
 
 
-def component_tables(mixture: Mixture, columns: Sequence[Column]) -> Explanation:
+def component_tables(mixture: Mixture, columns: Sequence[Column]) -> findings.Explanation:
     """Shares with means, then standard deviations and, where columns vary together, their correlations."""
     names = tuple(column.name for column in columns)
     deviations = np.array([mixture.form.deviations(covariance) for covariance in mixture.covariances])
@@ -63,8 +63,8 @@ def component_tables(mixture: Mixture, columns: Sequence[Column]) -> Explanation
     )
     widths = tuple((str(k), *each) for k, each in enumerate(deviations.tolist()))
     return (
-        Section("Components: share of the rows, and means", ("component", "share", *names), centres),
-        Section("Components: standard deviations", ("component", *names), widths),
+        findings.Table("Components: share of the rows, and means", ("component", "share", *names), centres),
+        findings.Table("Components: standard deviations", ("component", *names), widths),
         *_correlations(mixture, deviations, names),
     )
 
@@ -79,7 +79,7 @@ def refuse_misshapen(mixture: Mixture, columns: int) -> None:
         raise ValueError("a mixture with shares below 0")
 
 
-def _correlations(mixture: Mixture, deviations: Array, names: Sequence[str]) -> Explanation:
+def _correlations(mixture: Mixture, deviations: Array, names: Sequence[str]) -> findings.Explanation:
     """For each component the pair of columns that vary together most."""
     if mixture.covariances.ndim < 3 or len(names) < 2:
         return ()
@@ -89,4 +89,4 @@ def _correlations(mixture: Mixture, deviations: Array, names: Sequence[str]) -> 
         first, second = np.unravel_index(np.abs(correlation).argmax(), correlation.shape)
         rows.append((str(k), names[first], names[second], float(correlation[first, second])))
     header = ("component", "column", "and column", "correlation")
-    return (Section("Components: columns that vary together most", header, tuple(rows)),)
+    return (findings.Table("Components: columns that vary together most", header, tuple(rows)),)

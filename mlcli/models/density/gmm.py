@@ -35,9 +35,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
@@ -141,12 +141,15 @@ class GaussianMixture(DensityEstimator, Clusterer):
         """What was learned."""
         return Mixture(FORMS[self.covariance], self.shares_, self.means_, self.covariances_)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The components, and how they were found."""
         starts = f"the best of {self.restarts} starts" if self.restarts > 1 else "one start"
         text = f"{starts} ({self.start}), {self.rounds_} rounds; {self.free_parameters()} numbers were fitted"
         columns = [self.columns_[place] for place in self.varies_]
-        return (*component_tables(self.mixture(), columns), Section("Expectation-maximisation", lines=(text,)))
+        return (
+            *component_tables(self.mixture(), columns),
+            findings.Lines("Expectation-maximisation", (text,)),
+        )
 
     def check_learned(self) -> None:
         """A mixture that fits the columns."""

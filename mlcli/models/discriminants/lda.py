@@ -30,8 +30,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -47,7 +47,7 @@ from mlcli.models.discriminants._whitening import (
     freedom,
     from_centre,
     lines_of,
-    prior_section,
+    prior_table,
     rounded,
     whitening,
 )
@@ -150,15 +150,15 @@ class LinearDiscriminants(Classifier):
         if any(np.shape(one) != shape for one in arrays) or any(np.shape(one) != (n,) for one, n in vectors):
             raise ValueError("means or coefficients that do not fit the columns and classes")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The priors, the means, and the score of each class as a sum over columns."""
-        names = [column.name for column in self.columns_]
+        names, header = [column.name for column in self.columns_], ("column", *self.classes_)
         at_origin = self.levels_ - self.coefficients_ @ self.centre_
         terms = (("(intercept)", *at_origin.tolist()), *lines_of(names, self.coefficients_))
         return (
-            prior_section(self.target_, self.classes_, self.priors_),
-            Section("Means", ("column", *self.classes_), tuple(lines_of(names, self.means_ + self.centre_))),
-            Section("Scores of the classes", ("column", *self.classes_), terms, note=self._note()),
+            prior_table(self.target_, self.classes_, self.priors_),
+            findings.Table("Means", header, tuple(lines_of(names, self.means_ + self.centre_))),
+            findings.Table("Scores of the classes", header, terms, note=self._note()),
         )
 
     def _note(self) -> str:

@@ -34,10 +34,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.blocks import less_row, row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -52,7 +52,7 @@ from mlcli.models.discriminants._whitening import (
     Whitening,
     freedom,
     lines_of,
-    prior_section,
+    prior_table,
     rounded,
     whitening,
 )
@@ -228,16 +228,16 @@ class QuadraticDiscriminants(Classifier):
         if any(np.shape(array) != shape for array, shape in expected):
             raise ValueError("means or covariances that do not fit the columns and classes")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The priors, and the mean and deviation of each column by class."""
         names = [column.name for column in self.columns_]
         left_out = len(names) - self.whiteners_.shape[2]
         note = NARROW.format(left_out) if left_out else ""
         header = ("column", *self.classes_)
         return (
-            prior_section(self.target_, self.classes_, self.priors_),
-            Section("Means", header, tuple(lines_of(names, self.means_ + self.centre_))),
-            Section("Standard deviations", header, tuple(lines_of(names, self.deviations_)), note=note),
+            prior_table(self.target_, self.classes_, self.priors_),
+            findings.Table("Means", header, tuple(lines_of(names, self.means_ + self.centre_))),
+            findings.Table("Standard deviations", header, tuple(lines_of(names, self.deviations_)), note=note),
         )
 
 

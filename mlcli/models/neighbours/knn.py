@@ -40,9 +40,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -160,11 +160,11 @@ class NearestNeighbours(Classifier, Regressor):
             doubtful[rows] |= others.in_doubt(pairs, marks, voters, self.weights, answers[rows])
         return HeldOut(answers, doubtful, "one search")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """What is stored, and who votes."""
         rows = len(self.outputs_)
         return (
-            Section(
+            findings.Table(
                 "Stored rows",
                 header=("what", "value"),
                 rows=(
