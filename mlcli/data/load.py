@@ -14,10 +14,11 @@ from mlcli.data.checks import column_warnings
 from mlcli.data.columns import Typed, declared, inferred
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import in_long_form, in_wide_form
+from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import Layout, Records, read_records
 from mlcli.data.roles import Given, given_roles, refuse_unusable
 from mlcli.data.shipped import find
-from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, read_sidecar, sidecar_document
+from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, sidecar_document
 from mlcli.data.task import choose_target, is_feature, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
 
@@ -65,8 +66,8 @@ def content_of(path: Path) -> bytes:
 
 def layout_of(document: Document | None) -> Layout:
     """What a sidecar says of the file itself; anything odd is reported when the whole sidecar is read."""
-    said = document.value or {} if document is not None else {}
-    delimiter, header = said.get("delimiter"), said.get("header")
+    given = document.value or {} if document is not None else {}
+    delimiter, header = given.get("delimiter"), given.get("header")
     known = DELIMITER_WORDS.get(str(delimiter), delimiter)
     return Layout(known if known in DELIMITER_WORDS.values() else None, header is True)
 
@@ -76,11 +77,11 @@ def typed_columns(records: Records, sidecar: Sidecar) -> dict[str, Typed]:
     typed: dict[str, Typed] = {}
     problems: list[Problem] = []
     for text in records.columns:
-        said = sidecar.of(text.name)
-        if said.kind is None:
-            typed[text.name] = inferred(text, said, records.delimiter)
+        declaration = sidecar.of(text.name)
+        if declaration.kind is None:
+            typed[text.name] = inferred(text, declaration, records.delimiter)
         else:
-            typed[text.name], found = declared(text, said, records)
+            typed[text.name], found = declared(text, declaration, records)
             problems += found
     raise_all(DataError, problems)
     return typed

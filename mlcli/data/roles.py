@@ -40,7 +40,7 @@ def given_roles(
         raise DataError(f"there is no column '{target}' to be the target", where=records.name, hint=hint)
     wanted = target if target is not None else sidecar.target
     roles = {name: _given(name, column, sidecar, wanted) for name, column in typed.items()}
-    if guess_target and wanted is None and not sidecar.says_target:
+    if guess_target and wanted is None and not sidecar.target_is_settled:
         guessed = _last_feature(roles)
         why = "the last column" if guessed == list(roles)[-1] else "the last column that is a feature"
         note = f"the target was guessed: {why}, '{guessed}'; to choose another, say --target COLUMN"
@@ -60,11 +60,11 @@ def refuse_unusable(typed: Mapping[str, Typed], roles: Mapping[str, Given], reco
 def _given(name: str, column: Typed, sidecar: Sidecar, wanted: str | None) -> Given:
     if name == wanted:
         return Given("target")
-    said = sidecar.of(name).role
-    if said == "target":
+    declaration = sidecar.of(name).role
+    if declaration == "target":
         return Given("feature", note=f"'{name}', the target in the sidecar, is a feature here")
-    if said is not None:
-        return Given(said)
+    if declaration is not None:
+        return Given(declaration)
     if len(column.cells) and not column.declared and _is_empty(column):
         why = "every cell is empty"
         return Given("ignore", why, f"column '{name}' is left out: {why}")

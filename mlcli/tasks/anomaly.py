@@ -11,7 +11,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.findings import Explanation, Lines
-from mlcli.core.model import Model, refuse_not_finite
+from mlcli.core.model import refuse_not_finite
 from mlcli.core.params import learned
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Schema
@@ -30,34 +30,6 @@ NO_REASON = -1
 BY_VALIDATION = "the one with the highest F1 on validation rows"
 USUAL = 0.99
 """Where no label tells what an anomaly is, rows are flagged that score higher than this share of training rows."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ScreenedRows(UnlabelledRows):
-    """Rows among which some may be anomalies: label 1 an anomaly, 0 a good row, -1 not known."""
-
-    kind = "anomaly"
-
-    @property
-    def base(self) -> type[Model]:
-        """How a model learns from such rows, and is asked about them."""
-        return Detector
-
-    @classmethod
-    def from_table(cls, table: Table, schema: Schema) -> ScreenedRows:
-        """Every row of a dataset; a target gives labels when it has two levels, the second being the anomaly."""
-        rows = super().from_table(table, schema)
-        return rows if len(rows.classes) in (0, LEVELS) else rows.unlabelled()
-
-    def to_learn_from(self) -> ScreenedRows:
-        """The rows that are known to be good; all where there are none."""
-        good = np.flatnonzero(self.labels == GOOD)
-        return self.take(good) if len(good) else self
-
-    def strata(self) -> Strata:
-        """Labels are the strata, where any are known."""
-        known = bool((self.labels != UNKNOWN).any())
-        return Strata(len(self), self.labels if known else None, self.groups)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -168,6 +140,30 @@ class Detector(Unsupervised):
     def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
         """The names of the numeric columns, and what each adds to the oddness of each row."""
         return tuple(column.name for column in table.number_columns), self.deviations(table)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScreenedRows(UnlabelledRows):
+    """Rows among which some may be anomalies: label 1 an anomaly, 0 a good row, -1 not known."""
+
+    kind = "anomaly"
+    base = Detector
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> ScreenedRows:
+        """Every row of a dataset; a target gives labels when it has two levels, the second being the anomaly."""
+        rows = super().from_table(table, schema)
+        return rows if len(rows.classes) in (0, LEVELS) else rows.unlabelled()
+
+    def to_learn_from(self) -> ScreenedRows:
+        """The rows that are known to be good; all where there are none."""
+        good = np.flatnonzero(self.labels == GOOD)
+        return self.take(good) if len(good) else self
+
+    def strata(self) -> Strata:
+        """Labels are the strata, where any are known."""
+        known = bool((self.labels != UNKNOWN).any())
+        return Strata(len(self), self.labels if known else None, self.groups)
 
 
 def threshold_by_f1(answers: ScoreAnswers) -> float | None:

@@ -34,36 +34,6 @@ UNKNOWN = np.int8(-1)
 Itemset = tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Transactions(RowsOfTable):
-    """Rows as sets of items: a boolean column is one item, any other column of levels one for each level."""
-
-    kind = "association"
-
-    left_out: tuple[str, ...] = ()
-    """Columns of numbers that are no items."""
-
-    @property
-    def base(self) -> type[Model]:
-        """How a model learns from such rows, and is asked about them."""
-        return Associator
-
-    @classmethod
-    def from_table(cls, table: Table, schema: Schema) -> Transactions:
-        """Every row of a dataset; numbers that are 0 or 1 throughout are taken as absent and present."""
-        names = {column.name for column in schema.features()}
-        cells = [(column, cells) for column, cells in table.parts() if column.name in names]
-        parts = [(column, cells) if column.coded else _zeros_and_ones(column, cells) for column, cells in cells]
-        items = [part for part in parts if part is not None]
-        kept = {column.name for column, _ in items}
-        return cls(
-            table=Table.of(items, len(table)),
-            rows=np.arange(len(table)),
-            left_out=tuple(column.name for column, _ in cells if column.name not in kept),
-            **extras_of(table, schema),
-        )
-
-
 @dataclass(frozen=True)
 class Item:
     """A level of a coded column, by their places."""
@@ -274,6 +244,32 @@ class Associator(Model):
             raise ValueError("the shares do not fit the rules")
         if ((self.shares_ <= 0) | (self.shares_ > 1 + 10.0**-DECIMALS)).any():
             raise ValueError("a share is none")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Transactions(RowsOfTable):
+    """Rows as sets of items: a boolean column is one item, any other column of levels one for each level."""
+
+    kind = "association"
+    base = Associator
+
+    left_out: tuple[str, ...] = ()
+    """Columns of numbers that are no items."""
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> Transactions:
+        """Every row of a dataset; numbers that are 0 or 1 throughout are taken as absent and present."""
+        names = {column.name for column in schema.features()}
+        cells = [(column, cells) for column, cells in table.parts() if column.name in names]
+        parts = [(column, cells) if column.coded else _zeros_and_ones(column, cells) for column, cells in cells]
+        items = [part for part in parts if part is not None]
+        kept = {column.name for column, _ in items}
+        return cls(
+            table=Table.of(items, len(table)),
+            rows=np.arange(len(table)),
+            left_out=tuple(column.name for column, _ in cells if column.name not in kept),
+            **extras_of(table, schema),
+        )
 
 
 def conviction(confidence: float, then_support: float) -> float | None:
