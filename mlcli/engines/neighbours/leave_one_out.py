@@ -18,7 +18,7 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.neighbours.distances import DISTANCES
 from mlcli.engines.neighbours.points import Points, of_numbers
-from mlcli.engines.neighbours.scales import Scales, scales_outside
+from mlcli.engines.neighbours.scales import Scales, scales_without_each
 from mlcli.engines.neighbours.screens import SAME, Margin
 from mlcli.engines.neighbours.search import Pairs, nearest
 from mlcli.tasks.classification import DECIMALS
@@ -171,7 +171,7 @@ def others_of_each(data: SupervisedRows, round_: Round, steps: Sequence[Step], d
         return None
 
     def made() -> Others | None:
-        scales = scales_outside(data.table, steps, data.weights, round_)
+        scales = scales_without_each(data.table, steps, data.weights, round_)
         return None if scales is None else Others(distance, scales, data.weights)
 
     return _KNOWN.of(data, (distance, repr(steps)), made)
