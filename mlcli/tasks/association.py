@@ -99,25 +99,24 @@ class RuleAnswers(Answers):
     @classmethod
     def pooled(cls, parts: Sequence[Self]) -> Self:
         """All rules of several splits, those that most have found first; what training said is averaged."""
-        places: dict[tuple[str, str], int] = {}
-        for part in parts:
-            for rule in zip(part.when, part.then, strict=True):
-                places.setdefault(rule, len(places))
-        columns = [[places[rule] for rule in zip(part.when, part.then, strict=True)] for part in parts]
-        found = np.bincount(
-            np.concatenate([np.empty(0, np.intp), *columns]).astype(np.intp), minlength=len(places)
+        named = [list(zip(part.when, part.then, strict=True)) for part in parts]
+        rules = list(dict.fromkeys(rule for of_part in named for rule in of_part))
+        places = {rule: place for place, rule in enumerate(rules)}
+        columns = [[places[rule] for rule in of_part] for of_part in named]
+        found = sum(
+            (np.bincount(np.array(mine, np.intp), minlength=len(rules)) for mine in columns),
+            np.zeros(len(rules), np.intp),
         )
         order = np.argsort(-found, kind="stable")
-        rules = list(places)
 
         def widened(name: str) -> np.ndarray[Any, Any]:
-            blocks = [np.full((len(part), len(places)), UNKNOWN) for part in parts]
+            blocks = [np.full((len(part), len(rules)), UNKNOWN) for part in parts]
             for part, block, mine in zip(parts, blocks, columns, strict=True):
                 block[:, mine] = getattr(part, name)
             return np.concatenate(blocks)[:, order]
 
         def averaged(name: str) -> tuple[float, ...]:
-            sums = np.zeros(len(places))
+            sums = np.zeros(len(rules))
             for part, mine in zip(parts, columns, strict=True):
                 sums[mine] += getattr(part, name)
             return tuple((sums / np.maximum(found, 1))[order].tolist())

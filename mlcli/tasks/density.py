@@ -12,7 +12,7 @@ from mlcli.core.model import refuse_not_finite
 from mlcli.core.params import learned
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.tasks.group_profile import Grouping
+from mlcli.tasks.groups import Grouping
 from mlcli.tasks.unsupervised import UnlabelledRows
 
 
