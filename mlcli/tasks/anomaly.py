@@ -79,7 +79,7 @@ class Detector(Unsupervised):
             model.threshold_ = threshold_by_f1(ScoreAnswers.pooled([own, ask(others)]))
             model.threshold_from_ = f"the one with the highest F1 on {known} (only the former were learned from)"
         else:
-            model.threshold_ = threshold_above_most(own)
+            model.threshold_ = threshold_by_quantile(own)
             model.threshold_from_ = f"just above {100 * USUAL:.0f} % of the rows that were learned from"
 
     @staticmethod
@@ -87,7 +87,7 @@ class Detector(Unsupervised):
         """The score of each row, and for the oddest ones the columns that made them so."""
         score = model.score_rows(data.table)
         refuse_not_finite(model, score)
-        columns, reasons, shares = why(model, data.table, score, EXPLAINED_ROWS)
+        columns, reasons, shares = top_reasons(model, data.table, score, EXPLAINED_ROWS)
         return ScoreAnswers(
             header=data.header(),
             score=score,
@@ -185,7 +185,7 @@ def threshold_by_f1(answers: ScoreAnswers) -> float | None:
     return float(descending[best])
 
 
-def threshold_above_most(answers: ScoreAnswers) -> float:
+def threshold_by_quantile(answers: ScoreAnswers) -> float:
     """The lowest score above those of the usual share of rows."""
     order = np.argsort(answers.score, kind="stable")
     reached = np.cumsum(answers.weights[order])
@@ -193,7 +193,7 @@ def threshold_above_most(answers: ScoreAnswers) -> float:
     return float(np.nextafter(usual, np.inf))
 
 
-def why(model: Any, table: Table, score: Array, count: int) -> tuple[tuple[str, ...], Codes, Array]:
+def top_reasons(model: Any, table: Table, score: Array, count: int) -> tuple[tuple[str, ...], Codes, Array]:
     """Names of columns, and for so many of the oddest rows the columns that add most with their signed shares."""
     reasons = np.full((len(table), REASONS), NO_REASON, dtype=np.int32)
     shares = np.zeros((len(table), REASONS))

@@ -166,8 +166,8 @@ class Associator(Model):
             header=data.header(),
             fires=fires.astype(np.int8),
             holds=holds.astype(np.int8),
-            when=tuple(worded(rule.when, names) for rule in rules),
-            then=tuple(worded(rule.then, names) for rule in rules),
+            when=tuple(items_in_words(rule.when, names) for rule in rules),
+            then=tuple(items_in_words(rule.then, names) for rule in rules),
             support=tuple(rule.support for rule in rules),
             confidence=tuple(rule.confidence for rule in rules),
             lift=tuple(rule.lift for rule in rules),
@@ -218,8 +218,8 @@ class Associator(Model):
         names = self.item_names()
         rows = tuple(
             (
-                worded(rule.when, names),
-                worded(rule.then, names),
+                items_in_words(rule.when, names),
+                items_in_words(rule.then, names),
                 rule.support,
                 rule.confidence,
                 rule.lift,
@@ -277,7 +277,7 @@ def conviction(confidence: float, then_support: float) -> float | None:
     return None if wrong <= 10.0**-DECIMALS else (1.0 - then_support) / wrong
 
 
-def worded(items: Itemset, names: Sequence[str]) -> str:
+def items_in_words(items: Itemset, names: Sequence[str]) -> str:
     """The items of one side of a rule."""
     return " & ".join(names[item] for item in items) or ALWAYS
 

@@ -26,7 +26,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.models.anomaly._gaussian import centre_and_spread
+from mlcli.models.anomaly._gaussian import mean_and_deviation
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
@@ -47,7 +47,7 @@ class ZScore(Detector):
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Take the mean and the standard deviation of each column."""
-        self.mean_, self.deviation_ = centre_and_spread(data, self.ddof)
+        self.mean_, self.deviation_ = mean_and_deviation(data, self.ddof)
 
     def score_rows(self, table: Table) -> Array:
         """The largest distance from a mean, in standard deviations."""

@@ -51,11 +51,11 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.learn_from_sums import held_out_classes
 from mlcli.engines.posteriors import (
+    certain_posterior,
     logarithm,
     posterior,
-    posterior_where_sure,
-    refuse_other_number,
-    wrong_sum,
+    prior_conflicts,
+    refuse_misfitting_priors,
 )
 from mlcli.engines.training_sums import CellSums, Layout, cells_of_classes
 from mlcli.models.bayes._likelihoods import ADDED, SMOOTHINGS, log_density, log_likelihood
@@ -100,7 +100,7 @@ class Likelihoods:
         joint[joint <= IMPOSSIBLE] = -np.inf
         largest = joint.max(axis=-1)
         error = np.where(self.far[:, None], np.inf, ROUNDING * np.abs(largest))
-        return posterior_where_sure(joint, error)
+        return certain_posterior(joint, error)
 
 
 @register("naive-bayes", reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995")
@@ -135,7 +135,7 @@ class NaiveBayes(Classifier):
         if self.priors is None:
             return []
         found = ["priors that are given are not smoothed: leave out smooth_prior"] if self.smooth_prior else []
-        return [*found, *wrong_sum(self.priors)]
+        return [*found, *prior_conflicts(self.priors)]
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Count classes and levels, and take the mean and variance of numbers in each class."""
@@ -173,7 +173,7 @@ class NaiveBayes(Classifier):
         return SMOOTHINGS[self.smoothing](counts, strengths[self.smoothing])
 
     def _refuse_misfits(self, data: LabelledRows) -> None:
-        refuse_other_number(self.id, self.priors, data)
+        refuse_misfitting_priors(self.id, self.priors, data)
         total = data.weights.sum()
         if self.smoothing == "epsilon" and self.epsilon * total >= 1:
             raise FitError(
