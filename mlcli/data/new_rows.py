@@ -19,9 +19,10 @@ from mlcli.core.tables import Array, Table
 from mlcli.data.columns import absent_cells, coded_by, declared
 from mlcli.data.load import content_of, layout_of
 from mlcli.data.long_form import wide_records
+from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import Records, read_records
 from mlcli.data.shipped import find
-from mlcli.data.sidecar import Declaration, read_sidecar, sidecar_document
+from mlcli.data.sidecar import Declaration, sidecar_document
 
 STANDARD_INPUT = "-"
 NO_FORM: Mapping[str, str] = MappingProxyType({})
@@ -105,8 +106,8 @@ def new_rows(
     not see them. ``optional`` columns may lack, but for all of them. ``long_form`` are, by role, the names
     that the columns of units and things have where a row is a thing of a unit.
     """
-    records, said = _records(reference, base)
-    records, unseen = _widened(records, columns, said, long_form)
+    records, declarations = _records(reference, base)
+    records, unseen = _widened(records, columns, declarations, long_form)
     lacks = _may_lack(columns, records.header, optional)
     needed = [column.name for column in (*columns, *(beside or {}).values()) if column.name not in lacks]
     absent = absent_features(needed, records.header, records.name)
@@ -119,7 +120,7 @@ def new_rows(
         if column.name in lacks:
             cells[column.name] = absent_cells(column, len(records))
             continue
-        text, declaration = records.column(column.name), said.get(column.name, Declaration())
+        text, declaration = records.column(column.name), declarations.get(column.name, Declaration())
         words = (missing or {}).get(column.name, ())
         declaration = replace(declaration, missing=(*declaration.missing, *words))
         if column.coded:
@@ -156,10 +157,13 @@ def _may_lack(columns: Sequence[Column], header: Sequence[str], optional: Collec
 
 
 def _widened(
-    records: Records, columns: Sequence[Column], said: Mapping[str, Declaration], long_form: Mapping[str, str]
+    records: Records,
+    columns: Sequence[Column],
+    declarations: Mapping[str, Declaration],
+    long_form: Mapping[str, str],
 ) -> tuple[Records, list[Unseen]]:
     """Rows in long form as one row for each unit; others as they are."""
-    roles = {declaration.role: name for name, declaration in said.items()}
+    roles = {declaration.role: name for name, declaration in declarations.items()}
     names = [roles.get(role, name) for role, name in long_form.items()]
     if not names or not set(names) <= set(records.header):
         return records, []

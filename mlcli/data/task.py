@@ -54,7 +54,7 @@ def needs_target(task: str | None) -> bool:
     return task is None or kind_named(task).target == "needed"
 
 
-def is_feature(task: str | None) -> bool:
+def has_no_target(task: str | None) -> bool:
     """Whether what would be the target is a column like the others."""
     return task is not None and kind_named(task).target == "none"
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core import findings
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
@@ -102,11 +102,11 @@ class OneHot(Step):
         for code in range(FIRST_KEPT[self.drop](len(column.levels)), len(column.levels)):
             yield code, Column(f"{column.name}={column.levels[code]}")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The columns that each column became."""
         rows = tuple(
             (column.name, ", ".join(after.name for _, after in self._after(column)))
             for column in self.columns_
             if column.coded
         )
-        return (Section("Levels as 0/1 columns", ("column", "became"), rows),) if rows else ()
+        return (findings.Table("Levels as 0/1 columns", ("column", "became"), rows),) if rows else ()

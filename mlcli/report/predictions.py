@@ -14,8 +14,8 @@ from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import as_numbers
 from mlcli.engines.principal import component_names
 from mlcli.report.anomalies import worth_naming
-from mlcli.tasks.anomaly import why
-from mlcli.tasks.association import worded
+from mlcli.tasks.anomaly import top_reasons
+from mlcli.tasks.association import items_in_words
 from mlcli.tasks.ranking import places
 from mlcli.tasks.sequence_labelling import in_order, numbered
 from mlcli.tasks.table import kind_named, named
@@ -159,7 +159,7 @@ def score_columns(model: Any, asked: Asked) -> Columns:
 
 def _flags(model: Any, table: Table, scores: Array) -> Columns:
     flagged = scores >= model.threshold_
-    names, reasons, shares = why(model, table, scores, int(flagged.sum()))
+    names, reasons, shares = top_reasons(model, table, scores, int(flagged.sum()))
     because = [
         ", ".join(
             f"{column} {'higher' if share > 0 else 'lower'} ({100 * abs(share):.0f} %)"
@@ -187,7 +187,7 @@ def rule_columns(model: Any, asked: Asked) -> Columns:
     order = sorted(range(len(rules)), key=lambda place: -rules[place].confidence)
     chosen = [next((rules[place] for place in order if new[place]), None) for new in fires & ~holds]
     return {
-        PREDICTION: [worded(rule.then, names) if rule else "" for rule in chosen],
-        "because": [worded(rule.when, names) if rule else "" for rule in chosen],
+        PREDICTION: [items_in_words(rule.then, names) if rule else "" for rule in chosen],
+        "because": [items_in_words(rule.when, names) if rule else "" for rule in chosen],
         "confidence": [repr(float(rule.confidence)) if rule else "" for rule in chosen],
     }

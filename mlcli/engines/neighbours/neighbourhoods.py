@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.neighbours.distances import DISTANCES
 from mlcli.engines.neighbours.points import of_numbers
@@ -24,7 +24,7 @@ KEPT_PAIRS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Distinct:
+class DistinctRows:
     """Points, each standing for one row or for several equal ones."""
 
     points: Array
@@ -36,7 +36,7 @@ class Distinct:
     """How many rows each point stands for."""
 
     @classmethod
-    def of(cls, rows: Array) -> Distinct:
+    def of(cls, rows: Array) -> DistinctRows:
         """The rows that differ, told apart by their bytes, which is the fast way."""
         in_bytes = np.ascontiguousarray(rows).view(f"V{rows.itemsize * rows.shape[1]}").ravel()
         _, first, point_of, counts = np.unique(
@@ -77,8 +77,8 @@ class Neighbours:
 class Neighbourhoods:
     """The neighbours of all points asked, which can be gone through more than once."""
 
-    asked: Distinct
-    stored: Distinct
+    asked: DistinctRows
+    stored: DistinctRows
     k: int
     within: bool
     """Whether the rows asked are the stored rows themselves: none is its own neighbour."""
@@ -110,17 +110,17 @@ class Neighbourhoods:
             times = self.stored.counts[pairs.stored].astype(np.float64)
             if self.within:
                 times -= pairs.asked == pairs.stored
-            yield as_near_as_the_kth(pairs.keep(times > 0), times[times > 0], self.k)
+            yield up_to_the_kth(pairs.keep(times > 0), times[times > 0], self.k)
 
 
-def as_near_as_the_kth(pairs: Pairs, times: Array, k: int) -> Neighbours:
+def up_to_the_kth(pairs: Pairs, times: Array, k: int) -> Neighbours:
     """Of pairs that stand for so many rows each, those up to the distance at which there are k rows."""
     kth = kth_distance(pairs, times, k)
     near = pairs.distance <= kth * (1 + SAME)
     return Neighbours(pairs.keep(near), times[near], kth[pairs.begins])
 
 
-def neighbours_within(data: ScreenedRows, wanted: int) -> int:
+def neighbour_count(data: ScreenedRows, wanted: int) -> int:
     """How many neighbours each training row can have; fewer than wanted are warned of."""
     others = len(data) - 1
     if others < 1:
@@ -133,14 +133,14 @@ def neighbours_within(data: ScreenedRows, wanted: int) -> int:
     return min(wanted, others)
 
 
-def are_the_same(one: Array, other: Array) -> bool:
+def same_rows(one: Array, other: Array) -> bool:
     """Whether rows asked are the training rows, in their order."""
     return one is other or (one.shape == other.shape and bool(np.array_equal(one, other)))
 
 
-def away_from_neighbours(table: Table, stored: Array, k: int) -> Array:
+def signed_distances_by_column(table: Table, stored: Array, k: int) -> Array:
     """What each column adds to the squared distances of a row to its neighbours, below 0 where it is lower."""
-    asked, others = Distinct.of(table.numbers), Distinct.of(stored)
+    asked, others = DistinctRows.of(table.numbers), DistinctRows.of(stored)
     added = np.zeros(asked.points.shape)
     for block in Neighbourhoods(asked, others, k, within=False):
         steps = asked.points[block.pairs.asked] - others.points[block.pairs.stored]
@@ -148,11 +148,11 @@ def away_from_neighbours(table: Table, stored: Array, k: int) -> Array:
     return added[asked.point_of]
 
 
-def stored_rows(stored: Array, k: int) -> Explanation:
+def stored_findings(stored: Array, k: int) -> findings.Explanation:
     """How much is stored."""
     rows = (("training rows", len(stored)), ("columns", stored.shape[1]), ("neighbours", k))
     note = "Nothing is learned but the rows themselves: a score comes from the nearest ones."
-    return (Section("Stored rows", header=("what", "value"), rows=rows, note=note),)
+    return (findings.Table("Stored rows", header=("what", "value"), rows=rows, note=note),)
 
 
 def check_stored(columns: int, stored: Array, k: int) -> None:

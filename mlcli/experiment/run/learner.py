@@ -106,7 +106,7 @@ class Trained:
 
 def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, ...], seed: int) -> Trained:
     """Let a model learn from all rows of a dataset that its kind of task learns from."""
-    data = kind_named(kind).container.from_table(dataset.table, dataset.schema)
+    data = kind_named(kind).rows.from_table(dataset.table, dataset.schema)
     rows = data.to_learn_from()
     learner = Learner(dataset.content, with_nested_steps(model, steps, kind, dataset.schema), steps, seed)
     with one_blas_thread(), cores_for_a_fit(cores()), captured_warnings() as warned:
@@ -123,7 +123,7 @@ def with_nested_steps(model: ModelSpec, steps: tuple[StepSpec, ...], kind: str, 
     if model.saved is not None or not configured.nested():
         return model
     before = _built(steps)
-    columns = after(before, kind_named(kind).container.columns_of(schema))
+    columns = after(before, kind_named(kind).rows.columns_of(schema))
     return replace(model, params=settings(ready_for(configured, columns, None if model.steps is None else before)))
 
 

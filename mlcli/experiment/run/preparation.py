@@ -130,7 +130,7 @@ class Preparation:
     def _rows_of(self, dataset: Dataset, kind: str) -> Any:
         same = (dataset.content, kind)
         if same not in self._rows:
-            self._rows[same] = kind_named(kind).container.from_table(dataset.table, dataset.schema)
+            self._rows[same] = kind_named(kind).rows.from_table(dataset.table, dataset.schema)
         return self._rows[same]
 
     def _splits_of(self, cell: Cell, rows: Any) -> tuple[Sequence[Split], bool, tuple[str, ...]]:

@@ -65,7 +65,7 @@ def planned_dataset(spec: DataSpec, dataset: Dataset) -> PlannedDataset:
         hint = "say which column to predict: --target in the shell, 'target' in the experiment file or the sidecar"
         raise DataError(f"{dataset.name}: what is to be predicted is not known", hint=hint)
     try:
-        strata = kind.container.from_table(dataset.table, dataset.schema).strata()
+        strata = kind.rows.from_table(dataset.table, dataset.schema).strata()
     except DataError as error:
         raise DataError(
             *(replace(one, where=", ".join(filter(None, (dataset.name, one.where)))) for one in error.problems)

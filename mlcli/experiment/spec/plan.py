@@ -153,5 +153,5 @@ def _all_steps(planned: PlannedDataset, model: ModelSpec) -> tuple[StepSpec, ...
     """The steps before a model on a dataset: its own, and those that it needs."""
     given = None if model.steps is None else [build(STEPS.load(step.use), step.params) for step in model.steps]
     accepts = build(MODELS.load(model.use), model.params).accepts
-    steps = missing_steps(accepts, planned.kind.container.columns_of(planned.dataset.schema), given)
+    steps = missing_steps(accepts, planned.kind.rows.columns_of(planned.dataset.schema), given)
     return tuple(StepSpec(step.id, settings(step)) for step in steps)

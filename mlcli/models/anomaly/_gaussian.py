@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.moments import moments
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
@@ -30,7 +30,7 @@ class Gaussian:
     log_volume: float
 
 
-def centre_and_spread(data: ScreenedRows, ddof: int) -> tuple[Array, Array]:
+def mean_and_deviation(data: ScreenedRows, ddof: int) -> tuple[Array, Array]:
     """The mean and the standard deviation of each column, 0 for one that does not vary (which is warned of)."""
     if data.weights.sum() <= ddof:
         raise FitError(f"{ddof + 1} training rows are needed where variances are divided by the rows less {ddof}")
@@ -45,20 +45,20 @@ def centre_and_spread(data: ScreenedRows, ddof: int) -> tuple[Array, Array]:
     return found.mean, deviation
 
 
-def independent(data: ScreenedRows, ddof: int) -> Gaussian:
+def diagonal_gaussian(data: ScreenedRows, ddof: int) -> Gaussian:
     """Every column varies by itself: Σ is diagonal."""
-    mean, deviation = centre_and_spread(data, ddof)
+    mean, deviation = mean_and_deviation(data, ddof)
     axes = np.diag(np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0))
     varies = deviation > 0
     return Gaussian(mean, np.ascontiguousarray(axes[:, varies]), float(2 * np.log(deviation[varies]).sum()))
 
 
-def full(data: ScreenedRows, ddof: int) -> Gaussian:
+def full_gaussian(data: ScreenedRows, ddof: int) -> Gaussian:
     """Columns vary together; directions in which no training row varies are left out, with a warning.
 
     The axes come from the correlation matrix, so that the unit of a column decides nothing.
     """
-    mean, deviation = centre_and_spread(data, ddof)
+    mean, deviation = mean_and_deviation(data, ddof)
     varies = deviation > 0
     z = (data.table.numbers - mean)[:, varies] / deviation[varies]
     values, vectors = np.linalg.eigh(z.T @ (z * data.weights[:, None]) / (data.weights.sum() - ddof))
@@ -79,7 +79,7 @@ def squared_distances(numbers: Array, mean: Array, axes: Array) -> Array:
     return np.asarray((((numbers - mean) @ axes) ** 2).sum(axis=1))
 
 
-def parts_of_distances(numbers: Array, mean: Array, axes: Array) -> Array:
+def distance_contributions(numbers: Array, mean: Array, axes: Array) -> Array:
     """What each column adds to D², with the sign of its deviation; a column that takes off adds nothing."""
     apart = numbers - mean
     added = apart * (apart @ axes @ axes.T)
@@ -92,7 +92,7 @@ def check_gaussian(columns: int, mean: Array, axes: Array) -> None:
         raise ValueError("the mean and the axes of the Gaussian do not fit the columns")
 
 
-def usual_and_odd(columns: tuple[Column, ...], mean: Array, axes: Array) -> Explanation:
+def gaussian_findings(columns: tuple[Column, ...], mean: Array, axes: Array) -> findings.Explanation:
     """The middle of the rows, and how far out a good row lies with which probability."""
     from scipy.stats import chi2
 
@@ -102,6 +102,6 @@ def usual_and_odd(columns: tuple[Column, ...], mean: Array, axes: Array) -> Expl
     rows = tuple((math.sqrt(squared), squared, share) for share, squared in limits)
     note = f"D² of good rows is about χ² with {freedom} degrees of freedom, if they are Gaussian."
     return (
-        Section("The middle of the rows", header=("column", "mean"), rows=middle),
-        Section("How far out good rows lie", header=("D", "D²", "share beyond"), rows=rows, note=note),
+        findings.Table("The middle of the rows", header=("column", "mean"), rows=middle),
+        findings.Table("How far out good rows lie", header=("D", "D²", "share beyond"), rows=rows, note=note),
     )

@@ -28,21 +28,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.models.anomaly._gaussian import (
     check_gaussian,
-    full,
-    independent,
-    parts_of_distances,
+    diagonal_gaussian,
+    distance_contributions,
+    full_gaussian,
+    gaussian_findings,
     squared_distances,
-    usual_and_odd,
 )
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
-COVARIANCES = {"independent": independent, "full": full}
+COVARIANCES = {"independent": diagonal_gaussian, "full": full_gaussian}
 
 
 @register("gaussian-anomaly", reference="Bishop 1994, Novelty detection and neural network validation")
@@ -74,11 +74,11 @@ class GaussianAnomaly(Detector):
 
     def deviations(self, table: Table) -> Array:
         """What each column adds to D²."""
-        return parts_of_distances(table.numbers, self.mean_, self.axes_)
+        return distance_contributions(table.numbers, self.mean_, self.axes_)
 
     def explain(self) -> Explanation:
         """What is usual, and how improbable the mean itself is."""
-        return usual_and_odd(self.columns_, self.mean_, self.axes_)
+        return gaussian_findings(self.columns_, self.mean_, self.axes_)
 
     def check_learned(self) -> None:
         """Mean and axes belong to the columns."""

@@ -24,19 +24,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.neighbourhoods import (
-    Distinct,
+    DistinctRows,
     Neighbourhoods,
     Neighbours,
-    are_the_same,
-    away_from_neighbours,
     check_stored,
-    neighbours_within,
-    stored_rows,
+    neighbour_count,
+    same_rows,
+    signed_distances_by_column,
+    stored_findings,
 )
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
@@ -72,23 +72,23 @@ class NeighbourDistance(Detector):
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Store the rows."""
-        self.k_ = neighbours_within(data, self.neighbours)
+        self.k_ = neighbour_count(data, self.neighbours)
         self.stored_ = data.table.numbers
 
     def score_rows(self, table: Table) -> Array:
         """The distance to the k-th neighbour, or to all k on average."""
-        within = are_the_same(table.numbers, self.stored_)
-        asked = Distinct.of(table.numbers)
-        around = Neighbourhoods(asked, asked if within else Distinct.of(self.stored_), self.k_, within)
+        within = same_rows(table.numbers, self.stored_)
+        asked = DistinctRows.of(table.numbers)
+        around = Neighbourhoods(asked, asked if within else DistinctRows.of(self.stored_), self.k_, within)
         return around.each(lambda near: WHICH[self.which](near, self.k_))[asked.point_of]
 
     def deviations(self, table: Table) -> Array:
         """What each column adds to the squared distances to the neighbours."""
-        return away_from_neighbours(table, self.stored_, self.k_)
+        return signed_distances_by_column(table, self.stored_, self.k_)
 
     def explain(self) -> Explanation:
         """What is stored."""
-        return stored_rows(self.stored_, self.k_)
+        return stored_findings(self.stored_, self.k_)
 
     def check_learned(self) -> None:
         """Stored rows have these columns."""

@@ -28,20 +28,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.neighbourhoods import (
-    Distinct,
+    DistinctRows,
     Neighbourhoods,
     Neighbours,
-    are_the_same,
-    away_from_neighbours,
     check_stored,
-    neighbours_within,
-    stored_rows,
+    neighbour_count,
+    same_rows,
+    signed_distances_by_column,
+    stored_findings,
 )
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
@@ -70,9 +70,9 @@ class LocalOutlierFactor(Detector):
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Find how densely each training row lies, and how that compares with its neighbours."""
-        self.k_ = neighbours_within(data, self.neighbours)
+        self.k_ = neighbour_count(data, self.neighbours)
         self.stored_ = data.table.numbers
-        rows = Distinct.of(self.stored_)
+        rows = DistinctRows.of(self.stored_)
         around = Neighbourhoods(rows, rows, self.k_, within=True).kept()
         kth = around.each(lambda near: near.kth)
         density = around.each(lambda near: self._density(near, kth))
@@ -81,9 +81,9 @@ class LocalOutlierFactor(Detector):
 
     def score_rows(self, table: Table) -> Array:
         """The factor of each row."""
-        if are_the_same(table.numbers, self.stored_):
+        if same_rows(table.numbers, self.stored_):
             return self.own_
-        asked, stored = Distinct.of(table.numbers), Distinct.of(self.stored_)
+        asked, stored = DistinctRows.of(table.numbers), DistinctRows.of(self.stored_)
         kth, density = self.kth_[stored.first], self.density_[stored.first]
         around = Neighbourhoods(asked, stored, self.k_, within=False)
         return around.each(lambda near: _factor(near, self._density(near, kth), density))[asked.point_of]
@@ -95,16 +95,16 @@ class LocalOutlierFactor(Detector):
 
     def deviations(self, table: Table) -> Array:
         """What each column adds to the squared distances to the neighbours."""
-        return away_from_neighbours(table, self.stored_, self.k_)
+        return signed_distances_by_column(table, self.stored_, self.k_)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """What is stored, and how the training rows score themselves."""
         shares = (0.5, 0.9, 0.99, 1.0)
         factors = tuple(zip(shares, np.quantile(self.own_, shares).tolist(), strict=True))
         note = "About 1 is as dense as its neighbours; a row that scores 2 lies half as densely."
         return (
-            *stored_rows(self.stored_, self.k_),
-            Section("Scores of the training rows", header=("share", "is below"), rows=factors, note=note),
+            *stored_findings(self.stored_, self.k_),
+            findings.Table("Scores of the training rows", header=("share", "is below"), rows=factors, note=note),
         )
 
     def check_learned(self) -> None:

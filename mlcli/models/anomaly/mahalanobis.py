@@ -25,16 +25,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.models.anomaly._gaussian import (
     check_gaussian,
-    full,
-    parts_of_distances,
+    distance_contributions,
+    full_gaussian,
+    gaussian_findings,
     squared_distances,
-    usual_and_odd,
 )
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
@@ -56,7 +56,7 @@ class Mahalanobis(Detector):
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance."""
-        found = full(data, self.ddof)
+        found = full_gaussian(data, self.ddof)
         self.mean_, self.axes_ = found.mean, found.axes
 
     def score_rows(self, table: Table) -> Array:
@@ -65,11 +65,11 @@ class Mahalanobis(Detector):
 
     def deviations(self, table: Table) -> Array:
         """What each column adds to D²."""
-        return parts_of_distances(table.numbers, self.mean_, self.axes_)
+        return distance_contributions(table.numbers, self.mean_, self.axes_)
 
     def explain(self) -> Explanation:
         """What is usual, and which distance is how improbable."""
-        return usual_and_odd(self.columns_, self.mean_, self.axes_)
+        return gaussian_findings(self.columns_, self.mean_, self.axes_)
 
     def check_learned(self) -> None:
         """Mean and axes belong to the columns."""

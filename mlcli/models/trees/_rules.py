@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.findings import Explanation
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
 from mlcli.models.trees._levels import summed
@@ -92,7 +91,7 @@ def _bound(threshold: float, column: Column) -> str:
     return column.levels[int(threshold)] if column.coded else f"{threshold:.6g}"
 
 
-def explained(tree: Tree, columns: Sequence[Column], answers: Sequence[str]) -> Explanation:
+def explained(tree: Tree, columns: Sequence[Column], answers: Sequence[str]) -> findings.Explanation:
     """Rules, classes as OR of ANDs while there are few leaves, and what columns are worth."""
     words = Words(tree, columns, answers)
     sections: list[findings.Finding] = [_rules(words)]
