@@ -31,8 +31,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.explanation import Cell, Explanation, Section
+from mlcli.core.findings import Cell, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
@@ -158,7 +159,7 @@ class Impute(Step):
         rows = tuple(
             (column.name, _shown(next(self._after(column)), fill)) for column, fill in fills if column.missing
         )
-        return (Section("Gaps are filled", ("column", "with"), rows),) if rows else ()
+        return (findings.Table("Gaps are filled", ("column", "with"), rows),) if rows else ()
 
 
 def _gaps(column: Column, cells: Cells) -> Flags:

@@ -23,7 +23,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core import findings
+from mlcli.core.findings import Explanation
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
@@ -109,4 +110,4 @@ class OneHot(Step):
             for column in self.columns_
             if column.coded
         )
-        return (Section("Levels as 0/1 columns", ("column", "became"), rows),) if rows else ()
+        return (findings.Table("Levels as 0/1 columns", ("column", "became"), rows),) if rows else ()

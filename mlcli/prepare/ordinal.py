@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core import findings
+from mlcli.core.findings import Explanation
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
@@ -70,7 +71,7 @@ class Ordinal(Step):
             if self._changes(column)
             for level, place in zip(column.levels, _places(column).tolist(), strict=True)
         )
-        return (Section("Levels as numbers", ("column", "level", "number"), rows),) if rows else ()
+        return (findings.Table("Levels as numbers", ("column", "level", "number"), rows),) if rows else ()
 
 
 def _places(column: Column) -> Array:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -29,7 +29,7 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.expansion import NONE, UNSCALED, Expansion, Number
 from mlcli.engines.linear_columns import LinearColumns
-from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, scale_section
+from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, scale_finding
 
 
 @register("standardise", reference="Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 3.4.1")
@@ -75,4 +75,4 @@ class Standardise(Step):
     def explain(self) -> Explanation:
         """The mean and standard deviation of each column."""
         names = ("mean", "standard deviation")
-        return scale_section("Numbers are standardised", names, self.columns_, self.mean_, self.deviation_)
+        return scale_finding("Numbers are standardised", names, self.columns_, self.mean_, self.deviation_)
