@@ -17,7 +17,7 @@ import numpy as np
 from mlcli.core.tables import Array, Flags
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import Tallies, counts_of, counts_under, ratio
-from mlcli.metrics.declaring import OF_ONE_CLASS, Precondition, declare, first_line, guarded, rows_judged
+from mlcli.metrics.declaring import OF_ONE_CLASS, Precondition, declare, guarded
 from mlcli.tasks.classification import LabelAnswers
 
 Parts = Callable[[Tallies], tuple[Array, Array]]
@@ -28,7 +28,6 @@ class ClassRate:
     """A rate of each class against the rest: numerator and denominator from the tallies."""
 
     name: str
-    summary: str
     parts: Parts
     better: Literal["high", "low"]
     empty: str
@@ -53,7 +52,6 @@ class ClassRate:
 class Average:
     """One way to average the rates of classes: its values, and what a reader must know of them."""
 
-    summary: str
     values: Callable[[ClassRate, Tallies], Array]
     marks: Callable[[ClassRate, Tallies, tuple[str, ...]], tuple[str, ...]]
 
@@ -62,7 +60,7 @@ def class_rate(name: str, *, better: Literal["high", "low"], empty: str, hint: s
     """Declare a rate of one class, its averages (``-macro``, ``-micro``, ``-weighted``) and ``name[class]``."""
 
     def mark(parts: Parts) -> Parts:
-        rate = ClassRate(name, first_line(parts), parts, better, empty, hint)
+        rate = ClassRate(name, parts, better, empty, hint)
         declare(_averaged(rate, name, MACRO))
         for suffix, average in AVERAGES.items():
             declare(_averaged(rate, f"{name}-{suffix}", average))
@@ -128,11 +126,11 @@ def _left_out(present: Flags, labels: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"no judged row is {labels[code]}: {said}" for code in np.flatnonzero(~present))
 
 
-MACRO = Average("mean over classes", macro, _marks_of_macro)
+MACRO = Average(macro, _marks_of_macro)
 AVERAGES = {
     "macro": MACRO,
-    "micro": Average("from counts summed over classes", micro, lambda rate, tallies, labels: ()),
-    "weighted": Average("mean over classes, weighted by their rows", weighted, _marks_of_weighted),
+    "micro": Average(micro, lambda rate, tallies, labels: ()),
+    "weighted": Average(weighted, _marks_of_weighted),
 }
 
 
@@ -144,9 +142,8 @@ def _averaged(rate: ClassRate, name: str, average: Average) -> Metric:
     def marks(answers: LabelAnswers) -> tuple[str, ...]:
         return average.marks(rate, Tallies.of(counts_of(answers)), answers.classes)
 
-    metric = Metric(
+    return Metric(
         name=name,
-        summary=f"{rate.summary.rstrip('.')}; {average.summary}.",
         answers=LabelAnswers,
         compute=compute,
         better=rate.better,
@@ -155,7 +152,6 @@ def _averaged(rate: ClassRate, name: str, average: Average) -> Metric:
         under=lambda answers, weightings: average.values(rate, Tallies.of(counts_under(answers, weightings))),
         marks=marks,
     )
-    return guarded(metric, rows_judged)
 
 
 def _every_class_empty(rate: ClassRate, answers: LabelAnswers) -> Undefined:
@@ -175,7 +171,6 @@ def _of_one_class(rate: ClassRate, label: str) -> Metric:
 
     metric = Metric(
         name=f"{rate.name}[{label}]",
-        summary=f"{rate.summary.rstrip('.')}; {label} against the rest.",
         answers=LabelAnswers,
         compute=compute,
         better=rate.better,
@@ -183,4 +178,4 @@ def _of_one_class(rate: ClassRate, label: str) -> Metric:
         high=1.0,
         under=under,
     )
-    return guarded(metric, rows_judged, class_known(label))
+    return guarded(metric, class_known(label))

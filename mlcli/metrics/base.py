@@ -29,7 +29,6 @@ class Metric:
     """A named score of answers."""
 
     name: str
-    summary: str
     answers: type[Answers]
     compute: Callable[[Any], Score]
     better: Better

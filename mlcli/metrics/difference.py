@@ -27,8 +27,7 @@ from mlcli.metrics.base import Form, Metric, Score, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
 from mlcli.metrics.intervals import LEVEL, NO_SPREAD, UPPER, Estimate, Interval, over_rows, over_splits
-from mlcli.metrics.pooling import distinct, joined
-from mlcli.metrics.rounds import Rounds, by_round, counted_rounds
+from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined
 from mlcli.metrics.summary import form_for
 
 

@@ -27,8 +27,7 @@ from mlcli.core.answers import Answers
 from mlcli.metrics.base import Form, Metric, Summary, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.intervals import Interval, effective_rows, over_rows, over_splits, wilson
-from mlcli.metrics.pooling import distinct, joined
-from mlcli.metrics.rounds import Rounds, by_round, counted_rounds
+from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined
 
 Values = tuple[float | None, ...]
 

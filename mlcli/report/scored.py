@@ -11,13 +11,12 @@ from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
 from mlcli.experiment.run.split_results import TRAINING, RoundResult, each
 from mlcli.experiment.spec.cells import CellResult
-from mlcli.metrics import rounds
+from mlcli.metrics import pooling
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
 from mlcli.metrics.one_against_rest import ClassRates, one_against_rest
-from mlcli.metrics.pooling import distinct, joined
+from mlcli.metrics.pooling import Rounds, distinct, joined
 from mlcli.metrics.registry import metric_named
-from mlcli.metrics.rounds import Rounds
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
@@ -110,7 +109,7 @@ def swept_over(result: CellResult) -> str:
 
 def rounds_of(result: CellResult) -> Rounds | None:
     """For each split, which of those it is that judge the same rows; None where nothing is swept over."""
-    return rounds.rounds_of(each(result.splits, "coordinate"), judged(result))
+    return pooling.rounds_of(each(result.splits, "coordinate"), judged(result))
 
 
 def training_parts(result: CellResult) -> Sequence[int]:
