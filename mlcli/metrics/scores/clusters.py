@@ -90,7 +90,7 @@ def adjusted_rand(answers: ClusterAnswers) -> Score:
 
 
 def stability_of(splits: Sequence[ClusterAnswers]) -> Sequence[float] | Undefined:
-    """Mean adjusted Rand index between the grouping of each split and the others, over the rows that both place."""
+    """The mean adjusted Rand index of each split with every other, over the rows that both have placed."""
     if any(more_than_one(answers) for answers in splits):
         return Undefined("all rows of some split are in one group")
     found = np.full((len(splits), len(splits)), np.nan)
