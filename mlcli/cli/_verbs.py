@@ -1,15 +1,16 @@
-"""The verbs: listed from the heads of their files, imported only when one is called."""
+"""The command line as a whole, and its verbs: listed from the heads of their files, imported when called."""
 
 from __future__ import annotations
 
 import importlib
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from mlcli import __version__
 from mlcli.cli._boundary import reported
 from mlcli.cli._values import read_plainly
 from mlcli.core.names import did_you_mean
@@ -91,3 +92,26 @@ class Verbs(TyperGroup):
         """Run the verb; whatever goes wrong in it is reported in one place."""
         with reported():
             return super().invoke(ctx)
+
+
+app = typer.Typer(
+    cls=Verbs, name="mlcli", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mlcli {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def verbs(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Which method works on my data, by how much, and can I trust the number?
+
+    Start with: mlcli eval my.csv
+    """

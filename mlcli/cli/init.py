@@ -24,7 +24,7 @@ def init_command(
     reference: Reference, output: Output = Path("experiment.yaml"), target: Target = None, task: Task = None
 ) -> None:
     """Write a first experiment file for a dataset; one that is there is never overwritten."""
-    from mlcli.cli._console import tell
+    from mlcli.cli._console import show_line
     from mlcli.core.errors import UsageError
     from mlcli.data.load import load
     from mlcli.experiment.spec.first import first_experiment
@@ -34,7 +34,7 @@ def init_command(
     text = first_experiment(_seen_from(output, reference), load(reference, target=target, task=task))
     with output.open("x", encoding="utf-8") as file:
         file.write(text)
-    tell(f"wrote {output}; next: mlcli plan {output}, then mlcli run {output}")
+    show_line(f"wrote {output}; next: mlcli plan {output}, then mlcli run {output}")
 
 
 def _seen_from(output: Path, reference: str) -> str:

@@ -49,13 +49,13 @@ def train_command(
 
     How good it is, only rows that it has not seen can tell: see mlcli eval.
     """
-    from mlcli.cli._console import say, show, show_json
+    from mlcli.cli._console import remark, show, show_json
     from mlcli.data.dataset import Dataset
     from mlcli.experiment.run.learner import train
     from mlcli.report.trained import trained_as_json, trained_of
 
     if output is not None:
-        from mlcli.cli._output import refuse_to_overwrite
+        from mlcli.cli._options import refuse_to_overwrite
         from mlcli.experiment.saved.model_file import refuse_to_replace
 
         refuse_to_overwrite(output, data)
@@ -69,7 +69,7 @@ def train_command(
         from mlcli.experiment.saved.saved_model import SavedModel
 
         save_model(output, SavedModel.of(learned, cell.dataset, seed))
-        say(f"saved as {output}; next: mlcli predict {output} DATA")
+        remark(f"saved as {output}; next: mlcli predict {output} DATA")
 
 
 def _cell(data: str, model: str, params: list[str], target: str | None, task: str | None, seed: int) -> Cell:
