@@ -24,6 +24,7 @@ from mlcli.experiment.run.learner import Learner, captured_warnings
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.split_results import JUDGED, TRAINING, RoundResult, SplitResult, folds_of
 from mlcli.experiment.spec.cells import Stages
+from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.protocols._base import Split
 from mlcli.protocols._parts import Parts
 from mlcli.tasks.table import kind_named
@@ -70,6 +71,28 @@ def judge(block: Block) -> Outcome:
                 why = f"{block.splits[place].label}: {message_of(problem)}"
                 return Outcome(tuple(results), Failure(block.first + place, why, trace_of(problem)))
     return Outcome(tuple(results))
+
+
+@dataclass(frozen=True, eq=False)
+class WorkerResult:
+    """The outcome of the block that begins with split ``first``: its answers as bytes, ready to be stored."""
+
+    first: int
+    payload: bytes
+    failure: Failure | None
+    is_empty: bool = False
+    """Whether the block was to be answered in closed form and could not be."""
+
+    def outcome(self, answers: type[Answers]) -> Outcome:
+        """What came of the block."""
+        return Outcome(decoded(self.payload, answers), self.failure)
+
+
+def worker_result(block: Block) -> WorkerResult:
+    """Judge a block where it lies, and encode the answers there too."""
+    outcome = judge(block)
+    is_empty = not outcome.results and outcome.failure is None
+    return WorkerResult(block.first, encoded(outcome.results), outcome.failure, is_empty)
 
 
 def message_of(problem: BaseException, whose: str = "the method") -> str:

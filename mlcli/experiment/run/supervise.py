@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from mlcli.experiment.run.pool import WorkerResult
+    from mlcli.experiment.run.judge import WorkerResult
     from mlcli.experiment.run.preparation import BlockRange, ReadyCell
 
 # The engine is imported by the children's own functions, after one BLAS thread is asked for.
@@ -183,7 +183,7 @@ def _serve(connection: Connection, parent: int) -> None:
 
 def _worker_results(ready: ReadyCell, ranges: Sequence[BlockRange]) -> Iterator[WorkerResult]:
     """What comes of each block; where the closed form gives nothing, of the splits block by block."""
-    from mlcli.experiment.run.pool import worker_result
+    from mlcli.experiment.run.judge import worker_result
 
     for block_range in ranges:
         result = worker_result(ready.block(*block_range))
