@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics import confusion_matrix
 
+from mlcli.core import findings
 from mlcli.core.errors import FitError
 from mlcli.core.schema import Column
 from mlcli.models.baselines.one_r import OneR
@@ -18,8 +19,9 @@ from tests.rows import labelled, table_of
 
 
 def rule_of(model: OneR) -> dict[str, str]:
-    section, _ = model.explain()
-    return {str(row[0]): str(row[1]) for row in section.rows}
+    table, _ = model.explain()
+    assert isinstance(table, findings.Table)
+    return {str(row[0]): str(row[1]) for row in table.rows}
 
 
 def test_errors_on_the_weather_table_are_4_5_4_5_and_the_first_of_the_best_is_taken() -> None:

@@ -9,8 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.neighbours.distances import DISTANCES
 from mlcli.engines.neighbours.points import of_numbers
@@ -152,7 +153,7 @@ def stored_rows(stored: Array, k: int) -> Explanation:
     """How much is stored."""
     rows = (("training rows", len(stored)), ("columns", stored.shape[1]), ("neighbours", k))
     note = "Nothing is learned but the rows themselves: a score comes from the nearest ones."
-    return (Section("Stored rows", header=("what", "value"), rows=rows, note=note),)
+    return (findings.Table("Stored rows", ("what", "value"), rows, note=note),)
 
 
 def check_stored(columns: int, stored: Array, k: int) -> None:

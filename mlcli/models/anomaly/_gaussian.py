@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation, Table
 from mlcli.core.moments import moments
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
@@ -102,6 +102,6 @@ def usual_and_odd(columns: tuple[Column, ...], mean: Array, axes: Array) -> Expl
     rows = tuple((math.sqrt(squared), squared, share) for share, squared in limits)
     note = f"D² of good rows is about χ² with {freedom} degrees of freedom, if they are Gaussian."
     return (
-        Section("The middle of the rows", header=("column", "mean"), rows=middle),
-        Section("How far out good rows lie", header=("D", "D²", "share beyond"), rows=rows, note=note),
+        Table("The middle of the rows", ("column", "mean"), middle),
+        Table("How far out good rows lie", ("D", "D²", "share beyond"), rows, note=note),
     )

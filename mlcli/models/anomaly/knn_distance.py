@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table

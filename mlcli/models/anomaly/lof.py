@@ -28,8 +28,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -104,7 +105,7 @@ class LocalOutlierFactor(Detector):
         note = "About 1 is as dense as its neighbours; a row that scores 2 lies half as densely."
         return (
             *stored_rows(self.stored_, self.k_),
-            Section("Scores of the training rows", header=("share", "is below"), rows=factors, note=note),
+            findings.Table("Scores of the training rows", ("share", "is below"), factors, note=note),
         )
 
     def check_learned(self) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation, Lines
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -47,4 +47,4 @@ class RandomScores(Detector):
 
     def explain(self) -> Explanation:
         """That there is nothing to explain."""
-        return (Section("Random scores", lines=("drawn from 0 to 1, whatever the row looks like",)),)
+        return (Lines("Random scores", ("drawn from 0 to 1, whatever the row looks like",)),)

@@ -21,8 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -69,7 +70,7 @@ class ZScore(Detector):
             for column, mean, deviation in zip(self.columns_, self.mean_, self.deviation_, strict=True)
         )
         header = ("column", "mean", "standard deviation", "z = -3 at", "z = 3 at")
-        return (Section("What is usual", header=header, rows=rows),)
+        return (findings.Table("What is usual", header, rows),)
 
     def check_learned(self) -> None:
         """One mean and one standard deviation for each column."""

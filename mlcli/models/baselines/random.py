@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -79,7 +80,7 @@ class RandomGuess(Classifier, Regressor):
         """The shares it draws with, or how many numbers it draws from."""
         if self.classes_ is None:
             drawn = f"{self.target_} is drawn from {len(self.outcomes_)} different numbers"
-            return (Section("Guesses", lines=(drawn,)),)
+            return (findings.Lines("Guesses", (drawn,)),)
         shares = self.class_totals_ / self.class_totals_.sum()
         rows = tuple(zip(self.classes_, map(float, shares), strict=True))
-        return (Section("Guesses", header=(self.target_, "share"), rows=rows),)
+        return (findings.Table("Guesses", (self.target_, "share"), rows),)

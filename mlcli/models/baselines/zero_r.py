@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round, totals_outside
 from mlcli.core.params import learned
 from mlcli.core.registry import register
@@ -63,6 +64,6 @@ class ZeroR(Classifier, Regressor):
     def explain(self) -> Explanation:
         """The shares, or the mean."""
         if self.classes_ is None:
-            return (Section("Always the same answer", lines=(f"{self.target_} = {self.mean_[0]:.6g}",)),)
+            return (findings.Lines("Always the same answer", (f"{self.target_} = {self.mean_[0]:.6g}",)),)
         rows = tuple(zip(self.classes_, (float(share) for share in self.mean_), strict=True))
-        return (Section("Class shares", header=(self.target_, "share"), rows=rows),)
+        return (findings.Table("Class shares", (self.target_, "share"), rows),)

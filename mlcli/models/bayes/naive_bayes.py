@@ -39,10 +39,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.blocks import row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -232,9 +233,9 @@ class NaiveBayes(Classifier):
         coded = (column for column in self.columns_ if column.coded)
         tables = zip(coded, self.likelihoods_, strict=True)
         return (
-            Section("Priors", (self.target_, "prior"), priors, note=self._how_smoothed()),
-            *(self._levels_section(column, shares) for column, shares in tables),
-            *self._numbers_sections(),
+            findings.Table("Priors", (self.target_, "prior"), priors, note=self._how_smoothed()),
+            *(self._levels_table(column, shares) for column, shares in tables),
+            *self._number_tables(),
         )
 
     def _how_smoothed(self) -> str:
@@ -244,12 +245,12 @@ class NaiveBayes(Classifier):
         priors = "The priors are as counted" if self.priors is None else "The priors are as given"
         return how if self.smooth_prior else f"{priors}; {how}"
 
-    def _levels_section(self, column: Column, shares: Array) -> Section:
+    def _levels_table(self, column: Column, shares: Array) -> findings.Table:
         levels = zip(column.levels, shares.tolist(), strict=True)
         rows = tuple((level, *by_class) for level, by_class in levels)
-        return Section(f"P({column.name} | {self.target_})", (column.name, *self.classes_), rows)
+        return findings.Table(f"P({column.name} | {self.target_})", (column.name, *self.classes_), rows)
 
-    def _numbers_sections(self) -> tuple[Section, ...]:
+    def _number_tables(self) -> tuple[findings.Table, ...]:
         numeric = [column.name for column in self.columns_ if not column.coded]
         if not numeric:
             return ()
@@ -261,4 +262,4 @@ class NaiveBayes(Classifier):
         dropped = [name for name, kept in zip(numeric, self.kept_, strict=True) if not kept]
         note = f"left out, since they do not vary: {', '.join(dropped)}" if dropped else ""
         header = ("column", self.target_, "mean", "standard deviation")
-        return (Section(f"Numbers by {self.target_}", header, rows, note=note),)
+        return (findings.Table(f"Numbers by {self.target_}", header, rows, note=note),)

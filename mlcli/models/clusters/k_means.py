@@ -29,7 +29,7 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation, Lines
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
@@ -125,7 +125,7 @@ class KMeans(Clusterer):
             f"{100 * share:.1f} % of that to the mean of all rows",
             f"best of {self.restarts} restarts, converged after {self.steps_} step{'s' * (self.steps_ != 1)}",
         )
-        return (Section(f"{len(self.centres_)} groups round their centres", lines=lines),)
+        return (Lines(f"{len(self.centres_)} groups round their centres", lines=lines),)
 
 
 def _best(runs: list[Optimum], cloud: Cloud) -> Optimum:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation, Lines
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Codes, Table
@@ -51,4 +51,4 @@ class OneCluster(Clusterer):
 
     def explain(self) -> Explanation:
         """How many rows it has put together."""
-        return (Section("One cluster", lines=(f"all {self.size_} rows",)),)
+        return (Lines("One cluster", (f"all {self.size_} rows",)),)

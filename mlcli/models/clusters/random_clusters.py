@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation, Lines
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Codes, Table
@@ -53,4 +53,4 @@ class RandomClusters(Clusterer):
 
     def explain(self) -> Explanation:
         """That there is nothing to explain."""
-        return (Section("Random clusters", lines=(f"{self.clusters} groups, dealt out at random",)),)
+        return (Lines("Random clusters", (f"{self.clusters} groups, dealt out at random",)),)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.moments import moments
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
@@ -63,8 +64,8 @@ def component_tables(mixture: Mixture, columns: Sequence[Column]) -> Explanation
     )
     widths = tuple((str(k), *each) for k, each in enumerate(deviations.tolist()))
     return (
-        Section("Components: share of the rows, and means", ("component", "share", *names), centres),
-        Section("Components: standard deviations", ("component", *names), widths),
+        findings.Table("Components: share of the rows, and means", ("component", "share", *names), centres),
+        findings.Table("Components: standard deviations", ("component", *names), widths),
         *_correlations(mixture, deviations, names),
     )
 
@@ -89,4 +90,4 @@ def _correlations(mixture: Mixture, deviations: Array, names: Sequence[str]) -> 
         first, second = np.unravel_index(np.abs(correlation).argmax(), correlation.shape)
         rows.append((str(k), names[first], names[second], float(correlation[first, second])))
     header = ("component", "column", "and column", "correlation")
-    return (Section("Components: columns that vary together most", header, tuple(rows)),)
+    return (findings.Table("Components: columns that vary together most", header, tuple(rows)),)

@@ -37,7 +37,7 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation, Lines
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
@@ -146,7 +146,7 @@ class GaussianMixture(DensityEstimator, Clusterer):
         starts = f"the best of {self.restarts} starts" if self.restarts > 1 else "one start"
         text = f"{starts} ({self.start}), {self.rounds_} rounds; {self.free_parameters()} numbers were fitted"
         columns = [self.columns_[place] for place in self.varies_]
-        return (*component_tables(self.mixture(), columns), Section("Expectation-maximisation", lines=(text,)))
+        return (*component_tables(self.mixture(), columns), Lines("Expectation-maximisation", (text,)))
 
     def check_learned(self) -> None:
         """A mixture that fits the columns."""

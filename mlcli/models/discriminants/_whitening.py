@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.explanation import Cell, Section
+from mlcli.core.findings import Cell, Table
 from mlcli.core.moments import ROUNDING
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.training_sums import TrainingSums
@@ -102,9 +102,9 @@ def _doubts(sums: TrainingSums, found: Whitening) -> Iterator[str]:
         )
 
 
-def prior_section(target: str, classes: Sequence[str], priors: Array) -> Section:
+def prior_table(target: str, classes: Sequence[str], priors: Array) -> Table:
     """The probability of each class before a row is looked at."""
-    return Section("Priors", (target, "prior"), tuple(zip(classes, map(float, priors), strict=True)))
+    return Table("Priors", (target, "prior"), tuple(zip(classes, map(float, priors), strict=True)))
 
 
 def lines_of(names: Sequence[str], by_class: Array) -> Iterator[tuple[Cell, ...]]:

@@ -30,8 +30,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -47,7 +48,7 @@ from mlcli.models.discriminants._whitening import (
     freedom,
     from_centre,
     lines_of,
-    prior_section,
+    prior_table,
     rounded,
     whitening,
 )
@@ -156,9 +157,11 @@ class LinearDiscriminants(Classifier):
         at_origin = self.levels_ - self.coefficients_ @ self.centre_
         terms = (("(intercept)", *at_origin.tolist()), *lines_of(names, self.coefficients_))
         return (
-            prior_section(self.target_, self.classes_, self.priors_),
-            Section("Means", ("column", *self.classes_), tuple(lines_of(names, self.means_ + self.centre_))),
-            Section("Scores of the classes", ("column", *self.classes_), terms, note=self._note()),
+            prior_table(self.target_, self.classes_, self.priors_),
+            findings.Table(
+                "Means", ("column", *self.classes_), tuple(lines_of(names, self.means_ + self.centre_))
+            ),
+            findings.Table("Scores of the classes", ("column", *self.classes_), terms, note=self._note()),
         )
 
     def _note(self) -> str:

@@ -34,10 +34,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.blocks import less_row, row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -52,7 +53,7 @@ from mlcli.models.discriminants._whitening import (
     Whitening,
     freedom,
     lines_of,
-    prior_section,
+    prior_table,
     rounded,
     whitening,
 )
@@ -235,9 +236,9 @@ class QuadraticDiscriminants(Classifier):
         note = NARROW.format(left_out) if left_out else ""
         header = ("column", *self.classes_)
         return (
-            prior_section(self.target_, self.classes_, self.priors_),
-            Section("Means", header, tuple(lines_of(names, self.means_ + self.centre_))),
-            Section("Standard deviations", header, tuple(lines_of(names, self.deviations_)), note=note),
+            prior_table(self.target_, self.classes_, self.priors_),
+            findings.Table("Means", header, tuple(lines_of(names, self.means_ + self.centre_))),
+            findings.Table("Standard deviations", header, tuple(lines_of(names, self.deviations_)), note=note),
         )
 
 

@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Cell, Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
@@ -94,13 +95,11 @@ class SelfTraining(Classifier):
 
     def explain(self) -> Explanation:
         """How many rows each round labelled and why it stopped, then what the base has learned."""
-        rows: list[tuple[Cell, ...]] = []
-        for place, counts in enumerate(self.moved_.astype(int).tolist(), start=1):
-            rows.append((f"round {place}", *counts))
-        section = Section("Rows that it labelled itself", lines=(self._why_it_stopped(),))
-        if rows:
-            section = replace(section, header=("", *self.classes_), rows=tuple(rows))
-        return (section, *self.base_.explain())
+        title, why = "Rows that it labelled itself", self._why_it_stopped()
+        counts = self.moved_.astype(int).tolist()
+        rows = tuple((f"round {place}", *row) for place, row in enumerate(counts, start=1))
+        table = findings.Table(title, ("", *self.classes_), rows, note=why)
+        return (table if rows else findings.Lines(title, (why,)), *self.base_.explain())
 
     def _why_it_stopped(self) -> str:
         rounds, moved = len(self.moved_), int(self.moved_.sum())

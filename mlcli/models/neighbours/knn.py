@@ -40,9 +40,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -164,7 +165,7 @@ class NearestNeighbours(Classifier, Regressor):
         """What is stored, and who votes."""
         rows = len(self.outputs_)
         return (
-            Section(
+            findings.Table(
                 "Stored rows",
                 header=("what", "value"),
                 rows=(

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.moments import moments
 from mlcli.core.params import learned
 from mlcli.core.registry import register
@@ -68,4 +69,4 @@ class MeanRow(Projector):
         means = np.where(np.abs(self.mean_) > ROUNDING * self.deviation_, self.mean_, 0.0)
         names = (column.name for column in self.columns_)
         rows = tuple(zip(names, means.tolist(), self.deviation_.tolist(), strict=True))
-        return (Section("The mean row", ("column", "mean", "standard deviation"), rows),)
+        return (findings.Table("The mean row", ("column", "mean", "standard deviation"), rows),)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation, Lines
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows
@@ -44,4 +44,4 @@ class GlobalMean(Recommender):
         users, items = ((counts > 0).sum() for counts in (self.user_ratings_, self.item_ratings_))
         share = len(self.seen_user_) / (users * items)
         lines = (f"{self.target_} = {self.mean_:.6g}", f"{users} users × {items} items, {share:.2%} of them rated")
-        return (Section("Always the same rating", lines=lines),)
+        return (Lines("Always the same rating", lines),)

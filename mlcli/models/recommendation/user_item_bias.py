@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation, Lines, Table
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
@@ -81,7 +81,7 @@ class UserItemBias(Recommender):
         """The mean, and who is farthest from it."""
         user, item = self.columns_
         return (
-            Section("Mean of all ratings", lines=(f"{self.target_} = {self.mean_:.6g}",)),
+            Lines("Mean of all ratings", (f"{self.target_} = {self.mean_:.6g}",)),
             extremes(item, self.item_bias_, self.item_ratings_),
             extremes(user, self.user_bias_, self.user_ratings_),
         )
@@ -93,11 +93,11 @@ class UserItemBias(Recommender):
             raise ValueError("the biases do not fit the users and items")
 
 
-def extremes(column: Column, biases: Array, ratings: Array) -> Section:
+def extremes(column: Column, biases: Array, ratings: Array) -> Table:
     """The users, or items, that are rated highest and lowest, with how many training ratings they have."""
     known = np.flatnonzero(ratings[:-1] > 0)
     order = known[np.argsort(-biases[known], kind="stable")]
     shown = order if len(order) <= 2 * SHOWN else np.concatenate([order[:SHOWN], order[-SHOWN:]])
     rows = tuple((column.levels[code], float(biases[code]), float(ratings[code])) for code in shown)
     title = f"What '{column.name}' adds to the mean: the highest and the lowest of {len(order)}"
-    return Section(title, header=(column.name, "bias", "ratings"), rows=rows)
+    return Table(title, header=(column.name, "bias", "ratings"), rows=rows)

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
@@ -84,4 +85,4 @@ class MostFrequentTag(Tagger):
             (name, self.classes_[tag], float(share))
             for name, tag, share in zip(names, self.tags_.tolist(), self.shares_.max(axis=1), strict=True)
         )
-        return (Section("The tag of each level", header=(self.observed_, self.target_, "share"), rows=rows),)
+        return (findings.Table("The tag of each level", (self.observed_, self.target_, "share"), rows),)
