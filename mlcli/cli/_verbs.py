@@ -99,7 +99,7 @@ def read_plainly(parameters: list[Any]) -> list[Any]:
     """The same parameters of a command, those of plain types reading their values by themselves.
 
     Typer would build a pydantic adapter for each parameter; importing pydantic for that takes a sixth of the time
-    of a short command. A Typer that asks for values in another way is not hindered: it reads them as it always does.
+    of a short command. A Typer that asks for values in another way is not hindered: it reads them as ever.
     """
     for parameter in parameters:
         if _type_of(parameter) in TYPES or _type_of(parameter) is bool:

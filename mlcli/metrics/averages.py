@@ -72,7 +72,7 @@ def class_rate(name: str, *, better: Literal["high", "low"], empty: str, hint: s
 
 def macro(rate: ClassRate, tallies: Tallies) -> Array:
     """Every class that occurs counts the same."""
-    return _mean_over_classes(rate, tallies, tallies.met.astype(np.float64))
+    return _mean_over_classes(rate, tallies, tallies.occurring.astype(np.float64))
 
 
 def weighted(rate: ClassRate, tallies: Tallies) -> Array:
@@ -83,7 +83,7 @@ def weighted(rate: ClassRate, tallies: Tallies) -> Array:
 def micro(rate: ClassRate, tallies: Tallies) -> Array:
     """Numerators and denominators are summed over the classes that occur."""
     numerator, denominator = rate.parts(tallies)
-    return ratio((numerator * tallies.met).sum(axis=-1), (denominator * tallies.met).sum(axis=-1))
+    return ratio((numerator * tallies.occurring).sum(axis=-1), (denominator * tallies.occurring).sum(axis=-1))
 
 
 def absent_classes(answers: LabelAnswers) -> tuple[str, ...]:
@@ -104,11 +104,11 @@ def _mean_over_classes(rate: ClassRate, tallies: Tallies, share: Array) -> Array
     rates = rate.of_classes(tallies)
     known = ~np.isnan(rates)
     mean = ratio((np.where(known, rates, rate.worst) * share).sum(axis=-1), share.sum(axis=-1))
-    return np.where((known & tallies.met).any(axis=-1), mean, np.nan)
+    return np.where((known & tallies.occurring).any(axis=-1), mean, np.nan)
 
 
 def _marks_of_macro(rate: ClassRate, tallies: Tallies, labels: tuple[str, ...]) -> tuple[str, ...]:
-    return _counted_as_worst(rate, tallies, labels, tallies.met) + _left_out(tallies.met, labels)
+    return _counted_as_worst(rate, tallies, labels, tallies.occurring) + _left_out(tallies.occurring, labels)
 
 
 def _marks_of_weighted(rate: ClassRate, tallies: Tallies, labels: tuple[str, ...]) -> tuple[str, ...]:
@@ -117,13 +117,13 @@ def _marks_of_weighted(rate: ClassRate, tallies: Tallies, labels: tuple[str, ...
 
 def _counted_as_worst(rate: ClassRate, tallies: Tallies, labels: tuple[str, ...], among: Flags) -> tuple[str, ...]:
     empty = np.isnan(rate.of_classes(tallies)) & among
-    said = f"its {rate.name} 0/0 counts as {rate.worst:.0f}"
-    return tuple(f"{rate.when_empty(labels[code])}: {said}" for code in np.flatnonzero(empty))
+    consequence = f"its {rate.name} 0/0 counts as {rate.worst:.0f}"
+    return tuple(f"{rate.when_empty(labels[code])}: {consequence}" for code in np.flatnonzero(empty))
 
 
 def _left_out(present: Flags, labels: tuple[str, ...]) -> tuple[str, ...]:
-    said = "it is left out of the mean over classes"
-    return tuple(f"no judged row is {labels[code]}: {said}" for code in np.flatnonzero(~present))
+    consequence = "it is left out of the mean over classes"
+    return tuple(f"no judged row is {labels[code]}: {consequence}" for code in np.flatnonzero(~present))
 
 
 MACRO = Average(macro, _marks_of_macro)
@@ -155,8 +155,8 @@ def _averaged(rate: ClassRate, name: str, average: Average) -> Metric:
 
 
 def _every_class_empty(rate: ClassRate, answers: LabelAnswers) -> Undefined:
-    met = np.flatnonzero(Tallies.of(counts_of(answers)).met)
-    return Undefined(f"{rate.when_empty(answers.classes[met[0]])}: {rate.name} is 0/0", rate.hint)
+    occurring = np.flatnonzero(Tallies.of(counts_of(answers)).occurring)
+    return Undefined(f"{rate.when_empty(answers.classes[occurring[0]])}: {rate.name} is 0/0", rate.hint)
 
 
 def _of_one_class(rate: ClassRate, label: str) -> Metric:

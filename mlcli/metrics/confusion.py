@@ -96,7 +96,7 @@ class Tallies:
         return self.true_negatives + self.false_positives
 
     @property
-    def met(self) -> Flags:
+    def occurring(self) -> Flags:
         """The classes that occur, as truth or as answer."""
         return (self.support > 0) | (self.predicted > 0)
 

@@ -23,7 +23,7 @@ METRICS: dict[tuple[type[Answers], str], Metric] = {}
 """Every metric, by the answers it judges and its name; ``registry.py`` fills it by importing the scores."""
 OF_ONE_CLASS: dict[str, Callable[[str], Metric]] = {}
 """The metrics that a single class has too, by the name before the bracket."""
-OF_THE_FIRST: dict[tuple[type[Answers], str], Callable[[int], Metric]] = {}
+AT_K: dict[tuple[type[Answers], str], Callable[[int], Metric]] = {}
 """The metrics that may look at the first rows only, as ndcg@3, by their answers and the name before the sign."""
 
 Precondition = Callable[[Any], Undefined | None]
@@ -102,7 +102,7 @@ def mean_of_rows(
         def mean(answers: Answers) -> float:
             return weighted_mean(function(answers), answers.weight)
 
-        described: dict[str, Any] = {"form": "mean of rows", "per_row": function} | declared
+        described: dict[str, Any] = {"aggregation": "mean of rows", "per_row": function} | declared
         score(name, answers, **described)(mean)
         return function
 
@@ -113,7 +113,7 @@ def share_of_rows(
     name: str, answers: type[Answers], *, better: Better
 ) -> Callable[[Callable[[Any], Array]], Callable[[Any], Array]]:
     """Declare a function from answers to 0 or 1 per row, whose weighted mean is the metric."""
-    return mean_of_rows(name, answers, better=better, low=0.0, high=1.0, form="share of rows")
+    return mean_of_rows(name, answers, better=better, low=0.0, high=1.0, aggregation="share of rows")
 
 
 def of_counts(

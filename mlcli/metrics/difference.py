@@ -23,12 +23,12 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.tables import Array
-from mlcli.metrics.base import Form, Metric, Score, Undefined
+from mlcli.metrics.base import Aggregation, Metric, Score, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
 from mlcli.metrics.intervals import LEVEL, NO_SPREAD, UPPER, Estimate, Interval, over_rows, over_splits
 from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined
-from mlcli.metrics.summary import form_for
+from mlcli.metrics.summary import aggregation_of
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def nothing_to_resample(metric: Metric, a: Answers, b: Answers) -> Verdict:
     return Verdict(Interval(None, None, "no test: one fit of each gives one value"), None)
 
 
-TESTS: dict[Form, tuple[str, Test]] = {
+TESTS: dict[Aggregation, tuple[str, Test]] = {
     "share of rows": ("exact McNemar", mcnemar),
     "mean of rows": ("paired t", paired_t),
     "mean of units": ("paired t of groups", paired_t_of_units),
@@ -167,9 +167,9 @@ TESTS: dict[Form, tuple[str, Test]] = {
 
 def _test_of(metric: Metric, answers: Answers) -> tuple[str, Test]:
     """McNemar counts rows, so weighted shares are compared as means; rows that hang together are resampled."""
-    form = form_for(metric, answers)
-    weighted_share = form == "share of rows" and answers.weight is not None
-    return TESTS["mean of rows" if weighted_share else form]
+    aggregation = aggregation_of(metric, answers)
+    weighted_share = aggregation == "share of rows" and answers.weight is not None
+    return TESTS["mean of rows" if weighted_share else aggregation]
 
 
 def _p_of_rows(estimate: Estimate) -> float | None:

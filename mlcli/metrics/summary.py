@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.metrics.base import Form, Metric, Summary, Undefined
+from mlcli.metrics.base import Aggregation, Metric, Summary, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.intervals import Interval, effective_rows, over_rows, over_splits, wilson
 from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined
@@ -74,7 +74,7 @@ def _at_once(metric: Metric, splits: Sequence[Answers]) -> Summary:
         None,
         values,
         marks,
-        lambda: INTERVALS_POOLED[form_for(metric, answers)](metric, answers, value),
+        lambda: INTERVALS_POOLED[aggregation_of(metric, answers)](metric, answers, value),
     )
 
 
@@ -91,16 +91,16 @@ def _split_by_split(
     spread = float(np.std(found, ddof=1)) if math.isfinite(mean) else None
 
     def interval() -> Interval:
-        if form_for(metric, splits[0]) == "share of rows":
+        if aggregation_of(metric, splits[0]) == "share of rows":
             return _wilson(metric, joined(splits), mean)
         return split_interval(found, splits, train_rows, rounds)
 
     return _summary(metric, mean, spread, values, _marks_of_splits(metric, splits), interval)
 
 
-def form_for(metric: Metric, answers: Answers) -> Form:
+def aggregation_of(metric: Metric, answers: Answers) -> Aggregation:
     """How the metric comes from independent rows, if these are."""
-    return metric.form if answers.units is None else "other"
+    return metric.aggregation if answers.units is None else "other"
 
 
 def split_interval(
@@ -159,7 +159,7 @@ def _of_one_fit(metric: Metric, answers: Answers, value: float) -> Interval:
     return Interval(None, None, "none: it is of the fit, which no judged row changes")
 
 
-INTERVALS_POOLED: dict[Form, Callable[[Metric, Answers, float], Interval]] = {
+INTERVALS_POOLED: dict[Aggregation, Callable[[Metric, Answers, float], Interval]] = {
     "share of rows": _wilson,
     "mean of rows": _t_over_rows,
     "mean of units": _t_over_units,
@@ -193,5 +193,5 @@ def _marks_of_splits(metric: Metric, splits: Sequence[Answers]) -> tuple[str, ..
 def _why_no_mean(undefined: Sequence[Undefined], splits: int) -> str:
     reasons = Counter(score.why for score in undefined)
     hints = dict.fromkeys(score.hint for score in undefined if score.hint)
-    said = ", ".join(f"{why} ({times})" if len(reasons) > 1 else why for why, times in reasons.most_common())
-    return "; ".join((f"undefined in {len(undefined)} of {splits} splits: {said}", *hints))
+    causes = ", ".join(f"{why} ({times})" if len(reasons) > 1 else why for why, times in reasons.most_common())
+    return "; ".join((f"undefined in {len(undefined)} of {splits} splits: {causes}", *hints))

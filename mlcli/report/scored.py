@@ -22,7 +22,7 @@ from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
 
 DONE = "done"
-FLATTERED_FROM = 0.05
+CONTAMINATED_FROM = 0.05
 """A saved model that has learned from this share of the rows that judge it is not compared with others. Below it,
 rows may well be equal by chance."""
 
@@ -61,11 +61,11 @@ class Scored:
         return len(distinct(answers)) < len(answers)
 
     @property
-    def flattered(self) -> bool:
+    def contaminated(self) -> bool:
         """Whether a saved model knew so many of the judged rows that its scores say nothing of other rows."""
         cell = self.result.cell
         judged_rows = len(cell.dataset) - cell.dataset.unlabelled
-        return cell.learned_rows > 0 and cell.learned_rows >= FLATTERED_FROM * judged_rows
+        return cell.learned_rows > 0 and cell.learned_rows >= CONTAMINATED_FROM * judged_rows
 
 
 def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:

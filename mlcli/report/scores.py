@@ -73,14 +73,14 @@ def _rows_that_judge(one: Scored) -> Cell:
     rows = len(cell.dataset) - cell.dataset.unlabelled
     if not cell.learned_rows:
         return Cell(f"{rows} unseen rows")
-    return Cell(f"{rows} rows, {cell.learned_rows} SEEN", "bad" if one.flattered else "")
+    return Cell(f"{rows} rows, {cell.learned_rows} SEEN", "bad" if one.contaminated else "")
 
 
 def _column(metric: Metric, done: Sequence[Scored]) -> list[Cell]:
     summaries = [one.summaries[metric.name] for one in done]
     decimals = decimals_of(metric, summaries)
     best = _best(metric, done, decimals)
-    cells = [_score(one.summaries[metric.name], decimals, None if one.flattered else best) for one in done]
+    cells = [_score(one.summaries[metric.name], decimals, None if one.contaminated else best) for one in done]
     if not any(cell.text.endswith(NO_SPREAD) for cell in cells):
         return cells
     return [cell if cell.text.endswith(NO_SPREAD) else Cell(f"{cell.text} ", cell.style) for cell in cells]
@@ -95,7 +95,7 @@ def _training(metric: Metric, done: Sequence[Scored]) -> list[Cell]:
 
 def _best(metric: Metric, done: Sequence[Scored], decimals: int | None) -> str | None:
     """The best mean as it is written, where there is one that is worse."""
-    summaries = [one.summaries[metric.name] for one in done if not one.flattered]
+    summaries = [one.summaries[metric.name] for one in done if not one.contaminated]
     means = sorted(
         (summary.mean for summary in summaries if summary.mean is not None), key=lambda mean: badness(metric, mean)
     )

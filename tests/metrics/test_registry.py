@@ -25,7 +25,7 @@ def test_every_name_leads_to_its_metric(answers: type[LabelAnswers] | type[Value
     for name in names_for(answers):
         metric = metric_named(name, answers)
         assert metric.name == name
-        assert (metric.per_row is None) == (metric.form == "other")
+        assert (metric.per_row is None) == (metric.aggregation == "other")
 
 
 def test_the_default_metrics_of_every_kind_exist() -> None:

@@ -27,7 +27,7 @@ from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
-    from mlcli.experiment.run.supervise import Order
+    from mlcli.experiment.run.supervise import Assignment
     from mlcli.experiment.run.workers import ForkWorkers, ProcessWorkers
     from mlcli.experiment.store.store import Store
 
@@ -161,7 +161,7 @@ def _run_supervised(ledger: Ledger, cells: Sequence[CellProgress], workers: int)
     """Judge each of some cells in a child that can be killed."""
     from mlcli.experiment.run.supervise import Stopped, supervised
 
-    with closing(supervised(_orders(ledger, cells), workers)) as messages:
+    with closing(supervised(_assignments(ledger, cells), workers)) as messages:
         for progress, message in messages:
             if isinstance(message, Stopped):
                 ledger.end(progress, message.status, message.why)
@@ -169,15 +169,15 @@ def _run_supervised(ledger: Ledger, cells: Sequence[CellProgress], workers: int)
                 _receive(ledger, progress, message)
 
 
-def _orders(ledger: Ledger, cells: Sequence[CellProgress]) -> Iterator[Order]:
-    from mlcli.experiment.run.supervise import Order
+def _assignments(ledger: Ledger, cells: Sequence[CellProgress]) -> Iterator[Assignment]:
+    from mlcli.experiment.run.supervise import Assignment
 
     for progress in cells:
         left = None if progress.cell.budget is None else progress.cell.budget - progress.seconds
         if left is not None and left <= 0:
             ledger.end(progress, "over-budget", "what is stored of it has taken all its seconds")
         elif progress.ready is not None:
-            yield Order(progress, progress.ready, tuple(progress.blocks()), left)
+            yield Assignment(progress, progress.ready, tuple(progress.blocks()), left)
 
 
 def _receive(ledger: Ledger, progress: CellProgress, result: WorkerResult) -> None:

@@ -115,7 +115,7 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
     with captured_warnings() as warned:
         train_rows = _training_rows(block.rows, split)
         started = perf_counter()
-        pipeline = block.learner.learned(train_rows, index)
+        pipeline = block.learner.fitted(train_rows, index)
         fitted = perf_counter()
         answers = dict(judged(pipeline, block.rows, split, kind_named(block.rows.kind).parts))
         answered = perf_counter()

@@ -18,7 +18,7 @@ from mlcli.experiment.spec.labels import distinct_labels, settings_text
 from mlcli.experiment.spec.written import Faults
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
-FITTED = "whole, and {use: bootstrap-whole, asked: drawn}, ask about those"
+ASKING_LEARNED_ROWS = "whole, and {use: bootstrap-whole, asked: drawn}, ask about those"
 
 
 def plan(experiment: Experiment, *, base: Path | None = None) -> list[Cell]:
@@ -139,7 +139,7 @@ def _why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSp
     splitter = build(PROTOCOLS.load(protocol.use), protocol.params)
     if getattr(cls, "transductive", False) and not splitter.asks_only_learned_rows():
         why = f"{model.use} can only place the rows that it was fitted on, and {protocol.use} asks about others"
-        return f"{why}; {FITTED}"
+        return f"{why}; {ASKING_LEARNED_ROWS}"
     weight = planned.dataset.schema.the("weight")
     if weight is not None and not build(cls, model.params).accepts.weights:
         return f"{model.use} takes every row alike; {planned.name} has row weights in '{weight.name}'"

@@ -13,7 +13,7 @@ import numpy as np
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.confusion import ratio
-from mlcli.metrics.declaring import OF_THE_FIRST, SHARE, declare, guarded, of_weightings, weighted_score
+from mlcli.metrics.declaring import AT_K, SHARE, declare, guarded, of_weightings, weighted_score
 from mlcli.metrics.scores.probabilities import area_under
 from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
 from mlcli.tasks.unsupervised import UNKNOWN
@@ -97,7 +97,7 @@ def of_the_flagged(name: str, rate: Rate) -> Metric:
     return of_weightings(name, ScoreAnswers, under, Undefined("no row is flagged"), **SHARE)
 
 
-def of_the_first(name: str, rate: Rate, first: int) -> Metric:
+def at_k(name: str, rate: Rate, first: int) -> Metric:
     """A rate of the rows that score highest, so many of them, whatever the threshold; ties count by share."""
 
     def under(answers: ScoreAnswers, weightings: Array) -> Array:
@@ -111,7 +111,7 @@ def of_the_first(name: str, rate: Rate, first: int) -> Metric:
 
 for _name, _rate in (("precision", precision), ("recall", recall), ("f1", f1)):
     declare(of_the_flagged(_name, _rate), both_labels, threshold_chosen)
-    OF_THE_FIRST[ScoreAnswers, _name] = partial(of_the_first, _name, _rate)
+    AT_K[ScoreAnswers, _name] = partial(at_k, _name, _rate)
 
 
 def _from_0(sums: Array) -> Array:

@@ -14,7 +14,7 @@ from mlcli.core.pair_sums import pair_balance, pair_weight
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import ratio
-from mlcli.metrics.declaring import OF_THE_FIRST, declare, guarded
+from mlcli.metrics.declaring import AT_K, declare, guarded
 from mlcli.tasks.ranking import RankAnswers
 
 OfGroups = Callable[[RankAnswers], Array]
@@ -40,7 +40,7 @@ def ndcg(answers: RankAnswers, first: int = MOST_PLACES) -> Array:
     return np.where(ordered(answers), ratio(gained, best), np.nan)
 
 
-def ndcg_of_the_first(first: int) -> Metric:
+def ndcg_at_k(first: int) -> Metric:
     """NDCG that looks at the first rows of each order only."""
     return guarded(mean_of_groups(f"ndcg@{first}", partial(ndcg, first=first), 0.0), not_negative, few_places)
 
@@ -124,7 +124,7 @@ def mean_of_groups(name: str, of_groups: OfGroups, low: float) -> Metric:
         better="high",
         low=low,
         high=1.0,
-        form="mean of units",
+        aggregation="mean of units",
         per_unit=of_groups,
         marks=left_out,
     )
@@ -144,4 +144,4 @@ def left_out(answers: RankAnswers) -> tuple[str, ...]:
 declare(mean_of_groups("pairwise-accuracy", pairs_in_order, 0.0))
 declare(mean_of_groups("kendall-tau", kendall_tau, -1.0))
 declare(mean_of_groups("ndcg", ndcg, 0.0), not_negative, few_places)
-OF_THE_FIRST[RankAnswers, "ndcg"] = ndcg_of_the_first
+AT_K[RankAnswers, "ndcg"] = ndcg_at_k

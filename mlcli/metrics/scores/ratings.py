@@ -16,7 +16,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import ratio
-from mlcli.metrics.declaring import OF_THE_FIRST, SHARE, declare, guarded, mean_of_rows, of_weightings, score
+from mlcli.metrics.declaring import AT_K, SHARE, declare, guarded, mean_of_rows, of_weightings, score
 from mlcli.metrics.scores import values
 from mlcli.tasks.recommendation import TOP, RatingAnswers
 
@@ -41,7 +41,7 @@ def mae(answers: RatingAnswers) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Wishes:
+class LikedItems:
     """The liked rows sorted by list and item.
 
     ``pairs`` is where each pair of list and item begins among these rows, ``lists`` where a list does among pairs.
@@ -54,7 +54,7 @@ class Wishes:
     """Of each pair, whether the list holds the item."""
 
     @classmethod
-    def of(cls, answers: RatingAnswers, first: int) -> Wishes:
+    def of(cls, answers: RatingAnswers, first: int) -> LikedItems:
         """Whether the first places of the lists of some answers hold what their users like."""
         liked = np.flatnonzero(answers.liked)
         owner = lists_of(answers)[liked]
@@ -96,7 +96,7 @@ def _mean_over_users(
 ) -> Array:
     if not answers.liked.any():
         return np.full(len(weightings), np.nan)
-    hits, liked = Wishes.of(answers, first).counted(weightings)
+    hits, liked = LikedItems.of(answers, first).counted(weightings)
     judged = liked > 0
     shares = np.where(judged, share(hits, liked), 0.0)
     return ratio(shares.sum(axis=1), judged.sum(axis=1).astype(np.float64))
@@ -105,7 +105,7 @@ def _mean_over_users(
 NOTHING_LIKED = Undefined("no judged rating reaches the mean of the training ratings")
 
 
-def of_the_first(name: str, under: Callable[..., Array], first: int) -> Metric:
+def at_k(name: str, under: Callable[..., Array], first: int) -> Metric:
     """The metric of the first places of the lists, which are stored to a certain length."""
     if first > TOP:
         raise UsageError(
@@ -118,4 +118,4 @@ def of_the_first(name: str, under: Callable[..., Array], first: int) -> Metric:
 
 for _name, _under in (("precision", precision_under), ("recall", recall_under)):
     declare(of_weightings(f"{_name}-at-{TOP}", RatingAnswers, _under, NOTHING_LIKED, **SHARE))
-    OF_THE_FIRST[RatingAnswers, _name] = partial(of_the_first, _name, _under)
+    AT_K[RatingAnswers, _name] = partial(at_k, _name, _under)
