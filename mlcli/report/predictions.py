@@ -57,23 +57,19 @@ def predictions_of(saved: SavedModel, rows: NewRows, *, probabilities: bool = Fa
 def label_columns(model: Any, request: Request) -> Columns:
     """The class of each row, and how probable each class is where that is wanted."""
     shares = model.predict_proba(request.table)
-    _refuse_not_finite(shares)
+    _refuse_gaps(shares)
     columns = {PREDICTION: [model.classes_[code] for code in model.decide(shares)]}
     return columns | _share_columns(shares, model.classes_) if request.probabilities else columns
 
 
 def _share_columns(shares: Array, classes: Sequence[str]) -> Columns:
-    return {
-        f"p({label})": [repr(float(share)) for share in shares[:, place]] for place, label in enumerate(classes)
-    }
+    return {f"p({label})": _numbers(shares[:, place]) for place, label in enumerate(classes)}
 
 
 def value_columns(model: Any, request: Request) -> Columns:
     """A number for each row."""
     request.refuse_probabilities("the model predicts numbers, which have no probabilities")
-    values = model.predict_values(request.table)
-    _refuse_not_finite(values)
-    return {PREDICTION: [repr(float(value)) for value in values]}
+    return {PREDICTION: _numbers(model.predict_values(request.table))}
 
 
 def rating_columns(model: Any, request: Request) -> Columns:
@@ -88,14 +84,6 @@ def rating_columns(model: Any, request: Request) -> Columns:
     return {user.name: list(request.beside["user"])} | {f"{item.name} {place}": items for place, items in lists}
 
 
-def _refuse_not_finite(answers: Array) -> None:
-    finite = np.isfinite(answers).all(axis=tuple(range(1, answers.ndim)))
-    if not finite.all():
-        rows = ", ".join(str(row + 1) for row in np.flatnonzero(~finite)[:10])
-        what = f"the model has no answer for {(~finite).sum()} of {len(answers)} rows, the first of them: {rows}"
-        raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
-
-
 def group_columns(model: Any, request: Request) -> Columns:
     """The cluster of each row."""
     request.refuse_probabilities("groups have no probabilities")
@@ -105,20 +93,16 @@ def group_columns(model: Any, request: Request) -> Columns:
 def density_columns(model: Any, request: Request) -> Columns:
     """The logarithm of the density at each row."""
     request.refuse_probabilities("a density is no probability")
-    values = model.log_density_in_file(request.table)
-    _refuse_not_finite(values)
-    return {"log_density": [repr(float(value)) for value in values]}
+    return {"log_density": _numbers(model.log_density_in_file(request.table))}
 
 
 def component_columns(model: Any, request: Request) -> Columns:
     """Each row in the new columns."""
     request.refuse_probabilities("components have no probabilities")
-    found = model.project(request.table)
-    _refuse_not_finite(found)
-    return {
-        name: [repr(float(place)) for place in column]
-        for name, column in zip(component_names(found.shape[1]), found.T, strict=True)
-    }
+    components = model.project(request.table)
+    _refuse_gaps(components)
+    names = component_names(components.shape[1])
+    return {name: _numbers(column) for name, column in zip(names, components.T, strict=True)}
 
 
 def tag_columns(model: Any, request: Request) -> Columns:
@@ -152,8 +136,7 @@ def score_columns(model: Any, request: Request) -> Columns:
     """How odd each row is, whether it is flagged, and the columns that make it so."""
     request.refuse_probabilities("scores of oddness are no probabilities")
     scores = model.score_rows(request.table)
-    _refuse_not_finite(scores)
-    columns = {"score": [repr(float(value)) for value in scores]}
+    columns = {"score": _numbers(scores)}
     return columns if model.threshold_ is None else columns | _flags(model, request.table, scores)
 
 
@@ -174,9 +157,8 @@ def place_columns(model: Any, request: Request) -> Columns:
     """The score of each row, and its place in its group; rows that tie share the better place."""
     request.refuse_probabilities("an order has no probabilities")
     scores = model.score_rows(request.table)
-    _refuse_not_finite(scores)
-    rank = places(scores, numbered(request.beside["group"]))
-    return {"score": [repr(float(value)) for value in scores], "rank": [str(place) for place in rank]}
+    columns = {"score": _numbers(scores)}
+    return columns | {"rank": [str(place) for place in places(scores, numbered(request.beside["group"]))]}
 
 
 def rule_columns(model: Any, request: Request) -> Columns:
@@ -191,3 +173,17 @@ def rule_columns(model: Any, request: Request) -> Columns:
         "because": [worded(rule.when, names) if rule else "" for rule in chosen],
         "confidence": [repr(float(rule.confidence)) if rule else "" for rule in chosen],
     }
+
+
+def _numbers(answers: Array) -> list[str]:
+    """Answers with every digit; one that is no number is refused."""
+    _refuse_gaps(answers)
+    return [repr(float(answer)) for answer in answers]
+
+
+def _refuse_gaps(answers: Array) -> None:
+    finite = np.isfinite(answers).all(axis=tuple(range(1, answers.ndim)))
+    if not finite.all():
+        rows = ", ".join(str(row + 1) for row in np.flatnonzero(~finite)[:10])
+        what = f"the model has no answer for {(~finite).sum()} of {len(answers)} rows, the first of them: {rows}"
+        raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
