@@ -29,6 +29,10 @@ def dataset_names(incomplete: str) -> list[str]:
     return [name for name in shipped_paths() if name.startswith(incomplete)]
 
 
+Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="A CSV file, or a shipped dataset.", autocompletion=dataset_names)
+]
 Target = Annotated[
     str | None,
     typer.Option("--target", metavar="COLUMN", help="The column to predict. [default: sidecar, else the last]"),

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
-Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
+from mlcli.cli._options import Specs
 
 EXAMPLES = ("mlcli check experiments/weather.yaml experiments/quickstart.yaml",)
 

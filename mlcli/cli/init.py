@@ -7,11 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Target, Task, dataset_names
+from mlcli.cli._options import Data, Target, Task
 
-Reference = Annotated[
-    str, typer.Argument(metavar="DATA", help="A CSV file, or a shipped dataset.", autocompletion=dataset_names)
-]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")]
 
 EXAMPLES = (
@@ -21,7 +18,7 @@ EXAMPLES = (
 
 
 def init_command(
-    reference: Reference, output: Output = Path("experiment.yaml"), target: Target = None, task: Task = None
+    reference: Data, output: Output = Path("experiment.yaml"), target: Target = None, task: Task = None
 ) -> None:
     """Write a first experiment file for a dataset; one that is there is never overwritten."""
     from mlcli.cli._console import show_line

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import AsJson, Classes, Jobs, NoShortcut, Store
+from mlcli.cli._options import AsJson, Classes, Jobs, NoShortcut, Specs, Store
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
 
-Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
 Budget = Annotated[
     float | None, typer.Option("--budget", metavar="SECONDS", help="The time that one cell may take, at most.")
 ]

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import AsJson, Params, Seed, Target, Task, dataset_names, model_names
+from mlcli.cli._options import AsJson, Data, Params, Seed, Target, Task, model_names
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Cell
 
-Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="A CSV file, or a shipped dataset.", autocompletion=dataset_names)
-]
 Model = Annotated[
     str,
     typer.Option(

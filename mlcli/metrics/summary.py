@@ -24,6 +24,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mlcli.core.answers import Answers
+from mlcli.core.tables import Array
 from mlcli.metrics.base import Aggregation, Metric, Summary, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.intervals import Interval, effective_rows, over_rows, over_splits, wilson
@@ -139,16 +140,20 @@ def _wilson(metric: Metric, answers: Answers, value: float) -> Interval:
     return wilson(value, effective_rows(distinct(answers).weights))
 
 
-def _t_over_rows(metric: Metric, answers: Answers, value: float) -> Interval:
+def _t_over_means(metric: Metric, answers: Answers, value: float) -> Interval:
+    values, weights = averaged_values(metric, answers)
+    known = ~np.isnan(values)
+    what = "groups" if metric.per_unit else "rows"
+    return over_rows(values[known], weights[known]).interval(f"t over {known.sum()} {what}")
+
+
+def averaged_values(metric: Metric, answers: Answers) -> tuple[Array, Array]:
+    """The values of rows, or of units of them (NaN where one has none), whose mean a metric is; their weights."""
+    if metric.per_unit is not None:
+        of_units = metric.per_unit(answers)
+        return of_units, np.ones(len(of_units))
     assert metric.per_row is not None
-    return over_rows(metric.per_row(answers), answers.weights).interval(f"t over {len(answers)} rows")
-
-
-def _t_over_units(metric: Metric, answers: Answers, value: float) -> Interval:
-    assert metric.per_unit is not None
-    values = metric.per_unit(answers)
-    known = values[~np.isnan(values)]
-    return over_rows(known, np.ones(len(known))).interval(f"t over {len(known)} groups")
+    return metric.per_row(answers), answers.weights
 
 
 def _bootstrap(metric: Metric, answers: Answers, value: float) -> Interval:
@@ -161,8 +166,8 @@ def _of_one_fit(metric: Metric, answers: Answers, value: float) -> Interval:
 
 INTERVALS_POOLED: dict[Aggregation, Callable[[Metric, Answers, float], Interval]] = {
     "share of rows": _wilson,
-    "mean of rows": _t_over_rows,
-    "mean of units": _t_over_units,
+    "mean of rows": _t_over_means,
+    "mean of units": _t_over_means,
     "of the fit": _of_one_fit,
     "other": _bootstrap,
 }
