@@ -56,9 +56,7 @@ NoShortcut = Annotated[
 Stages = Annotated[
     bool, typer.Option("--stages", help="Judge models at stages of their fits, too, such as rounds of boosting.")
 ]
-Training = Annotated[
-    bool, typer.Option("--training", help="Ask models about the rows that they learned from, too.")
-]
+Training = Annotated[bool, typer.Option("--training", help="Judge models on their training rows, too.")]
 Store = Annotated[
     Path | None,
     typer.Option("--store", metavar="FILE", help="Keep answers here; what it holds is not run again."),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
 
 Budget = Annotated[
-    float | None, typer.Option("--budget", metavar="SECONDS", help="The time that one cell may take, at most.")
+    float | None, typer.Option("--budget", metavar="SECONDS", help="Seconds that one cell may take, at most.")
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what is in the store, too.")]
 Retry = Annotated[bool, typer.Option("--retry", help="Run again what is in the store as failed.")]

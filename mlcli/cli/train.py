@@ -1,4 +1,4 @@
-"""train: let a method learn from all rows, show what it learned, save it."""
+"""train: train a method on all rows, show what it learned, save it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def train_command(
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Let a method learn from all rows, show what it learned, save it.
+    """Train a method on all rows, show what it learned, save it.
 
     How good it is, only rows that it has not seen can tell: see mlcli eval.
     """
