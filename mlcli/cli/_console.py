@@ -30,12 +30,12 @@ def show_json(value: Any) -> None:
     sys.stdout.write(text.translate(CONTROLS) + "\n")
 
 
-def tell(text: str) -> None:
+def show_line(text: str) -> None:
     """Print a line to stdout, where it is the result."""
     sys.stdout.write(f"{page_for(sys.stdout).shown(text)}\n")
 
 
-def say(text: str) -> None:
+def remark(text: str) -> None:
     """Print a remark to stderr, where no result stands."""
     page = page_for(sys.stderr)
     sys.stderr.write("".join(f"{page.shown(line)}\n" for line in text.split("\n")))

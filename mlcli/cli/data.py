@@ -35,7 +35,7 @@ def data_command(
     A profile shows each column with its kind and how that was found, missing
     cells, ranges, small histograms, the balance of the classes, and warnings.
     """
-    from mlcli.cli._console import say, show, show_json
+    from mlcli.cli._console import remark, show, show_json
     from mlcli.core.errors import UsageError
 
     if reference is None:
@@ -52,7 +52,7 @@ def data_command(
     if write_sidecar:
         from mlcli.data.write_sidecar import write_sidecar as write
 
-        say(f"wrote {write(dataset)}: correct what is wrong there, and it is used from now on")
+        remark(f"wrote {write(dataset)}: correct what is wrong there, and it is used from now on")
     found = profile(dataset)
     if as_json:
         show_json(found.to_json())

@@ -42,10 +42,12 @@ ProtocolName = Annotated[
         help="How rows are split: an id, or '{use: good-only, repeats: 3}'. [default: by the task]",
     ),
 ]
-Folds = Annotated[int | None, typer.Option("--folds", metavar="N", help="Parts, each judged once. [default: 10]")]
-Repeats = Annotated[int | None, typer.Option("--repeats", metavar="N", help="Times that rows are split anew.")]
+Folds = Annotated[
+    int | None, typer.Option("--folds", metavar="N", help="Folds, each tested once. [default: 10]")
+]
+Repeats = Annotated[int | None, typer.Option("--repeats", metavar="N", help="How many times rows are split anew.")]
 TestShare = Annotated[
-    float | None, typer.Option("--test-share", metavar="SHARE", help="The share that a holdout judges.")
+    float | None, typer.Option("--test-share", metavar="SHARE", help="The share of rows that a holdout tests on.")
 ]
 Metrics = Annotated[
     list[str] | None,

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from mlcli.cli._options import AsJson
-
-Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
+from mlcli.cli._options import AsJson, Specs
 
 EXAMPLES = ("mlcli plan experiments/weather.yaml",)
 

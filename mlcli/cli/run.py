@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import AsJson, Classes, Jobs, NoShortcut, Store
+from mlcli.cli._options import AsJson, Classes, Jobs, NoShortcut, Specs, Store
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
 
-Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
 Budget = Annotated[
-    float | None, typer.Option("--budget", metavar="SECONDS", help="The time that one cell may take, at most.")
+    float | None, typer.Option("--budget", metavar="SECONDS", help="Seconds that one cell may take, at most.")
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what is in the store, too.")]
 Retry = Annotated[bool, typer.Option("--retry", help="Run again what is in the store as failed.")]

@@ -61,7 +61,7 @@ def _result(one: Scored) -> dict[str, Any]:
         **_of_kind(one),
         **_findings(result),
         "notes": [*cell.dataset.notes, *result.notes],
-        "warnings": list(dict.fromkeys(text for said in each(result.splits, "warnings") for text in said)),
+        "warnings": list(dict.fromkeys(text for of_split in each(result.splits, "warnings") for text in of_split)),
     }
 
 

@@ -92,6 +92,7 @@ KINDS = (
         baselines=("zero-r",),
         panel=("linear-regression", "ridge", "knn", "decision-tree"),
         columns_at="mlcli.report.predictions:value_columns",
+        picture_of_table_at="mlcli.report.values:predicted_against_true",
     ),
     Kind(
         name="clustering",

@@ -16,6 +16,7 @@ from mlcli.core.findings import (
     Finding,
     Histogram,
     Lines,
+    Points,
     Table,
     Tree,
     as_json,
@@ -29,6 +30,7 @@ EVERY: tuple[Finding, ...] = (
     Bars("B", ("which", "long", "share"), ("a", "b"), (1.0, 2.5), (("10 %", None),)),
     Curve("C", "rounds", (1.0, 10.0), (("training", (0.5, 0.25)), ("held aside", (0.6, None)))),
     Histogram("H", "score", (0.0, 1.0, 2.0), (("good", (3.0, 0.0)), ("bad", (0.0, 1.0)))),
+    Points("P", "x", "y", (("a", ((0.0, 1.0), (2.0, 3.0))), ("b", ()))),
     Dendrogram("D", ("a", "b", "c"), ((0, 1), (2, 3)), (1.0, 2.0)),
     Tree("R", (0, 1, 1), ("", "x ≤ 1", "x > 1"), ("a", "a", "b"), (0.5, 1.0, 0.75), (4.0, 2.0, 2.0)),
 )

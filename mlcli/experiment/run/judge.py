@@ -24,6 +24,7 @@ from mlcli.experiment.run.learner import Learner, captured_warnings
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.split_results import JUDGED, TRAINING, RoundResult, SplitResult, folds_of
 from mlcli.experiment.spec.cells import Stages
+from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.protocols._base import Split
 from mlcli.protocols._parts import Parts
 from mlcli.tasks.table import kind_named
@@ -72,6 +73,28 @@ def judge(block: Block) -> Outcome:
     return Outcome(tuple(results))
 
 
+@dataclass(frozen=True, eq=False)
+class WorkerResult:
+    """The outcome of the block that begins with split ``first``: its answers as bytes, ready to be stored."""
+
+    first: int
+    payload: bytes
+    failure: Failure | None
+    is_empty: bool = False
+    """Whether the block was to be answered in closed form and could not be."""
+
+    def outcome(self, answers: type[Answers]) -> Outcome:
+        """What came of the block."""
+        return Outcome(decoded(self.payload, answers), self.failure)
+
+
+def worker_result(block: Block) -> WorkerResult:
+    """Judge a block where it lies, and encode the answers there too."""
+    outcome = judge(block)
+    is_empty = not outcome.results and outcome.failure is None
+    return WorkerResult(block.first, encoded(outcome.results), outcome.failure, is_empty)
+
+
 def message_of(problem: BaseException, whose: str = "the method") -> str:
     """What went wrong, in words; a problem that was not foreseen is a bug of somebody's."""
     if isinstance(problem, MlcliError):
@@ -92,7 +115,7 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
     with captured_warnings() as warned:
         train_rows = _training_rows(block.rows, split)
         started = perf_counter()
-        pipeline = block.learner.learned(train_rows, index)
+        pipeline = block.learner.fitted(train_rows, index)
         fitted = perf_counter()
         answers = dict(judged(pipeline, block.rows, split, kind_named(block.rows.kind).parts))
         answered = perf_counter()

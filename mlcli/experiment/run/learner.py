@@ -59,10 +59,10 @@ class Learner:
     @property
     def has_closed_form(self) -> bool:
         """Whether all splits may be answered in closed form."""
-        fitted = bool(self.stages) or self.training
-        return self.shortcuts and not fitted and self.pipeline().has_closed_form
+        each_split = bool(self.stages) or self.training
+        return self.shortcuts and not each_split and self.pipeline().has_closed_form
 
-    def learned(self, rows: Any, split: int | str) -> Pipeline:
+    def fitted(self, rows: Any, split: int | str) -> Pipeline:
         """A pipeline that has learned from the training rows of a split."""
         pipeline = self.pipeline()
         seeded_by = _described(pipeline)
@@ -89,7 +89,7 @@ class SavedLearner:
         """Every model and step in it, by id and class."""
         return parts_of(self.pipeline)
 
-    def learned(self, rows: Any, split: int | str) -> Pipeline:
+    def fitted(self, rows: Any, split: int | str) -> Pipeline:
         """The pipeline as it was saved."""
         return self.pipeline
 
@@ -111,7 +111,7 @@ def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, 
     learner = Learner(dataset.content, with_nested_steps(model, steps, kind, dataset.schema), steps, seed)
     with one_blas_thread(), cores_for_a_fit(cores()), captured_warnings() as warned:
         started = perf_counter()
-        pipeline = learner.learned(rows, "all")
+        pipeline = learner.fitted(rows, "all")
         settle(pipeline, rows, data)
         seconds = perf_counter() - started
     return Trained(pipeline, rows, tuple(warned), seconds)

@@ -1,4 +1,4 @@
-"""The datasets of an experiment, each loaded once, with its kind of task and the protocol that splits it."""
+"""The datasets of an experiment, each loaded once, with its kind of task, and the protocol and metrics for it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, UsageError, raise_all
 from mlcli.core.params import build, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, ProtocolSpec
+from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.written import Faults
+from mlcli.metrics.registry import metric_named
 from mlcli.tasks.table import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of
 
 NO_LABELS = (
     "there are no labels to judge by, unless --target COLUMN names some: rows are described, "
     "and the protocol is {} where none is named"
 )
+Judged = tuple[type[Answers], Sequence[str]]
+"""A kind of answers, with the classes that may be named; none are checked where there are none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,3 +135,42 @@ def _distinctly_named(planned: PlannedDataset, datasets: Sequence[PlannedDataset
     target = planned.dataset.schema.the("target")
     mark = target.name if one_file and target else planned.spec.reference
     return replace(planned, dataset=replace(planned.dataset, name=f"{planned.name} ({mark})"))
+
+
+def check_metrics(experiment: Experiment, datasets: Sequence[PlannedDataset], faults: Faults) -> None:
+    """Collect a fault for each metric that fits no dataset, and for each dataset that no metric fits."""
+    judged = [_judged(planned) for planned in datasets] or [(kind.answers, ()) for kind in KINDS]
+    all_known = True
+    for name in experiment.metrics:
+        refusals = [refusal for one in judged if (refusal := _refusal(name, one)) is not None]
+        if len(refusals) == len(judged):
+            all_known = False
+            with faults.collected(experiment.metrics_where.get(name, "")):
+                raise _most_helpful(refusals)
+    for planned in datasets if all_known and experiment.metrics else ():
+        with faults.collected(planned.spec.where):
+            _refuse_unjudged(planned, experiment.metrics)
+
+
+def _judged(planned: PlannedDataset) -> Judged:
+    target = planned.dataset.schema.the("target")
+    return planned.kind.answers, target.levels if target else ()
+
+
+def _refusal(name: str, judged: Judged) -> UsageError | None:
+    try:
+        metric_named(name, *judged)
+    except UsageError as error:
+        return error
+    return None
+
+
+def _most_helpful(refusals: Sequence[UsageError]) -> UsageError:
+    """One that knows a similar name, if there is one."""
+    return next((one for one in refusals if one.problems[0].hint.startswith("did you mean")), refusals[0])
+
+
+def _refuse_unjudged(planned: PlannedDataset, metrics: Sequence[str]) -> None:
+    if all(_refusal(name, _judged(planned)) for name in metrics):
+        what = f"no metric of this experiment can judge {planned.name}, which is {planned.kind.name}"
+        raise UsageError(what, hint=f"add one of {', '.join(planned.kind.metrics)}")

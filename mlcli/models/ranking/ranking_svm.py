@@ -31,9 +31,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.pair_sums import share_in_order
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -100,4 +101,4 @@ class RankingSVM(Ranker):
             f"{self.loss}: objective {self.objective_:.6g} after {self.iterations_} steps, "
             f"at most {self.gap_:.1e} above the least",
         )
-        return (Section("Weights", ("column", "weight"), rows, note=note), Section("Pairs", lines=lines))
+        return (findings.Table("Weights", ("column", "weight"), rows, note=note), findings.Lines("Pairs", lines))
