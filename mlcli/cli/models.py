@@ -1,4 +1,4 @@
-"""models: list the methods, or show all that is known of one."""
+"""models: list the methods and steps, or show all that is known of one."""
 
 from __future__ import annotations
 
@@ -7,29 +7,43 @@ from typing import Annotated
 import typer
 
 from mlcli.cli._console import show, show_json
-from mlcli.cli._options import AsJson, model_names
-from mlcli.core.registry import MODELS
+from mlcli.cli._options import AsJson, model_and_step_names
+from mlcli.core.names import nearest
+from mlcli.core.registry import MODELS, STEPS, Entry
 
 EXAMPLES = (
     "mlcli models",
     "mlcli models knn",
+    "mlcli models standardise",
 )
 
 
 def models_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="ID", help="A method, such as knn.", autocompletion=model_names)
+        str | None,
+        typer.Argument(
+            metavar="ID", help="A method or step, such as knn or impute.", autocompletion=model_and_step_names
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the methods, or show all that is known of one."""
+    """List the methods and steps, or show all that is known of one."""
     from mlcli.report import catalogue
 
     if as_json and name is not None:
-        show_json({"models": [catalogue.page_as_json(MODELS.entry(name))]})
+        show_json({"models": [catalogue.page_as_json(entry) for entry in _entries(name)]})
     elif as_json:
-        show_json({"models": [catalogue.as_json(entry) for entry in MODELS.entries()]})
+        show_json({"models": [catalogue.as_json(entry) for entry in (*MODELS.entries(), *STEPS.entries())]})
     elif name is None:
-        show(catalogue.listing(MODELS.entries()))
+        show(catalogue.listing(MODELS.entries(), STEPS.entries()))
     else:
-        show(catalogue.page_of(MODELS.entry(name)))
+        show(tuple(block for entry in _entries(name) for block in catalogue.page_of(entry)))
+
+
+def _entries(name: str) -> list[Entry]:
+    """The method, the step, or both of one id."""
+    found = [known.entry(name) for known in (MODELS, STEPS) if name in known]
+    if found:
+        return found
+    similar = next((known for known in (MODELS, STEPS) if nearest(name, known.names())), MODELS)
+    return [similar.entry(name)]

@@ -51,9 +51,7 @@ class Parameter:
         if value is None and self.optional:
             return None
         if self.many:
-            if not isinstance(value, list | tuple):
-                return f"takes a list, was given {value!r}"
-            return next((found for item in value if (found := self._problem_with_one(item))), None)
+            return next((found for item in _items(value) if (found := self._problem_with_one(item))), None)
         return self._problem_with_one(value)
 
     def _problem_with_one(self, value: Any) -> str | None:
@@ -86,7 +84,7 @@ class Parameter:
     def converted(self, value: Any, inside: Mapping[str, Any]) -> Any:
         """A legal value in the declared type (a whole number becomes a float where floats are declared)."""
         if self.many and value is not None:
-            return tuple(self._converted_one(item) for item in value)
+            return tuple(self._converted_one(item) for item in _items(value))
         return self._converted_one(value)
 
     def _converted_one(self, value: Any) -> Any:
@@ -141,7 +139,7 @@ class Parameter:
 
     def words(self) -> str:
         """The type in words, such as "a whole number or none"."""
-        kinds = " or ".join(TYPE_WORDS[kind] for kind in self.types)
+        kinds = " or ".join(TYPE_WORDS[kind] for kind in self.types) + (" (one or a list)" if self.many else "")
         return f"{kinds} or none" if self.optional else kinds
 
     def range_text(self) -> str:
@@ -158,7 +156,7 @@ class Parameter:
             one = {"enum": list(self.choices)}
         bounds = {"minimum": self.ge, "exclusiveMinimum": self.gt, "maximum": self.le, "exclusiveMaximum": self.lt}
         one |= {key: bound for key, bound in bounds.items() if bound is not None}
-        whole: dict[str, Any] = {"type": "array", "items": one} if self.many else one
+        whole: dict[str, Any] = {"anyOf": [one, {"type": "array", "items": one}]} if self.many else one
         if self.optional:
             whole = {"anyOf": [whole, {"type": "null"}]}
         return {**whole, "description": self.help, "default": self.default}
@@ -288,6 +286,11 @@ def _read_type(hint: Any) -> tuple[tuple[type, ...], bool, bool]:
         kinds = tuple(kind for kind in typing.get_args(kinds[0]) if kind is not Ellipsis)
     kinds = tuple(typing.get_origin(kind) or kind for kind in kinds)
     return kinds, optional, many
+
+
+def _items(value: Any) -> list[Any] | tuple[Any, ...]:
+    """The items of a list; one alone is short for a list of it."""
+    return value if isinstance(value, list | tuple) else (value,)
 
 
 def _has_type(value: Any, kind: type) -> bool:

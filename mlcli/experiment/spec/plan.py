@@ -15,7 +15,7 @@ from mlcli.experiment.spec.cells import AS_SAVED, Cell, Experiment, ModelSpec, P
 from mlcli.experiment.spec.checks import check_metrics, why_skipped
 from mlcli.experiment.spec.datasets import PlannedDataset, planned_datasets, protocol_for
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
-from mlcli.experiment.spec.written import Faults
+from mlcli.experiment.spec.written import Faults, placed
 
 
 def plan(experiment: Experiment, *, base: Path | None = None) -> list[Cell]:
@@ -153,5 +153,8 @@ def _all_steps(planned: PlannedDataset, model: ModelSpec) -> tuple[StepSpec, ...
     """The steps before a model on a dataset: its own, and those that it needs."""
     given = None if model.steps is None else [build(STEPS.load(step.use), step.params) for step in model.steps]
     accepts = build(MODELS.load(model.use), model.params).accepts
-    steps = missing_steps(accepts, planned.kind.container.columns_of(planned.dataset.schema), given)
+    try:
+        steps = missing_steps(accepts, planned.kind.container.columns_of(planned.dataset.schema), given)
+    except UsageError as error:
+        raise UsageError(*placed(error.problems, model.where)) from None
     return tuple(StepSpec(step.id, settings(step)) for step in steps)
