@@ -33,7 +33,8 @@ def models_command(
     if as_json and name is not None:
         show_json({"models": [catalogue.page_as_json(entry) for entry in _entries(name)]})
     elif as_json:
-        show_json({"models": [catalogue.as_json(entry) for entry in (*MODELS.entries(), *STEPS.entries())]})
+        known = {"models": MODELS, "steps": STEPS}
+        show_json({key: [catalogue.as_json(entry) for entry in one.entries()] for key, one in known.items()})
     elif name is None:
         show(catalogue.listing(MODELS.entries(), STEPS.entries()))
     else:

@@ -37,6 +37,8 @@ class Parameter:
     lt: Number | None = None
     choices: tuple[Any, ...] | None = None
     tune: tuple[Any, ...] | None = None
+    if_given: bool = False
+    """Whether it is among the settings only where it has another value than its default."""
 
     def problems(self, whose: str, value: Any, inside: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         """Everything that is wrong with a value; ``inside`` are values for parameters of a model that it names."""
@@ -172,13 +174,14 @@ def param(
     lt: Number | None = None,
     choices: Iterable[Any] | None = None,
     tune: tuple[Any, ...] | None = None,
+    if_given: bool = False,
 ) -> Any:
     """Declare a hyperparameter as a dataclass field."""
 
     def declared(name: str, hint: Any) -> Parameter:
         kinds, optional, many = _read_type(hint)
         among = None if choices is None else tuple(choices)
-        return Parameter(name, kinds, default, help, optional, many, ge, gt, le, lt, among, tune)
+        return Parameter(name, kinds, default, help, optional, many, ge, gt, le, lt, among, tune, if_given)
 
     return dataclasses.field(default=default, metadata={"param": declared})
 
@@ -219,7 +222,8 @@ def learned_fields(cls: type) -> tuple[str, ...]:
 
 def settings(instance: Any) -> dict[str, Any]:
     """The hyperparameters of an instance by name, as plain values: what ``build`` makes it from."""
-    return {one.name: one.plain(getattr(instance, one.name)) for one in parameters(type(instance))}
+    values = ((one, getattr(instance, one.name)) for one in parameters(type(instance)))
+    return {one.name: one.plain(value) for one, value in values if not (one.if_given and value == one.default)}
 
 
 def yaml_from_text(text: str, name: str) -> Any:

@@ -31,7 +31,9 @@ class Step:
     """Whether it changes which rows are learned from, or how much they count."""
 
     columns: tuple[str, ...] | None = param(
-        None, "the columns that it is for: names, kinds such as numeric, patterns such as len*; none: all"
+        None,
+        "the columns that it is for: names, kinds such as numeric, patterns such as len*; none: all",
+        if_given=True,
     )
 
     columns_: tuple[Column, ...] = learned()

@@ -40,7 +40,7 @@ def test_the_document_has_the_promised_keys(iris: Any) -> None:
         assert cell["confusion"]["labels"] == ["setosa", "versicolor", "virginica"]
         assert [sum(row) for row in cell["confusion"]["counts"]] == [50, 50, 50]
     assert iris["cells"][3]["params"]["k"] == 1
-    assert iris["cells"][3]["steps"] == [{"use": "standardise", "params": {"columns": None, "ddof": 0}}]
+    assert iris["cells"][3]["steps"] == [{"use": "standardise", "params": {"ddof": 0}}]
 
 
 def test_each_metric_has_its_interval_and_its_splits(iris: Any) -> None:
