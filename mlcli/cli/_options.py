@@ -9,13 +9,18 @@ from typing import Annotated
 import typer
 
 from mlcli.core.errors import UsageError
-from mlcli.core.registry import MODELS, PROTOCOLS
+from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.report.formats import FORMATS, known_format
 
 
 def model_names(incomplete: str) -> list[str]:
     """The methods that start so, for the shell's completion."""
     return [name for name in MODELS.names() if name.startswith(incomplete)]
+
+
+def model_and_step_names(incomplete: str) -> list[str]:
+    """The methods and steps that start so, each once."""
+    return [name for name in dict.fromkeys((*MODELS.names(), *STEPS.names())) if name.startswith(incomplete)]
 
 
 def protocol_names(incomplete: str) -> list[str]:

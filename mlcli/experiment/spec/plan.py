@@ -15,7 +15,7 @@ from mlcli.core.seeds import MAX_SEED
 from mlcli.experiment.spec.cells import AS_SAVED, Cell, Experiment, ModelSpec, ProtocolSpec, Stages, StepSpec
 from mlcli.experiment.spec.datasets import PlannedDataset, check_metrics, planned_datasets, protocol_for
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
-from mlcli.experiment.spec.written import Faults
+from mlcli.experiment.spec.written import Faults, placed
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 ASKING_LEARNED_ROWS = "whole, and {use: bootstrap-whole, asked: drawn}, ask about those"
@@ -184,5 +184,8 @@ def _all_steps(planned: PlannedDataset, model: ModelSpec) -> tuple[StepSpec, ...
     """The steps before a model on a dataset: its own, and those that it needs."""
     given = None if model.steps is None else [build(STEPS.load(step.use), step.params) for step in model.steps]
     accepts = build(MODELS.load(model.use), model.params).accepts
-    steps = missing_steps(accepts, planned.kind.rows.columns_of(planned.dataset.schema), given)
+    try:
+        steps = missing_steps(accepts, planned.kind.rows.columns_of(planned.dataset.schema), given)
+    except UsageError as error:
+        raise UsageError(*placed(error.problems, model.where)) from None
     return tuple(StepSpec(step.id, settings(step)) for step in steps)
