@@ -42,9 +42,7 @@ ProtocolName = Annotated[
         help="How rows are split: an id, or '{use: good-only, repeats: 3}'. [default: by the task]",
     ),
 ]
-Folds = Annotated[
-    int | None, typer.Option("--folds", metavar="N", help="Folds, each tested once. [default: 10]")
-]
+Folds = Annotated[int | None, typer.Option("--folds", metavar="N", help="Folds, each tested once. [default: 10]")]
 Repeats = Annotated[int | None, typer.Option("--repeats", metavar="N", help="How many times rows are split anew.")]
 TestShare = Annotated[
     float | None, typer.Option("--test-share", metavar="SHARE", help="The share of rows that a holdout tests on.")
