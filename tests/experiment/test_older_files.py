@@ -16,8 +16,12 @@ from mlcli.experiment.store.database import FORMAT
 from tests.cli.shell import typed
 
 OLDER = Path(__file__).parent / "older"
-STORE = f"Error: {{}}: it was written by an older mlcli (format 1, this one knows {FORMAT})\n  move it away and run "
-MODEL = f"Error: {{}}: was written by an older mlcli (format 1, this one knows {FORMAT_VERSION})\n  train it again: "
+STORE = (
+    f"Error: {{}}: it was written by an older mlcli (format 1, this one knows {FORMAT})\n  move it away"
+)
+MODEL = (
+    f"Error: {{}}: was written by an older mlcli (format 1, this one knows {FORMAT_VERSION})\n  train it"
+)
 
 
 @pytest.fixture
