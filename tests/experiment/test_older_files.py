@@ -16,12 +16,8 @@ from mlcli.experiment.store.database import FORMAT
 from tests.cli.shell import typed
 
 OLDER = Path(__file__).parent / "older"
-STORE = (
-    f"Error: {{}}: it was written by an older mlcli (format 1, this one knows {FORMAT})\n  move it away"
-)
-MODEL = (
-    f"Error: {{}}: was written by an older mlcli (format 1, this one knows {FORMAT_VERSION})\n  train it"
-)
+STORE = f"Error: {{}}: it was written by an older mlcli (format 1, this one knows {FORMAT})\n  move it away"
+MODEL = f"Error: {{}}: was written by an older mlcli (format 1, this one knows {FORMAT_VERSION})\n  train it"
 
 
 @pytest.fixture
