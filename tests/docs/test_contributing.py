@@ -104,7 +104,7 @@ def test_the_recipe_for_a_method_around_others_learns_as_it_stands(kind: str) ->
 
 def test_the_recipe_for_a_step_takes_roots() -> None:
     step = build(recipe("SignedRoot").SignedRoot, {})
-    table = Table.of([(Column("x"), np.array([-4.0, 0.0, 9.0])), (Column("c", "nominal", ("u",)), [0, 0, 0])], 3)
+    table = Table.of([(Column("x"), np.array([-4.0, 0.0, 9.0])), (Column("c", "nominal", ("u",)), np.zeros(3))], 3)
     assert step.transform(table).numbers.ravel().tolist() == [-2.0, 0.0, 3.0]
     assert step.transform(table).codes.tolist() == table.codes.tolist()
 
