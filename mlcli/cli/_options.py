@@ -10,6 +10,7 @@ import typer
 
 from mlcli.core.errors import UsageError
 from mlcli.core.registry import MODELS, PROTOCOLS
+from mlcli.report.formats import FORMATS, known_format
 
 
 def model_names(incomplete: str) -> list[str]:
@@ -27,6 +28,11 @@ def dataset_names(incomplete: str) -> list[str]:
     from mlcli.data.shipped import shipped_paths
 
     return [name for name in shipped_paths() if name.startswith(incomplete)]
+
+
+def format_names(incomplete: str) -> list[str]:
+    """The formats that start so, for the shell's completion."""
+    return [name for name in FORMATS if name.startswith(incomplete)]
 
 
 Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
@@ -64,7 +70,16 @@ Store = Annotated[
 Classes = Annotated[
     bool, typer.Option("--classes", help="Show each class against the rest: precision, recall, specificity, ...")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        callback=known_format,
+        autocompletion=format_names,
+        help=f"How to print it: {', '.join(FORMATS)}; --json is short for the last.",
+    ),
+]
 
 
 def refuse_to_overwrite(output: Path, data: str, model: Path | None = None) -> None:

@@ -20,6 +20,7 @@ from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import Cell, CellResult, Experiment
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
+from mlcli.report.formats import JSON
 from mlcli.report.results import results_of
 from mlcli.report.scored import Scored, scored
 from mlcli.tasks.table import kind_named, kinds_of
@@ -46,7 +47,7 @@ class RunOptions:
 
 
 def run_and_show(
-    experiments: Sequence[Experiment], *, place_of: StorePath, options: RunOptions, classes: bool, as_json: bool
+    experiments: Sequence[Experiment], *, place_of: StorePath, options: RunOptions, classes: bool, format: str
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
     planned = [(experiment, plan(experiment)) for experiment in experiments]
@@ -57,10 +58,10 @@ def run_and_show(
     for experiment, cells in planned:
         results = _results(experiment, cells, place_of(experiment), options)
         of_experiment = [scored(result, experiment.metrics) for result in results]
-        if not as_json:
-            show(results_of(of_experiment, classes=classes))
+        if format != JSON:
+            show(results_of(of_experiment, classes=classes), format)
         found += of_experiment
-    if as_json:
+    if format == JSON:
         show_json(results_as_json(found))
     leave_by(found)
 

@@ -53,6 +53,14 @@ class Verb(TyperCommand):
         """The parameters, reading their values without pydantic."""
         return read_plainly(super().get_params(ctx))
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What was typed, ``--json`` written out."""
+        words = ["--format=json" if word == "--json" else word for word in args]
+        return list(super().parse_args(ctx, words if self._has_format() else args))
+
+    def _has_format(self) -> bool:
+        return any(parameter.name == "format" for parameter in self.params)
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The usage line."""
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from mlcli.cli._options import (
-    AsJson,
     Classes,
+    Format,
     Jobs,
     NoShortcut,
     Params,
@@ -79,7 +79,7 @@ def eval_command(
     training: Training = False,
     store: Store = None,
     classes: Classes = False,
-    as_json: AsJson = False,
+    format: Format = "text",
 ) -> None:
     """Judge methods on rows they have not seen.
 
@@ -100,9 +100,7 @@ def eval_command(
         stages=stages,
         training=training,
     )
-    run_and_show(
-        [experiment], place_of=lambda _: store, options=RunOptions(jobs), classes=classes, as_json=as_json
-    )
+    run_and_show([experiment], place_of=lambda _: store, options=RunOptions(jobs), classes=classes, format=format)
 
 
 def _protocol(name: str | None, **given: float | None) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import AsJson, Classes, Jobs, NoShortcut, Specs, Store
+from mlcli.cli._options import Classes, Format, Jobs, NoShortcut, Specs, Store
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
@@ -33,7 +33,7 @@ def run_command(
     retry: Retry = False,
     no_shortcut: NoShortcut = False,
     classes: Classes = False,
-    as_json: AsJson = False,
+    format: Format = "text",
 ) -> None:
     """Run experiment files; what is in the store is not run again.
 
@@ -53,7 +53,7 @@ def run_command(
         place_of=lambda one: store or _beside(one),
         options=RunOptions(jobs, fresh, retry),
         classes=classes,
-        as_json=as_json,
+        format=format,
     )
 
 

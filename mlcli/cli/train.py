@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import AsJson, Data, Params, Seed, Target, Task, model_names
+from mlcli.cli._options import Data, Format, Params, Seed, Target, Task, model_names
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Cell
@@ -40,13 +40,13 @@ def train_command(
     target: Target = None,
     task: Task = None,
     seed: Seed = 1,
-    as_json: AsJson = False,
+    format: Format = "text",
 ) -> None:
     """Train a method on all rows, show what it learned, save it.
 
     How good it is, only rows that it has not seen can tell: see mlcli eval.
     """
-    from mlcli.cli._console import remark, show, show_json
+    from mlcli.cli._console import remark, show_as
     from mlcli.data.dataset import Dataset
     from mlcli.experiment.run.learner import train
     from mlcli.report.trained import trained_as_json, trained_of
@@ -60,7 +60,7 @@ def train_command(
     cell = _cell(data, model, params or [], target, task, seed)
     assert isinstance(cell.dataset, Dataset)
     learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
-    show_json(trained_as_json(cell, learned)) if as_json else show(trained_of(cell, learned))
+    show_as(format, lambda: trained_of(cell, learned), lambda: trained_as_json(cell, learned))
     if output is not None:
         from mlcli.experiment.saved.model_file import save_model
         from mlcli.experiment.saved.saved_model import SavedModel

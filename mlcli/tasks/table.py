@@ -31,7 +31,7 @@ class Kind:
     parts: tuple[str, ...]
     """The parts of a split that are judged."""
     protocols: tuple[str, ...]
-    """Legal protocols; the first is the default."""
+    """Legal protocols, beside those that were made for this kind and say so; the first is the default."""
     scores: tuple[str, ...]
     """The files of ``mlcli/metrics/scores`` that judge its answers."""
     metrics: tuple[str, ...]
@@ -153,7 +153,6 @@ KINDS = (
             "repeated-stratified-holdout",
             "repeated-holdout",
             "leave-one-out",
-            "labelled-share",
         ),
         scores=("labels", "probabilities"),
         metrics=("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"),
@@ -189,7 +188,7 @@ KINDS = (
         base_at="mlcli.tasks.clustering:Clusterer",
         answers_at="mlcli.tasks.clustering:ClusterAnswers",
         parts=("test",),
-        protocols=("whole", "bootstrap-whole", "k-fold", "repeated-k-fold", "holdout", "repeated-holdout"),
+        protocols=("whole", "k-fold", "repeated-k-fold", "holdout", "repeated-holdout"),
         scores=("clusters",),
         metrics=("silhouette", "calinski-harabasz", "wcss", "bcss"),
         metrics_with_labels=("adjusted-rand", "v-measure", "homogeneity", "completeness"),

@@ -31,7 +31,7 @@ def gradient_descent(objective: Objective, start: Array, tolerance: float, max_i
 
 def _safe_steps(bound: Array) -> Array:
     """A step per column: 1 / (its own curvature × the largest curvature left after dividing by these)."""
-    own = bound.diagonal()
+    own = np.where(bound.diagonal() > 0, bound.diagonal(), 1.0)  # an intercept that is left out bends nothing
     root = np.sqrt(own)
-    largest = np.linalg.eigvalsh(bound / np.outer(root, root))[-1] if len(bound) else 1.0
+    largest = np.linalg.eigvalsh(bound / np.outer(root, root)).max(initial=0.0) or 1.0
     return 1 / (own * largest)
