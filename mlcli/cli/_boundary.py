@@ -36,9 +36,9 @@ def reported() -> Iterator[None]:
     except OSError as error:
         remark(f"Error: {error.filename or 'the system'}: {error.strerror or error}")
         raise typer.Exit(ExitCode.STORE) from error
+    except (typer.TyperException, typer.Exit, typer.Abort):
+        raise  # Typer ends with these by itself: a usage error, or a command that is done
     except Exception as error:
-        if _is_of_typer(error):
-            raise
         raise typer.Exit(_reported_as_bug(error)) from error
 
 
@@ -55,11 +55,6 @@ def print_problems(error: MlcliError) -> int:
     for problem in error.problems:
         remark(f"Error: {problem}")
     return error.exit_code
-
-
-def _is_of_typer(error: Exception) -> bool:
-    """Whether Typer ends with this by itself: a usage error, or a command that is done."""
-    return isinstance(error, typer.TyperException | typer.Exit | typer.Abort)
 
 
 def _detach_stdout() -> None:

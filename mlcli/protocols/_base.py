@@ -37,6 +37,8 @@ class Protocol:
     id: ClassVar[str]
     reference: ClassVar[str]
     revision: ClassVar[int]
+    kinds: ClassVar[tuple[str, ...]] = ()
+    """The kinds of task that it was made for, beside those that name it in their row of ``tasks/table.py``."""
     pooled: ClassVar[bool] = False
     """Whether metrics are taken over the answers of all splits at once."""
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +32,8 @@ from mlcli.protocols._units import Units, all_alike
 @dataclass(kw_only=True, eq=False)
 class BootstrapWhole(Protocol):
     """Samples with replacement to learn from, all rows to be asked about, or those drawn."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("clustering",)
 
     samples: int = param(20, "how many samples are learned from", ge=2)
     asked: str = param("all", "which rows each sample is asked about", choices=("all", "drawn"))

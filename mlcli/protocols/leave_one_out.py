@@ -1,7 +1,7 @@
 """Leave-one-out: every row is judged by a model that has learned from all others.
 
 Computed:
-    One split for each row; metrics are taken over all answers at once, since one row has no spread, no class
+    One split for each row; metrics are pooled over all answers, since one row has no spread, no class
     balance and no variance of its own. Where rows are grouped, a whole group is left out at a time.
 
 Cost:

@@ -35,7 +35,7 @@ def cell_as_json(cell: Cell) -> dict[str, Any]:
         "protocol": cell.protocol.use,
         "protocol_params": plain(dict(cell.protocol.params)),
         "seed": cell.seed,
-        "rows": len(cell.dataset) - cell.dataset.unlabelled,
+        "rows": cell.labelled_rows,
         "rows_without_target": cell.dataset.unlabelled,
         **({"stages": plain(cell.stages)} if cell.stages else {}),
         **({"training": True} if cell.training else {}),

@@ -64,8 +64,7 @@ class Scored:
     def contaminated(self) -> bool:
         """Whether a saved model knew so many of the judged rows that its scores say nothing of other rows."""
         cell = self.result.cell
-        judged_rows = len(cell.dataset) - cell.dataset.unlabelled
-        return cell.learned_rows > 0 and cell.learned_rows >= CONTAMINATED_FROM * judged_rows
+        return cell.learned_rows > 0 and cell.learned_rows >= CONTAMINATED_FROM * cell.labelled_rows
 
 
 def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
@@ -116,8 +115,7 @@ def training_parts(result: CellResult) -> Sequence[int]:
     """How many rows each split learned from; those whose class a sweep hid count, too: by them splits overlap."""
     if not swept_over(result):
         return each(result.splits, "train_rows")
-    known = len(result.cell.dataset) - result.cell.dataset.unlabelled
-    return [known - len(answers) for answers in judged(result)]
+    return [result.cell.labelled_rows - len(answers) for answers in judged(result)]
 
 
 def metrics_for(result: CellResult, asked: Sequence[str]) -> tuple[Metric, ...]:

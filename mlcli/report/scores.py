@@ -71,10 +71,9 @@ def _rows_that_judge(one: Scored) -> Cell:
     cell = one.result.cell
     if cell.model.saved is None:
         return Cell("the rows it learned from" if cell.protocol.use == WHOLE else "unseen rows")
-    rows = len(cell.dataset) - cell.dataset.unlabelled
     if not cell.learned_rows:
-        return Cell(f"{rows} unseen rows")
-    return Cell(f"{rows} rows, {cell.learned_rows} SEEN", "bad" if one.contaminated else "")
+        return Cell(f"{cell.labelled_rows} unseen rows")
+    return Cell(f"{cell.labelled_rows} rows, {cell.learned_rows} SEEN", "bad" if one.contaminated else "")
 
 
 def _column(metric: Metric, done: Sequence[Scored]) -> list[Cell]:

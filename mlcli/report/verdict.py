@@ -38,10 +38,9 @@ def _left_out(contaminated: Sequence[Scored], names: Mapping[Scored, str]) -> It
     """What is not compared, and why."""
     for one in contaminated:
         cell = one.result.cell
-        rows = len(cell.dataset) - cell.dataset.unlabelled
         yield (
-            f"{names[one]} is not compared: it has learned from {cell.learned_rows} of these {rows} rows, "
-            "so its scores say nothing of other rows."
+            f"{names[one]} is not compared: it has learned from {cell.learned_rows} of these "
+            f"{cell.labelled_rows} rows, so its scores say nothing of other rows."
         )
 
 

@@ -47,7 +47,7 @@ class Kind:
     base_at: str
     answers_at: str
     protocols: tuple[str, ...]
-    """Legal protocols; the first is the default."""
+    """Legal protocols, beside those that were made for this kind and say so; the first is the default."""
     scores: tuple[str, ...]
     """The files of ``mlcli/metrics/scores`` that judge its answers."""
     metrics: tuple[str, ...]

@@ -204,9 +204,9 @@ class Pool:
 
     @property
     def forks(self) -> bool:
-        """Whether workers would be copies of this process, with all that it has loaded by then.
+        """Whether workers would be forks of this process, with all that it has loaded by then.
 
-        Linux promises that a copy can go on, if no other thread may have held a lock at that moment.
+        Linux promises that a fork can go on, if no other thread may have held a lock at that moment.
         """
         return sys.platform == "linux" and active_count() == 1
 

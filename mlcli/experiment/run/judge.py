@@ -203,13 +203,15 @@ def _rounds(pipeline: Pipeline, rows: Any, splits: Parts) -> Iterator[tuple[Roun
         if held is None:
             return
         answers = answers_of(pipeline, rows, round_, held)
+        if not round_.one_by_one:
+            answers = answers.take(round_.judged)
         seconds = (perf_counter() - started) / parts
         result = RoundResult(
             first=first,
             labels=splits.labels[first : first + parts],
             train_rows=(len(part) - round_.sizes).tolist(),
             sizes=round_.sizes.tolist(),
-            answers=_ordered(answers, round_).judged_in(folds_of(first, round_.sizes)),
+            answers=answers.judged_in(folds_of(first, round_.sizes)),
             seconds=seconds,
             route=held.route,
         )
@@ -222,7 +224,3 @@ def _held_out(pipeline: Pipeline, rows: Any, round_: Round) -> HeldOut | None:
         return pipeline.held_out(rows, round_)
     except (MlcliError, np.linalg.LinAlgError):
         return None
-
-
-def _ordered(answers: Answers, round_: Round) -> Answers:
-    return answers if round_.one_by_one else answers.take(round_.judged)

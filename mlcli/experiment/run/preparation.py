@@ -79,9 +79,9 @@ class ReadyCell:
         """The missing splits block by block; where blocks end depends on the number of splits alone."""
         size = max(1, len(self.splits) // BLOCKS_PER_CELL)
         wanted = (index for index in range(len(self.splits)) if missing[index])
-        placed = enumerate(wanted)
-        runs = groupby(placed, key=lambda one: (one[1] // size, one[1] - one[0]))
-        return [_block_range([index for _, index in run]) for _, run in runs]
+        runs = groupby(enumerate(wanted), key=lambda one: (one[1] // size, one[1] - one[0]))
+        numbers = ([index for _, index in run] for _, run in runs)
+        return [BlockRange(block[0], len(block)) for block in numbers]
 
     @cached_property
     def has_closed_form(self) -> bool:
@@ -154,7 +154,3 @@ def _ready_saved(path: Path, dataset: Dataset) -> ReadyCell:
         raise FitError(*problem.problems) from problem
     everything = Split(train=np.empty(0, np.intp), test=np.arange(len(rows)), label="all rows")
     return ReadyCell(SavedLearner(saved.pipeline, saved.digest), rows, (everything,), notes=notes)
-
-
-def _block_range(indices: Sequence[int]) -> BlockRange:
-    return BlockRange(indices[0], len(indices))

@@ -149,6 +149,11 @@ class Cell:
         """The name of the model in tables."""
         return self.model.name
 
+    @property
+    def labelled_rows(self) -> int:
+        """How many rows have a target, or how many there are where none is needed: these are judged."""
+        return len(self.dataset) - self.dataset.unlabelled
+
 
 @dataclass(frozen=True, eq=False)
 class CellResult:

@@ -15,6 +15,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.written import Faults
 from mlcli.metrics.registry import metric_named
+from mlcli.protocols._base import Protocol
 from mlcli.tasks.table import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of
 
 NO_LABELS = (
@@ -83,8 +84,8 @@ def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None) -> Protocol
     """The protocol that is asked for, or the kind's default, with every parameter; legal for the kind and rows."""
     spec = spec or ProtocolSpec("")
     use = planned.kind.protocol_for_few_rows if spec is FEW_ROWS else spec.use or planned.default_protocol
-    cls = PROTOCOLS.load(use)
-    if use not in planned.kind.protocols:
+    cls: type[Protocol] = PROTOCOLS.load(use)
+    if use not in planned.kind.protocols and planned.kind.name not in cls.kinds:
         what = f"{planned.name} is {planned.kind.name}, which {use} cannot split"
         raise UsageError(what, hint=_hint_for_protocol(planned.kind))
     protocol = build(cls, spec.params)
@@ -93,9 +94,15 @@ def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None) -> Protocol
     return replace(spec, use=use, params=settings(protocol))
 
 
+def legal_protocols(kind: Kind) -> tuple[str, ...]:
+    """Those that the kind names, then those that say that they were made for it."""
+    every: dict[str, type[Protocol]] = {name: PROTOCOLS.load(name) for name in PROTOCOLS.names()}
+    return (*kind.protocols, *(name for name, protocol in every.items() if kind.name in protocol.kinds))
+
+
 def _hint_for_protocol(kind: Kind) -> str:
     """What is legal, and the way to split data of several kinds at once."""
-    legal = f"protocols for {kind.name}: {', '.join(kind.protocols)}"
+    legal = f"protocols for {kind.name}: {', '.join(legal_protocols(kind))}"
     defaults = ", ".join(f"{other.protocols[0]} for {other.name}" for other in KINDS)
     return f"{legal}; without 'use', every kind gets its own ({defaults}), with the folds that are given"
 

@@ -70,7 +70,9 @@ def _resolved(model: ModelSpec) -> ModelSpec:
     """The model and its own steps with every parameter."""
     if model.saved is not None:
         return _as_saved(model, model.saved)
-    steps = None if model.steps is None else tuple(_resolved_step(step) for step in model.steps)
+    steps = model.steps
+    if steps is not None:
+        steps = tuple(replace(step, params=settings(build(STEPS.load(step.use), step.params))) for step in steps)
     return replace(model, params=settings(build(MODELS.load(model.use), model.params)), steps=steps)
 
 
@@ -81,10 +83,6 @@ def _as_saved(model: ModelSpec, path: Path) -> ModelSpec:
     pipeline = load_model(path).pipeline
     steps = tuple(StepSpec(step.id, settings(step)) for step in pipeline.steps)
     return replace(model, use=pipeline.model.id, params=settings(pipeline.model), steps=steps)
-
-
-def _resolved_step(step: StepSpec) -> StepSpec:
-    return replace(step, params=settings(build(STEPS.load(step.use), step.params)))
 
 
 def _cells(

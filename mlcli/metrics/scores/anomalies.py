@@ -28,7 +28,7 @@ def both_labels(answers: ScoreAnswers) -> Undefined | None:
     """The precondition of rankings: a good row and an anomaly are judged."""
     if not (answers.truth != UNKNOWN).any():
         return WITHOUT_LABELS
-    if not _anomalies(answers) > 0:
+    if not answers.weights[answers.truth == ANOMALY].sum() > 0:
         return Undefined("no judged row is an anomaly")
     good = answers.weights[answers.truth == 0].sum()
     return None if good > 0 else Undefined("every judged row is an anomaly")
@@ -116,10 +116,6 @@ for _name, _rate in (("precision", precision), ("recall", recall), ("f1", f1)):
 
 def _from_0(sums: Array) -> Array:
     return np.pad(sums, ((0, 0), (1, 0)))
-
-
-def _anomalies(answers: ScoreAnswers) -> float:
-    return float(answers.weights[answers.truth == ANOMALY].sum())
 
 
 def _from_the_top(answers: ScoreAnswers, weightings: Array) -> tuple[Array, Array]:

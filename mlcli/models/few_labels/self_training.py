@@ -41,7 +41,7 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 class SelfTraining(Classifier):
     """A base classifier that teaches itself."""
 
-    base: Model = model_param("naive-bayes", "the classifier that is taught", of=(Classifier,))
+    base: Model = model_param("naive-bayes", "the classifier that is fitted again and again", of=(Classifier,))
     threshold: float = param(
         0.9, "how probable a class must be for a row to be labelled", gt=0, le=1, tune=(0.6, 0.99)
     )
