@@ -145,8 +145,8 @@ def test_it_says_why_it_stopped() -> None:
     train, _ = parted("wdbc", 0.05)
 
     def reason(**params: Any) -> str:
-        note: str = fitted(SelfTraining(**params), train).explain()[0].note
-        return note
+        line: str = fitted(SelfTraining(**params), train).explain()[0].lines[0]
+        return line
 
     assert reason(max_rounds=1).endswith("it stopped after round 1 (max_rounds)")
     assert reason().endswith("none of them has a class at least 0.9 probable (threshold)")
