@@ -124,11 +124,11 @@ def component_names(count: int) -> tuple[str, ...]:
 
 def component_findings(axes: Axes, names: Sequence[str], count: int) -> Explanation:
     """The scree plot, and what each column has to do with the components that are kept."""
-    told = min(count, MOST_BESIDE)
-    loadings = zip(names, axes.directions[:, :told].tolist(), strict=True)
+    shown = min(count, MOST_BESIDE)
+    loadings = zip(names, axes.directions[:, :shown].tolist(), strict=True)
     rows = tuple((name, *weights) for name, weights in loadings)
-    note = f"the first {told} of {count} components" if told < count else ""
-    header = ("column", *component_names(told))
+    note = f"the first {shown} of {count} components" if shown < count else ""
+    header = ("column", *component_names(shown))
     return (_scree(axes.variances, count), Table(LOADINGS, header, rows, note=note))
 
 
