@@ -238,9 +238,9 @@ def _declared_levels(text: TextColumn, declaration: Declaration, records: Record
     meant = [declaration.empty] if declaration.empty is not None else []
     levels = declaration.levels or sorted_levels(list({*values, *meant}))
     known = set(levels)
-    strange = [value for value in values if value not in known]
+    unknown_levels = [value for value in values if value not in known]
     hint = partial(_level_hint, levels)
-    problems = _cell_problems(text, records, strange, "is not a level of it", hint)
+    problems = _cell_problems(text, records, unknown_levels, "is not a level of it", hint)
     typed = _as_levels(text, declaration.kind or "nominal", levels, True, declaration.empty)
     return replace(typed, why=AS_DECLARED), problems
 

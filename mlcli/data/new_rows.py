@@ -108,8 +108,8 @@ def new_rows(
     """
     records, declarations = _records(reference, base)
     records, unseen = _widened(records, columns, declarations, long_form)
-    lacks = _may_lack(columns, records.header, optional)
-    needed = [column.name for column in (*columns, *(beside or {}).values()) if column.name not in lacks]
+    absent_columns = _absent_optional(columns, records.header, optional)
+    needed = [column.name for column in (*columns, *(beside or {}).values()) if column.name not in absent_columns]
     absent = absent_features(needed, records.header, records.name)
     if long_form and not set(records.header).intersection(needed):
         absent = (replace(problem, hint=_hint_of_form(long_form)) for problem in absent)
@@ -117,15 +117,15 @@ def new_rows(
     cells: dict[str, NDArray[Any]] = {}
     problems: list[Problem] = []
     for column in columns:
-        if column.name in lacks:
+        if column.name in absent_columns:
             cells[column.name] = absent_cells(column, len(records))
             continue
         text, declaration = records.column(column.name), declarations.get(column.name, Declaration())
         words = (missing or {}).get(column.name, ())
         declaration = replace(declaration, missing=(*declaration.missing, *words))
         if column.coded:
-            typed, strange = coded_by(text, column, declaration)
-            unseen += [Unseen(column.name, value, count) for value, count in strange.items()]
+            typed, unknown_levels = coded_by(text, column, declaration)
+            unseen += [Unseen(column.name, value, count) for value, count in unknown_levels.items()]
         else:
             plain = replace(declaration, kind=column.kind, range=None)
             typed, found = declared(text, plain, records)
@@ -138,7 +138,7 @@ def new_rows(
         extra=tuple(name for name in records.header if name not in cells),
         unseen=tuple(unseen),
         outside=_outside(cells, ranges or {}),
-        absent_features=lacks,
+        absent_features=absent_columns,
     )
 
 
@@ -149,11 +149,15 @@ def _hint_of_form(long_form: Mapping[str, str]) -> str:
     return f"if each row is one {thing} of a {unit}, say so in a sidecar beside the file: roles: {{{roles}}}"
 
 
-def _may_lack(columns: Sequence[Column], header: Sequence[str], optional: Collection[str]) -> tuple[str, ...]:
+def _absent_optional(
+    columns: Sequence[Column], header: Sequence[str], optional: Collection[str]
+) -> tuple[str, ...]:
     """The optional columns that a file lacks; a file that lacks all columns is another file."""
     present = set(header)
-    lacks = tuple(column.name for column in columns if column.name in optional and column.name not in present)
-    return lacks if len(lacks) < len(columns) else ()
+    absent_columns = tuple(
+        column.name for column in columns if column.name in optional and column.name not in present
+    )
+    return absent_columns if len(absent_columns) < len(columns) else ()
 
 
 def _widened(
@@ -168,8 +172,8 @@ def _widened(
     if not names or not set(names) <= set(records.header):
         return records, []
     unit, thing = names
-    wide, strange = wide_records(records, unit, thing, columns)
-    return wide, [Unseen(thing, value, count) for value, count in strange.items()]
+    wide, unknown_levels = wide_records(records, unit, thing, columns)
+    return wide, [Unseen(thing, value, count) for value, count in unknown_levels.items()]
 
 
 def _records(reference: str, base: Path | None) -> tuple[Records, dict[str, Declaration]]:

@@ -24,8 +24,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Rows
-from mlcli.protocols._base import Protocol, Split
-from mlcli.protocols._units import Units, all_alike
+from mlcli.protocols._base import Protocol, Split, Units, all_alike
 
 
 @register("bootstrap-whole", reference="Ben-Hur, Elisseeff & Guyon 2002; Hennig 2007, Cluster-wise assessment")

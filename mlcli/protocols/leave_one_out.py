@@ -19,9 +19,7 @@ import numpy as np
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
-from mlcli.protocols._base import Protocol, Split
-from mlcli.protocols._parts import Parts, numbered
-from mlcli.protocols._units import all_alike, fewer_than_two
+from mlcli.protocols._base import Parts, Protocol, Split, all_alike, fewer_than_two, numbered
 
 
 @register(

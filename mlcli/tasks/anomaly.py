@@ -121,8 +121,8 @@ class Detector(Unsupervised):
 
     def explain_task(self) -> Explanation:
         """Which rows are flagged, where a threshold was chosen."""
-        said = self.reading().removeprefix("flagged: ")
-        return (Lines("Which rows are flagged", (said,)),) if said else ()
+        sentence = self.reading().removeprefix("flagged: ")
+        return (Lines("Which rows are flagged", (sentence,)),) if sentence else ()
 
     def check_learned(self) -> None:
         """A threshold, where there is one, is a number."""

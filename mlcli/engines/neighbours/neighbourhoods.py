@@ -10,14 +10,16 @@ from functools import cached_property
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.params import learned
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.neighbours.distances import DISTANCES
 from mlcli.engines.neighbours.points import of_numbers
 from mlcli.engines.neighbours.screens import SAME
 from mlcli.engines.neighbours.search import Pairs, nearest
 from mlcli.engines.neighbours.votes import kth_distance
-from mlcli.tasks.anomaly import ScreenedRows
+from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 KEPT_PAIRS = 4
 """Up to how many times the wanted neighbours are kept; where more rows tie, they are searched anew."""
@@ -120,44 +122,57 @@ def up_to_the_kth(pairs: Pairs, times: Array, k: int) -> Neighbours:
     return Neighbours(pairs.keep(near), times[near], kth[pairs.begins])
 
 
-def neighbour_count(data: ScreenedRows, wanted: int) -> int:
-    """How many neighbours each training row can have; fewer than wanted are warned of."""
-    others = len(data) - 1
-    if others < 1:
-        raise FitError("at least two training rows are needed: a row is judged by the distance to others")
-    if not data.table.numbers.shape[1]:
-        raise FitError("there is no column to measure distances by")
-    if wanted > others:
-        message = f"neighbours = {wanted} but each training row has only {others} others: all of them count"
-        warnings.warn(message, MlcliWarning, stacklevel=3)
-    return min(wanted, others)
-
-
 def same_rows(one: Array, other: Array) -> bool:
     """Whether rows asked are the training rows, in their order."""
     return one is other or (one.shape == other.shape and bool(np.array_equal(one, other)))
 
 
-def signed_distances_by_column(table: Table, stored: Array, k: int) -> Array:
-    """What each column adds to the squared distances of a row to its neighbours, below 0 where it is lower."""
-    asked, others = DistinctRows.of(table.numbers), DistinctRows.of(stored)
-    added = np.zeros(asked.points.shape)
-    for block in Neighbourhoods(asked, others, k, within=False):
-        steps = asked.points[block.pairs.asked] - others.points[block.pairs.stored]
-        added[block.points] = np.copysign(block.sum(steps**2), block.sum(steps))
-    return added[asked.point_of]
+@dataclass(kw_only=True, eq=False)
+class NeighbourDetector(Detector):
+    """Stores the training rows, and scores a row by those that are nearest to it."""
 
+    stored_: Array = learned()
+    k_: int = learned()
 
-def stored_findings(stored: Array, k: int) -> findings.Explanation:
-    """How much is stored."""
-    rows = (("training rows", len(stored)), ("columns", stored.shape[1]), ("neighbours", k))
-    note = "Nothing is learned but the rows themselves: a score comes from the nearest ones."
-    return (findings.Table("Stored rows", header=("what", "value"), rows=rows, note=note),)
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale."""
+        return Accepts(prefers_scaled=True)
 
+    def store(self, data: ScreenedRows, neighbours: int) -> None:
+        """Keep the rows, and how many neighbours each can have; fewer than wanted are warned of."""
+        others = len(data) - 1
+        if others < 1:
+            raise FitError("at least two training rows are needed: a row is judged by the distance to others")
+        if not data.table.numbers.shape[1]:
+            raise FitError("there is no column to measure distances by")
+        if neighbours > others:
+            message = (
+                f"neighbours = {neighbours} but each training row has only {others} others: all of them count"
+            )
+            warnings.warn(message, MlcliWarning, stacklevel=3)
+        self.k_, self.stored_ = min(neighbours, others), data.table.numbers
 
-def check_stored(columns: int, stored: Array, k: int) -> None:
-    """Refuse (ValueError) stored rows of other columns, and more neighbours than they have."""
-    if stored.ndim != 2 or stored.shape[1] != columns or not 1 <= k < len(stored):
-        raise ValueError("the stored rows do not fit the columns or the neighbours")
-    if not np.isfinite(stored).all():
-        raise ValueError("the stored rows hold something that is not a number")
+    def deviations(self, table: Table) -> Array:
+        """What each column adds to the squared distances to the neighbours, below 0 where it is lower."""
+        asked, others = DistinctRows.of(table.numbers), DistinctRows.of(self.stored_)
+        added = np.zeros(asked.points.shape)
+        for block in Neighbourhoods(asked, others, self.k_, within=False):
+            steps = asked.points[block.pairs.asked] - others.points[block.pairs.stored]
+            added[block.points] = np.copysign(block.sum(steps**2), block.sum(steps))
+        return added[asked.point_of]
+
+    def explain(self) -> findings.Explanation:
+        """How much is stored."""
+        rows = (("training rows", len(self.stored_)), ("columns", self.stored_.shape[1]), ("neighbours", self.k_))
+        note = "Nothing is learned but the rows themselves: a score comes from the nearest ones."
+        return (findings.Table("Stored rows", ("what", "value"), rows, note=note),)
+
+    def check_learned(self) -> None:
+        """Stored rows have the columns of the model, and as many as there are neighbours."""
+        super().check_learned()
+        stored = self.stored_
+        if stored.ndim != 2 or stored.shape[1] != len(self.columns_) or not 1 <= self.k_ < len(stored):
+            raise ValueError("the stored rows do not fit the columns or the neighbours")
+        if not np.isfinite(stored).all():
+            raise ValueError("the stored rows hold something that is not a number")

@@ -25,8 +25,7 @@ from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.split_results import JUDGED, TRAINING, RoundResult, SplitResult, folds_of
 from mlcli.experiment.spec.cells import Stages
 from mlcli.experiment.store.codec import decoded, encoded
-from mlcli.protocols._base import Split
-from mlcli.protocols._parts import Parts
+from mlcli.protocols._base import Parts, Split
 from mlcli.tasks.table import kind_named
 
 KEPT_LINES = 40

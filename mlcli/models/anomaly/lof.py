@@ -29,19 +29,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.neighbourhoods import (
     DistinctRows,
+    NeighbourDetector,
     Neighbourhoods,
     Neighbours,
-    check_stored,
-    neighbour_count,
     same_rows,
-    signed_distances_by_column,
-    stored_findings,
 )
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
@@ -51,27 +47,19 @@ NEVER_NOTHING = 1e-10
 
 @register("lof", reference="Breunig, Kriegel, Ng & Sander 2000, LOF: identifying density-based local outliers")
 @dataclass(kw_only=True, eq=False)
-class LocalOutlierFactor(Detector):
+class LocalOutlierFactor(NeighbourDetector, Detector):
     """Compares how densely a row lies with how densely its neighbours do."""
 
     neighbours: int = param(20, "how many training rows are near", ge=1, tune=(1, 50))
     reachability: bool = param(True, "whether a neighbour is at least as far as its own k-th")
 
-    stored_: Array = learned()
-    k_: int = learned()
     kth_: Array = learned()
     density_: Array = learned()
     own_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale."""
-        return Accepts(prefers_scaled=True)
-
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Find how densely each training row lies, and how that compares with its neighbours."""
-        self.k_ = neighbour_count(data, self.neighbours)
-        self.stored_ = data.table.numbers
+        self.store(data, self.neighbours)
         rows = DistinctRows.of(self.stored_)
         around = Neighbourhoods(rows, rows, self.k_, within=True).kept()
         kth = around.each(lambda near: near.kth)
@@ -93,24 +81,19 @@ class LocalOutlierFactor(Detector):
         least = kth[near.pairs.stored] if self.reachability else 0.0
         return np.asarray(1 / (near.mean(np.maximum(near.pairs.distance, least)) + NEVER_NOTHING))
 
-    def deviations(self, table: Table) -> Array:
-        """What each column adds to the squared distances to the neighbours."""
-        return signed_distances_by_column(table, self.stored_, self.k_)
-
     def explain(self) -> findings.Explanation:
         """What is stored, and how the training rows score themselves."""
         shares = (0.5, 0.9, 0.99, 1.0)
         factors = tuple(zip(shares, np.quantile(self.own_, shares).tolist(), strict=True))
         note = "About 1 is as dense as its neighbours; a row that scores 2 lies half as densely."
         return (
-            *stored_findings(self.stored_, self.k_),
+            *super().explain(),
             findings.Table("Scores of the training rows", header=("share", "is below"), rows=factors, note=note),
         )
 
     def check_learned(self) -> None:
-        """Everything belongs to the stored rows, and these have the columns of the model."""
+        """Everything belongs to the stored rows."""
         super().check_learned()
-        check_stored(len(self.columns_), self.stored_, self.k_)
         if not self.kth_.shape == self.density_.shape == self.own_.shape == (len(self.stored_),):
             raise ValueError("the densities of lof do not fit its stored rows")
 

@@ -24,35 +24,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
-from mlcli.core.findings import Explanation
-from mlcli.core.params import learned, param
+from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.models.anomaly._gaussian import (
-    check_gaussian,
-    distance_contributions,
-    full_gaussian,
-    gaussian_findings,
-    squared_distances,
-)
+from mlcli.models.anomaly._gaussian import GaussianDetector, full_gaussian
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
 @register("mahalanobis", reference="Mahalanobis 1936, On the generalized distance in statistics")
 @dataclass(kw_only=True, eq=False)
-class Mahalanobis(Detector):
+class Mahalanobis(GaussianDetector, Detector):
     """The distance from the mean, in standard deviations of its direction."""
 
     ddof: int = param(0, "what is taken off the number of rows that variances are divided by", ge=0, le=1)
-
-    mean_: Array = learned()
-    axes_: Array = learned()
-
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, in any unit."""
-        return Accepts(weights=True)
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance."""
@@ -61,17 +45,4 @@ class Mahalanobis(Detector):
 
     def score_rows(self, table: Table) -> Array:
         """D of each row."""
-        return np.sqrt(squared_distances(table.numbers, self.mean_, self.axes_))
-
-    def deviations(self, table: Table) -> Array:
-        """What each column adds to D²."""
-        return distance_contributions(table.numbers, self.mean_, self.axes_)
-
-    def explain(self) -> Explanation:
-        """What is usual, and which distance is how improbable."""
-        return gaussian_findings(self.columns_, self.mean_, self.axes_)
-
-    def check_learned(self) -> None:
-        """Mean and axes belong to the columns."""
-        super().check_learned()
-        check_gaussian(len(self.columns_), self.mean_, self.axes_)
+        return np.sqrt(self.squared_distances(table))

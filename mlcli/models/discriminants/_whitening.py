@@ -46,9 +46,10 @@ def whitening(data: LabelledRows, sums: TrainingSums, ddof: int) -> Whitening:
     size = np.abs(sums.mean + sums.origin)
     varies = np.asarray((sums.cells.squares > sums.weight[:, None] * (ROUNDING * size) ** 2).any(axis=0))
     ddof = _possible(ddof, sums, varies)
-    units = np.sqrt(sums.cells.squares.sum(axis=0)[varies] / freedom(sums, ddof))
+    divisor = float(freedom(sums, ddof)) or 1.0
+    units = np.sqrt(sums.cells.squares.sum(axis=0)[varies] / divisor)
     away = data.table.numbers[:, varies] - (sums.mean + sums.origin)[data.y][:, varies]
-    within = away / units * np.sqrt(data.weights / freedom(sums, ddof))[:, None]
+    within = away / units * np.sqrt(data.weights / divisor)[:, None]
     _, spreads, directions = np.linalg.svd(np.linalg.qr(within, mode="r"), full_matrices=False)
     kept = spreads > LEAST_SPREAD
     transform = np.zeros((len(varies), int(kept.sum())))
