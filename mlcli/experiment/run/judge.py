@@ -19,7 +19,6 @@ from mlcli.core.limits import all_moderate
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.tables import Flags
 from mlcli.core.threads import one_blas_thread
-from mlcli.engines.origins import remember_origin
 from mlcli.experiment.run.learner import Learner, captured_warnings
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.split_results import JUDGED, TRAINING, RoundResult, SplitResult, folds_of
@@ -141,9 +140,7 @@ def _training_rows(rows: Any, split: Split) -> Any:
     """What a split lets a model learn from."""
     if len(split.hidden):
         return rows.hiding(split.train, split.hidden)
-    taken = rows.take(split.train)
-    remember_origin(taken.table, rows.table, split.train)
-    return taken
+    return rows.take(split.train)
 
 
 def _answers_by_stage(
