@@ -21,18 +21,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.learn_from_sums import held_out_values
-from mlcli.engines.linear_scores import linear_scores
+from mlcli.engines.least_squares import Plane, careful_plane, plane_by_sums, plane_from
+from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
 from mlcli.engines.training_sums import TrainingSums
-from mlcli.models.linear._design import check_shapes, terms
-from mlcli.models.linear._least_squares import Plane, careful_plane, plane_by_sums, plane_from
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 
@@ -87,4 +87,4 @@ class Ridge(Regressor):
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
         rows = tuple((name, float(value)) for name, value in named)
         note = f"Shrunk towards 0 by l2 = {self.l2:g}; the intercept is not."
-        return (Section("Coefficients", header=("column", "coefficient"), rows=rows, note=note),)
+        return (findings.Table("Coefficients", ("column", "coefficient"), rows, note=note),)

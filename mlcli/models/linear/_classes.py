@@ -20,8 +20,6 @@ class Part:
     """From coefficients to those of the outputs that are learned: orthonormal, so that the penalty is the same."""
     mixing: Array
     """From coefficients to those of scores less the score of the first class."""
-    bound: float
-    """The curvature in the coefficients of one row of weight 1 is never larger (Böhning 1992)."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ def softmax(scores: Array) -> Array:
 
 
 def _one_score(positive: Array) -> Part:
-    return Part(np.asarray(positive, np.float64)[None, :], np.eye(1), np.eye(1), 0.25)
+    return Part(np.asarray(positive, np.float64)[None, :], np.eye(1), np.eye(1))
 
 
 def _binary(y: Codes, classes: int) -> Sequence[Part]:
@@ -63,7 +61,7 @@ def _all_classes(y: Codes, classes: int) -> Sequence[Part]:
     """The best scores add up to 0, so they have one coordinate less than there are classes."""
     spread = contrasts(classes)
     outcomes = np.array([y == k for k in range(1, classes)], np.float64).reshape(classes - 1, len(y))
-    return [Part(outcomes, spread, spread[1:] - spread[0], 0.5)]
+    return [Part(outcomes, spread, spread[1:] - spread[0])]
 
 
 def contrasts(classes: int) -> Array:

@@ -6,7 +6,6 @@ decision (what is constant, what is collinear, when to stop) free of the units t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -14,13 +13,10 @@ from typing import Self
 import numpy as np
 
 from mlcli.core.blocks import less_row
-from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags
 from mlcli.tasks.supervised import SupervisedRows
 
 EPSILON = float(np.finfo(np.float64).eps)
-INTERCEPT = "(intercept)"
-"""What the answer at the origin is called among the columns."""
 CONSTANT = 8 * EPSILON
 """A column whose spread is below this share of its size varies by rounding only."""
 
@@ -64,10 +60,9 @@ class Design:
         return cls(columns, rooted, scale, EPSILON * size / scale, weight, total, centre, varying, basis)
 
     @cached_property
-    def gram(self) -> Array:
-        """XᵀWX, W the weights of the rows."""
-        product: Array = self.rooted.T @ self.rooted
-        return product
+    def standard(self) -> Array:
+        """The columns in units of their own scale."""
+        return self.columns / self.scale
 
     def mean(self, values: Array) -> float:
         """The weighted mean over the rows."""
@@ -87,20 +82,6 @@ def root_weighted(values: Array, weight: Array | None) -> Array:
         return values
     root = np.sqrt(weight)
     return values * (root if values.ndim == 1 else root[:, None])
-
-
-def terms(
-    columns: Sequence[Column], coefficients: Array, centre: Array, level: Array | float, intercept: bool
-) -> list[tuple[str, Array]]:
-    """Every coefficient (one per output) with its column's name; first the intercept, the answer at the origin."""
-    named = [(column.name, values) for column, values in zip(columns, coefficients.T, strict=True)]
-    return [(INTERCEPT, level - coefficients @ centre), *named] if intercept else named
-
-
-def check_shapes(columns: Sequence[Column], *learned: Array | Flags) -> None:
-    """Refuse (ValueError) learned arrays whose last axis is not one entry per column."""
-    if any(array.shape[-1:] != (len(columns),) for array in learned):
-        raise ValueError(f"learned arrays that do not fit {len(columns)} columns")
 
 
 def _centred(numbers: Array, shares: Array, intercept: bool) -> tuple[Array, Array]:
