@@ -6,7 +6,7 @@ decision (what is constant, what is collinear, when to stop) free of the units t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -23,7 +23,7 @@ CONSTANT = 8 * EPSILON
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """What linear methods learn from: ``columns`` are centred; there are at most as many as rows."""
+    """What linear methods learn from: ``columns`` are centred and vary."""
 
     columns: Array
     rooted: Array
@@ -39,25 +39,36 @@ class Design:
     """What was subtracted from each column of the table."""
     varying: Flags
     """Which columns of the table are not constant."""
-    basis: Array | None
+    basis: Array | None = None
     """An orthonormal basis (columns of the table × ``columns``), where there were more columns than rows."""
 
     @classmethod
     def of(cls, data: SupervisedRows, intercept: bool) -> Self:
-        """The design of training rows; without an intercept the origin is the centre."""
+        """The design of training rows, in no more columns than there are rows."""
+        return cls.by_column(data, intercept).within_rows()
+
+    @classmethod
+    def by_column(cls, data: SupervisedRows, intercept: bool) -> Self:
+        """The design in columns of the table, however many; without an intercept the origin is the centre."""
         weight, total = data.weight, float(data.weights.sum())
         centre, columns = _centred(data.table.numbers, data.weights / total, intercept)
         rooted = root_weighted(columns, weight)
         scale = _root_mean_square(rooted, total)
         size = np.hypot(scale, centre)
-        varying, basis = scale > CONSTANT * size, None
+        varying = scale > CONSTANT * size
         if not varying.all():
             columns, rooted, scale, size = columns[:, varying], rooted[:, varying], scale[varying], size[varying]
-        if columns.shape[1] > len(columns):
-            columns, basis = _within_row_space(columns, size)
-            rooted = root_weighted(columns, weight)
-            scale = size = _root_mean_square(rooted, total)
-        return cls(columns, rooted, scale, EPSILON * size / scale, weight, total, centre, varying, basis)
+        return cls(columns, rooted, scale, EPSILON * size / scale, weight, total, centre, varying)
+
+    def within_rows(self) -> Self:
+        """The same in coordinates of the space that the rows span, where there are more columns than rows."""
+        if self.columns.shape[1] <= len(self.columns):
+            return self
+        columns, basis = _within_row_space(self.columns, self.rounding / EPSILON * self.scale)
+        rooted = root_weighted(columns, self.weight)
+        scale = _root_mean_square(rooted, self.total)
+        rounding = np.full(len(scale), EPSILON)
+        return replace(self, columns=columns, rooted=rooted, scale=scale, rounding=rounding, basis=basis)
 
     @cached_property
     def standard(self) -> Array:

@@ -15,6 +15,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("random[", "label_names"): "a draw picks from the classes in their order",
     ("linear-regression[intercept=False]", "one_row"): "a line through the origin need not meet the mean",
     ("ridge[intercept=False]", "one_row"): "a line through the origin need not meet the mean",
+    ("lasso[intercept=False]", "one_row"): "a line through the origin need not meet the mean",
+    ("elastic-net[intercept=False]", "one_row"): "a line through the origin need not meet the mean",
     ("global-mean[", "beats_the_baseline"): "it is the baseline",
     ("single-items[", "beats_the_baseline"): "it is the baseline",
     ("one-cluster[", "beats_chance"): "it is a baseline",
