@@ -59,7 +59,7 @@ def test_the_path_is_that_of_scikit_learn() -> None:
     alphas, path, _ = sklearn.linear_model.lasso_path(X, y, alphas=100, tol=1e-14, max_iter=1_000_000)
     assert model.strengths_ / len(data) == pytest.approx(alphas, rel=1e-9)
     ours, theirs = (objectives(X, y, model.strengths_, w) for w in (model.path_, path.T))
-    assert ours == pytest.approx(theirs, rel=1e-9)
+    assert all(mine <= other * (1 + 1e-9) for mine, other in zip(ours, theirs, strict=True))
     assert not model.path_[0].any()
 
 

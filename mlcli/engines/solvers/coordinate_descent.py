@@ -57,19 +57,21 @@ class Squares:
 
     def minimum(self, penalty: Penalty, start: Array, enough: float = ENOUGH) -> tuple[Array, bool]:
         """Argmin of the squares + penalty, and whether that was reached."""
-        w, bound, settled = start.copy(), _bound(self.toward, enough), True
-        within = w != 0
-        while settled:
-            join = (np.abs(self._slope(w)) > penalty.l1 + bound) | within
-            if join.any():
-                inside = w[join]
-                some = Penalty(penalty.l2[join], penalty.l1[join])
-                settled = _descend(self.products(join), self.toward[join], some, inside, bound)
-                w[join] = inside
-            if (join == within).all():
-                break
-            within = join
-        return w, settled
+        w, bound = start.copy(), _bound(self.toward, enough)
+        within = (w != 0) | self._belonging(w, penalty, bound)
+        while within.any():
+            some, inside = Penalty(penalty.l2[within], penalty.l1[within]), w[within]
+            settled = _descend(self.products(within), self.toward[within], some, inside, bound)
+            w[within] = inside
+            join = self._belonging(w, penalty, bound) & ~within
+            if not (settled and join.any()):
+                return w, settled
+            within |= join
+        return w, True
+
+    def _belonging(self, w: Array, penalty: Penalty, bound: float) -> Flags:
+        """The columns whose gradient is larger than what their absolute penalty holds at 0."""
+        return np.asarray(np.abs(self._slope(w)) > penalty.l1 + bound)
 
     def _slope(self, w: Array) -> Array:
         """The gradient."""

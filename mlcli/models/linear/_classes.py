@@ -1,4 +1,4 @@
-"""Forms of a linear classifier: what is minimised over its coefficients, and how scores become probabilities."""
+"""Classes by linear scores: what is minimised over coefficients, and how scores become probabilities."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.tables import Array, Codes
+from mlcli.core import findings
+from mlcli.core.params import learned
+from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.engines.least_squares import CarefulPlane, careful_plane
+from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
+from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.regression import ValuedRows
+
+LEAST_SHARP, MOST_SHARP, BISECTIONS = -14.0, 14.0, 60
+"""Between which logarithms the sharpness of scores of size 1 is looked for."""
 
 
 @dataclass(frozen=True)
@@ -88,3 +97,98 @@ ONE_AGAINST_REST = Form(
 FORMS = {"softmax": SOFTMAX, "one-against-rest": ONE_AGAINST_REST}
 FORMS_OF_FEW = {1: SOFTMAX, 2: BINARY}
 """With two classes every form has one score; with one, its probability is 1."""
+
+
+@dataclass(kw_only=True, eq=False)
+class LinearMargins(Classifier):
+    """Linear scores of sides: one of the second class against the first, or of each class against the rest.
+
+    Probabilities are softmax of sharpness × scores, with the sharpness that makes the training rows likeliest:
+    they say which rows are surer, and never change which score is highest.
+    """
+
+    coefficients_: Array = learned()
+    """Outputs × columns."""
+    centre_: Array = learned()
+    level_: Array = learned()
+    """The scores at the centre."""
+    present_: Codes = learned()
+    """The classes with training rows."""
+    sharpness_: float = learned()
+
+    def sides(self, data: LabelledRows) -> Array:
+        """±1 for the rows (last axis) of each output; notes which classes are there."""
+        self.present_ = np.flatnonzero(data.class_totals > 0).astype(np.int32)
+        against = {1: self.present_[:0], 2: self.present_[1:]}.get(len(self.present_), self.present_)
+        return np.where(data.y == against[:, None], 1.0, -1.0)
+
+    def learn_scores(self, data: LabelledRows, coefficients: Array, level: Array, centre: Array) -> None:
+        """Take over the linear functions of all outputs, and find the sharpness of their scores."""
+        self.coefficients_, self.level_, self.centre_ = coefficients, level, centre
+        place = np.searchsorted(self.present_, data.y)
+        self.sharpness_ = sharpness(self._all_scores(data.table), place, data.weights)
+
+    def scores(self, table: Table) -> Array:
+        """Rows × outputs."""
+        unit = 1 + np.abs(self.level_)
+        return linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, unit)
+
+    def _all_scores(self, table: Table) -> Array:
+        """Rows × classes that are there; the first of two has the score 0."""
+        scores = self.scores(table)
+        beside = np.zeros((len(scores), len(self.present_) - scores.shape[1]))
+        return np.hstack([beside, scores])
+
+    def predict_proba(self, table: Table) -> Array:
+        """Softmax of the sharpened scores; a class without training rows gets 0."""
+        probabilities = np.zeros((len(table), len(self.classes_)))
+        probabilities[:, self.present_] = softmax(self.sharpness_ * self._all_scores(table))
+        return probabilities
+
+    def check_learned(self) -> None:
+        """Refuse arrays that do not fit the columns, the classes or each other."""
+        check_shapes(self.columns_, self.coefficients_, self.centre_)
+        outputs = len(self.output_names())
+        if self.level_.shape != (outputs,) or self.coefficients_.shape[:-1] != (outputs,):
+            raise ValueError(f"learned arrays that do not fit {outputs} outputs")
+
+    def output_names(self) -> Sequence[str]:
+        """What each output scores."""
+        names = [self.classes_[k] for k in self.present_]
+        return MARGIN_NAMES.get(len(names), ONE_AGAINST_REST.outputs)(names)
+
+    def coefficient_table(self, note: str) -> findings.Table:
+        """The coefficients of each output by column."""
+        named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, intercept=True)
+        rows: tuple[tuple[findings.Cell, ...], ...] = tuple((name, *values.tolist()) for name, values in named)
+        return findings.Table("Coefficients", ("column", *self.output_names()), rows, note=note)
+
+
+MARGIN_NAMES: dict[int, Callable[[Sequence[str]], Sequence[str]]] = {1: lambda names: [], 2: BINARY.outputs}
+
+
+def sharpness(scores: Array, place: Rows, weights: Array) -> float:
+    """The a for which softmax of a × scores makes the classes of rows likeliest, by bisection on the slope.
+
+    One more row than there are says nothing (Platt 1999 counts so), else separated classes would have no finite a.
+    """
+    if scores.shape[1] < 2 or not np.ptp(scores):
+        return 1.0
+    unit = scores / np.abs(scores).max()
+    doubt = 1 / (weights.sum() + 2)
+    truth = (1 - doubt) * np.eye(scores.shape[1])[place] + doubt / scores.shape[1]
+
+    def falling(log: float) -> bool:
+        return bool(weights @ ((softmax(np.exp(log) * unit) - truth) * unit).sum(axis=1) < 0)
+
+    low, high = LEAST_SHARP, MOST_SHARP
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if falling(middle) else (low, middle)
+    return float(np.exp(low) / np.abs(scores).max())
+
+
+def plane_of_side(data: LabelledRows, side: Array, l2: float) -> CarefulPlane:
+    """Least squares to ±1."""
+    valued = ValuedRows(table=data.table, rows=data.rows, target=data.target, y=side, weight=data.weight)
+    return careful_plane(valued, l2, intercept=True)
