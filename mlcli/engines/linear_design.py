@@ -6,28 +6,24 @@ decision (what is constant, what is collinear, when to stop) free of the units t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from mlcli.core.blocks import less_row
-from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags
 from mlcli.tasks.supervised import SupervisedRows
 
 EPSILON = float(np.finfo(np.float64).eps)
-INTERCEPT = "(intercept)"
-"""What the answer at the origin is called among the columns."""
 CONSTANT = 8 * EPSILON
 """A column whose spread is below this share of its size varies by rounding only."""
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """What linear methods learn from: ``columns`` are centred; there are at most as many as rows."""
+    """What linear methods learn from: ``columns`` are centred and vary."""
 
     columns: Array
     rooted: Array
@@ -43,31 +39,41 @@ class Design:
     """What was subtracted from each column of the table."""
     varying: Flags
     """Which columns of the table are not constant."""
-    basis: Array | None
+    basis: Array | None = None
     """An orthonormal basis (columns of the table × ``columns``), where there were more columns than rows."""
 
     @classmethod
     def of(cls, data: SupervisedRows, intercept: bool) -> Self:
-        """The design of training rows; without an intercept the origin is the centre."""
+        """The design of training rows, in no more columns than there are rows."""
+        return cls.by_column(data, intercept).within_rows()
+
+    @classmethod
+    def by_column(cls, data: SupervisedRows, intercept: bool) -> Self:
+        """The design in columns of the table, however many; without an intercept the origin is the centre."""
         weight, total = data.weight, float(data.weights.sum())
         centre, columns = _centred(data.table.numbers, data.weights / total, intercept)
         rooted = root_weighted(columns, weight)
         scale = _root_mean_square(rooted, total)
         size = np.hypot(scale, centre)
-        varying, basis = scale > CONSTANT * size, None
+        varying = scale > CONSTANT * size
         if not varying.all():
             columns, rooted, scale, size = columns[:, varying], rooted[:, varying], scale[varying], size[varying]
-        if columns.shape[1] > len(columns):
-            columns, basis = _within_row_space(columns, size)
-            rooted = root_weighted(columns, weight)
-            scale = size = _root_mean_square(rooted, total)
-        return cls(columns, rooted, scale, EPSILON * size / scale, weight, total, centre, varying, basis)
+        return cls(columns, rooted, scale, EPSILON * size / scale, weight, total, centre, varying)
+
+    def within_rows(self) -> Self:
+        """The same in coordinates of the space that the rows span, where there are more columns than rows."""
+        if self.columns.shape[1] <= len(self.columns):
+            return self
+        columns, basis = _within_row_space(self.columns, self.rounding / EPSILON * self.scale)
+        rooted = root_weighted(columns, self.weight)
+        scale = _root_mean_square(rooted, self.total)
+        rounding = np.full(len(scale), EPSILON)
+        return replace(self, columns=columns, rooted=rooted, scale=scale, rounding=rounding, basis=basis)
 
     @cached_property
-    def gram(self) -> Array:
-        """XᵀWX, W the weights of the rows."""
-        product: Array = self.rooted.T @ self.rooted
-        return product
+    def standard(self) -> Array:
+        """The columns in units of their own scale."""
+        return self.columns / self.scale
 
     def mean(self, values: Array) -> float:
         """The weighted mean over the rows."""
@@ -87,20 +93,6 @@ def root_weighted(values: Array, weight: Array | None) -> Array:
         return values
     root = np.sqrt(weight)
     return values * (root if values.ndim == 1 else root[:, None])
-
-
-def terms(
-    columns: Sequence[Column], coefficients: Array, centre: Array, level: Array | float, intercept: bool
-) -> list[tuple[str, Array]]:
-    """Every coefficient (one per output) with its column's name; first the intercept, the answer at the origin."""
-    named = [(column.name, values) for column, values in zip(columns, coefficients.T, strict=True)]
-    return [(INTERCEPT, level - coefficients @ centre), *named] if intercept else named
-
-
-def check_shapes(columns: Sequence[Column], *learned: Array | Flags) -> None:
-    """Refuse (ValueError) learned arrays whose last axis is not one entry per column."""
-    if any(array.shape[-1:] != (len(columns),) for array in learned):
-        raise ValueError(f"learned arrays that do not fit {len(columns)} columns")
 
 
 def _centred(numbers: Array, shares: Array, intercept: bool) -> tuple[Array, Array]:
