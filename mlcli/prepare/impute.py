@@ -41,7 +41,6 @@ from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows, Table
 from mlcli.engines.entries import Place
-from mlcli.engines.expansion import NONE, Coded, Expansion, Made, Number
 from mlcli.engines.linear_columns import LinearColumns
 
 Filling = Callable[[Array, Array], float]
@@ -141,24 +140,6 @@ class Impute(Step):
     def _gains_level(self, column: Column) -> bool:
         own_value = self.levels == "own-value" and column.missing
         return column.coded and (own_value or not column.levels)
-
-    def in_sums(self, expansion: Expansion) -> Expansion | None:
-        """Means and most frequent levels follow from sums; medians, and what has no gap to begin with, do not."""
-        made = [self._made(one) for one in expansion.made]
-        return None if None in made else expansion.changed(one for several in made for one in several or ())
-
-    def _made(self, one: Made) -> tuple[Made, ...] | None:
-        """What becomes of a column; None where sums cannot tell."""
-        after, *marks = self._after(one.column)
-        if one.gap == NONE:
-            return None if marks or after.levels != one.column.levels else (replace(one, column=after),)
-        if isinstance(one, Coded):
-            if self._gains_level(one.column):
-                return (replace(one, column=after, levels=(*one.levels, one.gap), gap=NONE),)
-            return (replace(one, column=after, filled=True),)
-        if OF_NUMBERS[self.numbers] is not mean:
-            return None
-        return (replace(one, column=after, filled=True), *(Number(mark, one.gap) for mark in marks))
 
     def from_sums(self, known: LinearColumns) -> LinearColumns | None:
         """Means and most frequent levels follow from sums; other numbers do not."""

@@ -30,7 +30,6 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Table
-from mlcli.engines.expansion import NONE, Expansion, Made, Number
 from mlcli.engines.linear_columns import LinearColumns
 
 FIRST_KEPT: dict[str, Callable[[int], int]] = {
@@ -64,10 +63,6 @@ class OneHot(Step):
         )
         return Table.of(parts, len(table))
 
-    def in_sums(self, expansion: Expansion) -> Expansion:
-        """Its columns are the indicators of levels, with the gap beside those that may fill it."""
-        return expansion.changed(number for one in expansion.made for number in self._numbers(one))
-
     def from_sums(self, known: LinearColumns) -> LinearColumns:
         """Its columns are the indicators of levels; an empty cell is 0 in all of them."""
         coded = [place for place in known.places if place.column.coded]
@@ -83,16 +78,6 @@ class OneHot(Step):
             if FIRST_KEPT[self.drop](len(one.entries)) == 0 and not known.may_be_empty(one)
         ]
         return known.filled(empty, np.zeros((len(known.total), len(empty)))).arranged(places, complete)
-
-    def _numbers(self, one: Made) -> Iterator[Number]:
-        if isinstance(one, Number):
-            yield one
-            return
-        gap = one.gap if one.filled else NONE
-        kept = [code for code, _ in self._after(one.column)]
-        whole = one.source if len(kept) == len(one.levels) and gap == one.gap else NONE
-        for code, after in self._after(one.column):
-            yield Number(after, one.levels[code], gap, fills=one.source, filled=True, whole=whole)
 
     def _after(self, column: Column) -> Iterator[tuple[int, Column]]:
         """The new columns, each with the code that it is 1 for; a numeric column stays as it is."""

@@ -16,7 +16,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.expansion import NONE, UNSCALED, Expansion, Number
 from mlcli.engines.linear_columns import LinearColumns
 from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, scale_table
 
@@ -50,14 +49,6 @@ class Standardise(Step):
     def transform(self, table: Table) -> Table:
         """The table with numbers on one scale."""
         return rescaled(table, self.mean_, self.deviation_)
-
-    def in_sums(self, expansion: Expansion) -> Expansion | None:
-        """Means and deviations follow from sums, once."""
-        numbers = [one for one in expansion.made if isinstance(one, Number)]
-        if any(one.ddof != UNSCALED or (one.gap != NONE and not one.filled) for one in numbers):
-            return None
-        made = (replace(one, ddof=self.ddof) if isinstance(one, Number) else one for one in expansion.made)
-        return expansion.changed(made)
 
     def from_sums(self, known: LinearColumns) -> LinearColumns:
         """Means and deviations follow from sums."""

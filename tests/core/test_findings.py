@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 
-from mlcli.core.explanation import Section, findings_of
 from mlcli.core.findings import (
     KINDS,
     Bars,
@@ -57,12 +56,3 @@ def test_long_findings_are_cut_and_say_so() -> None:
     tree = shortened(EVERY[-1], 1)
     assert tree == Tree("R", (0,), ("",), ("a",), (0.5,), (4.0,), note="(2 more left out)")
     assert shortened(EVERY[2], 1) == EVERY[2]
-
-
-def test_a_section_is_a_table_or_lines_or_both() -> None:
-    rows = (("x", 1),)
-    assert findings_of([Section("S", ("a", "b"), rows, note="n")]) == (Table("S", ("a", "b"), rows, note="n"),)
-    assert findings_of([Section("S", lines=("l",))]) == (Lines("S", ("l",)),)
-    both = findings_of([Section("S", ("a", "b"), rows, lines=("l",), note="n")])
-    assert both == (Table("S", ("a", "b"), rows), Lines("", ("l",), note="n"))
-    assert findings_of(EVERY) == EVERY

@@ -11,7 +11,6 @@ import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.errors import MlcliError
-from mlcli.core.explanation import findings_of
 from mlcli.core.findings import shortened
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.learning import answers_of, ask, judged
@@ -121,7 +120,7 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         if block.learner.training:
             with captured_warnings():  # what is warned of about rows that were learned from concerns nobody
                 answers[TRAINING] = ask(pipeline, train_rows)
-        explanation = tuple(shortened(one, KEPT_LINES) for one in findings_of(pipeline.explain()))
+        explanation = tuple(shortened(one, KEPT_LINES) for one in pipeline.explain())
     return SplitResult(
         index=index,
         label=split.label,

@@ -44,7 +44,7 @@ def _zero(data: LabelledRows, side: Array, rng: np.random.Generator) -> Array:
 
 
 def _random(data: LabelledRows, side: Array, rng: np.random.Generator) -> Array:
-    return rng.normal(size=data.table.numbers.shape[1] + 1)
+    return np.asarray(rng.normal(size=data.table.numbers.shape[1] + 1))
 
 
 def _linear(data: LabelledRows, side: Array, rng: np.random.Generator) -> Array:
