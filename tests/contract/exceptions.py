@@ -39,6 +39,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ): "of equally probable classes a round answers the first, which later rounds mind",
     ("stacking[", "label_names"): "rows are dealt into folds in the order of their classes",
     ("stacking[", "weights_count_as_repeats"): "rows are dealt into folds, whatever they weigh",
+    ("voting[validation=0.3]", "weights_count_as_repeats"): "rows are drawn for validation, whatever they weigh",
+    ("output-codes[length=2]", "label_names"): "short codes are dealt to classes in their order",
     ("random-clusters[", "training_order"): "it hashes scaled cells, whose last digits follow the order of sums",
     ("random-clusters[", "weights_count_as_repeats"): "it hashes scaled cells, whose last digits follow the sums",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,10 +18,7 @@ from mlcli.core.schema import Column
 from mlcli.tasks.table import kinds_of
 from tests.contract.toys import EVERYTHING, REAL, SUPERVISED, UNSUPERVISED, rows_for
 
-INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
-FEWER = {"rounds": 20}
-"""Where kernels are not compiled, a hundred rounds of boosting would take minutes in all."""
-FEW = {"bags": 4}
+FEW = {"bags": 4, "rounds": 20}
 """Promises are the same for a few models as for many."""
 QUICK: dict[str, dict[str, Any]] = {
     "adaboost": {"rounds": 10},
@@ -66,8 +62,7 @@ class Subject:
         """A fresh model with this configuration."""
         cls = MODELS.load(self.model)
         declared = {parameter.name for parameter in parameters(cls)}
-        wanted = FEW | FEWER if INTERPRETED else FEW
-        fewer = {name: value for name, value in wanted.items() if name in declared}
+        fewer = {name: value for name, value in FEW.items() if name in declared}
         return build(cls, fewer | QUICK.get(self.model, {}) | dict(self.params))
 
     def accepts(self) -> Any:
