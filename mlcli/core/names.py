@@ -47,9 +47,9 @@ def _plain(name: str) -> str:
 
 
 def _most_wrong(wanted: str, plain: str) -> int:
-    """How many letters may be wrong: two, in long names about a third of all, in the shortest one."""
+    """How many letters may be wrong: two, in long names about a third of all, in short ones one."""
     length = max(len(wanted), len(plain))
-    return 1 if length <= SHORT else max(2, (length + 2) // 3)
+    return min(1, length - 1) if length <= SHORT else max(2, (length + 2) // 3)
 
 
 def _wrong_letters(first: str, second: str) -> int:
