@@ -40,7 +40,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import coupled, slope, softmax, two_sided
-from mlcli.engines.kernel_models import KernelModel, distinct_rows
+from mlcli.engines.kernel_functions import square_of
+from mlcli.engines.kernel_models import KernelModel, class_by_class, distinct_rows
 from mlcli.engines.smo import Solution, left_out, solve
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -87,7 +88,7 @@ class SupportVectorMachine(KernelModel, Classifier):
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Fit a machine between any two sides, and find how sure its answers are."""
-        rows = _class_by_class(distinct_rows(data))
+        rows = class_by_class(distinct_rows(data))
         points, K = self.kernel_of(rows)
         self.sides_ = self._sides(rows.class_totals)
         costs = self._costs(rows, K)
@@ -95,7 +96,7 @@ class SupportVectorMachine(KernelModel, Classifier):
         bounded, self.offsets_ = np.zeros(len(rows), bool), np.zeros(len(self.sides_))
         for machine, sides in enumerate(self.sides_.tolist()):
             of = _of_either(rows.y, sides)
-            part = _square(K, of)
+            part = square_of(K, of)
             solution = self._machine(part, np.where(rows.y[of] == sides[1], 1.0, -1.0), costs[of])
             beta[of, machine], removed[of, machine] = solution.beta, left_out(part, solution)
             bounded[of] |= solution.bounded
@@ -254,19 +255,6 @@ class SupportVectorMachine(KernelModel, Classifier):
             or not ((self.sides_ >= REST) & (self.sides_ < len(self.classes_))).all()
         ):
             raise ValueError("the machines of svm have sides that are no classes")
-
-
-def _class_by_class(rows: LabelledRows) -> LabelledRows:
-    """The rows of the class that is met first, then those of the next, whatever they are called."""
-    present, first = np.unique(rows.y, return_index=True)
-    return rows.take(np.argsort(first[np.searchsorted(present, rows.y)], kind="stable"))
-
-
-def _square(K: Array, of: Rows) -> Array:
-    """The kernel of some rows, which stand in a few pieces."""
-    ends = np.flatnonzero(np.diff(of) > 1)
-    pieces = [slice(piece[0], piece[-1] + 1) for piece in np.split(of, ends + 1)]
-    return K if len(of) == len(K) else np.block([[K[one, other] for other in pieces] for one in pieces])
 
 
 def _of_either(y: Codes, sides: Sequence[int]) -> Rows:
