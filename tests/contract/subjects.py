@@ -22,8 +22,8 @@ from tests.contract.toys import EVERYTHING, SUPERVISED, UNSUPERVISED, rows_for
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 FEWER = {"rounds": 20}
 """Where kernels are not compiled, a hundred rounds of boosting would take minutes in all."""
-FEW = {"bags": 4}
-"""Promises are the same for a few models as for many."""
+FEW = {"bags": 4, "epochs": 50}
+"""Promises are the same for a few models or epochs as for many."""
 
 ALSO: dict[str, tuple[tuple[tuple[str, Any], ...], ...]] = {
     "bagging": ((("base", "knn"),), (("column_share", 0.5), ("row_share", 0.7))),
