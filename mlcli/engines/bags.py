@@ -11,27 +11,26 @@ from numpy.typing import NDArray
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.tables import Array, Rows, Table
-from mlcli.engines.draws import draws
+from mlcli.core.tables import Array, Rows
+from mlcli.engines.draws import draws, steady_draws
 from mlcli.tasks.supervised import SupervisedRows
 
 Counts = NDArray[np.intp]
 Rowed = TypeVar("Rowed", bound=RowsOfTable)
 
-DIGITS = 1e9
 MOST_REPEATS = 20
 """Whole weights count as repeats while they are at most this on average; a bag has a draw for each."""
 
 
-def order_of_content(data: RowsOfTable) -> Rows:
+def order_of_content(data: SupervisedRows) -> Rows:
     """An order of rows that depends on what is in them alone; it looks random."""
-    drawn = draws(data.table, 0)
-    return np.lexsort((data.y, drawn) if isinstance(data, SupervisedRows) else (drawn,))
+    return np.lexsort((data.y, draws(data.table, 0)))
 
 
 def as_repeats(data: Rowed) -> Rowed:
     """Rows in the order of their content, each as often as its weight says where weights are whole."""
-    data = data.take(order_of_content(data.with_table(_steady(data.table))))
+    keys = steady_draws(data.table, 0)
+    data = data.take(np.lexsort((data.y, keys) if isinstance(data, SupervisedRows) else (keys,)))
     if data.weight is None or not _are_repeats(data.weights):
         return data
     times = data.weights.astype(np.intp)
@@ -42,21 +41,12 @@ def held_aside(data: Rowed, share: float, rng: np.random.Generator) -> tuple[Row
     """Rows to learn from, and about a share of them held aside, if any; equal rows stay together."""
     if share == 0:
         return data, None
-    drawn = draws(_steady(data.table), int(rng.integers(2**62))) < share
+    drawn = steady_draws(data.table, int(rng.integers(2**62))) < share
     if drawn.all() or not drawn.any():
         text = f"{len(data)} rows are too few to hold {100 * share:g} % of them aside: all are learned from"
         warnings.warn(text, MlcliWarning, stacklevel=4)
         return data, None
     return data.take(np.flatnonzero(~drawn)), data.take(np.flatnonzero(drawn))
-
-
-def _steady(table: Table) -> Table:
-    """Numbers to nine digits of the largest of their column: sums in another order, as steps make them, change none.
-
-    What a step brings to about 0, such as the mean that fills an empty cell, has no digits of its own.
-    """
-    largest = np.abs(table.numbers).max(axis=0, initial=np.finfo(float).tiny)
-    return replace(table, numbers=np.rint(table.numbers / largest * DIGITS))
 
 
 def _are_repeats(weights: Array) -> bool:

@@ -103,7 +103,11 @@ def _of_model(cls: Any) -> Iterator[tuple[str, Any]]:
             params = small | chosen
             accepts = build(cls, params).accepts
             rows = _weighted(rows_of(kind.name)) if weighted else rows_of(kind.name)
-            train, test = _parts(_scaled(_accepted(rows, accepts)), kind, unlabelled=accepts.unlabelled)
+            train, test = _parts(
+                _scaled(_accepted(rows, accepts)),
+                kind,
+                unlabelled=accepts.unlabelled and kind.name == "classification",
+            )
             learned = Learner("canary", ModelSpec(cls.id, params), (), seed=1).learned(train, 0)
             yield f"{kind.name}{said}", _plain(ask(learned, test))
 

@@ -1,4 +1,4 @@
-"""What networks say of themselves: their layers with the number of adjustable parameters, and how the loss fell."""
+"""What networks say of themselves: layers with their numbers of parameters, and how the loss fell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from mlcli.core import findings
 from mlcli.core.tables import Array
 
 
-def layers_of(columns: int, biases: Sequence[Array], activations: Sequence[str], shared: int = 0) -> findings.Table:
+def layers_of(
+    columns: int, biases: Sequence[Array], activations: Sequence[str], shared: int = 0
+) -> findings.Table:
     """Units, activation and parameters of each layer; ``shared`` weights are counted once."""
     before = columns
     rows: list[tuple[findings.Cell, ...]] = []

@@ -1,13 +1,14 @@
 """A network of fully connected layers: forward from columns to answers, backward from error terms to slopes.
 
-    forward     a⁰ = x,  a^l = f^l(a^(l−1) W^l + b^l)
-    backward    ∂E/∂W^l = a^(l−1)ᵀ δ^l,  ∂E/∂b^l = Σ_i δ_i^l,  δ^(l−1) = (δ^l W^lᵀ) f'(z^(l−1))
+forward     a⁰ = x,  a^l = f^l(a^(l−1) W^l + b^l)
+backward    ∂E/∂W^l = a^(l−1)ᵀ δ^l,  ∂E/∂b^l = Σ_i δ_i^l,  δ^(l−1) = (δ^l W^lᵀ) f'(z^(l−1))
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -29,6 +30,11 @@ class Layer:
     bias_slope: Array
     activation: Activation
 
+    def draw(self, rng: np.random.Generator) -> None:
+        """Weights between ±√(6 / (units before + units)), biases 0 (Glorot & Bengio 2010)."""
+        bound = np.sqrt(6.0 / max(sum(self.weight.shape), 1))
+        self.weight[:] = rng.uniform(-bound, bound, self.weight.shape)
+
 
 class Network:
     """Layers whose weights, then biases, stand in one vector of parameters, as do their slopes in another.
@@ -38,7 +44,7 @@ class Network:
 
     def __init__(self, widths: Sequence[int], activations: Sequence[Activation]) -> None:
         """``widths`` are the numbers of columns, of units of each hidden layer, and of outputs."""
-        pairs = list(zip(widths[:-1], widths[1:], strict=True))
+        pairs = list(pairwise(widths))
         self.weight_count = sum(before * units for before, units in pairs)
         self.parameters = np.zeros(self.weight_count + sum(widths[1:]))
         self.slopes = np.zeros_like(self.parameters)
@@ -65,10 +71,9 @@ class Network:
         return self.parameters[: self.weight_count]
 
     def draw(self, rng: np.random.Generator) -> None:
-        """Weights between ±√(6 / (units before + units)), biases 0 (Glorot & Bengio 2010)."""
+        """Random weights for every layer."""
         for layer in self.layers:
-            bound = np.sqrt(6.0 / max(sum(layer.weight.shape), 1))
-            layer.weight[:] = rng.uniform(-bound, bound, layer.weight.shape)
+            layer.draw(rng)
 
     def forward(self, X: Array, dropped: Sequence[Array] = ()) -> Array:
         """The answers; what layers answer is kept for ``backward``, and valid up to the next call.
@@ -108,7 +113,7 @@ class Network:
 def check_layers(weights: Sequence[Array], biases: Sequence[Array], widths: Sequence[int]) -> None:
     """Refuse (ValueError) weights and biases that are not those of layers of these widths."""
     shapes = [weight.shape for weight in weights]
-    if shapes != list(zip(widths[:-1], widths[1:], strict=True)):
+    if shapes != list(pairwise(widths)):
         raise ValueError("the saved weights are not those of such layers")
     if [bias.shape for bias in biases] != [(units,) for units in widths[1:]]:
         raise ValueError("the saved biases are not those of such layers")

@@ -1,8 +1,8 @@
 """Optimisers: how far to step from parameters θ whose loss has the slopes g, in place.
 
-    sgd     v ← μ v − η g,  θ ← θ + v
-    adam    m ← β₁ m + (1 − β₁) g,  s ← β₂ s + (1 − β₂) g²,
-            θ ← θ − η √(1 − β₂ᵗ) / (1 − β₁ᵗ) · m / (√s + ε)      (Kingma & Ba 2015)
+sgd     v ← μ v − η g,  θ ← θ + v
+adam    m ← β₁ m + (1 − β₁) g,  s ← β₂ s + (1 − β₂) g²,
+θ ← θ − η √(1 − β₂ᵗ) / (1 − β₁ᵗ) · m / (√s + ε)      (Kingma & Ba 2015)
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Momentum:
         self.rate, self.momentum, self.velocity = rate, momentum, np.zeros(size)
 
     def step(self, parameters: Array, slopes: Array) -> None:
-        """v ← μ v − η g, θ ← θ + v."""
+        """V ← μ v − η g, θ ← θ + v."""
         slopes *= self.rate
         self.velocity *= self.momentum
         self.velocity -= slopes
@@ -48,18 +48,17 @@ class Adam:
         self.mean, self.square, self.room = np.zeros(size), np.zeros(size), np.empty(size)
 
     def step(self, parameters: Array, slopes: Array) -> None:
-        """θ ← θ − η √(1 − β₂ᵗ) / (1 − β₁ᵗ) · m / (√s + ε)."""
+        """θ ← θ − η √(1 − β₂ᵗ) / (1 − β₁ᵗ) · m / (√s + ε); m / (1 − β₁) and s / (1 − β₂) are what is kept."""
         self.steps += 1
-        rate = self.rate * math.sqrt(1 - SECOND**self.steps) / (1 - FIRST**self.steps)
+        scale = math.sqrt(1 - SECOND)
+        rate = self.rate * math.sqrt(1 - SECOND**self.steps) / (1 - FIRST**self.steps) * (1 - FIRST) / scale
         room = np.multiply(slopes, slopes, out=self.room)
-        room *= 1 - SECOND
         self.square *= SECOND
         self.square += room
-        slopes *= 1 - FIRST
         self.mean *= FIRST
         self.mean += slopes
         np.sqrt(self.square, out=room)
-        room += NEVER_NOTHING
+        room += NEVER_NOTHING / scale
         np.divide(self.mean, room, out=room)
         room *= rate
         parameters -= room

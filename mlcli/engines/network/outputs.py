@@ -1,4 +1,4 @@
-"""The last layer: what it answers, what that costs, and the error terms δ = ∂loss/∂z with which backpropagation begins.
+"""The last layer: its answers, what they cost, and the error terms δ = ∂loss/∂z where backpropagation begins.
 
     output × loss              answer a                loss of a row                          δ
     softmax, cross-entropy     e^z_k / Σ e^z_j         −Σ y log a                             a − y

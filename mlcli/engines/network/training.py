@@ -1,7 +1,7 @@
 """Training: epoch after epoch, batch after batch: forward, backward, step; until the watched loss falls no more.
 
-The loss is the mean over rows, plus l2 / 2n · ‖W‖² with n the number of rows: the sum over rows and l2 / 2 · ‖W‖², as
-other penalised methods have it. Biases are not penalised.
+The loss is the mean over rows, plus l2 / 2n · ‖W‖² with n the number of rows: the sum over rows and l2 / 2 · ‖W‖²,
+as other penalised methods have it. Biases are not penalised.
 """
 
 from __future__ import annotations
@@ -70,22 +70,23 @@ class Examples:
 
 @dataclass
 class History:
-    """The loss after each epoch, and what the network answers with after it."""
+    """The loss after each epoch, and the parameters that the network would have had training ended there."""
 
     training: list[float] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
-    best: int = 0
-    """The epoch whose parameters are those of the end: with validation that of the smallest loss, else the last."""
     kept: dict[int, Array] = field(default_factory=dict)
-    """By epoch the parameters at its end."""
+
+    @property
+    def watched(self) -> list[float]:
+        """The loss that decides when training ends."""
+        return self.validation or self.training
 
     def parameters_after(self, epoch: int) -> Array:
-        """What the end of training would have been, had it stopped after an epoch."""
-        best = 1 + int(np.argmin(self.validation[:epoch])) if self.validation else epoch
-        if best not in self.kept:
-            known = ", ".join(map(str, self.kept))
-            raise FitError(f"of so large a network not every epoch is kept, but only {known}: ask for one of these")
-        return self.kept[best]
+        """Those of the end, had training ended after an epoch."""
+        if epoch not in self.kept:
+            known = ", ".join(map(str, sorted(self.kept)))
+            raise FitError(f"of so large a network not every epoch is kept, only {known}: ask for some of these")
+        return self.kept[epoch]
 
 
 def train(
@@ -96,32 +97,34 @@ def train(
     plan: Plan,
     rng: np.random.Generator,
 ) -> History:
-    """Train a network from the parameters that it has; those of the best epoch are left in it."""
-    history = History()
-    trainer = Trainer(network, output, plan, rng)
-    keeps = epochs_kept(plan.epochs, len(network.parameters), validated=aside is not None)
-    watched, best = history.training if aside is None else history.validation, math.inf
-    since, final = 0, network.parameters
+    """Train a network from the parameters that it has; with rows aside those of the best epoch are left in it."""
+    history, trainer = History(), Trainer(network, output, plan, rng)
+    keeps = epochs_kept(plan.epochs, len(network.parameters))
+    best, since, final = math.inf, 0, network.parameters
     for epoch in range(1, plan.epochs + 1):
         history.training.append(trainer.epoch(examples))
         if aside is not None:
             history.validation.append(trainer.loss(aside))
-        if not math.isfinite(watched[-1]):
-            raise FitError(f"the loss of epoch {epoch} is infinite: a smaller learning_rate, or scaled columns, help")
+        loss = history.watched[-1]
+        if not math.isfinite(loss):
+            raise FitError(
+                f"the loss of epoch {epoch} is infinite: a smaller learning_rate or scaled columns help"
+            )
+        since = 0 if loss < best - plan.tolerance else since + 1
+        if aside is None:
+            final = network.parameters
+        elif loss < best:
+            final = network.parameters.copy()
+        best = min(best, loss)
         if epoch in keeps:
-            history.kept[epoch] = network.parameters.copy()
-        since = 0 if watched[-1] < best - plan.tolerance else since + 1
-        if aside is None or watched[-1] < best:
-            history.best = epoch
-            final = network.parameters if aside is None else network.parameters.copy()
-        best = min(best, watched[-1])
+            history.kept[epoch] = final.copy() if aside is None else final
         if plan.patience is not None and since >= plan.patience:
             break
     network.parameters[:] = final
     return history
 
 
-def epochs_kept(epochs: int, parameters: int, *, validated: bool) -> frozenset[int]:
+def epochs_kept(epochs: int, parameters: int) -> frozenset[int]:
     """The epochs whose parameters are kept."""
     if epochs * parameters <= ROOM:
         return frozenset(range(1, epochs + 1))
@@ -137,14 +140,12 @@ class Trainer:
         self.optimiser: Optimiser = made(len(network.parameters), plan.learning_rate, plan.momentum)
 
     def epoch(self, examples: Examples, order: Rows | None = None) -> float:
-        """Every row once, in batches of a new order; the mean loss, of each row before the step that it is part of."""
+        """Every row once, in batches of a new order; the mean loss of rows, each before the step it is part of."""
         size = min(self.plan.batch or len(examples), len(examples))
-        if size < len(examples):
-            order = self.rng.permutation(len(examples)) if order is None else order
-            examples = examples.take(order)
         said = np.empty_like(examples.Y)
+        order = self.rng.permutation(len(examples)) if order is None and size < len(examples) else order
         for first in range(0, len(examples), size):
-            rows = slice(first, first + size)
+            rows = slice(None) if order is None else order[first : first + size]
             said[rows] = self.step(examples.take(rows), len(examples))
         return examples.mean_of(self.output.losses(said, examples.Y))
 
@@ -166,9 +167,7 @@ class Trainer:
         if not self.plan.dropout:
             return ()
         stays = 1.0 - self.plan.dropout
-        return [
-            (self.rng.random((rows, len(layer.bias))) < stays) / stays for layer in self.network.layers[:-1]
-        ]
+        return [(self.rng.random((rows, len(layer.bias))) < stays) / stays for layer in self.network.layers[:-1]]
 
     def loss(self, examples: Examples) -> float:
         """The mean loss of rows as they are answered now."""

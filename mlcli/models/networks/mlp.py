@@ -1,33 +1,35 @@
-"""Multi-layer perceptron: layers of units, each a bent weighted sum of the layer before, learned by backpropagation.
+"""Multi-layer perceptron: layers of bent weighted sums of the layer before, learned by backpropagation.
 
 Formula:
     a⁰ = x, a^l = f^l(W^l a^(l−1) + b^l). With E the mean loss of a batch of rows and δ^L = ∂E/∂z^L:
-    δ^l = (W^(l+1)ᵀ δ^(l+1)) f'(z^l), ∂E/∂W^l = δ^l a^(l−1)ᵀ; an optimiser steps against these slopes, batch after
-    batch; an epoch is every row once.
+    δ^l = (W^(l+1)ᵀ δ^(l+1)) f'(z^l), ∂E/∂W^l = δ^l a^(l−1)ᵀ, ∂E/∂b^l = δ^l.
+    An optimiser steps against these slopes, batch after batch; an epoch is every row once.
 
 Assumes:
-    Many rows: there are easily more weights than rows, so that the network can learn them by heart (l2, dropout and
-    rows held aside restrain it). Columns on one scale, so they are standardised unless steps are given.
+    Many rows: there are easily more weights than rows, so that the network can learn them by heart (l2,
+    dropout and rows held aside restrain it). Columns on one scale, so they are standardised unless steps are
+    given.
 
 Cost:
     About 6 × parameters operations for each row and epoch; 2 × parameters to answer.
 
 Choices:
-    Decisions 27 to 29: θ − η ∂E/∂θ with δ = (a − y) f'(z); natural logarithms; softmax over classes. Squared error is
-    ½ Σ (y − a)². Weights start at random (Glorot & Bengio 2010), those of the last layer at 0 and its biases such that
-    the network answers class shares or the mean: the start does not depend on the names of classes. A step output has
-    no slope and learns by the perceptron's rule, δ = a − y. Values are learned in units of their spread, or brought
-    into the range of a sigmoid or tanh. l2 is the cost of half a unit of squared weight beside the summed loss, as in
-    ``ridge``. Whole weights count as repeats. Batches follow from what is in the rows and not from their order. With
-    rows held aside the network of the epoch with their smallest loss is kept. Pre-training lets the hidden layers
-    first learn, from rows without a class too, to give back cells that were masked or noise that was added.
+    Decisions 27 to 29: θ − η ∂E/∂θ with δ = (a − y) f'(z); natural logarithms; softmax over classes. Squared
+    error is ½ Σ (y − a)². Weights start at random (Glorot & Bengio 2010), those of the last layer at 0 and
+    its biases such that the network answers class shares or the mean: the start does not depend on the names
+    of classes. A step output has no slope and learns by the perceptron's rule, δ = a − y. Values are learned
+    in units of their spread, or brought into the range of a sigmoid or tanh. l2 is the cost of half a unit of
+    squared weight beside the summed loss, as in ``ridge``. Whole weights count as repeats. Batches follow
+    from what is in the rows and not from their order. With rows held aside the network of the epoch with
+    their smallest loss is kept. Pre-training lets the hidden layers first learn, from rows without a class
+    too, to give back cells that were masked or noise that was added.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,7 +57,9 @@ OF_CLASSES = ("softmax", "step")
 """Outputs that answer no value."""
 
 
-@register("mlp", reference="Rumelhart, Hinton & Williams 1986, Learning representations by back-propagating errors")
+@register(
+    "mlp", reference="Rumelhart, Hinton & Williams 1986, Learning representations by back-propagating errors"
+)
 @dataclass(kw_only=True, eq=False)
 class MultiLayerPerceptron(Classifier, Regressor):
     """A fully connected feed-forward network."""
@@ -101,7 +105,7 @@ class MultiLayerPerceptron(Classifier, Regressor):
         return Accepts(weights=True, prefers_scaled=True, unlabelled=self.pretrain is not None)
 
     def conflicts(self) -> list[str]:
-        """One activation or as many as hidden layers; cross-entropy of probabilities; hidden layers to pre-train."""
+        """Activations for all layers or each; cross-entropy of probabilities; hidden layers to pre-train."""
         found = []
         layers = len(self.hidden)
         if len(self.activation) not in (1, layers):
@@ -127,14 +131,14 @@ class MultiLayerPerceptron(Classifier, Regressor):
         self.validation_loss_ = np.array(self.history.validation)
 
     def _drawn(self, data: SupervisedRows, examples: Examples, rng: np.random.Generator) -> Network:
-        """Hidden layers at random or pre-trained; the last layer answers the mean target, whatever the columns say."""
+        """Hidden layers at random or pre-trained; a last layer that answers the mean target to every row."""
         network = Network((examples.X.shape[1], *self.hidden, examples.Y.shape[1]), self._activations)
-        network.draw(rng)
+        *before, last = network.layers
+        for layer in before:
+            layer.draw(rng)
         if self.pretrain:
             X = as_repeats(_all_rows(data)).table.numbers
             pretrain(network, self._activations, X, self.pretrain, self.corruption, Plan.of(self), rng)
-        last = network.layers[-1]
-        last.weight[:] = 0.0
         last.bias[:] = self._output.start(np.average(examples.Y, axis=0, weights=examples.weights))
         return network
 
