@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from mlcli.core import findings
 from mlcli.core.tables import Array
+
+MOST_POINTS = 60
+"""How many epochs of a curve are shown."""
 
 
 def layers_of(
@@ -24,12 +29,19 @@ def layers_of(
     return findings.Table("Layers", ("layer", "units", "activation", "parameters"), tuple(rows), note=note)
 
 
-def loss_curve(training: Array, validation: Array | None = None, *, ended: str = "") -> findings.Curve:
-    """The mean loss after each epoch."""
-    series = [("training", tuple(training.tolist()))]
-    if validation is not None and len(validation):
-        series.append(("held aside", tuple(validation.tolist())))
-        ended = f"smallest for rows held aside after epoch {1 + int(validation.argmin())}, which is kept"
-    points = tuple(float(epoch) for epoch in range(1, len(training) + 1))
-    note = "of rows while they are learned from" + (f"; {ended}" if ended else "")
-    return findings.Curve("Loss by epoch", "epoch", points, tuple(series), note=note)
+def loss_curve(training: Array, validation: Array, epochs: int) -> findings.Curve:
+    """The mean loss after some of the epochs, the last and the best included; so many were allowed."""
+    made = len(training)
+    shown = np.linspace(0, made - 1, min(MOST_POINTS, made)).round().astype(int)
+    ended = f"it fell no more after {made} epochs" if made < epochs else "it may fall further with more epochs"
+    series = [("training", training)]
+    if len(validation):
+        best = int(validation.argmin())
+        shown = np.union1d(shown, best)
+        series.append(("held aside", validation))
+        ended = f"smallest for rows held aside after epoch {best + 1}, which is kept"
+    lines = tuple((name, tuple(losses[shown].tolist())) for name, losses in series)
+    points = tuple((1.0 + shown).tolist())
+    return findings.Curve(
+        "Loss by epoch", "epoch", points, lines, note=f"of rows while they are learned from; {ended}"
+    )

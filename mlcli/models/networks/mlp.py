@@ -211,11 +211,9 @@ class MultiLayerPerceptron(Classifier, Regressor):
 
     def explain(self) -> Explanation:
         """The layers with their numbers of parameters, and the loss epoch by epoch."""
-        made = len(self.training_loss_)
-        ended = f"it fell no more, {made} of {self.epochs} epochs were made" if made < self.epochs else ""
         return (
             layers_of(len(self.weights_[0]), self.biases_, self._names),
-            loss_curve(self.training_loss_, self.validation_loss_, ended=ended),
+            loss_curve(self.training_loss_, self.validation_loss_, self.epochs),
         )
 
     def check_learned(self) -> None:
