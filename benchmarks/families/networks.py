@@ -12,7 +12,13 @@ saves the rest: one step of the optimiser for all layers at once, in place, and 
 
 def _sides(batch: int) -> tuple[dict[str, object], dict[str, object]]:
     ours: dict[str, object] = {"hidden": [100], "epochs": 5, "batch": batch, "l2": 0.01, "patience": None}
-    theirs: dict[str, object] = {"batch_size": batch, "max_iter": 5, "alpha": 1e-4, "tol": 0.0, "n_iter_no_change": 5}
+    theirs: dict[str, object] = {
+        "batch_size": batch,
+        "max_iter": 5,
+        "alpha": 1e-4,
+        "tol": 0.0,
+        "n_iter_no_change": 5,
+    }
     return ours, theirs
 
 

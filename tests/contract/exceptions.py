@@ -26,6 +26,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("mean-row[", "beats_chance"): "it is the baseline",
     ("random-clusters[", "training_order"): "it hashes scaled cells, whose last digits follow the order of sums",
     ("random-clusters[", "weights_count_as_repeats"): "it hashes scaled cells, whose last digits follow the sums",
+    ("autoencoder[activation=identity]", "reasons_of_the_oddest"): "a straight code takes other columns along",
+    ("autoencoder[activation=softplus]", "reasons_of_the_oddest"): "a code without bounds takes others along",
 }
 """The beginning of a subject's name, and the promise that it does not make."""
 

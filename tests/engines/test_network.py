@@ -151,7 +151,7 @@ def test_with_rows_held_aside_the_best_epoch_is_kept_and_patience_ends_training(
     X, Y = rng.normal(size=(30, 4)), np.eye(3)[rng.integers(0, 3, 30)]
     output = OUTPUTS["softmax", "cross-entropy"]
     network = network_for("relu", output)
-    plan = Plan(epochs=200, batch=5, optimiser="adam", learning_rate=0.02, patience=6)
+    plan = Plan(epochs=200, batch=5, learning_rate=0.02, patience=6)
     aside = Examples(X[20:], Y[20:])
     history = train(network, output, Examples(X[:20], Y[:20]), aside, plan, rng)
     best = int(np.argmin(history.validation))

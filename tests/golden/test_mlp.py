@@ -72,7 +72,7 @@ def test_some_epochs_are_those_of_scikit_learn(
         **OPTIMISERS[optimiser],
     )
     theirs = trained_by_sklearn(peer, network, X[: n - n % size], (Y[:, 0] if values else data.y)[: n - n % size])
-    plan = Plan(EPOCHS, batch, optimiser, 0.003, momentum=0.8, l2=l2 * (n - n % size) / n)
+    plan = Plan(EPOCHS, batch, 0.003, optimiser, momentum=0.8, l2=l2 * (n - n % size) / n)
     trainer = Trainer(network, output, plan, np.random.default_rng(0))
     rows = np.arange(n - n % size)
     for _ in range(EPOCHS):

@@ -7,7 +7,7 @@ backward    ∂E/∂W^l = a^(l−1)ᵀ δ^l,  ∂E/∂b^l = Σ_i δ_i^l,  δ^(l�
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self
 
@@ -108,6 +108,35 @@ class Network:
             rows = slice(first, first + BLOCK)
             found[rows] = self.forward(X[rows])
         return found
+
+
+class TiedNetwork(Network):
+    """An autoencoder whose decoder has the weights of its encoder, transposed, and biases of its own."""
+
+    def __init__(self, widths: Sequence[int], activations: Sequence[Activation]) -> None:
+        """``widths`` are the same read from either end; places for weights of the decoder stay 0."""
+        super().__init__(widths, activations)
+        encoder = self.layers[: len(self.layers) // 2]
+        decoder = zip(self.layers[len(encoder) :], reversed(encoder), strict=True)
+        self.layers = (*encoder, *(_mirrored(layer, own) for layer, own in decoder))
+
+    def draw(self, rng: np.random.Generator) -> None:
+        """Random weights for the encoder, which are those of the decoder."""
+        for layer in self.layers[: len(self.layers) // 2]:
+            layer.draw(rng)
+
+    def backward(self, errors: Array, dropped: Sequence[Array] = ()) -> Array:
+        """The same; the slopes of a weight in both of its places are added."""
+        errors = super().backward(errors, dropped)
+        half = len(self.layers) // 2
+        for own, mirrored in zip(self.layers[:half], reversed(self.layers[half:]), strict=True):
+            own.weight_slope[:] += mirrored.weight_slope.T
+        return errors
+
+
+def _mirrored(layer: Layer, own: Layer) -> Layer:
+    """A layer of the decoder with the weights of one of the encoder."""
+    return replace(layer, weight=own.weight.T, weight_slope=np.empty_like(layer.weight))
 
 
 def check_layers(weights: Sequence[Array], biases: Sequence[Array], widths: Sequence[int]) -> None:

@@ -32,8 +32,8 @@ class Plan:
     epochs: int
     batch: int | None
     """Rows of a step; None: all."""
-    optimiser: str
     learning_rate: float
+    optimiser: str = "adam"
     momentum: float = 0.0
     l2: float = 0.0
     dropout: float = 0.0
