@@ -43,19 +43,22 @@ class Momentum:
 class Adam:
     """Steps of about the learning rate for every parameter, however large its slope is."""
 
-    def __init__(self, size: int, rate: float) -> None:
-        self.rate, self.steps = rate, 0
+    def __init__(self, size: int, rate: float, first: float = FIRST) -> None:
+        """``first`` is β₁: how long steps go on in their direction."""
+        self.rate, self.first, self.steps = rate, first, 0
         self.mean, self.square, self.room = np.zeros(size), np.zeros(size), np.empty(size)
 
     def step(self, parameters: Array, slopes: Array) -> None:
         """θ ← θ − η √(1 − β₂ᵗ) / (1 − β₁ᵗ) · m / (√s + ε); m / (1 − β₁) and s / (1 − β₂) are what is kept."""
         self.steps += 1
         scale = math.sqrt(1 - SECOND)
-        rate = self.rate * math.sqrt(1 - SECOND**self.steps) / (1 - FIRST**self.steps) * (1 - FIRST) / scale
+        rate = (
+            self.rate * math.sqrt(1 - SECOND**self.steps) / (1 - self.first**self.steps) * (1 - self.first) / scale
+        )
         room = np.multiply(slopes, slopes, out=self.room)
         self.square *= SECOND
         self.square += room
-        self.mean *= FIRST
+        self.mean *= self.first
         self.mean += slopes
         np.sqrt(self.square, out=room)
         room += NEVER_NOTHING / scale

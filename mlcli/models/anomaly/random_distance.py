@@ -96,9 +96,9 @@ class RandomDistance(Detector):
         optimiser, losses = Adam(len(network.parameters), self.learning_rate), np.empty(self.steps)
         unit = self._unit(network, others, rng)
         for step in range(self.steps):
-            pairs = [rows[rng.integers(0, len(rows), self.batch)] for rows in (suspects, others)]
+            one, other = (rows[rng.integers(0, len(rows), self.batch)] for rows in (suspects, others))
             samples = others[rng.integers(0, len(others), (self.batch, self.sample))]
-            losses[step] = self.slopes(network, *pairs, samples, self.margin * unit)
+            losses[step] = self.slopes(network, one, other, samples, self.margin * unit)
             optimiser.step(network.parameters, network.slopes)
         self.weights_, self.biases_ = network.learned()
         self.drawn_ = others[rng.integers(0, len(others), self.subsets * self.sample)]
