@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from mlcli.core.blocks import row_blocks
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Rows
 from mlcli.engines.losses import Loss
 from mlcli.engines.penalties import Penalty
 
@@ -116,19 +116,21 @@ class LinearObjective:
         alike = bound / np.sqrt(np.outer(own, own))
         return np.asarray(1 / (own * max(float(np.linalg.eigvalsh(alike)[-1]), np.finfo(float).tiny)))
 
-    def take(self, rows: slice) -> LinearObjective:
+    def take(self, rows: Rows | slice) -> LinearObjective:
         """The same of some of the rows."""
         return replace(self, X=np.ascontiguousarray(self.X[rows]), loss=self.loss.take(rows))
 
 
 def weighted_gram(by_row: Array, X: Array) -> Array:
-    """Σ over rows of a symmetric matrix (outputs × outputs × rows) times, as blocks, the products of columns."""
+    """Σ over rows of a positive matrix (outputs × outputs × rows) times, as blocks, the products of columns."""
     outputs, width = len(by_row), X.shape[1]
     total = np.zeros((outputs, width, outputs, width))
     for rows in row_blocks(len(X), width, CELLS):
         block = X[rows]
         for j in range(outputs):
-            for k in range(j + 1):
+            rooted = block * np.sqrt(np.maximum(by_row[j, j, rows, None], 0.0))
+            total[j, :, j] += rooted.T @ rooted
+            for k in range(j):
                 total[j, :, k] += (block * by_row[j, k, rows, None]).T @ block
     for j in range(outputs):
         for k in range(j):
