@@ -1,7 +1,8 @@
-"""Least squares and ridge beside scikit-learn's.
+"""Least squares, ridge and lasso beside scikit-learn's.
 
-An intercept, no checks of assumptions and, for ridge, an l2 of 1 on both sides. Scikit-learn's ridge factors the normal equations, as it
-does by default; its iterative solvers stop at a tolerance of 1e-4 and are not compared.
+An intercept, no checks of assumptions and, for ridge, an l2 of 1 on both sides. Scikit-learn's ridge factors the
+normal equations, as it does by default; its iterative solvers stop at a tolerance of 1e-4 and are not compared.
+Lasso goes along the path and chooses on it by Akaike's criterion on both sides.
 """
 
 from benchmarks.pair import Pair

@@ -12,10 +12,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.tables import Array
 from mlcli.metrics.distributions import incomplete_beta
 
 CHECKS = ("linearity", "independence", "one variance", "normal residuals")
+DOUBTFUL = 0.05
+TESTS = {
+    "linearity": "RESET (Ramsey)",
+    "independence": "Durbin-Watson",
+    "one variance": "Breusch-Pagan (Koenker)",
+    "normal residuals": "Jarque-Bera",
+}
+READINGS = {
+    "linearity": ("no sign of a curve", "powers of the answers explain more: a curve is missed"),
+    "independence": ("rows err independently", "rows that follow each other err alike, or in turns"),
+    "one variance": ("no sign of another", "the spread depends on the columns: intervals are off"),
+    "normal residuals": ("no sign against it", "not normal: intervals of few rows are off"),
+}
+OF_CHECKS = "Of training rows in their order; a p below 0.05 speaks against the assumption."
 NOTHING = 1e-12
 """Squares of so small a share are rounding."""
 
@@ -94,3 +109,13 @@ def _f_test(explained: float, left: float, first: float, second: float) -> tuple
         return math.inf, 0.0
     ratio = explained / left
     return ratio, incomplete_beta(second / 2, first / 2, second / (second + first * ratio))
+
+
+def table_of_checks(checks: Array) -> findings.Table:
+    """Each check that says something, and how to read it."""
+    rows = tuple(
+        (name, TESTS[name], statistic, p, READINGS[name][int(p < DOUBTFUL)])
+        for name, (statistic, p) in zip(CHECKS, checks.tolist(), strict=True)
+        if not math.isnan(p)
+    )
+    return findings.Table("Assumptions", ("assumption", "test", "statistic", "p", "reading"), rows, note=OF_CHECKS)

@@ -50,7 +50,7 @@ from mlcli.engines.linear_scores import check_shapes, terms
 from mlcli.engines.linear_values import LinearValues
 from mlcli.engines.losses import Squared
 from mlcli.engines.penalties import Penalty
-from mlcli.engines.residual_checks import CHECKS, Residuals
+from mlcli.engines.residual_checks import CHECKS, Residuals, table_of_checks
 from mlcli.engines.solvers.minimum import complaint
 from mlcli.engines.solvers.table import SOLVERS
 from mlcli.engines.training_sums import TrainingSums
@@ -58,20 +58,6 @@ from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 CONFIDENCE = 0.95
-DOUBTFUL = 0.05
-TESTS = {
-    "linearity": "RESET (Ramsey)",
-    "independence": "Durbin-Watson",
-    "one variance": "Breusch-Pagan (Koenker)",
-    "normal residuals": "Jarque-Bera",
-}
-READINGS = {
-    "linearity": ("no sign of a curve", "powers of the answers explain more: a curve is missed"),
-    "independence": ("rows err independently", "rows that follow each other err alike, or in turns"),
-    "one variance": ("no sign of another", "the spread depends on the columns: intervals are off"),
-    "normal residuals": ("no sign against it", "not normal: intervals of few rows are off"),
-}
-OF_CHECKS = "Of training rows in their order; a p below 0.05 speaks against the assumption."
 OF_INFLATION = "How many times other columns make its variance larger; above 10, they say nearly the same."
 NAMED = 12
 """Of more columns than this, a note names the first ones only."""
@@ -204,14 +190,8 @@ class LinearRegression(LinearValues, Regressor):
         noise = findings.Table("Noise", ("what", "value"), self._noise_rows())
         if np.isnan(self.checks_).all():
             return coefficients, noise
-        header = ("assumption", "test", "statistic", "p", "reading")
-        checks = findings.Table("Assumptions", header, tuple(self._check_rows()), note=OF_CHECKS)
+        checks = table_of_checks(self.checks_)
         return coefficients, noise, checks, self._inflation()
-
-    def _check_rows(self) -> Iterator[tuple[Cell, ...]]:
-        for name, (statistic, p) in zip(CHECKS, self.checks_.tolist(), strict=True):
-            if not np.isnan(p):
-                yield name, TESTS[name], statistic, p, READINGS[name][int(p < DOUBTFUL)]
 
     def _inflation(self) -> findings.Bars:
         """The columns whose coefficients others make uncertain, the worst first."""
