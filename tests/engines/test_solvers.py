@@ -72,7 +72,8 @@ def test_a_solver_says_what_it_lacks() -> None:
     assert "needs a loss with a curvature" in SOLVERS["newton"].mismatch("newton", losses.Hinge, corners=False)
     said = SOLVERS["l-bfgs"].mismatch("l-bfgs", losses.Squared, corners=True)
     assert said == (
-        "the solver l-bfgs needs a penalty without corners (l1 = 0); auto or newton or gradient-descent would do"
+        "the solver l-bfgs needs a penalty without corners (l1 = 0); "
+        "auto or newton or gradient-descent or sgd would do"
     )
 
 

@@ -14,6 +14,7 @@ from mlcli.engines.solvers.lbfgs import lbfgs
 from mlcli.engines.solvers.minimum import Minimum
 from mlcli.engines.solvers.newton import newton, newton_from_few_rows
 from mlcli.engines.solvers.proximal import gradient_descent
+from mlcli.engines.solvers.stochastic import stochastic_gradient_descent
 
 Minimise = Callable[[LinearObjective, Array, float, int], Minimum]
 """From an objective, a start, the gradient at which to stop, and the most steps."""
@@ -74,5 +75,12 @@ SOLVERS = {
         "a loss whose curvature is bounded",
         True,
         "the solver newton, or a larger max_iterations or l2, would help",
+    ),
+    "sgd": Solver(
+        stochastic_gradient_descent,
+        lambda loss: bool(np.isfinite(loss.bound)),
+        "a loss whose curvature is bounded",
+        True,
+        "the solver auto, or a larger max_iterations or l2, would help",
     ),
 }
