@@ -11,6 +11,7 @@ import numpy as np
 
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.kernels.trees.binning import Bins
+from mlcli.kernels.trees.few import Few, lay_out
 from mlcli.kernels.trees.splits import (
     ENTROPY,
     SQUARES,
@@ -23,6 +24,7 @@ from mlcli.kernels.trees.splits import (
 )
 from mlcli.kernels.trees.sums import (
     AMOUNT,
+    FEW,
     WEIGHT,
     Columns,
     Here,
@@ -90,6 +92,7 @@ class Space(NamedTuple):
     state: Rows
     waiting: Rows
     room: Room
+    few: Few
 
 
 @compiled
@@ -182,6 +185,8 @@ def examine(
     whole = Whole(
         grown.totals[node], targets.bits, limits.criterion, centre, limits.least, ROUNDING * most + noise
     )
+    if chance is None and len(here.rows) <= FEW:
+        lay_out(targets, here, centre, space.few)
     search(
         columns, limits, node, grown, here, whole, before, most, limits.min_gain * weight / scale, space, chance
     )
@@ -236,7 +241,7 @@ def search(
             space.drawn[k], space.drawn[other] = space.drawn[other], space.drawn[k]
         feature, wish = space.drawn[k], np.nan
         if chance is None:
-            score, low, high, side = best_split(columns, feature, here, whole, space.room)
+            score, low, high, side = best_split(columns, feature, here, whole, space.room, space.few)
         else:
             score, low, high, side = random_split(columns, feature, here, whole, space.room, space.state, chance)
             wish = chance.wish[0]
