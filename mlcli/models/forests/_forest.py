@@ -112,7 +112,7 @@ class Forest(Classifier, Regressor):
         for member in self._grown(growers, bag, outside, seeds):
             members.append(member)
             if bag is not None:
-                outside.add(member.tree, member.rows, member.leaves[0])
+                outside.add(member.tree, member.rows, member.leaves)
         self._keep(members, outside)
 
     def _keep(self, members: list[Member], outside: OutOfBag) -> None:
@@ -157,8 +157,8 @@ class Forest(Classifier, Regressor):
         taken = tree.gains(len(self.columns_))
         worth = taken / taken.sum() if taken.sum() > 0 else taken
         rows = share.outside
-        leaves = tree.reached(outside.cells, outside.ordered, rows)
-        worse = outside.worse(tree, rows, leaves[0], rng) if self.shuffle else np.empty(0)
+        leaves = outside.leaves(tree, rows)
+        worse = outside.worse(tree, rows, leaves, rng) if self.shuffle else np.empty(0)
         return Member(tree, worth, rows, leaves, worse)
 
     def _by_size(self) -> Rows:
