@@ -9,7 +9,7 @@ import numpy as np
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.engines.trees.structure import Trees, only_known_numbers
-from mlcli.engines.trees.targets import Targets
+from mlcli.engines.trees.targets import Packed, Targets, in_units, packed
 from mlcli.tasks.classification import first_of_the_largest
 
 
@@ -25,6 +25,11 @@ class OutOfBag:
     curve: list[float] = field(default_factory=list)
     """The error tree after tree; NaN while every row was in every bag."""
     _votes: list[Array] = field(default_factory=list)
+
+    @cached_property
+    def everything(self) -> Packed:
+        """All rows with their weights."""
+        return packed(self.targets, *in_units(self.targets.weight))
 
     @cached_property
     def _plain(self) -> bool:
