@@ -135,7 +135,7 @@ class Grower:
         )  # fmt: skip
         targets = sums.Targets(share.parts, share.bits, self.targets.slot, self.targets.output)
         limits = self.limits.compiled(self.criterion, len(binned.known), share.unit)
-        count = growing.grow(columns, targets, share.fine, limits, space.grown, inside, self._chance)
+        count = growing.grow(columns, targets, share.fine, limits, space.grown, inside, self._chance, None)
         return self._tree(space.grown, count, share)
 
     def _tree(self, grown: loops.Grown, count: int, share: Packed) -> Trees:

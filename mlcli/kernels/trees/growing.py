@@ -12,6 +12,7 @@ import numpy as np
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.kernels.trees.binning import Bins
 from mlcli.kernels.trees.few import Few, lay_out
+from mlcli.kernels.trees.gradient_nodes import Slopes, begin, best_of_node, deal_by_set, settle_children, sum_up
 from mlcli.kernels.trees.splits import (
     ENTROPY,
     SQUARES,
@@ -91,27 +92,33 @@ class Space(NamedTuple):
     drawn: Rows
     state: Rows
     waiting: Rows
-    room: Room
-    few: Few
+    room: Room | None
+    few: Few | None
 
 
 @compiled
 def grow(
-    columns: Columns, targets: Targets, unit: float, limits: Limits, grown: Grown, space: Space,
-    chance: Chance | None,
+    columns: Columns | None, targets: Targets | None, unit: float, limits: Limits, grown: Grown, space: Space,
+    chance: Chance | None, slopes: Slopes | None,
 ) -> int:  # fmt: skip
     """Grow a tree on the rows of ``space``; how many nodes it has.
 
     With ``chance`` one cut of each column is drawn, without it the best is searched for. An amount is a whole
-    number of ``unit``.
+    number of ``unit``. With ``slopes``, and neither columns nor targets, a tree is grown on
+    gradients; what is None is not compiled.
     """
     nodes, waiting = grown.nodes, space.waiting
     nodes[0, BEGIN], nodes[0, END], nodes[0, DEPTH] = 0, len(space.rows), 0
     made, seen, leaves, open_nodes = int(np.int64(1)), int(np.int64(0)), 1, 0  # of the type that nodes have
+    if slopes is not None:
+        begin(slopes, space.rows)
     while True:
         while seen < made:
             waiting[open_nodes] = seen
-            open_nodes += examine(columns, targets, unit, limits, seen, grown, space, chance)
+            if columns is not None:
+                open_nodes += examine(columns, targets, unit, limits, seen, grown, space, chance)
+            if slopes is not None:
+                open_nodes += examine_slopes(slopes, limits, seen, leaves, grown)
             seen += 1
         if open_nodes == 0 or leaves >= limits.max_leaves:
             break
@@ -119,8 +126,11 @@ def grow(
         node = waiting[place]
         open_nodes -= 1
         waiting[place] = waiting[open_nodes]
-        middle = divide(columns, node, nodes, space.rows, space.right)
-        made = add_children(nodes, node, made, middle)
+        if columns is not None:
+            middle = divide(columns, node, nodes, space.rows, space.right)
+            made = add_children(nodes, node, made, middle)
+        if slopes is not None:
+            made = divide_slopes(slopes, node, nodes, made, leaves, limits, space.rows, space.right)
         leaves += 1
     for place in range(open_nodes):
         nodes[waiting[place], FEATURE] = LEAF
@@ -129,16 +139,45 @@ def grow(
 
 @inlined
 def next_place(waiting: Rows, open_nodes: int, nodes: Codes, gain: Array, order: int) -> int:
-    """Where the open node stands that is split next; of equals the first."""
+    """Where the open node stands that is split next; of equals the one that was made first."""
     if order == LAST:
         return open_nodes - 1
     best = 0
     for place in range(1, open_nodes):
         node, other = waiting[place], waiting[best]
         deeper = nodes[node, DEPTH] - nodes[other, DEPTH] if order == LEAST_DEEP else 0
-        if deeper < 0 or (deeper == 0 and gain[node] > gain[other]):
+        more = gain[node] > gain[other] or (gain[node] == gain[other] and node < other)
+        if deeper < 0 or (deeper == 0 and more):
             best = place
     return best
+
+
+@inlined
+def examine_slopes(slopes: Slopes, limits: Limits, node: int, leaves: int, grown: Grown) -> bool:
+    """Find the split of a node of gradients; whether there is one."""
+    nodes = grown.nodes
+    nodes[node, FEATURE], grown.gain[node] = LEAF, 0.0
+    if leaves >= limits.max_leaves or nodes[node, DEPTH] >= limits.max_depth:
+        return False
+    rows = nodes[node, END] - nodes[node, BEGIN]
+    grown.gain[node], column, nodes[node, LOW], nodes[node, SIDE] = best_of_node(slopes, node, rows)
+    nodes[node, FEATURE] = column if grown.gain[node] > 0.0 else LEAF
+    return bool(grown.gain[node] > 0.0)
+
+
+@inlined
+def divide_slopes(
+    slopes: Slopes, node: int, nodes: Codes, made: int, leaves: int, limits: Limits, rows: Ids, right: Ids
+) -> int:
+    """Deal the rows of a node to two children, and sum these up where they may be split; how many nodes there are."""
+    start, end, column = nodes[node, BEGIN], nodes[node, END], nodes[node, FEATURE]
+    middle = start + deal_by_set(
+        slopes, node, column, nodes[node, LOW], nodes[node, SIDE], made, rows[start:end], right
+    )
+    settle_children(slopes, node, made, slopes.directions[column])
+    if leaves + 1 < limits.max_leaves and nodes[node, DEPTH] + 1 < limits.max_depth:
+        sum_up(slopes, node, made, leaves, rows[start:middle], rows[middle:end])
+    return add_children(nodes, node, made, middle)
 
 
 @inlined
