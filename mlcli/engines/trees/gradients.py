@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from mlcli.engines.trees.structure import LEAF, STOPS, Trees, trees_of
 from mlcli.engines.trees.targets import Ids
 
 GROWTH = {"leaf-wise": 1, "depth-wise": 2}
-"""Which leaf is split next: the one that gains most, or that one among the least deep; as compiled loops number them."""
+"""Which leaf is split next, as compiled loops number it: the one that gains most, or that among the least deep."""
 BOTTOMLESS = 2**31
 WORD = 62
 """How many bits a sum may take."""
@@ -127,7 +127,8 @@ class GradientGrower:
         )
         rows, limits = np.arange(self.bins.shape[1], dtype=np.uint32), self._compiled_limits
         grown = self._nodes
-        space = loops.Space(rows, self._right, None, None, None, self._waiting, None, None)
+        nothing: Any = None
+        space = loops.Space(rows, self._right, nothing, nothing, nothing, self._waiting, nothing, nothing)
         count = loops.grow(None, None, 1.0, limits, grown, space, None, slopes)
         return self._grown(grown, slopes, rows, count, chosen)
 
@@ -224,7 +225,8 @@ class GradientGrower:
         from mlcli.kernels.trees.growing import DEPTH, Grown
 
         count = 2 * self.limits.max_leaves - 1
-        return Grown(np.empty((count, DEPTH + 1), np.int32), None, np.empty(count), None, None, None, None)
+        nodes, nothing = np.empty((count, DEPTH + 1), np.int32), cast("Any", None)
+        return Grown(nodes, nothing, np.empty(count), nothing, nothing, nothing, nothing)
 
     @cached_property
     def _right(self) -> Ids:

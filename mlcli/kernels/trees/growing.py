@@ -5,7 +5,7 @@ A child comes after its parent, and two siblings side by side.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,13 +92,13 @@ class Space(NamedTuple):
     drawn: Rows
     state: Rows
     waiting: Rows
-    room: Room | None
-    few: Few | None
+    room: Room
+    few: Few
 
 
 @compiled
 def grow(
-    columns: Columns | None, targets: Targets | None, unit: float, limits: Limits, grown: Grown, space: Space,
+    columns: Columns | None, targets: Any, unit: float, limits: Limits, grown: Grown, space: Space,
     chance: Chance | None, slopes: Slopes | None,
 ) -> int:  # fmt: skip
     """Grow a tree on the rows of ``space``; how many nodes it has.
@@ -169,7 +169,7 @@ def examine_slopes(slopes: Slopes, limits: Limits, node: int, leaves: int, grown
 def divide_slopes(
     slopes: Slopes, node: int, nodes: Codes, made: int, leaves: int, limits: Limits, rows: Ids, right: Ids
 ) -> int:
-    """Deal the rows of a node to two children, and sum these up where they may be split; how many nodes there are."""
+    """Deal the rows of a node to two children, summed up where they may be split; how many nodes there are."""
     start, end, column = nodes[node, BEGIN], nodes[node, END], nodes[node, FEATURE]
     middle = start + deal_by_set(
         slopes, node, column, nodes[node, LOW], nodes[node, SIDE], made, rows[start:end], right
