@@ -128,8 +128,8 @@ class GradientGrower:
         rows, limits = np.arange(self.bins.shape[1], dtype=np.uint32), self._compiled_limits
         grown = self._nodes
         nothing: Any = None
-        space = loops.Space(rows, self._right, nothing, nothing, nothing, self._waiting, nothing, nothing)
-        count = loops.grow(None, None, 1.0, limits, grown, space, None, slopes)
+        space = loops.Space(rows, self._right, nothing, nothing, nothing, self._waiting, nothing)
+        count = loops.grow(None, None, 1.0, limits, grown, space, None, None, slopes)
         return self._grown(grown, slopes, rows, count, chosen)
 
     def _grown(self, grown: Any, slopes: Any, rows: Ids, count: int, chosen: Rows | None) -> Grown:

@@ -131,11 +131,11 @@ class Grower:
         inside = growing.Space(
             share.inside, space.right, space.parts, np.arange(len(binned.known)), np.array([seed]), space.waiting,
             space.room,
-            space.few,
         )  # fmt: skip
         targets = sums.Targets(share.parts, share.bits, self.targets.slot, self.targets.output)
         limits = self.limits.compiled(self.criterion, len(binned.known), share.unit)
-        count = growing.grow(columns, targets, share.fine, limits, space.grown, inside, self._chance, None)
+        few = None if self.limits.random_cuts else space.few
+        count = growing.grow(columns, targets, share.fine, limits, space.grown, inside, few, self._chance, None)
         return self._tree(space.grown, count, share)
 
     def _tree(self, grown: loops.Grown, count: int, share: Packed) -> Trees:

@@ -93,17 +93,16 @@ class Space(NamedTuple):
     state: Rows
     waiting: Rows
     room: Room
-    few: Few
 
 
 @compiled
 def grow(
     columns: Columns | None, targets: Any, unit: float, limits: Limits, grown: Grown, space: Space,
-    chance: Chance | None, slopes: Slopes | None,
+    few: Few | None, chance: Chance | None, slopes: Slopes | None,
 ) -> int:  # fmt: skip
     """Grow a tree on the rows of ``space``; how many nodes it has.
 
-    With ``chance`` one cut of each column is drawn, without it the best is searched for. An amount is a whole
+    With ``few`` the best cut of each column is searched for, with ``chance`` one is drawn. An amount is a whole
     number of ``unit``. With ``slopes``, and neither columns nor targets, a tree is grown on
     gradients; what is None is not compiled.
     """
@@ -116,7 +115,7 @@ def grow(
         while seen < made:
             waiting[open_nodes] = seen
             if columns is not None:
-                open_nodes += examine(columns, targets, unit, limits, seen, grown, space, chance)
+                open_nodes += examine(columns, targets, unit, limits, seen, grown, space, few, chance)
             if slopes is not None:
                 open_nodes += examine_slopes(slopes, limits, seen, leaves, grown)
             seen += 1
@@ -195,7 +194,7 @@ def add_children(nodes: Codes, node: int, made: int, middle: int) -> int:
 @inlined
 def examine(
     columns: Columns, targets: Targets, unit: float, limits: Limits, node: int, grown: Grown, space: Space,
-    chance: Chance | None,
+    few: Few | None, chance: Chance | None,
 ) -> bool:  # fmt: skip
     """Sum up a node, and find its split; whether there is one."""
     nodes = grown.nodes
@@ -224,11 +223,11 @@ def examine(
     whole = Whole(
         grown.totals[node], targets.bits, limits.criterion, centre, limits.least, ROUNDING * most + noise
     )
-    if chance is None and len(here.rows) <= FEW:
-        lay_out(targets, here, centre, space.few)
-    search(
-        columns, limits, node, grown, here, whole, before, most, limits.min_gain * weight / scale, space, chance
-    )
+    if few is not None:  # noqa: SIM102 - a condition of two would be compiled for None as well
+        if len(here.rows) <= FEW:
+            lay_out(targets, here, centre, few)
+    wanted = limits.min_gain * weight / scale
+    search(columns, limits, node, grown, here, whole, before, most, wanted, space, few, chance)
     grown.gain[node] *= scale
     return bool(nodes[node, FEATURE] != LEAF)
 
@@ -263,7 +262,8 @@ def settle_classes(totals: Words, node: int, bits: int, criterion: int) -> tuple
 @inlined
 def search(
     columns: Columns, limits: Limits, node: int, grown: Grown, here: Here, whole: Whole, before: float,
-    most: float, wanted: float, space: Space, chance: Chance | None,
+    most: float, wanted: float, space: Space, few: Few | None,
+    chance: Chance | None,
 ) -> None:  # fmt: skip
     """Note the best split of a node by columns drawn at random, going on while none of them gains anything.
 
@@ -279,9 +279,10 @@ def search(
             other = k + random_below(space.state, width - k)
             space.drawn[k], space.drawn[other] = space.drawn[other], space.drawn[k]
         feature, wish = space.drawn[k], np.nan
-        if chance is None:
-            score, low, high, side = best_split(columns, feature, here, whole, space.room, space.few)
-        else:
+        score, low, high, side = -np.inf, 0, 0, 0
+        if few is not None:
+            score, low, high, side = best_split(columns, feature, here, whole, space.room, few)
+        if chance is not None:
             score, low, high, side = random_split(columns, feature, here, whole, space.room, space.state, chance)
             wish = chance.wish[0]
         if score > best + (0.0 if first else whole.tolerance):
