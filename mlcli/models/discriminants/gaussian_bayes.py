@@ -6,17 +6,18 @@ Formula:
     diagonal for every column (spherical).
 
 Assumes:
-    Numbers normally distributed within each class: round clouds of columns of one scale (spherical), columns that
-    vary independently (diagonal), or in any way (full, which wants far more rows than columns in each class).
+    Numbers normally distributed within each class: round clouds of columns of one scale (spherical), columns
+    that vary independently (diagonal), or in any way (full, which wants far more rows than columns in each
+    class).
 
 Cost:
     rows × columns to fit and per row to predict; full: columns times as much.
 
 Choices:
-    S2, "Generative". Maximum likelihood, ddof 0 (decision 12). Diagonal is `naive-bayes` of numeric columns; full is
-    `qda`, which has more against classes with few rows. No variance is below `floor` times that of all rows: a class
-    with one row, or with a column that does not vary in it, has the floor there. A class that is absent in training
-    has probability 0.
+    S2, "Generative". Maximum likelihood, ddof 0 (decision 12). Diagonal is `naive-bayes` of numeric columns;
+    full is `qda`, which has more against classes with few rows. No variance is below `floor` times that of all
+    rows: a class with one row, or with a column that does not vary in it, has the floor there. A class that is
+    absent in training has probability 0.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.covariances import FORMS, Form
-from mlcli.engines.posteriors import log_priors, posterior, refuse_other_number, wrong_sum
+from mlcli.engines.covariances import COVARIANCE_TYPES, CovarianceType
+from mlcli.engines.posteriors import log_priors, posterior, prior_conflicts, refuse_misfitting_priors
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 
@@ -42,7 +43,7 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 class GaussianBayes(Classifier):
     """Normal classes of a form that is chosen."""
 
-    covariance: str = param("diagonal", "what the covariance of a class may look like", choices=FORMS)
+    covariance: str = param("diagonal", "what the covariance of a class may look like", choices=COVARIANCE_TYPES)
     priors: tuple[float, ...] | None = param(
         None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
     )
@@ -65,16 +66,16 @@ class GaussianBayes(Classifier):
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1."""
-        return wrong_sum(self.priors)
+        return prior_conflicts(self.priors)
 
     @property
-    def _form(self) -> Form:
-        return FORMS[self.covariance]
+    def _covariance(self) -> CovarianceType:
+        return COVARIANCE_TYPES[self.covariance]
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance of each class."""
         data = data.counted()
-        refuse_other_number(self.id, self.priors, data)
+        refuse_misfitting_priors(self.id, self.priors, data)
         X, weights, totals = data.table.numbers, data.weights, data.class_totals
         self.centre_ = weights @ X / weights.sum()
         away = X - self.centre_
@@ -89,7 +90,7 @@ class GaussianBayes(Classifier):
 
     def _of_class(self, away: Array, weights: Array, floor: Array) -> tuple[Array, Array, Array, float]:
         """Mean, deviations, whitener and the logarithm of its determinant; of no rows anything."""
-        total, form = float(weights.sum()), self._form
+        total, form = float(weights.sum()), self._covariance
         mean = weights @ away / total if total else np.zeros(len(floor))
         free = total - self.ddof if total > self.ddof else max(total, 1.0)
         least = np.maximum(floor, np.finfo(float).tiny)
@@ -100,7 +101,9 @@ class GaussianBayes(Classifier):
         """The posterior of each class."""
         away = table.numbers - self.centre_
         parts = zip(self.means_, self.whiteners_, self.levels_, strict=True)
-        lengths = [level - 0.5 * self._form.squared_lengths(away - mean, made) for mean, made, level in parts]
+        lengths = [
+            level - 0.5 * self._covariance.squared_lengths(away - mean, made) for mean, made, level in parts
+        ]
         return posterior(np.column_stack(lengths))
 
     def check_learned(self) -> None:
@@ -111,7 +114,7 @@ class GaussianBayes(Classifier):
             (self.deviations_, (classes, columns)),
             (self.levels_, (classes,)),
         )
-        inside = (self.whiteners_, (classes, *self._form.shape(columns))), (self.centre_, (columns,))
+        inside = (self.whiteners_, (classes, *self._covariance.shape(columns))), (self.centre_, (columns,))
         if any(np.shape(array) != shape for array, shape in (*shapes, *inside)):
             raise ValueError("means or covariances that do not fit the columns and classes")
 
