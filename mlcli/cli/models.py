@@ -1,4 +1,4 @@
-"""models: list the methods, or show all that is known of one."""
+"""models: list the methods and steps, or show all that is known of one."""
 
 from __future__ import annotations
 
@@ -6,30 +6,50 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._console import show, show_json
-from mlcli.cli._options import AsJson, model_names
-from mlcli.core.registry import MODELS
+from mlcli.cli._console import show_as
+from mlcli.cli._options import Format, model_and_step_names
+from mlcli.core.names import nearest
+from mlcli.core.registry import MODELS, STEPS, Entry
 
 EXAMPLES = (
     "mlcli models",
     "mlcli models knn",
+    "mlcli models standardise",
 )
 
 
 def models_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="ID", help="A method, such as knn.", autocompletion=model_names)
+        str | None,
+        typer.Argument(
+            metavar="ID", help="A method or step, such as knn or impute.", autocompletion=model_and_step_names
+        ),
     ] = None,
-    as_json: AsJson = False,
+    format: Format = "text",
 ) -> None:
-    """List the methods, or show all that is known of one."""
+    """List the methods and steps, or show all that is known of one."""
     from mlcli.report import catalogue
 
-    if as_json and name is not None:
-        show_json({"models": [catalogue.page_as_json(MODELS.entry(name))]})
-    elif as_json:
-        show_json({"models": [catalogue.as_json(entry) for entry in MODELS.entries()]})
-    elif name is None:
-        show(catalogue.listing(MODELS.entries()))
+    if name is None:
+        known = {"models": MODELS, "steps": STEPS}
+        show_as(
+            format,
+            lambda: catalogue.listing(MODELS.entries(), STEPS.entries()),
+            lambda: {key: [catalogue.as_json(entry) for entry in one.entries()] for key, one in known.items()},
+        )
     else:
-        show(catalogue.page_of(MODELS.entry(name)))
+        found = _entries(name)
+        show_as(
+            format,
+            lambda: tuple(block for entry in found for block in catalogue.page_of(entry)),
+            lambda: {"models": [catalogue.page_as_json(entry) for entry in found]},
+        )
+
+
+def _entries(name: str) -> list[Entry]:
+    """The method, the step, or both of one id."""
+    found = [known.entry(name) for known in (MODELS, STEPS) if name in known]
+    if found:
+        return found
+    similar = next((known for known in (MODELS, STEPS) if nearest(name, known.names())), MODELS)
+    return [similar.entry(name)]

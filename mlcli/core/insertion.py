@@ -17,41 +17,53 @@ def missing_steps(accepts: Accepts, features: Sequence[Column], given: Sequence[
     needs numbers, so that 0/1 columns are not scaled. ``given`` None means that the user said nothing of steps:
     then numbers are scaled, too, for a model that prefers it.
     """
-    columns, gaps = tuple(features), False
+    columns, gaps = tuple(features), list[str]()
     steps: list[Step] = []
     for step in given or ():
-        gaps = gaps or _has_gaps(step.accepts, columns)
-        steps += [*_encoding(step.accepts, columns), step]
+        seen = step.seen_of(columns)
+        gaps += _gaps(step.accepts, seen)
+        steps += [*_encoding(step.accepts, seen, only=step.columns is not None), step]
         columns = after(steps, features)
-    gaps = gaps or _has_gaps(accepts, columns)
+    gaps += _gaps(accepts, columns)
     scaling = _scaling(accepts, columns) if given is None else []
-    return [*_made("impute", gaps), *scaling, *steps, *_encoding(accepts, columns)]
+    return [*_filling(gaps, features, given or ()), *scaling, *steps, *_encoding(accepts, columns)]
 
 
-def _has_gaps(accepts: Accepts, columns: Sequence[Column]) -> bool:
-    """Whether empty cells would meet what does not take them."""
-    return not accepts.missing and any(column.missing for column in columns)
+def _gaps(accepts: Accepts, columns: Sequence[Column]) -> list[str]:
+    """The columns whose empty cells would meet what does not take them."""
+    return [] if accepts.missing else [column.name for column in columns if column.missing]
+
+
+def _filling(gaps: Sequence[str], features: Sequence[Column], given: Sequence[Step]) -> list[Step]:
+    """What fills all gaps, or those that steps for other columns leave."""
+    left = tuple(column.name for column in features if column.name in gaps)
+    for_some = any(step.columns is not None for step in given) and len(left) == len(set(gaps))
+    return _made("impute", bool(gaps), columns=left if for_some else None)
 
 
 def _scaling(accepts: Accepts, columns: Sequence[Column]) -> list[Step]:
     return _made("standardise", accepts.prefers_scaled and not all(column.coded for column in columns))
 
 
-def _encoding(accepts: Accepts, columns: Sequence[Column]) -> list[Step]:
+def _encoding(accepts: Accepts, columns: Sequence[Column], *, only: bool = False) -> list[Step]:
+    """What makes numbers of levels; with ``only``, of these columns and no others."""
     if accepts.nominal:
         return []
-    coded = {column.kind for column in columns if column.coded}
-    return [*_made("ordinal", "ordinal" in coded), *_made("one-hot", bool(coded - {"ordinal"}))]
+    found: list[Step] = []
+    for name, ordinal in (("ordinal", True), ("one-hot", False)):
+        coded = [column.name for column in columns if column.coded and (column.kind == "ordinal") == ordinal]
+        found += _made(name, bool(coded), columns=tuple(coded) if only else None)
+    return found
 
 
 def after(steps: Iterable[Step], columns: Sequence[Column]) -> tuple[Column, ...]:
     """The columns that steps leave."""
     columns = tuple(columns)
     for step in steps:
-        columns = step.columns_after(columns)
+        columns = step.columns_left(columns)
     return columns
 
 
-def _made(name: str, wanted: bool) -> list[Step]:
+def _made(name: str, wanted: bool, columns: tuple[str, ...] | None = None) -> list[Step]:
     """The step of an id, imported only when it is wanted."""
-    return [STEPS.load(name)()] if wanted else []
+    return [STEPS.load(name)(columns=columns)] if wanted else []

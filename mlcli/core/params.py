@@ -37,6 +37,8 @@ class Parameter:
     lt: Number | None = None
     choices: tuple[Any, ...] | None = None
     tune: tuple[Any, ...] | None = None
+    if_given: bool = False
+    """Whether it is among the settings only where it has another value than its default."""
 
     def problems(self, whose: str, value: Any, inside: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         """Everything that is wrong with a value; ``inside`` are values for parameters of a model that it names."""
@@ -51,9 +53,7 @@ class Parameter:
         if value is None and self.optional:
             return None
         if self.many:
-            if not isinstance(value, list | tuple):
-                return f"takes a list, was given {value!r}"
-            return next((found for item in value if (found := self._problem_with_one(item))), None)
+            return next((found for item in _items(value) if (found := self._problem_with_one(item))), None)
         return self._problem_with_one(value)
 
     def _problem_with_one(self, value: Any) -> str | None:
@@ -86,7 +86,7 @@ class Parameter:
     def converted(self, value: Any, inside: Mapping[str, Any]) -> Any:
         """A legal value in the declared type (a whole number becomes a float where floats are declared)."""
         if self.many and value is not None:
-            return tuple(self._converted_one(item) for item in value)
+            return tuple(self._converted_one(item) for item in _items(value))
         return self._converted_one(value)
 
     def _converted_one(self, value: Any) -> Any:
@@ -141,7 +141,7 @@ class Parameter:
 
     def words(self) -> str:
         """The type in words, such as "a whole number or none"."""
-        kinds = " or ".join(TYPE_WORDS[kind] for kind in self.types)
+        kinds = " or ".join(TYPE_WORDS[kind] for kind in self.types) + (" (one or a list)" if self.many else "")
         return f"{kinds} or none" if self.optional else kinds
 
     def range_text(self) -> str:
@@ -158,7 +158,7 @@ class Parameter:
             one = {"enum": list(self.choices)}
         bounds = {"minimum": self.ge, "exclusiveMinimum": self.gt, "maximum": self.le, "exclusiveMaximum": self.lt}
         one |= {key: bound for key, bound in bounds.items() if bound is not None}
-        whole: dict[str, Any] = {"type": "array", "items": one} if self.many else one
+        whole: dict[str, Any] = {"anyOf": [one, {"type": "array", "items": one}]} if self.many else one
         if self.optional:
             whole = {"anyOf": [whole, {"type": "null"}]}
         return {**whole, "description": self.help, "default": self.default}
@@ -174,13 +174,14 @@ def param(
     lt: Number | None = None,
     choices: Iterable[Any] | None = None,
     tune: tuple[Any, ...] | None = None,
+    if_given: bool = False,
 ) -> Any:
     """Declare a hyperparameter as a dataclass field."""
 
     def declared(name: str, hint: Any) -> Parameter:
         kinds, optional, many = _read_type(hint)
         among = None if choices is None else tuple(choices)
-        return Parameter(name, kinds, default, help, optional, many, ge, gt, le, lt, among, tune)
+        return Parameter(name, kinds, default, help, optional, many, ge, gt, le, lt, among, tune, if_given)
 
     return dataclasses.field(default=default, metadata={"param": declared})
 
@@ -221,7 +222,8 @@ def learned_fields(cls: type) -> tuple[str, ...]:
 
 def settings(instance: Any) -> dict[str, Any]:
     """The hyperparameters of an instance by name, as plain values: what ``build`` makes it from."""
-    return {one.name: one.plain(getattr(instance, one.name)) for one in parameters(type(instance))}
+    values = ((one, getattr(instance, one.name)) for one in parameters(type(instance)))
+    return {one.name: one.plain(value) for one, value in values if not (one.if_given and value == one.default)}
 
 
 def yaml_from_text(text: str, name: str) -> Any:
@@ -288,6 +290,11 @@ def _read_type(hint: Any) -> tuple[tuple[type, ...], bool, bool]:
         kinds = tuple(kind for kind in typing.get_args(kinds[0]) if kind is not Ellipsis)
     kinds = tuple(typing.get_origin(kind) or kind for kind in kinds)
     return kinds, optional, many
+
+
+def _items(value: Any) -> list[Any] | tuple[Any, ...]:
+    """The items of a list; one alone is short for a list of it."""
+    return value if isinstance(value, list | tuple) else (value,)
 
 
 def _has_type(value: Any, kind: type) -> bool:

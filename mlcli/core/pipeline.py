@@ -51,16 +51,15 @@ class Pipeline(Model):
         """Fit the steps in order; the rows as they leave them."""
         self.columns_, self.target_ = data.table.columns, data.target
         for step in self.steps:
-            step.columns_ = data.table.columns
-            step.fit(data, rng)
-            data = data.transformed(step.transform)
+            step.learn(data, rng)
+            data = step.training_rows(data.transformed(step.apply), rng)
         return self.model.fit_steps(data, rng)
 
     def prepared(self, table: Table) -> Table:
         """The table as the model sees it; numbers that no model could multiply are refused."""
         refuse_extremes(table, np.ones(len(table)))
         for step in self.steps:
-            table = step.transform(table)
+            table = step.apply(table)
         prepared: Table = self.model.prepared(table)
         return prepared
 
@@ -72,6 +71,8 @@ class Pipeline(Model):
     def held_out(self, data: Any, round_: Round, steps: tuple[Step, ...] = ()) -> HeldOut | None:
         """The model's answers to every part at once, the steps learned anew for each; None: fit."""
         if not self.has_closed_form or len(getattr(data, "unlabelled", None) or ()):
+            return None
+        if any(step.columns is not None or step.changes_rows for step in self.steps):
             return None
         held: HeldOut | None = self.model.held_out(data, round_, (*steps, *self.steps))
         return None if held is None else refusing_not_finite(held, round_)

@@ -42,6 +42,7 @@ class Entry:
     version: str = ""
     """The version of the distribution that a plugin comes from."""
     attribute: str = ""
+    noun: str = "model"
 
     def load(self) -> type:
         """Import the module and return the registered class."""
@@ -92,6 +93,7 @@ class Catalogue:
                 distribution=point.dist.name if point.dist else "unknown",
                 version=point.dist.version if point.dist else "",
                 attribute=point.attr or "",
+                noun=self.noun,
             )
         return found
 
@@ -130,7 +132,7 @@ class Catalogue:
         family = path.parent.name if path.parent != self.folder else ""
         parts = (self.package, family, module_of(path.stem))
         module = ".".join(part for part in parts if part)
-        return Entry(id_of(path.stem), module, summary, family=family, bases=bases)
+        return Entry(id_of(path.stem), module, summary, family=family, bases=bases, noun=self.noun)
 
 
 MODELS = Catalogue("mlcli.models", "model")

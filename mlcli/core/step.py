@@ -8,21 +8,36 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mlcli.core.accepts import Accepts
+from mlcli.core.columns import chosen, put_back, refuse_unknown
+from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
-from mlcli.core.params import learned
+from mlcli.core.params import learned, param
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 
 
 @dataclass(kw_only=True, eq=False)
 class Step:
-    """Something learned from training rows that changes a table, such as filling gaps or scaling."""
+    """Something learned from training rows that changes a table, such as filling gaps or scaling.
+
+    A pipeline calls ``learn``, ``apply`` and ``columns_left``, which show it the columns that it is for and leave
+    the others alone; a step says ``fit``, ``transform`` and ``columns_after`` of the columns that it sees.
+    """
 
     id: ClassVar[str]
     reference: ClassVar[str]
     revision: ClassVar[int]
+    changes_rows: ClassVar[bool] = False
+    """Whether it changes which rows are learned from, or how much they count."""
+
+    columns: tuple[str, ...] | None = param(
+        None,
+        "the columns that it is for: names, kinds such as numeric, patterns such as len*; none: all",
+        if_given=True,
+    )
 
     columns_: tuple[Column, ...] = learned()
+    """The columns that it has seen."""
 
     @property
     def accepts(self) -> Accepts:
@@ -42,8 +57,45 @@ class Step:
         raise TypeError(f"{type(self).__name__} does not say how it changes a table")
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """What ``transform`` turns columns into; it follows from what they are, never from cells."""
+        """What ``transform`` turns columns into; it follows from what they are, never from cells.
+
+        A step that learns which columns to keep names all that it may keep.
+        """
         return columns
+
+    def seen_of(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The columns that it is for."""
+        return columns if self.columns is None else chosen(columns, self.columns)
+
+    def columns_left(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """All columns after it, the others included; names that no column has are refused."""
+        if self.columns is None:
+            return self.columns_after(columns)
+        refuse_unknown(self.id, columns, self.columns)
+        seen = self.seen_of(columns)
+        made = ((column, None) for column in self.columns_after(seen))
+        return tuple(column for column, _ in put_back(((column, None) for column in columns), seen, made))
+
+    def learn(self, data: Any, rng: np.random.Generator) -> None:
+        """Fit it to the columns that it is for."""
+        if self.columns is not None:
+            data = data.transformed(self._seen_in)
+        self.columns_ = data.table.columns
+        self.fit(data, rng)
+
+    def apply(self, table: Table) -> Table:
+        """The table with what it makes of the columns that it is for."""
+        if self.columns is None:
+            return self.transform(table)
+        made = self.transform(self._seen_in(table))
+        return Table.of(put_back(table.parts(), self.seen_of(table.columns), made.parts()), len(table))
+
+    def _seen_in(self, table: Table) -> Table:
+        return table.select(column.name for column in self.seen_of(table.columns))
+
+    def training_rows(self, data: Any, rng: np.random.Generator) -> Any:
+        """The rows that what follows learns from; rows that are asked about never pass here."""
+        return data
 
     def log_stretch(self) -> float:
         """The logarithm of how many times larger it makes a volume; a density before it is that much higher."""
@@ -56,10 +108,6 @@ class Step:
     def check_learned(self) -> None:
         """Refuse (ValueError) learned fields that the step could not have made; called after loading."""
 
-    def in_sums(self, expansion: Any) -> Any:
-        """How what the step learns follows from sums over the training rows (``core.expansion``); None: not so."""
-        return None
-
     def from_sums(self, known: Any) -> Any:
         """What becomes of columns that are known by sums over training rows (``engines.linear_columns``).
 
@@ -70,3 +118,27 @@ class Step:
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""
         return replace(self)
+
+
+@dataclass(kw_only=True, eq=False)
+class RowStep(Step):
+    """A step that changes which rows are learned from, or how much they count, and no row that is asked about."""
+
+    changes_rows: ClassVar[bool] = True
+
+    def fit(self, data: Any, rng: np.random.Generator) -> None:
+        """Nothing to learn."""
+
+    def transform(self, table: Table) -> Table:
+        """Rows that are asked about stay as they are."""
+        return table
+
+    def training_rows(self, data: Any, rng: np.random.Generator) -> Any:
+        """The changed rows, where a class or value is learned from them."""
+        if not hasattr(data, "outputs"):
+            raise FitError(f"{self.id} changes rows to learn a class or a value from; here neither is learned")
+        return self.changed(data.counted(), rng)
+
+    def changed(self, data: Any, rng: np.random.Generator) -> Any:
+        """Other rows, or other weights, to learn from."""
+        raise TypeError(f"{type(self).__name__} does not say how it changes rows")

@@ -10,8 +10,8 @@ Cost:
     One look-up per cell.
 
 Choices:
-    `columns: all` also turns nominal and boolean columns into the numbers 0, 1, 2 and so on of their levels, whose
-    order then means nothing. An empty cell stays empty.
+    Without `columns` only ordinal columns change. Nominal and boolean ones that are named (`columns: nominal`)
+    become the numbers 0, 1, 2 and so on of their levels, whose order then means nothing. Empty cells stay empty.
 """
 
 from __future__ import annotations
@@ -22,23 +22,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.explanation import Explanation, Section
-from mlcli.core.params import param
+from mlcli.core import findings
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 
-CHANGED_KINDS = {"ordinal": ("ordinal",), "all": ("ordinal", "nominal", "boolean")}
-
 
 @register("ordinal", reference="Gower 1971, A general coefficient of similarity")
 @dataclass(kw_only=True, eq=False)
 class Ordinal(Step):
     """Levels as ranks."""
-
-    columns: str = param("ordinal", "the columns that become numbers", choices=CHANGED_KINDS)
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Nothing to learn: the levels and their order are declared."""
@@ -53,7 +48,7 @@ class Ordinal(Step):
         return Table.of(((self._after(column), self._cells(column, cells)) for column, cells in parts), len(table))
 
     def _changes(self, column: Column) -> bool:
-        return column.kind in CHANGED_KINDS[self.columns]
+        return column.kind == "ordinal" or (column.coded and self.columns is not None)
 
     def _after(self, column: Column) -> Column:
         return Column(column.name, missing=column.missing) if self._changes(column) else column
@@ -62,7 +57,7 @@ class Ordinal(Step):
         # The last entry is for the code -1.
         return np.append(_places(column), np.nan)[cells] if self._changes(column) else cells
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The number of each level."""
         rows = tuple(
             (column.name, level, place)
@@ -70,7 +65,7 @@ class Ordinal(Step):
             if self._changes(column)
             for level, place in zip(column.levels, _places(column).tolist(), strict=True)
         )
-        return (Section("Levels as numbers", ("column", "level", "number"), rows),) if rows else ()
+        return (findings.Table("Levels as numbers", ("column", "level", "number"), rows),) if rows else ()
 
 
 def _places(column: Column) -> Array:

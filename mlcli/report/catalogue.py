@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from mlcli.core.params import Parameter, parameters
+from mlcli.core.params import Parameter, build, parameters
 from mlcli.core.registry import Entry
-from mlcli.report.document import Block, Cell, Content, Document, Grid, Heading, Sentence, grid, notes
+from mlcli.report.document import Block, Cell, Content, Document, Heading, Sentence, grid, notes
 from mlcli.tasks.table import kinds_from_bases, kinds_of
 
 TAKEN = {
@@ -19,21 +19,24 @@ TAKEN = {
     "weights": "row weights",
     "unlabelled": "rows without a class",
 }
+STEPS_FAMILY = "steps"
 
 
-def listing(entries: Iterable[Entry]) -> Document:
-    """Every method by family, with the kinds of task it can do."""
+def listing(entries: Iterable[Entry], steps: Iterable[Entry]) -> Document:
+    """Every method by family, with the kinds of task it can do, and every step."""
     by_family = sorted(entries, key=lambda entry: entry.family)
     families = [
         block
         for family, members in groupby(by_family, key=lambda entry: entry.family)
-        for block in (Heading(family.replace("_", " ") or "plugins"), _family(members))
+        for block in (Heading(family.replace("_", " ") or "plugins"), grid(["", "", ""], map(_row, members)))
     ]
+    families += [Heading(STEPS_FAMILY), grid(["", "", ""], map(_row, steps))]
     return (*families, notes("mlcli models ID shows the parameters of one, with its formula and its source"))
 
 
-def _family(entries: Iterable[Entry]) -> Grid:
-    return grid(["", "", ""], [_row(entry) for entry in entries])
+def _family_of(entry: Entry) -> str:
+    """The folder of a method; steps are one family."""
+    return STEPS_FAMILY if entry.noun == "step" else entry.family.replace("_", " ")
 
 
 def _row(entry: Entry) -> list[Content]:
@@ -54,7 +57,7 @@ def as_json(entry: Entry) -> dict[str, Any]:
     return {
         "id": entry.name,
         "summary": summary_of(entry),
-        "family": entry.family,
+        "family": STEPS_FAMILY if entry.noun == "step" else entry.family,
         "kinds": [kind.name for kind in kinds_from_bases(entry.bases)],
         "from": entry.distribution,
     }
@@ -82,8 +85,8 @@ def page_of(entry: Entry) -> Document:
     first, rest = _docstring(cls)
     facts = {
         "kind of task": ", ".join(kind.name for kind in kinds_of(cls)),
-        "family": entry.family.replace("_", " "),
-        "accepts": _accepts(cls().accepts),
+        "family": _family_of(entry),
+        "accepts": _accepts(build(cls, {}).accepts),
         "stages": getattr(cls, "stage_name", ""),
         "reference": getattr(cls, "reference", ""),
         "from": entry.distribution,

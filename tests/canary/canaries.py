@@ -104,7 +104,7 @@ def _of_model(cls: Any) -> Iterator[tuple[str, Any]]:
             accepts = build(cls, params).accepts
             rows = _weighted(rows_of(kind.name)) if weighted else rows_of(kind.name)
             train, test = _parts(_scaled(_accepted(rows, accepts)), kind, unlabelled=accepts.unlabelled)
-            learned = Learner("canary", ModelSpec(cls.id, params), (), seed=1).learned(train, 0)
+            learned = Learner("canary", ModelSpec(cls.id, params), (), seed=1).fitted(train, 0)
             yield f"{kind.name}{said}", _plain(ask(learned, test))
 
 
@@ -114,9 +114,8 @@ def _of_step(cls: Any) -> Iterator[tuple[str, Any]]:
         for said, chosen, weighted in _configurations(cls):
             step = build(cls, chosen)
             rows = _accepted(_weighted(whole) if weighted else whole, step.accepts)
-            step.columns_ = rows.table.columns
-            step.fit(rows, np.random.default_rng(1))
-            changed = step.transform(rows.table)
+            step.learn(rows, np.random.default_rng(1))
+            changed = step.apply(rows.table)
             names = [[column.name, column.levels] for column in changed.columns]
             yield f"{name}{said}", [names, _rounded(changed.numbers), _rounded(changed.codes)]
 

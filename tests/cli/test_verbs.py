@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mlcli.cli._verbs import VERBS, summary_of
-from mlcli.core.registry import MODELS
+from mlcli.core.registry import MODELS, STEPS
 from tests.cli.shell import document, in_shell, typed
 
 SPEC = """\
@@ -46,11 +46,19 @@ def test_the_version_is_that_of_the_package() -> None:
 
 def test_all_methods_are_listed_with_their_kinds() -> None:
     text = typed("models").stdout
-    for name in MODELS.names():
+    for name in (*MODELS.names(), *STEPS.names()):
         assert f"\n{name} " in text
+    assert {one["id"] for one in document(typed("models", "--json"))["steps"]} == set(STEPS.names())
     listed = document(typed("models", "--json"))["models"]
     assert {one["id"] for one in listed} == set(MODELS.names())
     assert next(one for one in listed if one["id"] == "knn")["kinds"] == ["classification", "regression"]
+
+
+def test_a_step_has_a_page_too_behind_that_of_its_namesake() -> None:
+    assert "columns " in typed("models", "standardise").stdout
+    pages = document(typed("models", "pca", "--json"))["models"]
+    assert [one["family"] for one in pages] == ["projection", "steps"]
+    assert "did you mean 'standardise'" in typed("models", "standardize").stderr
 
 
 def test_the_page_of_a_method_shows_its_declaration() -> None:

@@ -69,7 +69,7 @@ def test_numbers_are_not_scaled_when_the_user_listed_steps() -> None:
         ([Standardise(), Impute()], [NUMBER_WITH_GAPS], ["standardise", "impute"]),
         ([OneHot()], [COLOUR, SIZE], ["one-hot"]),
         ([OneHot()], [NUMBER_WITH_GAPS, COLOUR], ["impute", "one-hot"]),
-        ([Ordinal(columns="all")], [COLOUR, OLD, SIZE], ["ordinal"]),
+        ([Ordinal(columns=("*",))], [COLOUR, OLD, SIZE], ["ordinal"]),
         ([Ordinal()], [COLOUR, SIZE], ["ordinal", "one-hot"]),
         ([PrincipalComponents()], [NUMBER, OLD], ["one-hot", "pca"]),
         ([PrincipalComponents()], [NUMBER_WITH_GAPS, SIZE], ["impute", "ordinal", "pca"]),

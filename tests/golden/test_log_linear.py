@@ -18,7 +18,7 @@ from tests.golden.shipped import standardised, weighted
 
 def nominal(name: str) -> Any:
     dataset = load(name)
-    return kind_named("classification").container.from_table(dataset.table, dataset.schema)
+    return kind_named("classification").rows.from_table(dataset.table, dataset.schema)
 
 
 @pytest.mark.parametrize("dataset", ["iris", "wine", "wdbc"])

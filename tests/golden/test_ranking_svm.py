@@ -28,7 +28,7 @@ LOSSES = ("hinge", "squared-hinge")
 def travel() -> Any:
     """The trips of travelmode, in standardised numbers; each mode is a column of zeros and ones."""
     dataset = load("travelmode")
-    data = kind_named("ranking").container.from_table(dataset.table, dataset.schema)
+    data = kind_named("ranking").rows.from_table(dataset.table, dataset.schema)
     X = np.column_stack([data.table.numbers, np.eye(4)[data.table.codes[:, 0]]])
     return with_numbers(data, (X - X.mean(axis=0)) / X.std(axis=0))
 

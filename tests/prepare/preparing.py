@@ -12,14 +12,13 @@ from tests.rows import valued
 
 def fitted(step: Any, table: Table, weight: Any = None) -> Any:
     """The step after learning from a table, as a pipeline does it."""
-    step.columns_ = table.columns
-    step.fit(valued(table, [0.0] * len(table), weight), np.random.default_rng(1))
+    step.learn(valued(table, [0.0] * len(table), weight), np.random.default_rng(1))
     return step
 
 
 def prepared(step: Any, table: Table, weight: Any = None) -> Table:
     """The training table as the step leaves it."""
-    changed: Table = fitted(step, table, weight).transform(table)
+    changed: Table = fitted(step, table, weight).apply(table)
     return changed
 
 

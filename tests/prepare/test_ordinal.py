@@ -33,7 +33,7 @@ def test_all_turns_the_others_into_the_codes_of_scikit_learn() -> None:
     levels = [list(column.levels) for column in table.columns]
     cells = [[column[code] for column, code in zip(levels, row, strict=True)] for row in table.codes]
     theirs = OrdinalEncoder(categories=levels).fit_transform(cells)
-    assert np.array_equal(prepared(Ordinal(columns="all"), table).numbers, theirs)
+    assert np.array_equal(prepared(Ordinal(columns=("*",)), table).numbers, theirs)
 
 
 def test_an_empty_cell_stays_empty() -> None:

@@ -44,9 +44,9 @@ class Solver:
         """Why it cannot minimise such an objective, and which solvers can; empty when it can."""
         if self.needs(loss) and (self.takes_corners or not corners):
             return ""
-        lacking = self.needed if not self.needs(loss) else "a penalty without corners (l1 = 0)"
+        missing = self.needed if not self.needs(loss) else "a penalty without corners (l1 = 0)"
         able = [other for other, one in SOLVERS.items() if one.needs(loss) and (one.takes_corners or not corners)]
-        return f"the solver {name} needs {lacking}; {' or '.join(able)} would do"
+        return f"the solver {name} needs {missing}; {' or '.join(able)} would do"
 
 
 def _fitting(objective: LinearObjective, start: Array, tolerance: float, max_iterations: int) -> Minimum:

@@ -8,14 +8,17 @@ from pathlib import Path
 
 from mlcli.core.errors import ExperimentError, ModelFileError, UsageError
 from mlcli.core.insertion import missing_steps
+from mlcli.core.nested import can_do
 from mlcli.core.params import build, settings
-from mlcli.core.registry import MODELS, STEPS
+from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.core.seeds import MAX_SEED
 from mlcli.experiment.spec.cells import AS_SAVED, Cell, Experiment, ModelSpec, ProtocolSpec, Stages, StepSpec
-from mlcli.experiment.spec.checks import check_metrics, why_skipped
-from mlcli.experiment.spec.datasets import PlannedDataset, planned_datasets, protocol_for
+from mlcli.experiment.spec.datasets import PlannedDataset, check_metrics, planned_datasets, protocol_for
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
-from mlcli.experiment.spec.written import Faults
+from mlcli.experiment.spec.written import Faults, placed
+from mlcli.tasks.table import Kind, kind_named, kinds_of
+
+ASKING_LEARNED_ROWS = "whole, and {use: bootstrap-whole, asked: drawn}, ask about those"
 
 
 def plan(experiment: Experiment, *, base: Path | None = None) -> list[Cell]:
@@ -67,7 +70,9 @@ def _resolved(model: ModelSpec) -> ModelSpec:
     """The model and its own steps with every parameter."""
     if model.saved is not None:
         return _as_saved(model, model.saved)
-    steps = None if model.steps is None else tuple(_resolved_step(step) for step in model.steps)
+    steps = model.steps
+    if steps is not None:
+        steps = tuple(replace(step, params=settings(build(STEPS.load(step.use), step.params))) for step in steps)
     return replace(model, params=settings(build(MODELS.load(model.use), model.params)), steps=steps)
 
 
@@ -80,10 +85,6 @@ def _as_saved(model: ModelSpec, path: Path) -> ModelSpec:
     return replace(model, use=pipeline.model.id, params=settings(pipeline.model), steps=steps)
 
 
-def _resolved_step(step: StepSpec) -> StepSpec:
-    return replace(step, params=settings(build(STEPS.load(step.use), step.params)))
-
-
 def _cells(
     experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec] | None
 ) -> Iterator[Cell]:
@@ -91,7 +92,7 @@ def _cells(
     if models is None:
         models = [_resolved(ModelSpec(use)) for use in planned.kind.panel]
     for model in _labelled(planned, _baselines_first(planned, models)):
-        skipped = why_skipped(planned, model, protocol)
+        skipped = _why_skipped(planned, model, protocol)
         as_it_is = skipped or model.saved is not None
         learned = 0 if skipped or model.saved is None else _learned_rows(planned, model.saved)
         yield Cell(
@@ -126,6 +127,34 @@ def _baselines_first(planned: PlannedDataset, models: Sequence[ModelSpec]) -> li
     return [*first, *(model for model in models if model not in first)]
 
 
+def _why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSpec) -> str:
+    """Why a model cannot be run on a dataset at all, or nothing: it is shown as skipped, and the others go on."""
+    kinds = _kinds_of(model)
+    if planned.kind not in kinds:
+        does = " and ".join(kind.name for kind in kinds)
+        return f"{model.name} does {does}; {planned.name} is {planned.kind.name}"
+    cls = MODELS.load(model.use)
+    splitter = build(PROTOCOLS.load(protocol.use), protocol.params)
+    if getattr(cls, "transductive", False) and not splitter.asks_only_learned_rows():
+        why = f"{model.use} can only place the rows that it was fitted on, and {protocol.use} asks about others"
+        return f"{why}; {ASKING_LEARNED_ROWS}"
+    weight = planned.dataset.schema.the("weight")
+    if weight is not None and not build(cls, model.params).accepts.weights:
+        return f"{model.use} takes every row alike; {planned.name} has row weights in '{weight.name}'"
+    return ""
+
+
+def _kinds_of(model: ModelSpec) -> tuple[Kind, ...]:
+    """The kinds of task that a configured model can do; a saved one does what it was trained for."""
+    if model.saved is None:
+        cls = MODELS.load(model.use)
+        configured = build(cls, model.params)
+        return tuple(kind for kind in kinds_of(cls) if can_do(configured, kind.base))
+    from mlcli.experiment.saved.model_file import load_model
+
+    return (kind_named(load_model(model.saved).kind),)
+
+
 def _learned_rows(planned: PlannedDataset, path: Path) -> int:
     """How many rows of a dataset a saved model knows already; a dataset that does not fit it is refused."""
     from mlcli.experiment.saved.model_file import load_model
@@ -153,5 +182,8 @@ def _all_steps(planned: PlannedDataset, model: ModelSpec) -> tuple[StepSpec, ...
     """The steps before a model on a dataset: its own, and those that it needs."""
     given = None if model.steps is None else [build(STEPS.load(step.use), step.params) for step in model.steps]
     accepts = build(MODELS.load(model.use), model.params).accepts
-    steps = missing_steps(accepts, planned.kind.container.columns_of(planned.dataset.schema), given)
+    try:
+        steps = missing_steps(accepts, planned.kind.rows.columns_of(planned.dataset.schema), given)
+    except UsageError as error:
+        raise UsageError(*placed(error.problems, model.where)) from None
     return tuple(StepSpec(step.id, settings(step)) for step in steps)

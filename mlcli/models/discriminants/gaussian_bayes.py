@@ -32,8 +32,8 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.covariances import FORMS, Form
-from mlcli.engines.posteriors import log_priors, posterior, refuse_other_number, wrong_sum
+from mlcli.engines.covariances import COVARIANCE_TYPES, CovarianceType
+from mlcli.engines.posteriors import log_priors, posterior, prior_conflicts, refuse_misfitting_priors
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 
@@ -42,7 +42,7 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 class GaussianBayes(Classifier):
     """Normal classes of a form that is chosen."""
 
-    covariance: str = param("diagonal", "what the covariance of a class may look like", choices=FORMS)
+    covariance: str = param("diagonal", "what the covariance of a class may look like", choices=COVARIANCE_TYPES)
     priors: tuple[float, ...] | None = param(
         None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
     )
@@ -65,16 +65,16 @@ class GaussianBayes(Classifier):
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1."""
-        return wrong_sum(self.priors)
+        return prior_conflicts(self.priors)
 
     @property
-    def _form(self) -> Form:
-        return FORMS[self.covariance]
+    def _form(self) -> CovarianceType:
+        return COVARIANCE_TYPES[self.covariance]
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance of each class."""
         data = data.counted()
-        refuse_other_number(self.id, self.priors, data)
+        refuse_misfitting_priors(self.id, self.priors, data)
         X, weights, totals = data.table.numbers, data.weights, data.class_totals
         self.centre_ = weights @ X / weights.sum()
         away = X - self.centre_
