@@ -84,7 +84,7 @@ class LinearObjective:
 
     def curvature(self, here: Point) -> Array:
         """Σ over rows of what their scores bend by, times the products of their columns."""
-        by_row = np.einsum("aj,abn,bk->jkn", self.mixing, self.loss.curvature(here.scores), self.mixing)
+        by_row = self.mixing.T @ np.tensordot(self.mixing.T, self.loss.curvature(here.scores), axes=1)
         ones = np.full((len(self.X), 1), float(self.intercept))
         made = weighted_gram(by_row, np.hstack([self.X, ones]))
         made[np.diag_indices_from(made)] += np.tile(self.penalty.l2, len(here.w))

@@ -71,8 +71,7 @@ class CrossEntropy(Loss):
 
     def at(self, scores: Array) -> tuple[float, Array]:
         """Written relative to the largest score, which cannot overflow."""
-        highest = scores.max(axis=0, initial=0.0)
-        shares, total = self._shares(scores, highest)
+        shares, total, highest = self._shares(scores)
         value = self.weights @ (highest + np.log(total)) - np.vdot(self.truth * self.weights, scores)
         shares -= self.truth
         shares *= self.weights
@@ -85,7 +84,7 @@ class CrossEntropy(Loss):
 
     def curvature(self, scores: Array) -> Array:
         """diag(p) − p pᵀ of the shares p of each row."""
-        shares, _ = self._shares(scores, scores.max(axis=0, initial=0.0))
+        shares, _, _ = self._shares(scores)
         weighted = shares * self.weights
         curved = -weighted[:, None] * shares
         outputs = np.arange(len(shares))
@@ -99,12 +98,17 @@ class CrossEntropy(Loss):
                 np.log(self.truth @ self.weights) - np.log((1 - self.truth.sum(axis=0)) @ self.weights)
             )
 
-    def _shares(self, scores: Array, highest: Array) -> tuple[Array, Array]:
+    def _shares(self, scores: Array) -> tuple[Array, Array, Array]:
+        """The shares of the classes but the first, what they were divided by, and the largest score."""
+        highest = scores.max(axis=0, initial=0.0)
+        if len(scores) == 1:
+            small = np.exp(-np.abs(scores[0]))
+            total = 1 + small
+            return (np.where(scores[0] > 0, 1.0, small) / total)[None], total, highest
         shares = np.exp(scores - highest)
-        total = np.exp(-highest)
-        total += shares[0] if len(shares) == 1 else shares.sum(axis=0)
+        total = np.exp(-highest) + shares.sum(axis=0)
         shares /= total
-        return shares, total
+        return shares, total, highest
 
 
 class Squared(Loss):

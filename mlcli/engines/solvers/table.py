@@ -18,7 +18,7 @@ from mlcli.engines.solvers.stochastic import stochastic_gradient_descent
 
 Minimise = Callable[[LinearObjective, Array, float, int], Minimum]
 """From an objective, a start, the gradient at which to stop, and the most steps."""
-CHEAP = 5e6
+CHEAP = 3e5
 """Rows × coefficients² up to which Newton's steps take no longer than the more steps of others."""
 MOST_FOR_NEWTON = 1000
 """A curvature of more coefficients is never formed where there is a choice."""
