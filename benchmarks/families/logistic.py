@@ -1,7 +1,7 @@
 """Logistic regression beside scikit-learn's, both until no entry of the gradient per row is above 1e-6.
 
-Softmax, an l2 of 1 and no standard errors on both sides; scikit-learn by its two fastest solvers. On `segment`, whose columns are not
-scaled, lbfgs has not arrived after 1,000 steps.
+Softmax, an l2 of 1 and no standard errors on both sides; scikit-learn by its two fastest solvers. On `segment`,
+whose columns are not scaled, lbfgs has not arrived after 1,000 steps.
 """
 
 from benchmarks.pair import Pair

@@ -111,11 +111,9 @@ class LogisticRegression(Classifier):
 
     def conflicts(self) -> list[str]:
         """A solver that lacks what it needs."""
-        said = SOLVERS[self.solver].mismatch(self.solver, CrossEntropy, self.l1 > 0)
-        needs_bound = self.link != "logistic" and not SOLVERS[self.solver].needs(LinkLoss)
-        return (
-            [said] if said else [f"the solver {self.solver} takes the link logistic only"] if needs_bound else []
-        )
+        loss = CrossEntropy if self.link == "logistic" else LinkLoss
+        said = SOLVERS[self.solver].mismatch(self.solver, loss, self.l1 > 0)
+        return [said] if said else []
 
     @property
     def _link(self) -> Link:
