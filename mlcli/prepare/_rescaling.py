@@ -31,8 +31,8 @@ def refuse_misfits(columns: Sequence[Column], *learned: Array) -> None:
         raise ValueError("scales that do not fit the columns")
 
 
-def scale_section(title: str, names: tuple[str, str], columns: Sequence[Column], *learned: Array) -> Explanation:
-    """Two numbers for each numeric column."""
+def scale_section(title: str, names: tuple[str, ...], columns: Sequence[Column], *learned: Array) -> Explanation:
+    """A few numbers for each numeric column."""
     numeric = (column.name for column in columns if not column.coded)
     rows = tuple(zip(numeric, *(array.tolist() for array in learned), strict=True))
     return (Section(title, ("column", *names), rows),) if rows else ()

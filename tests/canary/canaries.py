@@ -114,10 +114,13 @@ def _of_step(cls: Any) -> Iterator[tuple[str, Any]]:
         for said, chosen, weighted in _configurations(cls):
             step = build(cls, chosen)
             rows = _accepted(_weighted(whole) if weighted else whole, step.accepts)
-            step.learn(rows, np.random.default_rng(1))
-            changed = step.apply(rows.table)
+            rng = np.random.default_rng(1)
+            step.learn(rows, rng)
+            learned = step.training_rows(rows.transformed(step.apply), rng)
+            changed = learned.table
             names = [[column.name, column.levels] for column in changed.columns]
-            yield f"{name}{said}", [names, _rounded(changed.numbers), _rounded(changed.codes)]
+            counts = [_rounded(learned.weights)] if step.changes_rows else []
+            yield f"{name}{said}", [names, _rounded(changed.numbers), _rounded(changed.codes), *counts]
 
 
 def _configurations(cls: Any) -> Iterator[tuple[str, dict[str, Any], bool]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
 from mlcli.core.nested import can_do
 from mlcli.core.params import build
-from mlcli.core.registry import MODELS, PROTOCOLS
+from mlcli.core.pipeline import WITHOUT_WEIGHTS
+from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.experiment.spec.cells import Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset
 from mlcli.experiment.spec.written import Faults
@@ -31,6 +33,12 @@ def why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSpe
     if getattr(cls, "transductive", False) and not splitter.asks_only_learned_rows():
         why = f"{model.use} can only place the rows that it was fitted on, and {protocol.use} asks about others"
         return f"{why}; {FITTED}"
+    for one in model.steps or ():
+        step: Any = STEPS.load(one.use)
+        if step.kinds and planned.kind.name not in step.kinds:
+            return f"{step.id} learns from {' or '.join(step.kinds)}; {planned.name} is {planned.kind.name}"
+        if step.gives_weights and not build(cls, model.params).accepts.weights:
+            return f"{step.id} weighs rows, and {model.use} takes every row alike; {WITHOUT_WEIGHTS}"
     weight = planned.dataset.schema.the("weight")
     if weight is not None and not build(cls, model.params).accepts.weights:
         return f"{model.use} takes every row alike; {planned.name} has row weights in '{weight.name}'"
