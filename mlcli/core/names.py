@@ -4,27 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from mlcli.core.aliases import other_names, without_ending
+
+SHORT = 2
+"""Names of so few letters are never near to another one."""
+MOST = 3
+"""So many names are suggested where they are equally near."""
+
 
 def nearest(name: str, valid: Iterable[str]) -> str | None:
-    """The valid name closest to ``name``, if one is close enough to be meant."""
-    from difflib import get_close_matches
+    """The valid name that is meant, if there is one."""
+    return next(iter(meant(name, valid)), None)
 
-    by_lower = {candidate.lower().replace("_", "-"): candidate for candidate in valid}
-    wanted = name.lower().replace("_", "-").replace(" ", "-")
-    matches = get_close_matches(wanted, by_lower, n=1, cutoff=0.6)
-    if matches:
-        return by_lower[matches[0]]
-    starting = [candidate for lower, candidate in by_lower.items() if wanted and lower.startswith(wanted)]
-    return starting[0] if len(starting) == 1 else None
+
+def meant(name: str, valid: Iterable[str]) -> list[str]:
+    """The valid names that may be meant: what another program calls so, or those with the fewest other letters."""
+    known = {_plain(candidate): candidate for candidate in valid}
+    wanted = _plain(name)
+    others = [
+        other for other in map(_plain, (wanted, *other_names(name), without_ending(wanted))) if other in known
+    ]
+    starting = [plain for plain in known if wanted and plain.startswith(wanted)]
+    if others or len(starting) == 1:
+        return [known[(others or starting)[0]]]
+    wrong = {plain: _wrong_letters(wanted, plain) for plain in known}
+    close = [plain for plain, letters in wrong.items() if letters <= _most_wrong(wanted, plain)]
+    best = sorted((wrong[plain], -_common_start(wanted, plain), plain) for plain in close)
+    return [known[plain] for letters, _, plain in best[:MOST] if letters == best[0][0]]
 
 
 def did_you_mean(name: str, valid: Iterable[str], what: str = "valid names") -> str:
-    """Advice for an unknown name: the nearest one, or the list of all."""
+    """Advice for an unknown name: the nearest ones, or the list of all."""
     names = sorted(valid)
-    close = nearest(name, names)
-    if close is not None:
-        return f"did you mean '{close}'?"
+    close = meant(name, names)
+    if close:
+        return "did you mean " + " or ".join(f"'{one}'" for one in close) + "?"
     return f"{what}: {', '.join(names)}" if names else f"there are no {what}"
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter not in "-_ ")
+
+
+def _most_wrong(wanted: str, plain: str) -> int:
+    """How many letters may be wrong: two, in long names about a third of all, in the shortest none."""
+    length = min(len(wanted), len(plain))
+    return 0 if length <= SHORT else 1 if length == SHORT + 1 else max(2, (length + 2) // 3)
+
+
+def _wrong_letters(first: str, second: str) -> int:
+    """How many letters must be left out, added, changed, or swapped with the next (Damerau 1964)."""
+    lines = [list(range(len(second) + 1))]
+    for i, letter in enumerate(first, start=1):
+        line, last = [i], lines[-1]
+        for j, other in enumerate(second, start=1):
+            cost = min(last[j] + 1, line[-1] + 1, last[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == second[j - 2] and first[i - 2] == other:
+                cost = min(cost, lines[-2][j - 2] + 1)
+            line.append(cost)
+        lines.append(line)
+    return lines[-1][-1]
+
+
+def _common_start(first: str, second: str) -> int:
+    pairs = zip(first, second, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:

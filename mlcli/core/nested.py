@@ -21,8 +21,8 @@ from mlcli.core.registry import MODELS
 
 
 def model_param(default: Any, help: str, *, of: Sequence[type[Model]]) -> Any:
-    """Declare a parameter that is a model of one of some bases."""
-    return _field(ModelParameter("", (), default, help, of=tuple(of)))
+    """Declare a parameter that is a model of one of some bases; without a default it may be left out."""
+    return _field(ModelParameter("", (), default, help, optional=default is None, of=tuple(of)))
 
 
 def models_param(default: Sequence[Any], help: str, *, of: Sequence[type[Model]]) -> Any:
@@ -45,6 +45,12 @@ class ModelParameter(Parameter):
 
     def problems(self, whose: str, value: Any, inside: Inside, place: Place) -> Iterator[Problem]:
         """Everything that is wrong with nested models as they are written."""
+        if value is None and self.optional:
+            for path in inside:
+                yield Problem(
+                    f"{whose}: {self.name} names no model that '{path}' is of", place(f"{self.name}.{path}")
+                )
+            return
         if self.many and not isinstance(value, list | tuple):
             yield Problem(f"{whose}: {self.name} takes a list, was given {value!r}", place(self.name), self.help)
             return
@@ -68,6 +74,8 @@ class ModelParameter(Parameter):
 
     def _entries(self, value: Any, inside: Inside, place: Place = nowhere) -> list[Configuration]:
         """Each nested model as it is written; a path into a list begins with the id of one of its models."""
+        if value is None:
+            return [] if self.optional else [Configuration(MODELS, value, inside, partial(place, self.name))]
         if not self.many:
             at = _below(place, f"{self.name}.")
             return [Configuration(MODELS, value, inside, partial(place, self.name), at)]
@@ -80,17 +88,19 @@ class ModelParameter(Parameter):
         return entries
 
     def converted(self, value: Any, inside: Inside) -> Any:
-        """The configured model, or a tuple of them."""
+        """The configured model, or a tuple of them; nothing where it is left out."""
         models = tuple(entry.built() for entry in self._entries(value, inside))
-        return models if self.many else models[0]
+        return models if self.many else next(iter(models), None)
 
     def plain(self, value: Any) -> Any:
         """Each model by its id, with all parameters, and steps where some were named."""
         described = tuple(described_as(model) for model in self.models(value))
-        return described if self.many else described[0]
+        return described if self.many else next(iter(described), None)
 
     def models(self, value: Any) -> tuple[Any, ...]:
         """The nested models."""
+        if value is None:
+            return ()
         return tuple(value) if self.many else (value,)
 
     def within(self, value: Any, inside: Inside, path: str) -> Parameter | None:
@@ -103,27 +113,36 @@ class ModelParameter(Parameter):
 
     def from_text(self, text: str) -> Any:
         """Ids, or mappings and lists in YAML."""
+        if self.optional and text.lower() in ("none", "null", ""):
+            return None
         if text.startswith(("{", "[")):
             return yaml_from_text(text, self.name)
         return [part.strip() for part in text.split(",")] if self.many else text
 
     def illegal_values(self) -> list[Any]:
         """What names no model, names one of another kind, or sets what it has not."""
-        some = self.default[0] if self.many else self.default
-        other = next(name for name in MODELS.names() if not issubclass(MODELS.load(name), self.of))
-        wrong: list[Any] = [None, 1, "no such model", other, {"params": {}}, {"use": some, "steps": "x"}]
+        fit = {name: issubclass(MODELS.load(name), self.of) for name in MODELS.names()}
+        some, other = (next(name for name, of in fit.items() if of is wanted) for wanted in (True, False))
+        wrong: list[Any] = [1, "no such model", other, {"params": {}}, {"use": some, "steps": "x"}]
+        wrong += [] if self.optional else [None]
         wrong.append({"use": some, "params": {"no_such_parameter": 1}})
         return [some, [], *([value] for value in wrong)] if self.many else wrong
 
     def words(self) -> str:
         """What the models have to be, such as "a classifier or regressor"."""
-        return f"models, each a {_either(self.of)}" if self.many else f"a {_either(self.of)}"
+        one = f"a {_either(self.of)}"
+        return f"models, each {one}" if self.many else f"{one} or none" if self.optional else one
 
     def schema(self) -> dict[str, Any]:
         """References to the JSON Schemas of models of these bases."""
-        one: dict[str, Any] = {"anyOf": [{"$ref": f"#/$defs/{noun_of(base)}"} for base in self.of]}
+        one: dict[str, Any] = {"anyOf": self._references()}
         whole: dict[str, Any] = {"type": "array", "minItems": 1, "items": one} if self.many else one
+        if self.optional:
+            whole = {"anyOf": [*self._references(), {"type": "null"}]}
         return {**whole, "description": self.help, "default": self.default}
+
+    def _references(self) -> list[dict[str, Any]]:
+        return [{"$ref": f"#/$defs/{noun_of(base)}"} for base in self.of]
 
 
 def can_do(model: Model, base: type[Model]) -> bool:

@@ -50,20 +50,31 @@ def votes(member: Model, table: Table, base: Any) -> Array:
     return np.asarray(np.eye(shares.shape[1])[final.decide(shares)])
 
 
-def mean_of(members: Sequence[Model], table: Table, base: Any, says: Says = outputs) -> Array:
-    """The mean of what members say."""
-    return np.asarray(sum(says(member, table, base) for member in members) / len(members))
+def mean_of(
+    members: Sequence[Model], table: Table, base: Any, says: Says = outputs, weights: Array | None = None
+) -> Array:
+    """The mean of what members say, each with its weight."""
+    if weights is None:
+        return np.asarray(sum(says(member, table, base) for member in members) / len(members))
+    total = sum(weight * says(member, table, base) for member, weight in zip(members, weights, strict=True))
+    return np.asarray(total / weights.sum())
 
 
 def means_after(
-    members: Sequence[Model], at: Sequence[int], table: Table, base: Any, says: Says = outputs
+    members: Sequence[Model],
+    at: Sequence[int],
+    table: Table,
+    base: Any,
+    says: Says = outputs,
+    weights: Array | None = None,
 ) -> Iterator[Array]:
-    """The mean of what the first members say, after each of some numbers of them."""
+    """The weighted mean of what the first members say, after each of some numbers of them."""
+    counts = np.ones(len(members)) if weights is None else weights
     total = np.zeros(1)
     for count, member in enumerate(members[: max(at, default=0)], start=1):
-        total = total + says(member, table, base)
+        total = total + counts[count - 1] * says(member, table, base)
         if count in at:
-            yield total / count
+            yield total / counts[:count].sum()
 
 
 @dataclass(frozen=True, eq=False)

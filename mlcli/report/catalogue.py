@@ -131,6 +131,10 @@ def _takes(parameter: Parameter) -> str:
 
 def _default(value: object) -> str:
     """A default as YAML spells it."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {_default(one)}' for name, one in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_default, value))}]"
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 

@@ -24,6 +24,12 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("random-clusters[", "beats_chance"): "it is a baseline",
     ("gaussian[", "beats_chance"): "it is the baseline",
     ("mean-row[", "beats_chance"): "it is the baseline",
+    (
+        "adaboost[",
+        "label_names",
+    ): "of equally probable classes a round answers the first, which later rounds mind",
+    ("stacking[", "label_names"): "rows are dealt into folds in the order of their classes",
+    ("stacking[", "weights_count_as_repeats"): "rows are dealt into folds, whatever they weigh",
     ("random-clusters[", "training_order"): "it hashes scaled cells, whose last digits follow the order of sums",
     ("random-clusters[", "weights_count_as_repeats"): "it hashes scaled cells, whose last digits follow the sums",
 }

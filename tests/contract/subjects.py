@@ -24,11 +24,20 @@ FEWER = {"rounds": 20}
 """Where kernels are not compiled, a hundred rounds of boosting would take minutes in all."""
 FEW = {"bags": 4}
 """Promises are the same for a few models as for many."""
+QUICK: dict[str, dict[str, Any]] = {
+    "adaboost": {"rounds": 10},
+    "stacking": {"models": ["knn", "decision-tree"]},
+    "voting": {"models": ["knn", "decision-tree"]},
+}
+"""And the same for quick models inside as for slow ones."""
 
 ALSO: dict[str, tuple[tuple[tuple[str, Any], ...], ...]] = {
+    "adaboost": ((("base", "naive-bayes"),),),
     "bagging": ((("base", "knn"),), (("column_share", 0.5), ("row_share", 0.7))),
     "decision-tree": ((("bins", 8),),),
+    "output-codes": ((("base", "decision-tree"), ("length", 2)),),
     "self-training": ((("base", "logistic-regression"),),),
+    "voting": ((("validation", 0.3),),),
 }
 """Configurations that make a method another one, though no choice of a parameter says so."""
 
@@ -59,7 +68,7 @@ class Subject:
         declared = {parameter.name for parameter in parameters(cls)}
         wanted = FEW | FEWER if INTERPRETED else FEW
         fewer = {name: value for name, value in wanted.items() if name in declared}
-        return build(cls, fewer | dict(self.params))
+        return build(cls, fewer | QUICK.get(self.model, {}) | dict(self.params))
 
     def accepts(self) -> Any:
         """What the rows of this subject may hold."""

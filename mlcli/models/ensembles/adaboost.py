@@ -1,0 +1,173 @@
+"""AdaBoost: classifier after classifier, each taught mostly by the rows that those before it got wrong.
+
+Formula:
+    w = 1/n. A round fits h to the weighted rows, takes ε = Σ w [h(x) ≠ y] and α = ½ ln((1 − ε)/ε) + ½ ln(K −
+    1), and multiplies w by e^α where h is wrong and by e^−α where it is right, divided by Z so that they sum to
+    1. The answer is the class with the largest Σ α [h(x) = k]; its probability is its share of Σ α.
+
+Assumes:
+    A base that is a little better than chance on any weights, and few wrong labels: rows that cannot be learned
+    get ever more weight. Of two classes the training error is at most Π Z = Π 2 √(ε(1 − ε)).
+
+Cost:
+    ``rounds`` fits of the base one after another, and its answers to all training rows after each.
+
+Choices:
+    Decision 45: with ``multiclass: m1`` α has no term in K, and a round must be better than ε = ½; with
+    ``samme`` (Zhu et al. 2009) better than ε = 1 − 1/K. For two classes they are the same. A round that is not
+    better ends the fit without it; the first one is kept. At ε = 0, α is that of ε = 1e-10 and the fit ends.
+    ``by: resampling`` fits to n rows drawn by their weight, for a base that takes no weights; ε is of all rows
+    all the same.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.configuration import behind_steps
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.findings import Explanation
+from mlcli.core.model import Model
+from mlcli.core.nested import model_param
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.engines.bags import Bag, order_of_content
+from mlcli.engines.ensemble import fitted, mean_of, means_after, refuse_strangers, votes
+from mlcli.tasks.classification import Classifier, LabelledRows
+
+NO_ERROR = 1e-10
+"""What stands for an error of 0, whose logarithm is none."""
+
+
+@register("adaboost", reference="Freund & Schapire 1997; Zhu et al. 2009 (SAMME)")
+@dataclass(kw_only=True, eq=False)
+class AdaBoost(Classifier):
+    """Adaptive boosting."""
+
+    base: Model = model_param(
+        {"use": "decision-tree", "params": {"max_depth": 1}}, "the weak classifier", of=(Classifier,)
+    )
+    rounds: int = param(100, "how many classifiers at most", ge=1, tune=(20, 500))
+    multiclass: str = param(
+        "samme", "how good a round must be with more than two classes", choices=("samme", "m1")
+    )
+    by: str = param("weights", "how a round minds the weights of rows", choices=("weights", "resampling"))
+
+    stage_name: ClassVar[str] = "rounds"
+
+    models_: tuple[Model, ...] = learned()
+    alphas_: Array = learned()
+    errors_: Array = learned()
+    """The weighted error of each round."""
+    training_: Array = learned()
+    """The training error of the first rounds together."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """Anything: each classifier stands behind the steps that it needs."""
+        return Accepts(nominal=True, missing=True, weights=True)
+
+    def conflicts(self) -> list[str]:
+        """A base that cannot mind weights."""
+        if self.by == "weights" and not self.base.accepts.weights:
+            return [f"base: {self.base.name} takes no weights; by: resampling would work"]
+        return []
+
+    def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
+        """Round after round: fit, weigh the classifier, weigh the rows anew."""
+        data = data.counted()
+        data = data.take(order_of_content(data))
+        given = data.weights / data.weights.sum()
+        weights, scores = given, np.zeros(data.outputs.shape)
+        base = behind_steps(self.base, self.columns_)
+        rounds: list[tuple[Model, float, float, float]] = []
+        for own in rng.spawn(self.rounds):
+            member = fitted(base, self._minding(data, weights, own), own)
+            said = votes(member, data.table, Classifier)
+            wrong = said[np.arange(len(data)), data.y] == 0
+            error = float(weights[wrong].sum())
+            if rounds and error >= self._chance:
+                break
+            alpha = self._alpha(error)
+            scores += alpha * said
+            rounds.append((member, alpha, error, float(given[self.decide(scores) != data.y].sum())))
+            if not NO_ERROR < error < self._chance:
+                break
+            weights = weights * np.where(wrong, np.exp(alpha), np.exp(-alpha))
+            weights /= weights.sum()
+        members, *numbers = zip(*rounds, strict=True)
+        self.models_ = members
+        self.alphas_, self.errors_, self.training_ = map(np.array, numbers)
+        if self.errors_[0] >= self._chance and len(self.classes_) > 1:
+            text = f"{self.base.name} is not better than chance on the training rows, so that adaboost is it alone"
+            warnings.warn(text, MlcliWarning, stacklevel=2)
+
+    def _minding(self, data: LabelledRows, weights: Array, rng: np.random.Generator) -> LabelledRows:
+        """The rows as a round learns from them."""
+        if self.by == "weights":
+            return replace(data, weight=weights * len(data))
+        draws = round(data.weights.sum() / Bag.of(data.weights).unit)
+        return replace(data.take(np.sort(rng.choice(len(data), draws, p=weights))), weight=None)
+
+    @property
+    def _classes(self) -> int:
+        """How many classes count for α."""
+        return max(2, int((self.class_totals_ > 0).sum())) if self.multiclass == "samme" else 2
+
+    @property
+    def _chance(self) -> float:
+        """The error that a round must stay below."""
+        return 1 - 1 / self._classes
+
+    def _alpha(self, error: float) -> float:
+        """What the vote of a round is worth; the first is kept though it is worth nothing."""
+        if error >= self._chance:
+            return 1.0
+        error = max(error, NO_ERROR)
+        return 0.5 * float(np.log((1 - error) / error) + np.log(self._classes - 1))
+
+    def predict_proba(self, table: Table) -> Array:
+        """The share of each class in the weighted votes."""
+        return mean_of(self.models_, table, Classifier, votes, self.alphas_)
+
+    def stages(self) -> int:
+        """A stage for each round."""
+        return len(self.models_)
+
+    def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
+        """The shares in the votes of the first rounds."""
+        yield from means_after(self.models_, at, table, Classifier, votes, self.alphas_)
+
+    def check_learned(self) -> None:
+        """A weight above 0 for each round, and members that are what was asked for."""
+        numbers = (self.alphas_, self.errors_, self.training_)
+        if not self.models_ or any(one.shape != (len(self.models_),) for one in numbers):
+            raise ValueError("there are not numbers for each round")
+        if not (np.isfinite(self.alphas_) & (self.alphas_ > 0)).all():
+            raise ValueError("votes that are worth nothing")
+        refuse_strangers(self.models_, behind_steps(self.base, self.columns_), self)
+
+    def explain(self) -> Explanation:
+        """Errors by round, with the bound where there is one, and how the fit ended."""
+        points = tuple(range(1, len(self.models_) + 1))
+        series = {"error of the round, weighted": self.errors_, "training error so far": self.training_}
+        if self._classes == 2 and self.errors_[0] < self._chance:
+            series["bound on it"] = np.cumprod(2 * np.sqrt(self.errors_ * (1 - self.errors_)))
+        lines = tuple((name, tuple(map(float, values))) for name, values in series.items())
+        rounds = findings.Lines("AdaBoost", (f"{self.base.final.id}, {len(points)} rounds: {self._ending()}",))
+        return rounds, findings.Curve("Error by round", "round", points, lines)
+
+    def _ending(self) -> str:
+        if self.errors_[-1] <= NO_ERROR:
+            return "the last one makes no error on its weights"
+        if len(self.models_) == self.rounds:
+            return "as many as were asked for"
+        return f"the next one was not better than chance ({self._chance:.3g})"

@@ -1,0 +1,149 @@
+"""Stacking: a model learns from what other models answer about rows that they have not learned from.
+
+Formula:
+    Deal the training rows into folds; f_m^(−v) is model m fitted to all folds but v. The row i of fold v
+    becomes z_i = (f_1^(−v)(x_i), ..., f_M^(−v)(x_i)), with the columns of x_i as well where ``keep_columns`` is
+    true. The ``meta`` model learns y from z. A new row is answered by meta(f_1(x), ..., f_M(x)), with every f_m
+    fitted to all training rows.
+
+Assumes:
+    Models that are right in different places, and enough rows to learn where. What models say after learning
+    from all rows is much like what they say after learning from all folds but one.
+
+Cost:
+    folds + 1 fits of each model, one of the meta model.
+
+Choices:
+    The meta model sees probabilities (of two classes that of the second, otherwise one for each class), or with
+    ``use: classes`` the class that each model decides on. Without ``meta`` it is logistic regression for
+    classes and ridge for numbers. Steps that a model needs learn inside each fold. Of fewer rows (or groups)
+    than folds each is a fold; of a single one the meta model sees answers about rows that were learned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.configuration import behind_steps
+from mlcli.core.findings import Explanation
+from mlcli.core.model import Model
+from mlcli.core.nested import model_param, models_param
+from mlcli.core.params import learned, param
+from mlcli.core.registry import MODELS, register
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Table
+from mlcli.engines.bags import order_of_content
+from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
+from mlcli.engines.inner_splits import inner_folds
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import SupervisedRows
+
+Part = tuple[Column, NDArray[np.generic]]
+OWN_META = {Classifier: "logistic-regression", Regressor: "ridge"}
+
+
+@register("stacking", reference="Wolpert 1992, Stacked generalization; Ting & Witten 1999 (probabilities)")
+@dataclass(kw_only=True, eq=False)
+class Stacking(Classifier, Regressor):
+    """Models, and a model that learns from their answers."""
+
+    models: tuple[Model, ...] = models_param(
+        ("knn", "random-forest", "newton-boosting"),
+        "the models whose answers are learned from",
+        of=(Classifier, Regressor),
+    )
+    meta: Model | None = model_param(
+        None,
+        "the model that learns from their answers; none: logistic-regression for classes, ridge for numbers",
+        of=(Classifier, Regressor),
+    )
+    folds: int = param(5, "into how many folds the training rows are dealt", ge=2)
+    use: str = param("probabilities", "what the meta model sees of classes", choices=("probabilities", "classes"))
+    keep_columns: bool = param(False, "whether the meta model sees the columns as well")
+
+    models_: tuple[Model, ...] = learned()
+    meta_: Any = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Anything: each model stands behind the steps that it needs."""
+        return Accepts(nominal=True, missing=True, weights=all(model.accepts.weights for model in self.nested()))
+
+    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Answer every row by models that have not seen it, learn from that, and fit the models again to all."""
+        data = data.counted()
+        data = data.take(order_of_content(data))
+        folds = inner_folds(data, self.folds, rng)
+        models = [behind_steps(model, self.columns_) for model in self.models]
+        own = rng.spawn(len(models))
+        self.models_ = tuple(fitted(model, data, one) for model, one in zip(models, own, strict=True))
+        said = [self._held_out(model, data, folds, one) for model, one in zip(models, own, strict=True)]
+        table = self._joined(said if folds.any() else self._said(data.table), data.table)
+        self.meta_ = fitted(behind_steps(self._meta(data), table.columns), data.with_table(table), rng)
+
+    def _meta(self, data: SupervisedRows) -> Model:
+        """The meta model that was asked for, or that of the kind of task."""
+        made: Model = self.meta or MODELS.load(OWN_META[data.base])()
+        return made
+
+    @staticmethod
+    def _held_out(model: Model, data: SupervisedRows, folds: NDArray[Any], rng: np.random.Generator) -> Array:
+        """What a model says of each row that it has not learned from."""
+        said = np.zeros(data.outputs.shape)
+        for fold, own in zip(np.unique(folds), rng.spawn(int(folds.max()) + 1), strict=True):
+            judged = np.flatnonzero(folds == fold)
+            if len(judged) < len(folds):
+                member = fitted(model, data.take(np.flatnonzero(folds != fold)), own)
+                said[judged] = outputs(member, data.table.take(judged), data.base)
+        return said
+
+    def _said(self, table: Table) -> list[Array]:
+        """What each model says of rows."""
+        base = Classifier if self.classes_ else Regressor
+        return [outputs(member, table, base) for member in self.models_]
+
+    def _joined(self, said: list[Array], table: Table) -> Table:
+        """The table of the meta model: answers, and the columns where they are kept."""
+        parts = [part for number, answers in enumerate(said) for part in self._columns(number, answers)]
+        return Table.of([*parts, *(table.parts() if self.keep_columns else ())], len(table))
+
+    def _columns(self, number: int, answers: Array) -> Iterator[Part]:
+        """What one model says, as columns."""
+        name = f"{number + 1} {self.models[number].final.id}"
+        if not self.classes_:
+            yield Column(name), answers[:, 0]
+        elif self.use == "classes":
+            member: Any = self.models_[number].final
+            yield Column(name, "nominal", self.classes_), member.decide(answers)
+        else:
+            for k in range(1 if len(self.classes_) == 2 else 0, len(self.classes_)):
+                yield Column(f"{name}: {self.classes_[k]}"), answers[:, k]
+
+    def predict_proba(self, table: Table) -> Array:
+        """What the meta model makes of the models' answers."""
+        return outputs(self.meta_, self._joined(self._said(table), table), Classifier)
+
+    def predict_values(self, table: Table) -> Array:
+        """What the meta model makes of the models' answers."""
+        return outputs(self.meta_, self._joined(self._said(table), table), Regressor)[:, 0]
+
+    def check_learned(self) -> None:
+        """The models that were asked for."""
+        if len(self.models_) != len(self.models):
+            raise ValueError("there are not as many models as were asked for")
+        for member, asked in zip(self.models_, self.models, strict=True):
+            refuse_strangers([member], behind_steps(asked, self.columns_), self)
+
+    def explain(self) -> Explanation:
+        """The models, then what the meta model has learned of their answers."""
+        names = ", ".join(model.final.id for model in self.models)
+        lines = (f"{self.meta_.final.id} learns from what {names} say of rows in {self.folds} folds",)
+        return findings.Lines("Stacking", lines), *self.meta_.explain()

@@ -1,0 +1,140 @@
+"""Voting: different models learn from the same rows and answer together, by their mean or by a majority.
+
+Formula:
+    Of numbers ŷ = Σ_m v_m f_m(x) / Σ_m v_m. Of classes P(k | x) = Σ_m v_m P_m(k | x) / Σ_m v_m, or with
+    ``combine: votes`` Σ_m v_m [f_m(x) = k] / Σ_m v_m. The v_m are 1, or ``weights``, or with ``validation``
+    learned: each model learns from a part of the training rows, and v_m is its accuracy on the others (of
+    numbers 1 / mean squared error).
+
+Assumes:
+    Models that are each better than chance and err on different rows. Of 25 independent voters that are wrong
+    with probability 0.35, the majority is wrong with Σ_{i>12} C(25, i) 0.35^i 0.65^(25−i) = 0.06; real voters
+    agree more.
+
+Cost:
+    A fit of each model, two where weights are learned.
+
+Choices:
+    After weights are learned every model learns again from all rows. The same method may stand in the list
+    several times, with other parameters or with steps that leave it other columns. Models that are all
+    worthless on the validation rows count the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.configuration import behind_steps
+from mlcli.core.findings import Explanation
+from mlcli.core.model import Model
+from mlcli.core.nested import models_param
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.engines.bags import order_of_content
+from mlcli.engines.ensemble import Says, fitted, mean_of, outputs, refuse_strangers, votes
+from mlcli.engines.inner_splits import inner_holdout
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import SupervisedRows
+
+COMBINED: dict[str, Says] = {"mean": outputs, "votes": votes}
+
+
+@register("voting", reference="Kittler et al. 1998, On combining classifiers")
+@dataclass(kw_only=True, eq=False)
+class Voting(Classifier, Regressor):
+    """Several models that answer together."""
+
+    models: tuple[Model, ...] = models_param(
+        ("knn", "random-forest", "newton-boosting"), "the models that answer together", of=(Classifier, Regressor)
+    )
+    combine: str = param("mean", "how answers about classes become one", choices=COMBINED)
+    weights: tuple[float, ...] | None = param(
+        None, "how much each model counts, in their order; none: all the same", ge=0
+    )
+    validation: float | None = param(
+        None, "the share of training rows on which weights are learned; none: they are not", gt=0, lt=1
+    )
+
+    models_: tuple[Model, ...] = learned()
+    weights_: Array = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Anything: each model stands behind the steps that it needs."""
+        return Accepts(nominal=True, missing=True, weights=all(model.accepts.weights for model in self.nested()))
+
+    def conflicts(self) -> list[str]:
+        """Weights that are given and learned, too few or too many of them, or none that counts."""
+        if self.weights is None:
+            return []
+        found = ["weights are given, so validation has nothing to learn"] if self.validation else []
+        if len(self.weights) != len(self.models):
+            found.append(f"there are {len(self.models)} models but {len(self.weights)} weights")
+        if not sum(self.weights) > 0:
+            found.append("one of the weights at least must be above 0")
+        return found
+
+    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Let every model learn from all rows, and weigh them."""
+        data = data.counted()
+        data = data.take(order_of_content(data))
+        self.weights_ = np.array(self.weights or [1.0] * len(self.models))
+        if self.validation is not None:
+            self.weights_ = self._learned_weights(data, self.validation, rng.spawn(1)[0])
+        self.models_ = self._fitted(data, rng)
+
+    def _fitted(self, data: SupervisedRows, rng: np.random.Generator) -> tuple[Model, ...]:
+        """Each model after learning from rows."""
+        own = rng.spawn(len(self.models))
+        return tuple(fitted(model, data, one) for model, one in zip(self._behind_steps(), own, strict=True))
+
+    def _behind_steps(self) -> list[Model]:
+        return [behind_steps(model, self.columns_) for model in self.models]
+
+    def _learned_weights(self, data: SupervisedRows, share: float, rng: np.random.Generator) -> Array:
+        """What each model is worth on rows that it has not learned from."""
+        held = inner_holdout(data, share, rng)
+        if not held.any():
+            return np.ones(len(self.models))
+        train, judged = data.take(np.flatnonzero(~held)), data.take(np.flatnonzero(held))
+        losses = [self._loss(member, judged) for member in self._fitted(train, rng)]
+        worth = 1 - np.array(losses) if self.classes_ else 1 / np.maximum(losses, np.finfo(float).tiny)
+        return worth if worth.sum() > 0 else np.ones(len(worth))
+
+    @staticmethod
+    def _loss(member: Model, judged: SupervisedRows) -> float:
+        base: Any = judged.base
+        losses = base.losses(member.final, judged, outputs(member, judged.table, base))
+        return float(np.average(losses, weights=judged.weights))
+
+    def predict_proba(self, table: Table) -> Array:
+        """The weighted mean of the models' probabilities, or of their votes."""
+        return mean_of(self.models_, table, Classifier, COMBINED[self.combine], self.weights_)
+
+    def predict_values(self, table: Table) -> Array:
+        """The weighted mean of the models' values."""
+        return mean_of(self.models_, table, Regressor, weights=self.weights_)[:, 0]
+
+    def check_learned(self) -> None:
+        """The models that were asked for, each with a weight."""
+        if len(self.models_) != len(self.models) or self.weights_.shape != (len(self.models),):
+            raise ValueError("there is not a weight for each model")
+        if not (self.weights_ >= 0).all() or not self.weights_.sum() > 0:
+            raise ValueError("weights that are none")
+        for member, asked in zip(self.models_, self._behind_steps(), strict=True):
+            refuse_strangers([member], asked, self)
+
+    def explain(self) -> Explanation:
+        """The models with the share that each has in the answer."""
+        shares: Sequence[float] = (self.weights_ / self.weights_.sum()).tolist()
+        rows = tuple((model.final.id, share) for model, share in zip(self.models, shares, strict=True))
+        learned_on = f"learned on {self.validation:g} of the training rows" if self.validation else ""
+        return (findings.Table("Models that answer together", ("model", "share"), rows, note=learned_on),)
