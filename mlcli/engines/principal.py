@@ -83,7 +83,7 @@ def principal_axes(X: Array, weights: Array, *, by: str, ddof: int, standardise:
     real = squares > NEGLIGIBLE * squares.max(initial=0.0) if freedom > 0 else np.zeros(len(squares), bool)
     count, all_columns = int(real.sum()), X.shape[1]
     axes, variances = np.zeros((all_columns, all_columns)), np.zeros(all_columns)
-    axes[:, :count] = _pointed_up(directions[:, :count])
+    axes[:, :count] = pointed_up(directions[:, :count])
     variances[:count] = squares[:count] / freedom if count else 0.0
     return Axes(middle, unit, axes, variances)
 
@@ -158,10 +158,12 @@ def _share(part: float) -> str:
     return f"{100 * part:.1f} %"
 
 
-def _pointed_up(directions: Array) -> Array:
+def pointed_up(directions: Array) -> Array:
     """Either sign is right: the largest entry of each direction becomes positive, of equal ones the first."""
+    if not directions.size:
+        return directions
     sizes = np.abs(directions)
-    first = (sizes >= sizes.max(axis=0, initial=0.0) * (1 - ALIKE)).argmax(axis=0) if directions.size else []
+    first = (sizes >= sizes.max(axis=0) * (1 - ALIKE)).argmax(axis=0)
     return np.asarray(directions * np.sign(directions[first, np.arange(directions.shape[1])]))
 
 
