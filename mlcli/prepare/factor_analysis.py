@@ -78,7 +78,7 @@ class FactorAnalysis(Step):
     def _maximum(self, rows: Array) -> tuple[Array, Array, float]:
         """Loadings and noise of columns with variance 1; rows are centred and have their weight in them."""
         if len(rows) > rows.shape[1]:
-            rows = np.linalg.qr(rows, mode="r")
+            rows = np.asarray(np.linalg.qr(rows, mode="r"))
         columns, before = rows.shape[1], -np.inf
         noise, variance = np.ones(columns), (rows**2).sum(axis=0)
         loadings, likelihood = np.zeros((columns, self.factors)), before
@@ -88,7 +88,7 @@ class FactorAnalysis(Step):
             squares, kept = singular**2, min(self.factors, len(singular))
             strength = np.sqrt(np.maximum(squares[:kept] - 1, 0.0))
             explained = np.maximum(squares[:kept], 1.0)
-            likelihood = float(np.log(explained).sum() + kept_rest(squares, explained) + np.log(noise).sum())
+            likelihood = float(np.log(explained).sum() + _misfit(squares, explained) + np.log(noise).sum())
             likelihood = -0.5 * (likelihood + columns * np.log(2 * np.pi))
             loadings[:, :kept] = root[:, None] * axes[:kept].T * strength
             if likelihood - before < self.tolerance:
@@ -135,7 +135,7 @@ class FactorAnalysis(Step):
         return (Found("Loadings", header, rows, note=note),)
 
 
-def kept_rest(squares: Array, explained: Array) -> float:
-    """What the directions add to the misfit: explained ones 1 each, or what they have, the others their squares."""
+def _misfit(squares: Array, explained: Array) -> float:
+    """What directions add to the misfit: explained ones 1 each, or what they have, others their squares."""
     kept = len(explained)
     return float((squares[:kept] / explained).sum() + squares[kept:].sum())

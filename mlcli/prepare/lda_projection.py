@@ -69,7 +69,8 @@ class DiscriminantProjection(Step):
         freedom = max(float(w.sum()) - len(present), 1.0)
         inside = (X - centres[own]) * np.sqrt(w / freedom)[:, None]
         white = _whitening(inside)
-        between = (centres - self.middle_) * np.sqrt(data.class_totals[present] / max(len(present) - 1, 1))[:, None]
+        counted = np.sqrt(data.class_totals[present] / max(len(present) - 1, 1))
+        between = (centres - self.middle_) * counted[:, None]
         _, singular, axes = np.linalg.svd(between @ white, full_matrices=False)
         real = singular > np.sqrt(NEGLIGIBLE) * singular.max(initial=0.0)
         real[max(len(present) - 1, 0) :] = False

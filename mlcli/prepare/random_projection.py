@@ -46,7 +46,8 @@ def sparse(shape: tuple[int, int], rng: np.random.Generator) -> Array:
     return np.asarray(np.sqrt(s) * signs * (rng.random(shape) < 1 / s))
 
 
-DRAWN: dict[str, Callable[[tuple[int, int], np.random.Generator], Array]] = {"gaussian": gaussian, "sparse": sparse}
+Draw = Callable[[tuple[int, int], np.random.Generator], Array]
+DRAWN: dict[str, Draw] = {"gaussian": gaussian, "sparse": sparse}
 
 
 @register("random-projection", reference="Johnson & Lindenstrauss 1984; Achlioptas 2003; Li, Hastie & Church 2006")

@@ -23,7 +23,7 @@ from mlcli.data.load import load
 from mlcli.experiment.run.learner import Learner
 from mlcli.experiment.spec.cells import ModelSpec
 from mlcli.experiment.store.keys import CORE_REVISION, revisions_of
-from mlcli.tasks.table import Kind, kinds_of
+from mlcli.tasks.table import kinds_of
 from tests.contract.subjects import configurations
 from tests.samples import rows_of, taken
 
@@ -42,7 +42,7 @@ BETWEEN = 0.381966
 """Keeps simple fractions away from the border between two roundings, where platforms would disagree."""
 FOR_STEPS = {"penguins": slice(0, 344, 3), "housing_satisfaction": slice(0, 72)}
 """Numbers, empty cells, and levels with and without an order."""
-SMALL = {"rounds": 10, "trees": 10, "bags": 5}
+SMALL = {"rounds": 10, "trees": 10, "bags": 5, "steps": 40}
 """What would take long, in kernels that are not compiled above all."""
 NEVER = {"revision": 0}
 HEADER = {field.name for field in fields(Answers)}
@@ -103,7 +103,9 @@ def _of_model(cls: Any) -> Iterator[tuple[str, Any]]:
             params = small | chosen
             accepts = build(cls, params).accepts
             rows = _weighted(rows_of(kind.name)) if weighted else rows_of(kind.name)
-            train, test = _parts(_scaled(_accepted(rows, accepts)), kind, unlabelled=accepts.unlabelled)
+            rows = _scaled(_accepted(rows, accepts))
+            only = kind.protocols[0] == "whole" or getattr(cls, "transductive", False)
+            train, test = (rows, rows) if only else _parts(rows, unlabelled=accepts.unlabelled)
             learned = Learner("canary", ModelSpec(cls.id, params), (), seed=1).learned(train, 0)
             yield f"{kind.name}{said}", _plain(ask(learned, test))
 
@@ -153,10 +155,8 @@ def _scaled(rows: Any) -> Any:
     return rows.with_table(Table(table.columns, np.round(scaled, 6), table.codes))
 
 
-def _parts(rows: Any, kind: Kind, *, unlabelled: bool) -> tuple[Any, Any]:
-    """Rows to learn from and rows to be asked about: the same where the kind is judged by all rows."""
-    if kind.protocols[0] == "whole":
-        return rows, rows
+def _parts(rows: Any, *, unlabelled: bool) -> tuple[Any, Any]:
+    """Rows to learn from and rows to be asked about."""
     groups = rows.strata().groups
     odd = (np.arange(len(rows)) if groups is None else groups) % 2 == 1
     train, test = np.flatnonzero(~odd), np.flatnonzero(odd)
