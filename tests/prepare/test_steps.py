@@ -25,6 +25,9 @@ from tests.rows import table_of
 
 ALSO: dict[str, list[dict[str, Any]]] = {
     "discretise": [{"by": "boundaries", "boundaries": (2.0, 5.0), "labels": ("low", "mid", "high")}],
+    "indicator": [{"at": 5.0}],
+    "ratio": [{"by": "width"}],
+    "waterfall": [{"edges": (2.0, 5.0)}],
     "log": [{"k": 100.0}],
     "polynomial": [{"degree": 3}],
 }
