@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Bars, Explanation, Table
 from mlcli.core.moments import means, moments
 from mlcli.core.tables import Array
@@ -16,6 +18,8 @@ NEGLIGIBLE = 1e-13
 PRECISE = 1e-9
 """A direction with less than this share loses digits where rows are squared."""
 ALIKE = 1e-9
+SETTLED, MOST_STEPS = 1e-13, 20_000
+"""When a search step by step ends: what directions have in common, as a share of the variance; and in any case."""
 SCREE, LOADINGS = "Scree", "Loadings"
 MOST_BARS = 30
 """A scree plot has no more bars than these."""
@@ -71,7 +75,28 @@ def by_either(X: Array) -> tuple[Array, Array]:
     return by_svd(X) if ((size > NEGLIGIBLE) & (size < PRECISE)).any() else (values, vectors)
 
 
-SOLVERS: dict[str, Callable[[Array], tuple[Array, Array]]] = {"auto": by_either, "svd": by_svd, "eigen": by_eigen}
+def by_iteration(X: Array) -> tuple[Array, Array]:
+    """Directions B that lessen the loss Σ |x − B Bᵀ x|² step by step: B ← an orthonormal basis of Xᵀ (X B)."""
+    scatter, directions = X.T @ X, np.eye(X.shape[1])
+    for _ in range(MOST_STEPS):
+        turned = directions.T @ scatter @ directions
+        if np.abs(turned - np.diag(np.diag(turned))).max() <= SETTLED * np.trace(scatter):
+            break
+        directions = np.linalg.qr(scatter @ directions).Q
+    else:
+        text = f"components have not settled after {MOST_STEPS} steps; 'by: svd' would be exact"
+        warnings.warn(text, MlcliWarning, stacklevel=2)
+    values = np.diag(directions.T @ scatter @ directions)
+    order = np.argsort(-values, kind="stable")
+    return values[order], directions[:, order]
+
+
+SOLVERS: dict[str, Callable[[Array], tuple[Array, Array]]] = {
+    "auto": by_either,
+    "svd": by_svd,
+    "eigen": by_eigen,
+    "iterative": by_iteration,
+}
 
 
 def principal_axes(X: Array, weights: Array, *, by: str, ddof: int, standardise: bool) -> Axes:

@@ -29,7 +29,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
 from mlcli.prepare._dependence import levels_of_columns, levels_of_target, meetings
-from mlcli.prepare._selecting import Filter
+from mlcli.prepare._filtering import Filter
 from mlcli.tasks.supervised import SupervisedRows
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.prepare._selecting import Filter
+from mlcli.prepare._filtering import Filter
 from mlcli.tasks.supervised import SupervisedRows
 
 CONSTANT = 1e-24

@@ -46,9 +46,9 @@ class FactorAnalysis(Step):
     """Factors instead of columns."""
 
     factors: int = param(2, "how many hidden factors there are", ge=1, tune=(1, 10))
-    tolerance: float = param(1e-8, "EM ends when the mean log-likelihood rises by less", gt=0)
+    tolerance: float = param(1e-7, "EM ends when the mean log-likelihood rises by less", gt=0)
     most_steps: int = param(1000, "after how many steps EM ends in any case", ge=1)
-    floor: float = param(1e-6, "the least noise of a column, as a share of its variance", gt=0, lt=1)
+    floor: float = param(0.005, "the least noise of a column, as a share of its variance", gt=0, lt=1)
 
     mean_: Array = learned()
     loadings_: Array = learned()

@@ -29,10 +29,10 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
 from mlcli.prepare._dependence import information, levels_of_columns, levels_of_target, meetings
-from mlcli.prepare._selecting import Filter
+from mlcli.prepare._filtering import Filter
 from mlcli.tasks.supervised import SupervisedRows
 
-BASES = {"2": 1.0, "e": log(2)}
+UNITS = {"bits": 1.0, "nats": log(2)}
 """How many units of information a bit is."""
 
 
@@ -44,7 +44,7 @@ class MutualInformation(Filter):
     measure: ClassVar[str] = "mutual information"
 
     bins: int = param(10, "how many bins numbers are cut into", ge=2)
-    base: str = param("2", "the base of the logarithm: bits or nats", choices=BASES)
+    unit: str = param("bits", "what it is told in: bits (base 2) or nats (base e)", choices=UNITS)
 
     @property
     def accepts(self) -> Accepts:
@@ -56,4 +56,4 @@ class MutualInformation(Filter):
         target = levels_of_target(data, self.bins)
         columns = levels_of_columns(data, self.bins)
         bits = [information(meetings(codes, target, data.weights)) for codes in columns]
-        return np.array(bits, np.float64) * BASES[self.base]
+        return np.array(bits, np.float64) * UNITS[self.unit]

@@ -78,13 +78,13 @@ def test_information_of_the_worked_example() -> None:
     """worked-examples.md, section 5: in bits the information gain, in nats beside it."""
     found = learned(MutualInformation(keep=1), weather())
     assert found.scores_ == pytest.approx([0.246750, 0.029223, 0.151836, 0.048127], abs=1e-6)
-    nats = learned(MutualInformation(base="e"), weather()).scores_
+    nats = learned(MutualInformation(unit="nats"), weather()).scores_
     assert nats == pytest.approx([0.171034, 0.020256, 0.105244, 0.033359], abs=1e-6)
     assert found.kept() == ["outlook"]
 
 
 def test_information_of_numbers_in_bins_is_that_of_scikit_learn() -> None:
-    found = learned(MutualInformation(bins=6, base="e"), of_classes(IRIS)).scores_
+    found = learned(MutualInformation(bins=6, unit="nats"), of_classes(IRIS)).scores_
     for column, score in zip(IRIS.data.T, found, strict=True):
         codes = codes_of(column, equal_frequency(column, np.ones(150), 6))
         assert score == pytest.approx(mutual_info_score(codes, IRIS.target), abs=1e-12)
@@ -146,3 +146,16 @@ def test_how_many_are_kept() -> None:
 def test_of_equal_scores_the_first_goes_first_and_what_is_not_known_last() -> None:
     assert ranked(np.array([0.3, np.nan, 0.1 + 0.2, np.inf, -1.0])) == [3, 0, 2, 4, 1]
     assert best_of(np.array([1.0, 1.0, 1.0]), 2).tolist() == [True, True, False]
+
+
+def test_as_many_are_kept_as_serve_a_model_in_inner_folds() -> None:
+    """Beside two columns that tell the class, 28 of noise do neighbours harm."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = rng.normal(size=(300, 30))
+    X[:, [3, 7]] += 1.5 * y[:, None]
+    step = learned(build(Anova, {"keep": None, "base": "knn"}), labelled(numbers(X), y.astype(str).tolist()))
+    assert {"x3", "x7"} <= set(step.kept())
+    assert len(step.kept()) <= 6
+    with pytest.raises(UsageError, match="'base' is asked only where keep is none"):
+        build(Anova, {"keep": 2, "base": "lda"})

@@ -64,7 +64,7 @@ def test_factors_are_those_of_scikit_learn(factors: int) -> None:
     X = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 8)) + rng.normal(size=(400, 8)) * rng.uniform(0.5, 2, 8)
     # Of several maxima both find the one that is near to noise alone in standardised columns.
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    step = FactorAnalysis(factors=factors, tolerance=1e-13, most_steps=20_000)
+    step = FactorAnalysis(factors=factors, floor=1e-9, tolerance=1e-13, most_steps=20_000)
     learned(step, valued(numbers(X), [0.0] * 400))
     theirs = Peer(factors, tol=1e-11, max_iter=20_000, svd_method="lapack").fit(X)
     assert step.likelihood_ == pytest.approx(theirs.score(X), rel=1e-7)

@@ -25,6 +25,7 @@ from tests.rows import table_of
 
 ALSO: dict[str, list[dict[str, Any]]] = {
     "discretise": [{"by": "boundaries", "boundaries": (2.0, 5.0), "labels": ("low", "mid", "high")}],
+    "anova": [{"keep": None}],
     "indicator": [{"at": 5.0}],
     "ratio": [{"by": "width"}],
     "waterfall": [{"edges": (2.0, 5.0)}],
