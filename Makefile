@@ -15,10 +15,13 @@ WARM = @for name in segment concrete; do \
     $(BIN)/mlcli eval $$name -m random-forest -m knn --jobs 1 > /dev/null; done; \
     $(BIN)/mlcli eval digits -m decision-tree --jobs 1 > /dev/null
 
+# More processes would compile the same kernels more often than they share the tests.
+SPREAD := --numprocesses auto --maxprocesses 4
+
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint types layers docs-check docs bench format clean
+.PHONY: help run test test-kernels check lint types layers docs-check docs bench format clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,8 +29,11 @@ help: ## show this list
 run: $(VENV)/.run ## set up .venv and run experiments/quickstart.yaml
 	$(BIN)/mlcli run experiments/quickstart.yaml
 
-test: $(VENV)/.dev ## set up what tests need and run them
-	$(BIN)/python -m pytest
+test: $(VENV)/.dev ## set up what tests need and run them (ONLY=trees: a family of methods, or ONLY=knn: one method)
+	$(BIN)/python -m pytest $(SPREAD) $(if $(ONLY),--about $(ONLY))
+
+test-kernels: $(VENV)/.dev ## the kernels as plain Python, without compiling them
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SPREAD) tests/kernels
 
 check: lint types layers docs-check test ## everything that CI runs
 

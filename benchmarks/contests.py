@@ -62,7 +62,7 @@ class Contest:
     peer_params: Settings
     given: Callable[[Table], Any]
     of_numbers: Settings = field(default_factory=dict)
-    """What the peer is told besides where numbers are to be predicted."""
+    """What the peer is given as well where numbers are to be predicted."""
 
     @property
     def label(self) -> str:

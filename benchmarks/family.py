@@ -40,7 +40,7 @@ def table(family: str, pairs: Sequence[Pair], only: Collection[str] = ()) -> str
     costs: list[Row] = []
     known: set[str] = set()
     for number, pair in enumerate(pairs):
-        if pair.lacking or (only and pair.method not in only):
+        if pair.missing or (only and pair.method not in only):
             continue
         times_of_pair, fits = side_by_side(pair)
         times += times_of_pair
@@ -48,8 +48,8 @@ def table(family: str, pairs: Sequence[Pair], only: Collection[str] = ()) -> str
             (*named(pair), *growth(fits), *(("",) * 3 if pair.method in known else alone(family, number)))
         )
         known.add(pair.method)
-    lacking = sorted({pair.lacking for pair in pairs if pair.lacking})
-    remark = [f"Not here: {', '.join(lacking)}."] if lacking else []
+    missing = sorted({pair.missing for pair in pairs if pair.missing})
+    remark = [f"Not here: {', '.join(missing)}."] if missing else []
     tables = [LEGEND, markdown(HEADER, times), markdown(COSTS, costs)] if times else []
     return "\n\n".join([*tables, *remark])
 
@@ -103,7 +103,7 @@ def compared(pair: Pair, train: Any, test: Any) -> tuple[Times, Row]:
         "theirs": Remembered(partial(answers_of_theirs, learn["theirs"].result, test)),
     }
     asked = for_a_while(say, PATIENCE, TURNS)
-    scores = " / ".join(f"{score(said.result, test):.3f}" for said in say.values())
+    scores = " / ".join(f"{score(answer.result, test):.3f}" for answer in say.values())
     return fits, (
         median_ms(fits["ours"]),
         ratio_of_turns(fits["theirs"], fits["ours"]),

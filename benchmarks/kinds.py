@@ -81,7 +81,7 @@ def rows_for(kind: str, X: Array) -> Any:
     columns = tuple(Column(f"x{place}") for place in range(X.shape[1]))
     cells = Table(columns, X, np.empty((len(X), 0), np.int32))
     labels = np.full(len(X), -1, np.int32)
-    return kind_named(kind).container(table=cells, rows=np.arange(len(X)), labels=labels)
+    return kind_named(kind).rows(table=cells, rows=np.arange(len(X)), labels=labels)
 
 
 def ours(method: str, params: dict[str, Any], data: Any) -> Any:

@@ -39,7 +39,7 @@ class Pair:
         return f"{module.partition('.')[0]} {name}{solver}".replace("sklearn", "scikit-learn")
 
     @property
-    def lacking(self) -> str:
+    def missing(self) -> str:
         """What of the two is not there, or nothing."""
         if self.method not in MODELS:
             return self.method

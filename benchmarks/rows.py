@@ -74,7 +74,7 @@ class Shipped:
     def halves(self, kind: str, asked: int) -> tuple[Any, Any]:
         """Rows to learn from, and others to predict, at most ``asked``."""
         dataset = load(self.name)
-        data = kind_named(kind).container.from_table(dataset.table, dataset.schema)
+        data = kind_named(kind).rows.from_table(dataset.table, dataset.schema)
         data = data.with_table(data.table.select(column.name for column in data.table.number_columns))
         mixed = np.random.default_rng(0).permutation(len(data))
         half = len(data) // 2

@@ -23,7 +23,7 @@ MOST = 1_000
 def shipped(name: str, kind: str) -> Any:
     """A dataset of ours with all its features."""
     dataset = load(name)
-    data = kind_named(kind).container.from_table(dataset.table, dataset.schema)
+    data = kind_named(kind).rows.from_table(dataset.table, dataset.schema)
     return data.take(np.random.default_rng(0).permutation(len(data))[:MOST])
 
 

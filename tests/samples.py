@@ -37,4 +37,4 @@ def rows_of(kind: str) -> Any:
 
 def taken(dataset: Dataset, kind: str, rows: slice) -> Any:
     """Some rows of a dataset, as models of a kind learn from them."""
-    return kind_named(kind).container.from_table(dataset.table, dataset.schema).take(rows)
+    return kind_named(kind).rows.from_table(dataset.table, dataset.schema).take(rows)

@@ -12,7 +12,7 @@ from pathlib import Path
 import typer
 
 from mlcli import __version__
-from mlcli.cli._console import say
+from mlcli.cli._console import remark
 from mlcli.core.errors import ExitCode, MlcliError
 
 INTERRUPTED = 130
@@ -26,19 +26,19 @@ def reported() -> Iterator[None]:
             yield
         sys.stdout.flush()
     except MlcliError as error:
-        raise typer.Exit(told(error)) from error
+        raise typer.Exit(print_problems(error)) from error
     except KeyboardInterrupt as stop:
-        say("\nInterrupted.")
+        remark("\nInterrupted.")
         raise typer.Exit(INTERRUPTED) from stop
     except BrokenPipeError as closed:
         _detach_stdout()
         raise typer.Exit(ExitCode.DONE) from closed
     except OSError as error:
-        say(f"Error: {error.filename or 'the system'}: {error.strerror or error}")
+        remark(f"Error: {error.filename or 'the system'}: {error.strerror or error}")
         raise typer.Exit(ExitCode.STORE) from error
+    except (typer.TyperException, typer.Exit, typer.Abort):
+        raise  # Typer ends with these by itself: a usage error, or a command that is done
     except Exception as error:
-        if _is_of_typer(error):
-            raise
         raise typer.Exit(_reported_as_bug(error)) from error
 
 
@@ -46,20 +46,15 @@ def reported() -> Iterator[None]:
 def _warnings_as_remarks() -> Iterator[None]:
     """What the body warns of is said plainly, without the place in the code that a programmer would want."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: say(f"Warning: {message}")
+        warnings.showwarning = lambda message, *_: remark(f"Warning: {message}")
         yield
 
 
-def told(error: MlcliError) -> int:
+def print_problems(error: MlcliError) -> int:
     """Print every problem of an error; return its exit code."""
     for problem in error.problems:
-        say(f"Error: {problem}")
+        remark(f"Error: {problem}")
     return error.exit_code
-
-
-def _is_of_typer(error: Exception) -> bool:
-    """Whether Typer ends with this by itself: a usage error, or a command that is done."""
-    return isinstance(error, typer.TyperException | typer.Exit | typer.Abort)
 
 
 def _detach_stdout() -> None:
@@ -73,11 +68,11 @@ def _reported_as_bug(error: Exception) -> int:
 
     trace = "".join(traceback.format_exception(error))
     if os.environ.get("MLCLI_DEBUG") == "1":
-        say(trace)
+        remark(trace)
         place = "the traceback above"
     else:
         place = f"the file {_written(trace)}"
-    say(
+    remark(
         f"Error: this is a bug in mlcli ({type(error).__name__}: {error})\n"
         f"  please report it to the project's issue tracker with {place}\n"
         "  MLCLI_DEBUG=1 shows the traceback here"

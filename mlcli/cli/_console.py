@@ -5,21 +5,32 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from typing import Any, TextIO
 
 from mlcli.report.document import Document
+from mlcli.report.formats import JSON, renderer_of
 from mlcli.report.page import Page
-from mlcli.report.text import coloured, text_of, unpainted
+from mlcli.report.text import coloured, text_of
 
 NARROWEST_PAGE = 40
 CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 """Control characters that JSON lets pass as they are, and that terminals may obey."""
 
 
-def show(document: Document) -> None:
+def show_as(format: str, document: Callable[[], Document], values: Callable[[], Any]) -> None:
+    """Print a result to stdout in the format that was asked for; JSON is made of its plain values."""
+    if format == JSON:
+        show_json(values())
+    else:
+        show(document(), format)
+
+
+def show(document: Document, format: str = "text") -> None:
     """Print a document to stdout."""
-    paint = coloured if has_colour(sys.stdout) else unpainted
-    sys.stdout.write(text_of(document, page_for(sys.stdout), paint))
+    page = page_for(sys.stdout)
+    painted = format == "text" and has_colour(sys.stdout)
+    sys.stdout.write(text_of(document, page, coloured) if painted else renderer_of(format)(document, page))
 
 
 def show_json(value: Any) -> None:
@@ -30,12 +41,12 @@ def show_json(value: Any) -> None:
     sys.stdout.write(text.translate(CONTROLS) + "\n")
 
 
-def tell(text: str) -> None:
+def show_line(text: str) -> None:
     """Print a line to stdout, where it is the result."""
     sys.stdout.write(f"{page_for(sys.stdout).shown(text)}\n")
 
 
-def say(text: str) -> None:
+def remark(text: str) -> None:
     """Print a remark to stderr, where no result stands."""
     page = page_for(sys.stderr)
     sys.stderr.write("".join(f"{page.shown(line)}\n" for line in text.split("\n")))

@@ -1,13 +1,16 @@
-"""Options that several verbs share, declared once."""
+"""Options that several verbs share, declared once, and what ``-o`` may not name."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from mlcli.core.errors import UsageError
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
+from mlcli.report.formats import FORMATS, known_format
 
 
 def model_names(incomplete: str) -> list[str]:
@@ -32,6 +35,15 @@ def dataset_names(incomplete: str) -> list[str]:
     return [name for name in shipped_paths() if name.startswith(incomplete)]
 
 
+def format_names(incomplete: str) -> list[str]:
+    """The formats that start so, for the shell's completion."""
+    return [name for name in FORMATS if name.startswith(incomplete)]
+
+
+Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="A CSV file, or a shipped dataset.", autocompletion=dataset_names)
+]
 Target = Annotated[
     str | None,
     typer.Option("--target", metavar="COLUMN", help="The column to predict. [default: sidecar, else the last]"),
@@ -55,9 +67,7 @@ NoShortcut = Annotated[
 Stages = Annotated[
     bool, typer.Option("--stages", help="Judge models at stages of their fits, too, such as rounds of boosting.")
 ]
-Training = Annotated[
-    bool, typer.Option("--training", help="Ask models about the rows that they learned from, too.")
-]
+Training = Annotated[bool, typer.Option("--training", help="Judge models on their training rows, too.")]
 Store = Annotated[
     Path | None,
     typer.Option("--store", metavar="FILE", help="Keep answers here; what it holds is not run again."),
@@ -65,4 +75,35 @@ Store = Annotated[
 Classes = Annotated[
     bool, typer.Option("--classes", help="Show each class against the rest: precision, recall, specificity, ...")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        callback=known_format,
+        autocompletion=format_names,
+        help=f"How to print it: {', '.join(FORMATS)}; --json is short for the last.",
+    ),
+]
+
+
+def refuse_to_overwrite(output: Path, data: str, model: Path | None = None) -> None:
+    """Refuse an output that is the data, their sidecar or the model, by whatever path or link it is named."""
+    from mlcli.data.new_rows import STANDARD_INPUT
+    from mlcli.data.shipped import find
+    from mlcli.data.sidecar import SUFFIXES
+
+    rows = Path("/dev/stdin") if data == STANDARD_INPUT else find(data)
+    read = {rows: "the file that the rows are read from"}
+    read |= {rows.with_suffix(suffix): f"where the sidecar of {rows} belongs" for suffix in SUFFIXES}
+    read |= {model: "the model that is asked"} if model is not None else {}
+    for path, what in read.items():
+        if _are_same(output, path):
+            raise UsageError(f"{output} is {what}: it was left alone", hint="name another file with -o FILE")
+
+
+def _are_same(output: Path, path: Path) -> bool:
+    """A sidecar that is not there yet has a place already: what is written there would be read as one."""
+    if output.is_file() and path.is_file():
+        return os.path.samefile(output, path)
+    return not output.exists() and os.path.realpath(output) == os.path.realpath(path)

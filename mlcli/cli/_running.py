@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import perf_counter
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
-from mlcli.cli._console import say, show, show_json
-from mlcli.cli._progress import Progress
+from mlcli.cli._console import is_terminal, page_for, remark, show, show_json
 from mlcli.core.errors import ExitCode, Problem, UsageError
 from mlcli.core.registry import MODELS
 from mlcli.experiment.run.batch import run
+from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import Cell, CellResult, Experiment
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
+from mlcli.report.formats import JSON
 from mlcli.report.results import results_of
 from mlcli.report.scored import Scored, scored
 from mlcli.tasks.table import kind_named, kinds_of
@@ -27,6 +31,10 @@ if TYPE_CHECKING:
 StorePath = Callable[[Experiment], Path | None]
 """Where the answers of an experiment are kept, if anywhere."""
 BROKEN = ("failed", "over-budget", "died")
+PATIENCE = 0.5
+"""Seconds before a bar appears: a shorter wait needs no explanation."""
+REDRAW_AFTER = 0.1
+"""Seconds for which a bar stands still at least."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,7 @@ class RunOptions:
 
 
 def run_and_show(
-    experiments: Sequence[Experiment], *, place_of: StorePath, options: RunOptions, classes: bool, as_json: bool
+    experiments: Sequence[Experiment], *, place_of: StorePath, options: RunOptions, classes: bool, format: str
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
     planned = [(experiment, plan(experiment)) for experiment in experiments]
@@ -48,12 +56,12 @@ def run_and_show(
             _refuse_idle(cells)
     found: list[Scored] = []
     for experiment, cells in planned:
-        results = _ran(experiment, cells, place_of(experiment), options)
-        its = [scored(result, experiment.metrics) for result in results]
-        if not as_json:
-            show(results_of(its, classes=classes))
-        found += its
-    if as_json:
+        results = _results(experiment, cells, place_of(experiment), options)
+        of_experiment = [scored(result, experiment.metrics) for result in results]
+        if format != JSON:
+            show(results_of(of_experiment, classes=classes), format)
+        found += of_experiment
+    if format == JSON:
         show_json(results_as_json(found))
     leave_by(found)
 
@@ -79,20 +87,21 @@ def leave_by(found: Sequence[Scored]) -> None:
     """Say how many cells broke down, if any did, and leave with their exit code."""
     broken = sum(one.result.status in BROKEN for one in found)
     if broken:
-        say(f"{broken} of {len(found)} cells did not end well; each says why above")
+        remark(f"{broken} of {len(found)} cells did not end well; each says why above")
         raise typer.Exit(ExitCode.CELLS)
 
 
-def _ran(
+def _results(
     experiment: Experiment, cells: Sequence[Cell], place: Path | None, options: RunOptions
 ) -> list[CellResult]:
+    """What came of the cells, which are kept in a store where there is a place for one."""
     with Progress() as progress:
         if place is None:
-            return run(cells, jobs=options.jobs, on_progress=progress)
-        return _ran_with_store(experiment, cells, place, options, progress)
+            return run(cells, on_progress=progress, **asdict(options))
+        return _stored_results(experiment, cells, place, options, progress)
 
 
-def _ran_with_store(
+def _stored_results(
     experiment: Experiment, cells: Sequence[Cell], place: Path, options: RunOptions, progress: Progress
 ) -> list[CellResult]:
     from mlcli.experiment.store.store import Store
@@ -102,13 +111,13 @@ def _ran_with_store(
         try:
             results = run(cells, store=store, on_progress=progress, **asdict(options))
         except KeyboardInterrupt:
-            say(f"\nfinished answers are kept in {place}; the same command does only the rest")
+            remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
             raise
         store.runs.finish(number, results)
     possible = [result for result in results if result.status != "skipped"]
     known = sum(result.stored for result in possible)
     if known:
-        say(f"{known} of {len(possible)} cells were in {place} already")
+        remark(f"{known} of {len(possible)} cells were in {place} already")
     return results
 
 
@@ -122,3 +131,46 @@ def _about(experiment: Experiment) -> RunFacts:
         seed=experiment.seed,
         metrics=experiment.metrics,
     )
+
+
+class Progress:
+    """How many splits are judged, on stderr: a live bar on a terminal where the work lasts, else nothing."""
+
+    def __init__(self) -> None:
+        self._started = perf_counter()
+        self._bar: Any = None
+        self._task: Any = None
+        self._drawn = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, now: BatchProgress) -> None:
+        """So much is done, and this cell has just moved."""
+        if not is_terminal(sys.stderr) or perf_counter() - self._started < PATIENCE:
+            return
+        if self._bar is None:
+            self._make()
+        doing = page_for(sys.stderr).shown(f"{now.dataset}: {now.label}")
+        self._bar.update(self._task, completed=now.done_splits, total=now.total_splits, description=doing)
+        if perf_counter() - self._drawn >= REDRAW_AFTER:
+            self._bar.start()
+            self._bar.refresh()
+            self._drawn = perf_counter()
+
+    def _make(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+        # Without a thread of its own that draws it: copies of this process can then be workers.
+        console = Console(stderr=True)
+        self._bar = Bar(*columns, TimeRemainingColumn(), console=console, transient=True, auto_refresh=False)
+        self._task = self._bar.add_task("", total=None)

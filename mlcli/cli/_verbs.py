@@ -1,17 +1,17 @@
-"""The verbs: listed from the heads of their files, imported only when one is called."""
+"""The command line as a whole, and its verbs: listed from the heads of their files, imported when called."""
 
 from __future__ import annotations
 
 import importlib
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from mlcli import __version__
 from mlcli.cli._boundary import reported
-from mlcli.cli._values import read_plainly
 from mlcli.core.names import did_you_mean
 
 VERBS = ("eval", "train", "predict", "run", "plan", "check", "runs", "models", "data", "schema", "init")
@@ -19,6 +19,8 @@ VERBS = ("eval", "train", "predict", "run", "plan", "check", "runs", "models", "
 
 AS_WRITTEN = "\b"
 """Before a paragraph of help: its lines are not to be joined."""
+
+TYPES = {str: "text", int: "a whole number", float: "a number", Path: "a path"}
 
 
 def summary_of(verb: str) -> str:
@@ -50,6 +52,14 @@ class Verb(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, reading their values without pydantic."""
         return read_plainly(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What was typed, ``--json`` written out."""
+        words = ["--format=json" if word == "--json" else word for word in args]
+        return list(super().parse_args(ctx, words if self._has_format() else args))
+
+    def _has_format(self) -> bool:
+        return any(parameter.name == "format" for parameter in self.params)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The usage line."""
@@ -91,3 +101,68 @@ class Verbs(TyperGroup):
         """Run the verb; whatever goes wrong in it is reported in one place."""
         with reported():
             return super().invoke(ctx)
+
+
+def read_plainly(parameters: list[Any]) -> list[Any]:
+    """The same parameters of a command, those of plain types reading their values by themselves.
+
+    Typer would build a pydantic adapter for each parameter; importing pydantic for that takes a sixth of the time
+    of a short command. A Typer that asks for values in another way is not hindered: it reads them as ever.
+    """
+    for parameter in parameters:
+        if _type_of(parameter) in TYPES or _type_of(parameter) is bool:
+            setattr(parameter, "get_runtime_param", lambda: PlainReader)
+    return parameters
+
+
+class PlainReader:
+    """Reads what was typed for one parameter."""
+
+    @staticmethod
+    def coerce(value: Any, param: Any, ctx: Any) -> Any:
+        """The value in the declared type, a tuple where many are allowed, or a usage error."""
+        if param.multiple or param.nargs == -1:
+            return tuple(_read(one, param, ctx) for one in value or ())
+        return None if value is None else _read(value, param, ctx)
+
+
+def _type_of(parameter: Any) -> Any:
+    annotation = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    return next(iter(get_args(annotation)), annotation)
+
+
+def _read(value: Any, parameter: Any, ctx: Any) -> Any:
+    kind = _type_of(parameter)
+    if isinstance(value, kind):
+        return value
+    try:
+        read = kind(value)
+    except ValueError:
+        problem = f"{value!r} is not {TYPES.get(kind, 'true or false')}"
+        raise typer.BadParameter(problem, ctx=ctx, param=parameter) from None
+    if parameter.min is not None and read < parameter.min:
+        raise typer.BadParameter(f"{value} is less than {parameter.min}", ctx=ctx, param=parameter)
+    return read
+
+
+app = typer.Typer(
+    cls=Verbs, name="mlcli", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mlcli {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def verbs(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Which method works on my data, by how much, and can I trust the number?
+
+    Start with: mlcli eval my.csv
+    """

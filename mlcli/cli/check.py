@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
-Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
+from mlcli.cli._options import Specs
 
 EXAMPLES = ("mlcli check experiments/weather.yaml experiments/quickstart.yaml",)
 
@@ -18,16 +15,16 @@ def check_command(specs: Specs) -> None:
     Every file is read to its end: names, parameters, datasets, metrics. The
     exit code is 0 when all can be run.
     """
-    from mlcli.cli._boundary import told
-    from mlcli.cli._console import tell
+    from mlcli.cli._boundary import print_problems
+    from mlcli.cli._console import show_line
     from mlcli.core.errors import ExitCode, ExperimentError
     from mlcli.experiment.spec.file import check
 
     problems = {spec: check(spec) for spec in specs}
     for spec, found in problems.items():
         if found:
-            told(ExperimentError(*found))
+            print_problems(ExperimentError(*found))
         else:
-            tell(f"{spec}: no problem found")
+            show_line(f"{spec}: no problem found")
     if any(problems.values()):
         raise typer.Exit(ExitCode.EXPERIMENT)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import AsJson, Target, Task, dataset_names
+from mlcli.cli._options import Format, Target, Task, dataset_names
 
 Reference = Annotated[
     str | None,
@@ -28,20 +28,20 @@ def data_command(
     target: Target = None,
     task: Task = None,
     write_sidecar: Write = False,
-    as_json: AsJson = False,
+    format: Format = "text",
 ) -> None:
     """List the shipped datasets, or profile one or a CSV file.
 
     A profile shows each column with its kind and how that was found, missing
     cells, ranges, small histograms, the balance of the classes, and warnings.
     """
-    from mlcli.cli._console import say, show, show_json
+    from mlcli.cli._console import remark, show_as
     from mlcli.core.errors import UsageError
 
     if reference is None:
         if write_sidecar or target or task:
             raise UsageError("a file is missing", hint="such as mlcli data my.csv --write-sidecar")
-        _list(as_json)
+        _list(format)
         return
 
     from mlcli.data.load import load
@@ -52,20 +52,15 @@ def data_command(
     if write_sidecar:
         from mlcli.data.write_sidecar import write_sidecar as write
 
-        say(f"wrote {write(dataset)}: correct what is wrong there, and it is used from now on")
+        remark(f"wrote {write(dataset)}: correct what is wrong there, and it is used from now on")
     found = profile(dataset)
-    if as_json:
-        show_json(found.to_json())
-    else:
-        show(profile_of(found))
+    show_as(format, lambda: profile_of(found), found.to_json)
 
 
-def _list(as_json: bool) -> None:
-    from mlcli.cli._console import show, show_json
+def _list(format: str) -> None:
+    from mlcli.cli._console import show_as
     from mlcli.data.shipped import shipped
     from mlcli.report.profile import datasets_of
 
-    if as_json:
-        show_json({"datasets": [{"name": name, "summary": summary} for name, summary in shipped().items()]})
-    else:
-        show(datasets_of(shipped()))
+    plain = [{"name": name, "summary": summary} for name, summary in shipped().items()]
+    show_as(format, lambda: datasets_of(shipped()), lambda: {"datasets": plain})

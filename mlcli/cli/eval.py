@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from mlcli.cli._options import (
-    AsJson,
     Classes,
+    Format,
     Jobs,
     NoShortcut,
     Params,
@@ -42,10 +42,10 @@ ProtocolName = Annotated[
         help="How rows are split: an id, or '{use: good-only, repeats: 3}'. [default: by the task]",
     ),
 ]
-Folds = Annotated[int | None, typer.Option("--folds", metavar="N", help="Parts, each judged once. [default: 10]")]
-Repeats = Annotated[int | None, typer.Option("--repeats", metavar="N", help="Times that rows are split anew.")]
+Folds = Annotated[int | None, typer.Option("--folds", metavar="N", help="Folds, each tested once. [default: 10]")]
+Repeats = Annotated[int | None, typer.Option("--repeats", metavar="N", help="How many times rows are split anew.")]
 TestShare = Annotated[
-    float | None, typer.Option("--test-share", metavar="SHARE", help="The share that a holdout judges.")
+    float | None, typer.Option("--test-share", metavar="SHARE", help="The share of rows that a holdout tests on.")
 ]
 Metrics = Annotated[
     list[str] | None,
@@ -79,7 +79,7 @@ def eval_command(
     training: Training = False,
     store: Store = None,
     classes: Classes = False,
-    as_json: AsJson = False,
+    format: Format = "text",
 ) -> None:
     """Judge methods on rows they have not seen.
 
@@ -100,9 +100,7 @@ def eval_command(
         stages=stages,
         training=training,
     )
-    run_and_show(
-        [experiment], place_of=lambda _: store, options=RunOptions(jobs), classes=classes, as_json=as_json
-    )
+    run_and_show([experiment], place_of=lambda _: store, options=RunOptions(jobs), classes=classes, format=format)
 
 
 def _protocol(name: str | None, **given: float | None) -> Any:

@@ -7,11 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Target, Task, dataset_names
+from mlcli.cli._options import Data, Target, Task
 
-Reference = Annotated[
-    str, typer.Argument(metavar="DATA", help="A CSV file, or a shipped dataset.", autocompletion=dataset_names)
-]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")]
 
 EXAMPLES = (
@@ -21,10 +18,10 @@ EXAMPLES = (
 
 
 def init_command(
-    reference: Reference, output: Output = Path("experiment.yaml"), target: Target = None, task: Task = None
+    reference: Data, output: Output = Path("experiment.yaml"), target: Target = None, task: Task = None
 ) -> None:
     """Write a first experiment file for a dataset; one that is there is never overwritten."""
-    from mlcli.cli._console import tell
+    from mlcli.cli._console import show_line
     from mlcli.core.errors import UsageError
     from mlcli.data.load import load
     from mlcli.experiment.spec.first import first_experiment
@@ -34,7 +31,7 @@ def init_command(
     text = first_experiment(_seen_from(output, reference), load(reference, target=target, task=task))
     with output.open("x", encoding="utf-8") as file:
         file.write(text)
-    tell(f"wrote {output}; next: mlcli plan {output}, then mlcli run {output}")
+    show_line(f"wrote {output}; next: mlcli plan {output}, then mlcli run {output}")
 
 
 def _seen_from(output: Path, reference: str) -> str:

@@ -16,8 +16,8 @@ def main() -> None:
     from mlcli.core.threads import pin_blas_from_the_start
 
     pin_blas_from_the_start()
-    compiling.on_long = _say_why_it_takes_long
-    from mlcli.cli._app import app
+    compiling.on_long = _remark_on_compiling
+    from mlcli.cli._verbs import app
 
     try:
         app(prog_name="mlcli")
@@ -26,7 +26,7 @@ def main() -> None:
         gc.freeze()
 
 
-def _say_why_it_takes_long() -> None:
-    from mlcli.cli._console import say
+def _remark_on_compiling() -> None:
+    from mlcli.cli._console import remark
 
-    say("compiling for this machine, once after an install; later commands find it done")
+    remark("compiling for this machine, once after an install; later commands find it done")

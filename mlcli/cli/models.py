@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._console import show, show_json
-from mlcli.cli._options import AsJson, model_and_step_names
+from mlcli.cli._console import show_as
+from mlcli.cli._options import Format, model_and_step_names
 from mlcli.core.names import nearest
 from mlcli.core.registry import MODELS, STEPS, Entry
 
@@ -25,20 +25,25 @@ def models_command(
             metavar="ID", help="A method or step, such as knn or impute.", autocompletion=model_and_step_names
         ),
     ] = None,
-    as_json: AsJson = False,
+    format: Format = "text",
 ) -> None:
     """List the methods and steps, or show all that is known of one."""
     from mlcli.report import catalogue
 
-    if as_json and name is not None:
-        show_json({"models": [catalogue.page_as_json(entry) for entry in _entries(name)]})
-    elif as_json:
+    if name is None:
         known = {"models": MODELS, "steps": STEPS}
-        show_json({key: [catalogue.as_json(entry) for entry in one.entries()] for key, one in known.items()})
-    elif name is None:
-        show(catalogue.listing(MODELS.entries(), STEPS.entries()))
+        show_as(
+            format,
+            lambda: catalogue.listing(MODELS.entries(), STEPS.entries()),
+            lambda: {key: [catalogue.as_json(entry) for entry in one.entries()] for key, one in known.items()},
+        )
     else:
-        show(tuple(block for entry in _entries(name) for block in catalogue.page_of(entry)))
+        found = _entries(name)
+        show_as(
+            format,
+            lambda: tuple(block for entry in found for block in catalogue.page_of(entry)),
+            lambda: {"models": [catalogue.page_as_json(entry) for entry in found]},
+        )
 
 
 def _entries(name: str) -> list[Entry]:

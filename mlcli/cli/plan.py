@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from mlcli.cli._options import AsJson
-
-Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
+from mlcli.cli._options import Format, Specs
 
 EXAMPLES = ("mlcli plan experiments/weather.yaml",)
 
 
-def plan_command(specs: Specs, as_json: AsJson = False) -> None:
+def plan_command(specs: Specs, format: Format = "text") -> None:
     """Show the cells that experiment files would run, and run nothing.
 
     Steps that a model needs (impute, one-hot, standardise) are inserted and
     shown; models that cannot do a dataset's task are named with the reason.
     """
-    from mlcli.cli._console import show, show_json
+    from mlcli.cli._console import show_as
     from mlcli.experiment.spec.file import read_experiment
     from mlcli.experiment.spec.plan import plan
     from mlcli.report.lists import plan_as_json, plan_of
 
     cells = [cell for spec in specs for cell in plan(read_experiment(spec))]
-    if as_json:
-        show_json(plan_as_json(cells))
-    else:
-        show(plan_of(cells))
+    show_as(format, lambda: plan_of(cells), lambda: plan_as_json(cells))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from mlcli.cli._console import page_for, say
+from mlcli.cli._console import page_for, remark
 from mlcli.core.names import listed
 from mlcli.report.numbers import counted
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mlcli.data.new_rows import NewRows, Unseen
 
 ROW = "row"
-MOST_TOLD = 8
+MOST_LISTED = 8
 """Columns with unusual numbers of which each has a line of its own."""
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
 Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV file; - reads standard input.")]
@@ -38,7 +38,7 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
     Each row is numbered; columns that the model does not use are copied, ids
     among them. Values unlike those of training are reported on stderr.
     """
-    from mlcli.cli._output import refuse_to_overwrite
+    from mlcli.cli._options import refuse_to_overwrite
     from mlcli.core.files import replacing
     from mlcli.experiment.saved.model_file import load_model
     from mlcli.report.predictions import predictions_of
@@ -47,21 +47,21 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
         refuse_to_overwrite(output, data, file)
     saved = load_model(file)
     rows = saved.new_rows(data)
-    for remark in (*_unlike_training(rows), *_not_there(rows, saved.optional)):
-        say(f"Warning: {remark}")
+    for warning in (*_unlike_training(rows), *_not_there(rows, saved.optional)):
+        remark(f"Warning: {warning}")
     answers = predictions_of(saved, rows, probabilities=probabilities)
     if reading := saved.pipeline.final.reading():
-        say(reading)
+        remark(reading)
     for name in rows.extra:
         if name in (ROW, *answers):
-            say(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")
+            remark(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")
     columns = _with_input_columns(rows, answers)
     if output is None:
-        _write(_Harmless(sys.stdout) if sys.stdout.isatty() else sys.stdout, columns)
+        _write(_PrintableStream(sys.stdout) if sys.stdout.isatty() else sys.stdout, columns)
         return
     with replacing(output) as beside, beside.open("w", encoding="utf-8", newline="") as target:
         _write(target, columns)
-    say(f"wrote {len(rows)} rows to {output}")
+    remark(f"wrote {len(rows)} rows to {output}")
 
 
 def _with_input_columns(rows: NewRows, answers: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
@@ -77,12 +77,12 @@ def _unlike_training(rows: NewRows) -> Iterator[str]:
         were, they = ("was", "it counts") if len(unseen) == 1 else ("were", "they count")
         cells = sum(one.count for one in unseen)
         yield f"column '{column}': {values} {were} not there in training; {they} as missing (cells: {cells})"
-    for outside in rows.outside[:MOST_TOLD]:
+    for outside in rows.outside[:MOST_LISTED]:
         yield (
             f"column '{outside.column}': cells outside the training range of {outside.low:g} to {outside.high:g}, "
             f"reaching from {outside.lowest:g} to {outside.highest:g} (cells: {outside.count})"
         )
-    more = [outside.column for outside in rows.outside[MOST_TOLD:]]
+    more = [outside.column for outside in rows.outside[MOST_LISTED:]]
     if more:
         yield f"cells outside the training range in {counted(len(more), 'more column')}: {listed(more)}"
 
@@ -100,8 +100,8 @@ def _by_column(unseen: Sequence[Unseen]) -> dict[str, list[Unseen]]:
     return found
 
 
-class _Harmless:
-    """A terminal that is told no control characters; files and pipes get every cell as it was."""
+class _PrintableStream:
+    """A terminal that is sent no control characters; files and pipes get every cell as it was."""
 
     def __init__(self, terminal: TextIO) -> None:
         self._terminal, self._page = terminal, page_for(terminal)
@@ -111,7 +111,7 @@ class _Harmless:
         return self._terminal.write(self._page.shown(line.removesuffix("\n")) + "\n")
 
 
-def _write(stream: TextIO | _Harmless, columns: Mapping[str, Sequence[str]]) -> None:
+def _write(stream: TextIO | _PrintableStream, columns: Mapping[str, Sequence[str]]) -> None:
     import csv
 
     writer = csv.writer(stream, lineterminator="\n")

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import AsJson, Classes, Jobs, NoShortcut, Store
+from mlcli.cli._options import Classes, Format, Jobs, NoShortcut, Specs, Store
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
 
-Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
 Budget = Annotated[
-    float | None, typer.Option("--budget", metavar="SECONDS", help="The time that one cell may take, at most.")
+    float | None, typer.Option("--budget", metavar="SECONDS", help="Seconds that one cell may take, at most.")
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what is in the store, too.")]
 Retry = Annotated[bool, typer.Option("--retry", help="Run again what is in the store as failed.")]
@@ -34,7 +33,7 @@ def run_command(
     retry: Retry = False,
     no_shortcut: NoShortcut = False,
     classes: Classes = False,
-    as_json: AsJson = False,
+    format: Format = "text",
 ) -> None:
     """Run experiment files; what is in the store is not run again.
 
@@ -54,7 +53,7 @@ def run_command(
         place_of=lambda one: store or _beside(one),
         options=RunOptions(jobs, fresh, retry),
         classes=classes,
-        as_json=as_json,
+        format=format,
     )
 
 

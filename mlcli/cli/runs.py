@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import AsJson, Classes
+from mlcli.cli._options import Classes, Format
 
 Number = Annotated[int | None, typer.Argument(metavar="ID", help="A run, by its number in the list.")]
 Place = Annotated[
@@ -21,13 +21,13 @@ EXAMPLES = (
 
 
 def runs_command(
-    number: Number = None, store: Place = None, classes: Classes = False, as_json: AsJson = False
+    number: Number = None, store: Place = None, classes: Classes = False, format: Format = "text"
 ) -> None:
     """List the runs in a store, or show one again without running it.
 
     Tables are made from stored answers: neither data nor methods are needed.
     """
-    from mlcli.cli._console import show, show_json
+    from mlcli.cli._console import show_as
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.report.as_json import results_as_json
     from mlcli.report.lists import runs_as_json, runs_of
@@ -37,8 +37,8 @@ def runs_command(
     with Store.read(store or DEFAULT_PLACE) as opened:
         if number is None:
             known = opened.runs.all()
-            show_json(runs_as_json(known)) if as_json else show(runs_of(known))
+            show_as(format, lambda: runs_of(known), lambda: runs_as_json(known))
             return
         about, results = opened.runs.one(number)
     found = [scored(result, about.metrics) for result in results]
-    show_json(results_as_json(found)) if as_json else show(results_of(found, classes=classes))
+    show_as(format, lambda: results_of(found, classes=classes), lambda: results_as_json(found))

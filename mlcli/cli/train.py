@@ -1,4 +1,4 @@
-"""train: let a method learn from all rows, show what it learned, save it."""
+"""train: train a method on all rows, show what it learned, save it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import AsJson, Params, Seed, Target, Task, dataset_names, model_names
+from mlcli.cli._options import Data, Format, Params, Seed, Target, Task, model_names
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Cell
 
-Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="A CSV file, or a shipped dataset.", autocompletion=dataset_names)
-]
 Model = Annotated[
     str,
     typer.Option(
@@ -43,19 +40,19 @@ def train_command(
     target: Target = None,
     task: Task = None,
     seed: Seed = 1,
-    as_json: AsJson = False,
+    format: Format = "text",
 ) -> None:
-    """Let a method learn from all rows, show what it learned, save it.
+    """Train a method on all rows, show what it learned, save it.
 
     How good it is, only rows that it has not seen can tell: see mlcli eval.
     """
-    from mlcli.cli._console import say, show, show_json
+    from mlcli.cli._console import remark, show_as
     from mlcli.data.dataset import Dataset
     from mlcli.experiment.run.learner import train
     from mlcli.report.trained import trained_as_json, trained_of
 
     if output is not None:
-        from mlcli.cli._output import refuse_to_overwrite
+        from mlcli.cli._options import refuse_to_overwrite
         from mlcli.experiment.saved.model_file import refuse_to_replace
 
         refuse_to_overwrite(output, data)
@@ -63,13 +60,13 @@ def train_command(
     cell = _cell(data, model, params or [], target, task, seed)
     assert isinstance(cell.dataset, Dataset)
     learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
-    show_json(trained_as_json(cell, learned)) if as_json else show(trained_of(cell, learned))
+    show_as(format, lambda: trained_of(cell, learned), lambda: trained_as_json(cell, learned))
     if output is not None:
         from mlcli.experiment.saved.model_file import save_model
         from mlcli.experiment.saved.saved_model import SavedModel
 
         save_model(output, SavedModel.of(learned, cell.dataset, seed))
-        say(f"saved as {output}; next: mlcli predict {output} DATA")
+        remark(f"saved as {output}; next: mlcli predict {output} DATA")
 
 
 def _cell(data: str, model: str, params: list[str], target: str | None, task: str | None, seed: int) -> Cell:

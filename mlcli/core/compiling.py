@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from time import perf_counter
 
 LONG = 1.0
@@ -48,12 +45,3 @@ class Compiling:
 
 compiling = Compiling()
 """Of this process."""
-
-
-@cache
-def kept_on_disk(module: str) -> bool:
-    """Whether kernels of a module in ``mlcli.kernels`` have been compiled since the install."""
-    index = f"{module}.*.nbi"
-    if elsewhere := os.environ.get("NUMBA_CACHE_DIR"):
-        return any(Path(elsewhere).rglob(index))
-    return any((Path(__file__).parents[1] / "kernels").rglob(f"__pycache__/{index}"))

@@ -144,11 +144,11 @@ def ready_for(model: Model, columns: tuple[Column, ...], given: Sequence[Step] |
     ``given`` are the steps that are named before the model; None: nothing was said of steps, so that numbers are
     scaled inside where a nested model prefers it, unless the wrapper has them scaled for it.
     """
-    said = None if given is None and not model.accepts.prefers_scaled else ()
+    steps = None if given is None and not model.accepts.prefers_scaled else ()
     changes: dict[str, Any] = {}
     for declared in parameters(type(model)):
         nested = declared.models(getattr(model, declared.name))
-        ready = tuple(behind_steps(one, columns, said) for one in nested)
+        ready = tuple(behind_steps(one, columns, steps) for one in nested)
         changes |= {declared.name: ready if declared.many else ready[0]} if ready else {}
     return replace(model, **changes) if changes else model
 

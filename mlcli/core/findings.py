@@ -1,4 +1,4 @@
-"""What a model says of itself, as data: tables, bars, curves, merges; who shows it decides how it looks."""
+"""What a model says of itself, as data: tables, bars, curves, points; who shows it decides how it looks."""
 
 from __future__ import annotations
 
@@ -63,6 +63,15 @@ class Histogram(Finding):
 
 
 @dataclass(frozen=True)
+class Points(Finding):
+    """Points in a plane, those of each name for themselves."""
+
+    across: str
+    upwards: str
+    groups: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
+
+
+@dataclass(frozen=True)
 class Dendrogram(Finding):
     """Which two parts each merge joins, and at which height.
 
@@ -90,7 +99,7 @@ class Tree(Finding):
 
 Explanation = tuple[Finding, ...]
 KINDS: dict[str, type[Finding]] = {
-    kind.__name__.lower(): kind for kind in (Table, Lines, Bars, Curve, Histogram, Dendrogram, Tree)
+    kind.__name__.lower(): kind for kind in (Table, Lines, Bars, Curve, Histogram, Points, Dendrogram, Tree)
 }
 
 

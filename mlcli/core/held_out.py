@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
-
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,21 +58,6 @@ class HeldOut:
     refused: Flags
     route: str
     """How it was done, in a few words."""
-
-
-class Remembered(Generic[Made]):
-    """What was made of rows, until something else is wanted of them: cells that differ in a parameter share it."""
-
-    def __init__(self) -> None:
-        self._known: WeakKeyDictionary[Any, tuple[tuple[object, ...], Made]] = WeakKeyDictionary()
-
-    def of(self, data: Any, wanted: tuple[object, ...], make: Callable[[], Made]) -> Made:
-        """What is known of the rows under these words, or else is made now."""
-        known = self._known.get(data)
-        if known is None or known[0] != wanted:
-            known = wanted, make()
-            self._known[data] = known
-        return known[1]
 
 
 def refusing_not_finite(held: HeldOut, round_: Round) -> HeldOut:

@@ -1,11 +1,11 @@
 """Weighted mean and variance of each column of numbers, with empty cells left out.
 
-One pass, in blocks that fit a cache: cells are told from a row near them, so that squares keep their digits.
+In blocks that fit a cache; cells less a row near them, so that squares keep their digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,13 +16,11 @@ from mlcli.core.tables import Array, Codes, Flags, Rows
 
 ROUNDING = 4 * np.finfo(np.float64).eps
 FAR = 100.0
-"""A row farther than 10 deviations from the mean is a poor one to tell cells from; the mean then is taken."""
+"""A row farther than 10 deviations from the mean is a poor one to tell cells from."""
 CELLS = 2**16
 """How many cells are gone through at once."""
 MANY_GROUPS = 2**15
 """Fewer are sorted by their digits."""
-MAY_BE_CONSTANT = 1e-9
-"""A column that varies by less, as a share of its size, is looked at again: sums round."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,110 +78,69 @@ class Spread:
 
 def moments(numbers: Array, weights: Array, ddof: int = 0) -> Moments:
     """The moments of each column; ``ddof`` is taken off the summed weight that the variance is divided by."""
-    return _spread(numbers, weights).moments(ddof)
+    return _all(numbers, weights).moments(ddof)
 
 
 def means(numbers: Array, weights: Array) -> Array:
     """The mean of each column alone."""
-    return _spread(numbers, weights).mean
+    return _all(numbers, weights).mean
 
 
 def spreads(numbers: Array, weights: Array, group: Codes, groups: int) -> Spread:
     """The spread of each group of rows (groups × columns)."""
-    counted = weights > 0
-    group = group if counted.all() else np.where(counted, group, -1)
-    return _of_sets(numbers, weights, list(_rows_of(group, groups)))
-
-
-def _rows_of(group: Codes, groups: int) -> Iterator[Rows]:
-    """The rows of each group, in order."""
     order = np.argsort(group.astype(np.int16) if groups < MANY_GROUPS else group, kind="stable")
-    ends = np.searchsorted(group[order], np.arange(groups + 1)).tolist()
-    return (order[start:end] for start, end in pairwise(ends))
+    counted = order if (weights > 0).all() else order[weights[order] > 0]
+    ends = np.searchsorted(group[counted], np.arange(groups + 1)).tolist()
+    return Spread.stacked([_spread(numbers, weights, counted[start:end]) for start, end in pairwise(ends)])
 
 
-def _spread(numbers: Array, weights: Array) -> Spread:
+def _all(numbers: Array, weights: Array) -> Spread:
     """The spread of all rows that have a weight."""
-    counted = weights > 0
-    found = _of_sets(numbers, weights, [None if counted.all() else np.flatnonzero(counted)])
-    return Spread(found.weight[0], found.mean[0], found.squares[0])
+    return _spread(numbers, weights, slice(None) if (weights > 0).all() else np.flatnonzero(weights > 0))
 
 
-def _of_sets(numbers: Array, weights: Array, sets: Sequence[Rows | None]) -> Spread:
-    """The spread of each set of rows, all of which have a weight; None is all rows."""
-    room, near = room_for(numbers), np.zeros((len(sets), numbers.shape[1]))
-    weight, first, second = np.zeros((3, *near.shape))
-    for k, rows in enumerate(sets):
-        if len(numbers if rows is None else rows):
-            near[k] = _known(numbers[0 if rows is None else rows[0]])
-            weight[k], first[k], second[k] = _sums(numbers, weights, rows, near[k], room)
-    mean, squares = _told_from(near, weight, first, second)
-    flat = (squares <= weight * (MAY_BE_CONSTANT * mean) ** 2) & (second > 0)
-    for k in np.flatnonzero(flat.any(axis=1)).tolist():
-        _settle_constant(flat[k], mean[k], squares[k], numbers, weights, sets[k])
-    far = ((first**2 > FAR * weight * squares) & (squares > 0)).any(axis=1)
-    for k in np.flatnonzero(far).tolist():
-        again = _sums(numbers, weights, sets[k], mean[k], room)
-        constant = squares[k] == 0
-        mean[k], squares[k] = _told_from(mean[k], *again)
-        squares[k, constant] = 0.0
+def _spread(numbers: Array, weights: Array, rows: Rows | slice) -> Spread:
+    """The spread of some rows; where the first is far from the mean, cells are measured from that."""
+    weights = weights[rows]
+    if not len(weights):
+        return Spread(*np.zeros((3, numbers.shape[1])))
+    near = _first_known(numbers, rows)
+    weight, first, second = _sums_about(near, numbers, weights, rows)
+    if (first**2 > FAR * weight * (second - first * _ratio(first, weight))).any():
+        near = near + _ratio(first, weight)
+        weight, first, second = _sums_about(near, numbers, weights, rows)
+    away = _ratio(first, weight)
+    mean, squares = np.where(weight > 0, near + away, 0.0), np.maximum(second - first * away, 0.0)
+    squares[squares <= weight * (ROUNDING * mean) ** 2] = 0.0
     return Spread(weight, mean, squares)
 
 
-def _told_from(near: Array, weight: Array, first: Array, second: Array) -> tuple[Array, Array]:
-    """Means and squares about them, by sums of cells told from a row near them."""
-    away = _ratio(first, weight)
-    return np.where(weight > 0, near + away, 0.0), np.maximum(second - first * away, 0.0)
+def _first_known(numbers: Array, rows: Rows | slice) -> Array:
+    """The first number of each column: a constant one has it as its mean, to the last digit."""
+    first = numbers[0 if isinstance(rows, slice) else rows[0]]
+    if np.isnan(first).any():
+        some = numbers[rows]
+        first = some[np.isnan(some).argmin(axis=0), np.arange(len(first))]
+    return _known(first)
 
 
-def _sums(
-    numbers: Array, weights: Array, rows: Rows | None, near: Array, room: Array
-) -> tuple[Array, Array, Array]:
-    """The weight of the cells, and the weighted sums of them told from a row, and of their squares."""
-    first, second, missing = np.zeros((3, numbers.shape[1]))
-    total = 0.0
-    for cells, weight in told(numbers, weights, rows, near, room):
-        total += float(weight.sum())
+def _sums_about(near: Array, numbers: Array, weights: Array, rows: Rows | slice) -> tuple[Array, Array, Array]:
+    """The weight of the cells of some rows, the weighted sums of them less a row, and those of their squares."""
+    total, first, second = np.zeros((3, len(near)))
+    for block in row_blocks(len(weights), len(near), CELLS):
+        weight, taken = weights[block], numbers[block if isinstance(rows, slice) else rows[block]]
+        cells = less_row(taken, near, None if isinstance(rows, slice) else taken)
         sums = weight @ cells
         if np.isnan(sums).any():
             gaps = np.isnan(cells)
             cells[gaps] = 0.0
-            missing += weight @ gaps
+            total -= weight @ gaps
             sums = weight @ cells
+        total += weight.sum()
         first += sums
         cells *= cells
         second += weight @ cells
-    return total - missing, first, second
-
-
-def room_for(numbers: Array) -> Array:
-    """Room for a block of rows: fresh pages cost more than what is done to them."""
-    return np.empty(numbers[next(row_blocks(max(len(numbers), 1), numbers.shape[1], CELLS))].shape)
-
-
-def told(
-    numbers: Array, weights: Array, rows: Rows | None, near: Array, room: Array
-) -> Iterator[tuple[Array, Array]]:
-    """Block by block, cells told from a row, in the same room, and the weights of their rows."""
-    for block in row_blocks(len(numbers) if rows is None else len(rows), numbers.shape[1], CELLS):
-        if rows is None:
-            weight = weights[block]
-            yield less_row(numbers[block], near, room[: len(weight)]), weight
-        else:
-            weight = weights[rows[block]]
-            taken = np.take(numbers, rows[block], axis=0, out=room[: len(weight)], mode="clip")
-            yield less_row(taken, near, taken), weight
-
-
-def _settle_constant(
-    flat: Flags, mean: Array, squares: Array, numbers: Array, weights: Array, rows: Rows | None
-) -> None:
-    """Sums round: seven times 0.1 has a mean beside 0.1 and squares above 0. Put what is true in their place."""
-    some = numbers[:, flat] if rows is None else numbers[np.ix_(rows, np.flatnonzero(flat))]
-    low, high = extent(some, np.ones(len(some)))
-    still = is_constant(low, high)
-    constant = np.flatnonzero(flat)[still]
-    mean[constant], squares[constant] = low[still], 0.0
+    return total, first, second
 
 
 def extent(numbers: Array, weights: Array) -> tuple[Array, Array]:

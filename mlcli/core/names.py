@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from mlcli.core.aliases import other_names, without_ending
 
-SHORT = 2
-"""Names of so few letters are never near to another one."""
+SHORT = 3
+"""In names of so few letters one may be wrong."""
 MOST = 3
 """So many names are suggested where they are equally near."""
 
@@ -47,9 +47,9 @@ def _plain(name: str) -> str:
 
 
 def _most_wrong(wanted: str, plain: str) -> int:
-    """How many letters may be wrong: two, in long names about a third of all, in the shortest none."""
-    length = min(len(wanted), len(plain))
-    return 0 if length <= SHORT else 1 if length == SHORT + 1 else max(2, (length + 2) // 3)
+    """How many letters may be wrong: two, in long names about a third of all, in short ones one."""
+    length = max(len(wanted), len(plain))
+    return min(1, length - 1) if length <= SHORT else max(2, (length + 2) // 3)
 
 
 def _wrong_letters(first: str, second: str) -> int:

@@ -1,4 +1,4 @@
-"""Rows of a table with what is known of them; containers own how rows are taken and split."""
+"""Rows of a table with what is known of them; they own how rows are taken and split."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ class RowsOfTable:
     """Rows of a table with optional weights and groups, and the number each row has in its file."""
 
     kind: ClassVar[str]
+    base: ClassVar[type[Model]]
+    """The model base of the kind of task: how a model learns from such rows, and is asked about them."""
 
     table: Table
     rows: Rows
@@ -41,11 +43,6 @@ class RowsOfTable:
     groups: Codes | None = None
     context: Table | None = None
     """The cells of the columns that are sensitive or context, which stay as they are whatever steps do."""
-
-    @property
-    def base(self) -> type[Model]:
-        """The model base of the kind of task: how a model learns from such rows, and is asked about them."""
-        raise TypeError("only the rows of a kind of task have a base")
 
     @classmethod
     def columns_of(cls, schema: Schema) -> tuple[Column, ...]:

@@ -6,21 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 COLUMN_KINDS = ("numeric", "nominal", "ordinal", "boolean")
-ROLES = (
-    "target",
-    "feature",
-    "id",
-    "group",
-    "sensitive",
-    "weight",
-    "sequence",
-    "order",
-    "user",
-    "item",
-    "context",
-    "ignore",
-)
-SINGLE_ROLES = ("target", "group", "weight", "sequence", "order", "user", "item")
 
 
 @dataclass(frozen=True)

@@ -118,10 +118,6 @@ class Step:
     def check_learned(self) -> None:
         """Refuse (ValueError) learned fields that the step could not have made; called after loading."""
 
-    def in_sums(self, expansion: Any) -> Any:
-        """How what the step learns follows from sums over the training rows (``core.expansion``); None: not so."""
-        return None
-
     def from_sums(self, known: Any) -> Any:
         """What becomes of columns that are known by sums over training rows (``engines.linear_columns``).
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,14 +108,12 @@ class _Reader:
     def document(self) -> Document:
         """The first document; a second one is refused."""
         value = None
-        try:
+        with suppress(_Stop):  # what stopped it is among the problems
             for count, event in enumerate(self._starts()):
                 if count:
                     self._refuse(event, "a second document begins here", "one file holds one document")
                     break
                 value = self._node(next(self.events), ())
-        except _Stop:
-            pass
         return Document(value, self.name, self.marks, self.texts)
 
     def _starts(self) -> Iterator[Any]:

@@ -19,6 +19,10 @@ RARE_CLASS_SHARE = 0.2
 """A class is rare below this part of what it would have if all classes had the same number of rows."""
 RARE_CLASS_ROWS = 10
 ROWS_PER_FEATURE = 5
+MANY_LEVELS = 100
+ROWS_PER_LEVEL = 2
+ROWS_TO_JUDGE = 20
+NOTHING_TO_LEARN_FROM = "there is no feature, so no model can do more than the baseline"
 NEGATIVE_STAND_INS = (-1.0, -9.0, -99.0, -999.0, -9999.0)
 LARGE_STAND_INS = (99.0, 999.0, 9999.0, 99999.0)
 STAND_IN_ROWS = 2
@@ -134,6 +138,39 @@ def few_rows(dataset: Dataset) -> Iterator[str]:
         yield f"few rows for so many features: {len(dataset)} rows, {features} features"
 
 
+def column_warnings(dataset: Dataset) -> tuple[str, ...]:
+    """A sentence on having no features, one on constant ones, and one on those with very many levels."""
+    constant = [column.name for column in dataset.schema.features() if is_constant(dataset, column)]
+    many = [
+        f"{column.name} ({len(column.levels)})"
+        for column in dataset.schema.features()
+        if has_many_levels(column, len(dataset))
+    ]
+    notes = [] if _seen(dataset) else [NOTHING_TO_LEARN_FROM]
+    if constant:
+        notes.append(f"the same in every row, so nothing can be learned from it: {listed(constant)}")
+    if many:
+        notes.append(f"very many levels for {len(dataset)} rows: {listed(many)}")
+    return tuple(notes)
+
+
+def _seen(dataset: Dataset) -> bool:
+    """Whether models see any column: features, or those by whose roles the task is known."""
+    return bool(dataset.schema.features() or (dataset.task and kind_named(dataset.task).marked_by))
+
+
+def is_constant(dataset: Dataset, column: Column) -> bool:
+    """Whether a column has one value in all rows that have any."""
+    cells = _cells(dataset, column)
+    return len(cells) > 0 and bool((cells == cells[0]).all())
+
+
+def has_many_levels(column: Column, rows: int) -> bool:
+    """Whether a coded column has so many levels that each is rare."""
+    crowded = rows >= ROWS_TO_JUDGE and rows < ROWS_PER_LEVEL * len(column.levels)
+    return column.coded and (len(column.levels) > MANY_LEVELS or crowded)
+
+
 CHECKS: tuple[Callable[[Dataset], Iterator[str]], ...] = (
     nearly_constant,
     mostly_missing,
@@ -174,43 +211,3 @@ def _numbers(cells: Array) -> Iterator[float]:
     gap, spread = values[-1] - values[-2], values[-2] - values[0]
     if values[-1] in LARGE_STAND_INS and gap > spread and counts[-1] >= STAND_IN_ROWS:
         yield float(values[-1])
-
-
-MANY_LEVELS = 100
-ROWS_PER_LEVEL = 2
-ROWS_TO_JUDGE = 20
-NOTHING_TO_LEARN_FROM = "there is no feature, so no model can do more than the baseline"
-
-
-def column_warnings(dataset: Dataset) -> tuple[str, ...]:
-    """A sentence on having no features, one on constant ones, and one on those with very many levels."""
-    constant = [column.name for column in dataset.schema.features() if is_constant(dataset, column)]
-    many = [
-        f"{column.name} ({len(column.levels)})"
-        for column in dataset.schema.features()
-        if has_many_levels(column, len(dataset))
-    ]
-    notes = [] if _seen(dataset) else [NOTHING_TO_LEARN_FROM]
-    if constant:
-        notes.append(f"the same in every row, so nothing can be learned from it: {listed(constant)}")
-    if many:
-        notes.append(f"very many levels for {len(dataset)} rows: {listed(many)}")
-    return tuple(notes)
-
-
-def _seen(dataset: Dataset) -> bool:
-    """Whether models see any column: features, or those by whose roles the task is known."""
-    return bool(dataset.schema.features() or (dataset.task and kind_named(dataset.task).marked_by))
-
-
-def is_constant(dataset: Dataset, column: Column) -> bool:
-    """Whether a column has one value in all rows that have any."""
-    cells = dataset.table.cells(column.name).astype(np.float64)
-    present = cells[cells >= 0] if column.coded else cells[~np.isnan(cells)]
-    return len(present) > 0 and bool((present == present[0]).all())
-
-
-def has_many_levels(column: Column, rows: int) -> bool:
-    """Whether a coded column has so many levels that each is rare."""
-    crowded = rows >= ROWS_TO_JUDGE and rows < ROWS_PER_LEVEL * len(column.levels)
-    return column.coded and (len(column.levels) > MANY_LEVELS or crowded)

@@ -42,9 +42,9 @@ class Typed:
     notes: tuple[str, ...] = ()
 
 
-def inferred(text: TextColumn, said: Declaration, delimiter: str) -> Typed:
+def inferred(text: TextColumn, declaration: Declaration, delimiter: str) -> Typed:
     """A column typed by its cells alone."""
-    values = _present(text, said)
+    values = _present(text, declaration)
     if not values:
         return Typed(
             Column(text.name, missing=True), np.full(len(text.which), np.nan), False, "every cell is empty"
@@ -61,23 +61,25 @@ def inferred(text: TextColumn, said: Declaration, delimiter: str) -> Typed:
     return _inferred_levels(text, values)
 
 
-def declared(text: TextColumn, said: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
+def declared(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
     """A column typed as its sidecar says, and every cell that does not fit."""
-    make = DECLARED[said.kind or "nominal"]
-    return make(text, said, records)
+    make = DECLARED[declaration.kind or "nominal"]
+    return make(text, declaration, records)
 
 
-def retyped(text: TextColumn, said: Declaration, kind: str, records: Records) -> tuple[Typed, list[Problem]]:
+def retyped(
+    text: TextColumn, declaration: Declaration, kind: str, records: Records
+) -> tuple[Typed, list[Problem]]:
     """A column typed as a kind that nobody declared but a task needs."""
-    typed, problems = declared(text, replace(said, kind=kind, levels=(), range=None), records)
+    typed, problems = declared(text, replace(declaration, kind=kind, levels=(), range=None), records)
     return replace(typed, declared=False), problems
 
 
-def coded_by(text: TextColumn, column: Column, said: Declaration) -> tuple[Typed, dict[str, int]]:
+def coded_by(text: TextColumn, column: Column, declaration: Declaration) -> tuple[Typed, dict[str, int]]:
     """Cells as codes of levels that are settled already, and how often each value stands that is none of them."""
-    empty = said.empty if said.empty in column.levels else None
+    empty = declaration.empty if declaration.empty in column.levels else None
     typed = _as_levels(text, column.kind, column.levels, True, empty)
-    absent, known = {"", *said.missing}, set(column.levels)
+    absent, known = {"", *declaration.missing}, set(column.levels)
     counts = zip(text.values, text.counts.tolist(), strict=True)
     return typed, {value: count for value, count in counts if value not in absent and value not in known}
 
@@ -96,8 +98,8 @@ def sorted_levels(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(values))
 
 
-def _present(text: TextColumn, said: Declaration) -> list[str]:
-    absent = {"", *said.missing}
+def _present(text: TextColumn, declaration: Declaration) -> list[str]:
+    absent = {"", *declaration.missing}
     if absent.isdisjoint(text.values):
         return text.values
     return [value for value in text.values if value not in absent]
@@ -189,8 +191,8 @@ def _as_levels(
     return Typed(Column(text.name, kind, levels, missing), cells, declared, "")
 
 
-def _declared_numbers(text: TextColumn, said: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
-    values = _present(text, said)
+def _declared_numbers(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
+    values = _present(text, declaration)
     numbers = as_numbers(values)
     if numbers is None and records.delimiter != ",":
         numbers = as_numbers(values, ",")
@@ -198,8 +200,12 @@ def _declared_numbers(text: TextColumn, said: Declaration, records: Records) -> 
         wrong = _not_numbers(values, records.delimiter)
         problems = _cell_problems(text, records, wrong, "is not a number", _number_hint)
         return _as_numbers(text, values, np.full(len(values), np.nan), True, ""), problems
-    outside = _outside(values, numbers, said.range)
-    ends = "" if said.range is None else f"is outside the range {said.range[0]:g} to {said.range[1]:g}"
+    outside = _outside(values, numbers, declaration.range)
+    ends = (
+        ""
+        if declaration.range is None
+        else f"is outside the range {declaration.range[0]:g} to {declaration.range[1]:g}"
+    )
     problems = _cell_problems(text, records, outside, ends, lambda value: "correct the cell, or the range")
     return _as_numbers(text, values, numbers, True, AS_DECLARED), problems
 
@@ -227,15 +233,15 @@ def _number_hint(value: str) -> str:
     return "correct the cell, or declare the column nominal"
 
 
-def _declared_levels(text: TextColumn, said: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
-    values = _present(text, said)
-    meant = [said.empty] if said.empty is not None else []
-    levels = said.levels or sorted_levels(list({*values, *meant}))
+def _declared_levels(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
+    values = _present(text, declaration)
+    meant = [declaration.empty] if declaration.empty is not None else []
+    levels = declaration.levels or sorted_levels(list({*values, *meant}))
     known = set(levels)
-    strange = [value for value in values if value not in known]
+    unknown_levels = [value for value in values if value not in known]
     hint = partial(_level_hint, levels)
-    problems = _cell_problems(text, records, strange, "is not a level of it", hint)
-    typed = _as_levels(text, said.kind or "nominal", levels, True, said.empty)
+    problems = _cell_problems(text, records, unknown_levels, "is not a level of it", hint)
+    typed = _as_levels(text, declaration.kind or "nominal", levels, True, declaration.empty)
     return replace(typed, why=AS_DECLARED), problems
 
 
@@ -244,16 +250,16 @@ def _level_hint(levels: Sequence[str], value: str) -> str:
     return f"did you mean '{close}'?" if close else f"levels: {listed(levels)}"
 
 
-def _declared_boolean(text: TextColumn, said: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
-    values = _present(text, said)
-    if said.levels or said.empty is not None:
-        return _declared_levels(text, said, records)
+def _declared_boolean(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
+    values = _present(text, declaration)
+    if declaration.levels or declaration.empty is not None:
+        return _declared_levels(text, declaration, records)
     levels = _boolean_levels(values) or sorted_levels(values)
     if len(levels) != 2:
         what = f"column '{text.name}' is declared boolean but holds {len(levels)} values: {listed(levels)}"
         hint = "declare it nominal, or give it two levels"
         return _as_levels(text, "boolean", levels, True), [Problem(what, where=records.name, hint=hint)]
-    return _declared_levels(text, replace(said, levels=levels), records)
+    return _declared_levels(text, replace(declaration, levels=levels), records)
 
 
 def _cell_problems(

@@ -14,11 +14,12 @@ from mlcli.data.checks import column_warnings
 from mlcli.data.columns import Typed, declared, inferred
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import in_long_form, in_wide_form
+from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import Layout, Records, read_records
-from mlcli.data.roles import Given, given_roles, refuse_unusable
+from mlcli.data.roles import Role, assigned_roles, refuse_unusable
 from mlcli.data.shipped import find
-from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, read_sidecar, sidecar_document
-from mlcli.data.task import choose_target, is_feature, marked_task, needs_target, wanted_task
+from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, sidecar_document
+from mlcli.data.task import choose_target, has_no_target, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
 
 
@@ -36,14 +37,14 @@ def load(
     sidecar = read_sidecar(document, records.header)
     typed = typed_columns(records, sidecar)
     learnt = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
-    roles = given_roles(typed, sidecar, records, target, guess_target=learnt)
+    roles = assigned_roles(typed, sidecar, records, target, guess_target=learnt)
     refuse_unusable(typed, roles, records)
     named = _target_name(roles)
     marked = marked_task((given.role for given in roles.values()), typed[named] if named else None)
     wanted = wanted_task(named, task, sidecar, records) or marked
-    if named and is_feature(wanted):
+    if named and has_no_target(wanted):
         note = f"{wanted} has no target: '{named}' is a column like the others"
-        roles[named] = Given("feature", note=note if target else "")
+        roles[named] = Role("feature", note=note if target else "")
     dataset = _dataset(records, sidecar, typed, roles, wanted)
     if in_long_form(dataset):
         dataset = in_wide_form(dataset, records)
@@ -65,8 +66,8 @@ def content_of(path: Path) -> bytes:
 
 def layout_of(document: Document | None) -> Layout:
     """What a sidecar says of the file itself; anything odd is reported when the whole sidecar is read."""
-    said = document.value or {} if document is not None else {}
-    delimiter, header = said.get("delimiter"), said.get("header")
+    given = document.value or {} if document is not None else {}
+    delimiter, header = given.get("delimiter"), given.get("header")
     known = DELIMITER_WORDS.get(str(delimiter), delimiter)
     return Layout(known if known in DELIMITER_WORDS.values() else None, header is True)
 
@@ -76,18 +77,22 @@ def typed_columns(records: Records, sidecar: Sidecar) -> dict[str, Typed]:
     typed: dict[str, Typed] = {}
     problems: list[Problem] = []
     for text in records.columns:
-        said = sidecar.of(text.name)
-        if said.kind is None:
-            typed[text.name] = inferred(text, said, records.delimiter)
+        declaration = sidecar.of(text.name)
+        if declaration.kind is None:
+            typed[text.name] = inferred(text, declaration, records.delimiter)
         else:
-            typed[text.name], found = declared(text, said, records)
+            typed[text.name], found = declared(text, declaration, records)
             problems += found
     raise_all(DataError, problems)
     return typed
 
 
 def _dataset(
-    records: Records, sidecar: Sidecar, typed: dict[str, Typed], roles: Mapping[str, Given], task: str | None
+    records: Records,
+    sidecar: Sidecar,
+    typed: dict[str, Typed],
+    roles: Mapping[str, Role],
+    task: str | None,
 ) -> Dataset:
     """The columns in their roles as one table, the target as its task needs it."""
     notes = records.notes + tuple(given.note for given in roles.values() if given.note)
@@ -108,7 +113,7 @@ def _dataset(
     )
 
 
-def _target_name(roles: Mapping[str, Given]) -> str | None:
+def _target_name(roles: Mapping[str, Role]) -> str | None:
     return next((name for name, given in roles.items() if given.role == "target"), None)
 
 

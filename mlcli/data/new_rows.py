@@ -19,9 +19,10 @@ from mlcli.core.tables import Array, Table
 from mlcli.data.columns import absent_cells, coded_by, declared
 from mlcli.data.load import content_of, layout_of
 from mlcli.data.long_form import wide_records
+from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import Records, read_records
 from mlcli.data.shipped import find
-from mlcli.data.sidecar import Declaration, read_sidecar, sidecar_document
+from mlcli.data.sidecar import Declaration, sidecar_document
 
 STANDARD_INPUT = "-"
 NO_FORM: Mapping[str, str] = MappingProxyType({})
@@ -105,10 +106,10 @@ def new_rows(
     not see them. ``optional`` columns may lack, but for all of them. ``long_form`` are, by role, the names
     that the columns of units and things have where a row is a thing of a unit.
     """
-    records, said = _records(reference, base)
-    records, unseen = _widened(records, columns, said, long_form)
-    lacks = _may_lack(columns, records.header, optional)
-    needed = [column.name for column in (*columns, *(beside or {}).values()) if column.name not in lacks]
+    records, declarations = _records(reference, base)
+    records, unseen = _widened(records, columns, declarations, long_form)
+    absent_columns = _absent_optional(columns, records.header, optional)
+    needed = [column.name for column in (*columns, *(beside or {}).values()) if column.name not in absent_columns]
     absent = absent_features(needed, records.header, records.name)
     if long_form and not set(records.header).intersection(needed):
         absent = (replace(problem, hint=_hint_of_form(long_form)) for problem in absent)
@@ -116,15 +117,15 @@ def new_rows(
     cells: dict[str, NDArray[Any]] = {}
     problems: list[Problem] = []
     for column in columns:
-        if column.name in lacks:
+        if column.name in absent_columns:
             cells[column.name] = absent_cells(column, len(records))
             continue
-        text, declaration = records.column(column.name), said.get(column.name, Declaration())
+        text, declaration = records.column(column.name), declarations.get(column.name, Declaration())
         words = (missing or {}).get(column.name, ())
         declaration = replace(declaration, missing=(*declaration.missing, *words))
         if column.coded:
-            typed, strange = coded_by(text, column, declaration)
-            unseen += [Unseen(column.name, value, count) for value, count in strange.items()]
+            typed, unknown_levels = coded_by(text, column, declaration)
+            unseen += [Unseen(column.name, value, count) for value, count in unknown_levels.items()]
         else:
             plain = replace(declaration, kind=column.kind, range=None)
             typed, found = declared(text, plain, records)
@@ -137,7 +138,7 @@ def new_rows(
         extra=tuple(name for name in records.header if name not in cells),
         unseen=tuple(unseen),
         outside=_outside(cells, ranges or {}),
-        absent_features=lacks,
+        absent_features=absent_columns,
     )
 
 
@@ -148,24 +149,31 @@ def _hint_of_form(long_form: Mapping[str, str]) -> str:
     return f"if each row is one {thing} of a {unit}, say so in a sidecar beside the file: roles: {{{roles}}}"
 
 
-def _may_lack(columns: Sequence[Column], header: Sequence[str], optional: Collection[str]) -> tuple[str, ...]:
+def _absent_optional(
+    columns: Sequence[Column], header: Sequence[str], optional: Collection[str]
+) -> tuple[str, ...]:
     """The optional columns that a file lacks; a file that lacks all columns is another file."""
     present = set(header)
-    lacks = tuple(column.name for column in columns if column.name in optional and column.name not in present)
-    return lacks if len(lacks) < len(columns) else ()
+    absent_columns = tuple(
+        column.name for column in columns if column.name in optional and column.name not in present
+    )
+    return absent_columns if len(absent_columns) < len(columns) else ()
 
 
 def _widened(
-    records: Records, columns: Sequence[Column], said: Mapping[str, Declaration], long_form: Mapping[str, str]
+    records: Records,
+    columns: Sequence[Column],
+    declarations: Mapping[str, Declaration],
+    long_form: Mapping[str, str],
 ) -> tuple[Records, list[Unseen]]:
     """Rows in long form as one row for each unit; others as they are."""
-    roles = {declaration.role: name for name, declaration in said.items()}
+    roles = {declaration.role: name for name, declaration in declarations.items()}
     names = [roles.get(role, name) for role, name in long_form.items()]
     if not names or not set(names) <= set(records.header):
         return records, []
     unit, thing = names
-    wide, strange = wide_records(records, unit, thing, columns)
-    return wide, [Unseen(thing, value, count) for value, count in strange.items()]
+    wide, unknown_levels = wide_records(records, unit, thing, columns)
+    return wide, [Unseen(thing, value, count) for value, count in unknown_levels.items()]
 
 
 def _records(reference: str, base: Path | None) -> tuple[Records, dict[str, Declaration]]:

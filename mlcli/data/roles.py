@@ -23,7 +23,7 @@ KEEP = "to keep it, give it the role feature in the sidecar"
 
 
 @dataclass(frozen=True)
-class Given:
+class Role:
     """The role of a column, and why where it was guessed."""
 
     role: str
@@ -31,46 +31,46 @@ class Given:
     note: str = ""
 
 
-def given_roles(
+def assigned_roles(
     typed: Mapping[str, Typed], sidecar: Sidecar, records: Records, target: str | None, *, guess_target: bool
-) -> dict[str, Given]:
+) -> dict[str, Role]:
     """The role of every column; ``target`` is what the user asks for, and goes before the sidecar."""
     if target is not None and target not in typed:
         hint = did_you_mean(target, typed, "columns")
         raise DataError(f"there is no column '{target}' to be the target", where=records.name, hint=hint)
     wanted = target if target is not None else sidecar.target
     roles = {name: _given(name, column, sidecar, wanted) for name, column in typed.items()}
-    if guess_target and wanted is None and not sidecar.says_target:
+    if guess_target and wanted is None and not sidecar.target_is_settled:
         guessed = _last_feature(roles)
         why = "the last column" if guessed == list(roles)[-1] else "the last column that is a feature"
         note = f"the target was guessed: {why}, '{guessed}'; to choose another, say --target COLUMN"
-        roles[guessed] = Given("target", why, note)
+        roles[guessed] = Role("target", why, note)
     return roles
 
 
-def refuse_unusable(typed: Mapping[str, Typed], roles: Mapping[str, Given], records: Records) -> None:
+def refuse_unusable(typed: Mapping[str, Typed], roles: Mapping[str, Role], records: Records) -> None:
     """Refuse weights that are not weights, and groups or sequences that are not said."""
     problems: list[Problem] = []
     for name, given in roles.items():
-        for wrong, what, hint in DEMANDS.get(given.role, ()):
+        for wrong, what, hint in CHECKS_OF_ROLES.get(given.role, ()):
             problems += _refused(typed[name], records, wrong, what, hint)
     raise_all(DataError, problems)
 
 
-def _given(name: str, column: Typed, sidecar: Sidecar, wanted: str | None) -> Given:
+def _given(name: str, column: Typed, sidecar: Sidecar, wanted: str | None) -> Role:
     if name == wanted:
-        return Given("target")
-    said = sidecar.of(name).role
-    if said == "target":
-        return Given("feature", note=f"'{name}', the target in the sidecar, is a feature here")
-    if said is not None:
-        return Given(said)
+        return Role("target")
+    declaration = sidecar.of(name).role
+    if declaration == "target":
+        return Role("feature", note=f"'{name}', the target in the sidecar, is a feature here")
+    if declaration is not None:
+        return Role(declaration)
     if len(column.cells) and not column.declared and _is_empty(column):
         why = "every cell is empty"
-        return Given("ignore", why, f"column '{name}' is left out: {why}")
+        return Role("ignore", why, f"column '{name}' is left out: {why}")
     why = "" if column.declared else _why_an_id(name, column)
     return (
-        Given("id", why, f"column '{name}' is taken as an identifier ({why}); {KEEP}") if why else Given("feature")
+        Role("id", why, f"column '{name}' is taken as an identifier ({why}); {KEEP}") if why else Role("feature")
     )
 
 
@@ -91,7 +91,7 @@ def _why_an_id(name: str, column: Typed) -> str:
     return "by its name, and every number is different" if whole and ID_NAME.fullmatch(name) else ""
 
 
-def _last_feature(roles: Mapping[str, Given]) -> str:
+def _last_feature(roles: Mapping[str, Role]) -> str:
     features = [name for name, given in roles.items() if given.role in ("feature", "sensitive")]
     return features[-1] if features else list(roles)[-1]
 
@@ -108,7 +108,7 @@ def _negative(cells: NDArray[Any]) -> NDArray[np.bool_]:
     return cells < 0
 
 
-DEMANDS: dict[str, tuple[tuple[Wrong, str, str], ...]] = {
+CHECKS_OF_ROLES: dict[str, tuple[tuple[Wrong, str, str], ...]] = {
     "weight": (
         (_missing, "a weight is missing", "give every row a weight; 0 leaves a row out"),
         (_negative, "a weight is below 0", "weights are 0 or more"),

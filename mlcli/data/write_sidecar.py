@@ -94,19 +94,19 @@ def _about_the_file(dataset: Dataset) -> Iterator[str]:
 def _declaration(dataset: Dataset, described: Field) -> str:
     """What is said of one column, in flow form; its kind alone where nothing else is to be said."""
     column = described.column
-    said = dataset.sidecar.columns.get(column.name)
+    declaration = dataset.sidecar.columns.get(column.name)
     parts = {"kind": column.kind}
-    if described.role not in ("feature", "target") or (said is not None and said.role == "feature"):
+    if described.role not in ("feature", "target") or (declaration is not None and declaration.role == "feature"):
         parts["role"] = described.role
     levels = _levels_of_the_file(dataset, described)
     if levels and not _found_again(dataset, described):
         parts["levels"] = flow(levels)
-    if said is not None and said.missing:
-        parts["missing"] = flow(said.missing)
-    if said is not None and said.empty is not None and column.coded:
-        parts["empty"] = scalar(said.empty)
-    if said is not None and said.range is not None and not column.coded:
-        parts["range"] = f"[{said.range[0]!r}, {said.range[1]!r}]"
+    if declaration is not None and declaration.missing:
+        parts["missing"] = flow(declaration.missing)
+    if declaration is not None and declaration.empty is not None and column.coded:
+        parts["empty"] = scalar(declaration.empty)
+    if declaration is not None and declaration.range is not None and not column.coded:
+        parts["range"] = f"[{declaration.range[0]!r}, {declaration.range[1]!r}]"
     if len(parts) == 1:
         return column.kind
     return "{" + ", ".join(f"{word}: {value}" for word, value in parts.items()) + "}"
@@ -116,8 +116,8 @@ def _levels_of_the_file(dataset: Dataset, described: Field) -> tuple[str, ...]:
     """The levels to declare; where anomalies are told from the rest, those that the sidecar had."""
     if described.role != "target" or not dataset.sidecar.anomaly:
         return described.column.levels
-    said = dataset.sidecar.columns.get(described.column.name)
-    return said.levels if said is not None else ()
+    declaration = dataset.sidecar.columns.get(described.column.name)
+    return declaration.levels if declaration is not None else ()
 
 
 def _found_again(dataset: Dataset, described: Field) -> bool:

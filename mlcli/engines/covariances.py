@@ -128,8 +128,8 @@ class Spherical(Diagonal):
         return bool(covariance[0] <= floor.mean() * (1 + NEAR))
 
 
-Form = Full | Diagonal
-FORMS: dict[str, Form] = {"full": Full(), "diagonal": Diagonal(), "spherical": Spherical()}
+CovarianceType = Full | Diagonal
+COVARIANCE_TYPES: dict[str, CovarianceType] = {"full": Full(), "diagonal": Diagonal(), "spherical": Spherical()}
 
 
 def _is_definite(matrix: Array) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.covariances import Form
+from mlcli.engines.covariances import CovarianceType
 
 BLOCK_CELLS = 1 << 16
 LOG_TAU = float(np.log(2 * np.pi))
@@ -25,7 +25,7 @@ NEGLIGIBLE = 1e-10
 class Mixture:
     """The share, mean and covariance of each component."""
 
-    form: Form
+    kind: CovarianceType
     shares: Array
     means: Array
     covariances: Array
@@ -36,7 +36,7 @@ class Mixture:
         whiteners, constants = self.whiteners()
         for block in _blocks(X):
             for k, whitener in enumerate(whiteners):
-                lengths = self.form.squared_lengths(X[block] - self.means[k], whitener)
+                lengths = self.kind.squared_lengths(X[block] - self.means[k], whitener)
                 joint[k, block] = constants[k] - 0.5 * lengths
         return joint
 
@@ -51,7 +51,7 @@ class Mixture:
 
     def whiteners(self) -> tuple[list[Array], Array]:
         """What makes the deviations of each component round, and the logarithm of its density at its mean."""
-        found = [self.form.whitener(covariance) for covariance in self.covariances]
+        found = [self.kind.whitener(covariance) for covariance in self.covariances]
         with np.errstate(divide="ignore"):  # a share of 0 adds nothing
             shares = np.log(self.shares)
         heights = np.array([height for _, height in found])
@@ -71,47 +71,47 @@ class Sums:
     """Summed squares of these deviations."""
 
 
-def expected(X: Array, weights: Array, mixture: Mixture) -> Sums:
+def e_step(X: Array, weights: Array, mixture: Mixture) -> Sums:
     """E-step: the log-likelihood, and sums weighted by the responsibilities."""
     whiteners, constants = mixture.whiteners()
-    form, k_all = mixture.form, range(len(whiteners))
+    kind, k_all = mixture.kind, range(len(whiteners))
     sums = Sums(0.0, np.zeros(len(k_all)), np.zeros_like(mixture.means), np.zeros_like(mixture.covariances))
     for block in _blocks(X):
         rows, counts = X[block], weights[block]
         deviations = [rows - mixture.means[k] for k in k_all]
         joint = np.empty((len(k_all), len(rows)))
         for k in k_all:
-            joint[k] = constants[k] - 0.5 * form.squared_lengths(deviations[k], whiteners[k])
+            joint[k] = constants[k] - 0.5 * kind.squared_lengths(deviations[k], whiteners[k])
         densities = log_sum(joint)
         shared = np.exp(joint - densities) * counts
         sums.log_likelihood += float(counts @ densities)
         sums.weight += shared.sum(axis=1)
         for k in k_all:
             sums.shift[k] += shared[k] @ deviations[k]
-            sums.scatter[k] += form.scatter(deviations[k], shared[k])
+            sums.scatter[k] += kind.scatter(deviations[k], shared[k])
     return sums
 
 
-def maximised(sums: Sums, mixture: Mixture, floor: Array) -> Mixture:
+def m_step(sums: Sums, mixture: Mixture, floor: Array) -> Mixture:
     """M-step: the likeliest mixture for these responsibilities, equations (112) to (114) of the notes."""
     total = sums.weight.sum()
     means, covariances = mixture.means.copy(), mixture.covariances.copy()
     for k in np.flatnonzero(sums.weight > NEGLIGIBLE * total):
         shift = sums.shift[k] / sums.weight[k]
         means[k] += shift
-        scatter = sums.scatter[k] / sums.weight[k] - mixture.form.square(shift)
-        covariances[k] = mixture.form.likeliest(scatter, floor)
-    return Mixture(mixture.form, sums.weight / total, means, covariances)
+        scatter = sums.scatter[k] / sums.weight[k] - mixture.kind.square(shift)
+        covariances[k] = mixture.kind.likeliest(scatter, floor)
+    return Mixture(mixture.kind, sums.weight / total, means, covariances)
 
 
-def from_groups(X: Array, weights: Array, member: Flags, form: Form, floor: Array) -> Mixture:
+def from_groups(X: Array, weights: Array, member: Flags, kind: CovarianceType, floor: Array) -> Mixture:
     """The mixture of groups of rows: ``member`` (n × K) says which rows belong to which."""
     counted = member * weights[:, None]
     totals = counted.sum(axis=0)
     means = (counted.T @ X) / totals[:, None]
-    scatters = (form.scatter(X - mean, mine) / mine.sum() for mean, mine in zip(means, counted.T, strict=True))
-    covariances = np.array([form.likeliest(scatter, floor) for scatter in scatters])
-    return Mixture(form, totals / totals.sum(), means, covariances)
+    scatters = (kind.scatter(X - mean, mine) / mine.sum() for mean, mine in zip(means, counted.T, strict=True))
+    covariances = np.array([kind.likeliest(scatter, floor) for scatter in scatters])
+    return Mixture(kind, totals / totals.sum(), means, covariances)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ class StopRule:
 
 def _largest_change(before: Mixture, after: Mixture, gain: float, unit: Array) -> float:
     """Of a share, or of a mean or deviation in standard deviations of its column."""
-    spread = [np.array([mix.form.deviations(each) for each in mix.covariances]) for mix in (before, after)]
+    spread = [np.array([mix.kind.deviations(each) for each in mix.covariances]) for mix in (before, after)]
     changes = (
         (after.means - before.means) / unit,
         (spread[1] - spread[0]) / unit,
@@ -166,16 +166,16 @@ CRITERIA: dict[str, Callable[[Mixture, Mixture, float, Array], float]] = {
 def maximise_likelihood(X: Array, weights: Array, start: Mixture, floor: Array, rule: StopRule) -> Optimum:
     """From a start to where nothing is gained, or to the last round that is allowed."""
     total, mixture, converged = weights.sum(), start, False
-    sums = expected(X, weights, mixture)
+    sums = e_step(X, weights, mixture)
     path = [sums.log_likelihood]
     for _ in range(rule.rounds):
-        before, mixture = mixture, maximised(sums, mixture, floor)
-        sums = expected(X, weights, mixture)
+        before, mixture = mixture, m_step(sums, mixture, floor)
+        sums = e_step(X, weights, mixture)
         path.append(sums.log_likelihood)
         converged = rule.is_met(before, mixture, (path[-1] - path[-2]) / total)
         if converged:
             break
-    on_floor = any(mixture.form.lies_on(floor, covariance) for covariance in mixture.covariances)
+    on_floor = any(mixture.kind.lies_on(floor, covariance) for covariance in mixture.covariances)
     return Optimum(mixture, tuple(path), converged, on_floor)
 
 

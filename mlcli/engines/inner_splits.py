@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Codes, Flags
-from mlcli.protocols._units import Units, all_alike, by_class
+from mlcli.protocols._base import Units, all_alike, by_class
 from mlcli.protocols.holdout import held_out
 from mlcli.protocols.k_fold import dealt
 from mlcli.tasks.supervised import SupervisedRows

@@ -82,6 +82,7 @@ class LinearColumns:
         gap: Rows = np.full(self.offset.shape[1], NONE, np.intp)
         for place in self.places:
             gap[place.entries] = place.gap if place.empty else NONE
+        gap[gap == np.arange(len(gap))] = NONE  # a gap that has become a level is never empty
         return gap
 
     def may_be_empty(self, place: Place) -> bool:

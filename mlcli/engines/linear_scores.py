@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mlcli.core.blocks import less_row
-from mlcli.core.tables import Array
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Flags
 
+INTERCEPT = "(intercept)"
+"""What the answer at the origin is called among the columns."""
 NEAR = 32.0
 """A centre that counts no more than so many units in the answer may be taken off at the end without loss."""
 
@@ -18,3 +23,17 @@ def linear_scores(
     if (np.abs(coefficients) @ np.abs(centre) <= NEAR * np.asarray(unit)).all():
         return np.asarray(numbers @ coefficients.T + (level - coefficients @ centre))
     return np.asarray(less_row(numbers, centre) @ coefficients.T + level)
+
+
+def terms(
+    columns: Sequence[Column], coefficients: Array, centre: Array, level: Array | float, intercept: bool
+) -> list[tuple[str, Array]]:
+    """Every coefficient (one per output) with its column's name; first the intercept, the answer at the origin."""
+    named = [(column.name, values) for column, values in zip(columns, coefficients.T, strict=True)]
+    return [(INTERCEPT, level - coefficients @ centre), *named] if intercept else named
+
+
+def check_shapes(columns: Sequence[Column], *learned: Array | Flags) -> None:
+    """Refuse (ValueError) learned arrays whose last axis is not one entry per column."""
+    if any(array.shape[-1:] != (len(columns),) for array in learned):
+        raise ValueError(f"learned arrays that do not fit {len(columns)} columns")

@@ -27,7 +27,7 @@ def posterior(log_joint: Array) -> Array:
     return np.asarray(lines.T)
 
 
-def posterior_where_sure(log_joint: Array, error: Array) -> Array:
+def certain_posterior(log_joint: Array, error: Array) -> Array:
     """The same (... × classes); NaN where errors (...) of that size may be seen in the posterior."""
     flat = log_joint.reshape(-1, log_joint.shape[-1])
     largest, second = np.full(len(flat), -np.inf), np.full(len(flat), -np.inf)
@@ -54,13 +54,13 @@ def log_priors(weight: Array, priors: tuple[float, ...] | None) -> Array:
     return np.where(weight > 0, logarithm(shares), -np.inf)
 
 
-def wrong_sum(priors: tuple[float, ...] | None) -> list[str]:
+def prior_conflicts(priors: tuple[float, ...] | None) -> list[str]:
     """What is wrong with given priors whatever the classes are."""
     total = 1.0 if priors is None else sum(priors)
     return [] if abs(total - 1) < 1e-9 else [f"priors add up to {total:g}, not to 1"]
 
 
-def refuse_other_number(method: str, priors: tuple[float, ...] | None, data: LabelledRows) -> None:
+def refuse_misfitting_priors(method: str, priors: tuple[float, ...] | None, data: LabelledRows) -> None:
     """Refuse given priors that are not one for each class."""
     if priors is not None and len(priors) != len(data.classes):
         raise FitError(

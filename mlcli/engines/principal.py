@@ -24,7 +24,7 @@ SCREE, LOADINGS = "Scree", "Loadings"
 MOST_BARS = 30
 """A scree plot has no more bars than these."""
 MOST_BESIDE = 10
-"""Loadings on more components than these are not told."""
+"""Loadings on more components than these are not shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def principal_axes(X: Array, weights: Array, *, by: str, ddof: int, standardise:
     real = squares > NEGLIGIBLE * squares.max(initial=0.0) if freedom > 0 else np.zeros(len(squares), bool)
     count, all_columns = int(real.sum()), X.shape[1]
     axes, variances = np.zeros((all_columns, all_columns)), np.zeros(all_columns)
-    axes[:, :count] = pointed_up(directions[:, :count])
+    axes[:, :count] = with_fixed_signs(directions[:, :count])
     variances[:count] = squares[:count] / freedom if count else 0.0
     return Axes(middle, unit, axes, variances)
 
@@ -129,7 +129,7 @@ def _about(X: Array, weights: Array, middle: Array, unit: Array) -> Array:
     return centred
 
 
-def enough_for(variances: Array, share: float) -> int:
+def count_for_share(variances: Array, share: float) -> int:
     """The fewest components that have this share of the variance."""
     total = variances.sum()
     return int(np.searchsorted(np.cumsum(variances), share * total * (1 - ALIKE)) + 1) if total > 0 else 0
@@ -149,11 +149,11 @@ def component_names(count: int) -> tuple[str, ...]:
 
 def component_findings(axes: Axes, names: Sequence[str], count: int) -> Explanation:
     """The scree plot, and what each column has to do with the components that are kept."""
-    told = min(count, MOST_BESIDE)
-    loadings = zip(names, axes.directions[:, :told].tolist(), strict=True)
+    shown = min(count, MOST_BESIDE)
+    loadings = zip(names, axes.directions[:, :shown].tolist(), strict=True)
     rows = tuple((name, *weights) for name, weights in loadings)
-    note = f"the first {told} of {count} components" if told < count else ""
-    header = ("column", *component_names(told))
+    note = f"the first {shown} of {count} components" if shown < count else ""
+    header = ("column", *component_names(shown))
     return (_scree(axes.variances, count), Table(LOADINGS, header, rows, note=note))
 
 
@@ -183,7 +183,7 @@ def _share(part: float) -> str:
     return f"{100 * part:.1f} %"
 
 
-def pointed_up(directions: Array) -> Array:
+def with_fixed_signs(directions: Array) -> Array:
     """Either sign is right: the largest entry of each direction becomes positive, of equal ones the first."""
     if not directions.size:
         return directions

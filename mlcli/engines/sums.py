@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
-from mlcli.core.blocks import less_row
+from mlcli.core.blocks import less_row, row_blocks
 from mlcli.core.tables import Array, Rows
 
 CELLS = 2**16
@@ -44,19 +44,17 @@ class Sums:
     def of(
         cls, columns: Array, weights: Array | None = None, rows: Rows | None = None, target: Array | None = None
     ) -> Sums:
-        """The sums of some rows, none of whose cells is empty; a target is one more column, the last.
-
-        Squares are about a place so near the mean that what is taken off costs no digits.
-        """
-        given = columns if target is None else np.column_stack([columns[:LOOKED_AT], target[:LOOKED_AT]])
-        if not len(columns if rows is None else rows):
-            return cls(np.zeros(()), np.zeros(given.shape[1]), np.zeros((given.shape[1],) * 2))
-        near = _near(given if rows is None else columns[rows[:LOOKED_AT]])
-        total, first, products = _about(near, columns, weights, rows, target)
-        if (first**2 > CLOSE * total * products.diagonal()).any():
-            near = near + first / total
-            total, first, products = _about(near, columns, weights, rows, target)
-        drift = first / total if total > 0 else first
+        """The sums of some rows, none of whose cells is empty; a target is one more column, the last."""
+        some = slice(0, LOOKED_AT) if rows is None else rows[:LOOKED_AT]
+        first = columns[some] if target is None else np.column_stack([columns[some], target[some]])
+        if not len(first):
+            return cls(np.zeros(()), np.zeros(first.shape[1]), np.zeros((first.shape[1],) * 2))
+        near = np.where((first == first[0]).all(axis=0), first[0], first.mean(axis=0))
+        total, sums, products = _about(near, columns, weights, rows, target)
+        if (sums**2 > CLOSE * total * products.diagonal()).any():
+            near = near + sums / total
+            total, sums, products = _about(near, columns, weights, rows, target)
+        drift = sums / total if total > 0 else sums
         return cls(np.array(total), near + drift, products - total * np.multiply.outer(drift, drift))
 
     @classmethod
@@ -89,46 +87,24 @@ def all_but_one(parts: Sequence[Known], always: Known) -> list[Known]:
     ]
 
 
-def _near(rows: Array) -> Array:
-    """A place near rows: 0 where that is near enough to all columns; its own number where one is constant."""
-    some = rows[:LOOKED_AT]
-    constant, mean = (some == some[0]).all(axis=0), some.mean(axis=0)
-    if not constant.any() and (mean**2 <= CLOSE * ((some - mean) ** 2).mean(axis=0)).all():
-        return np.zeros(len(mean))
-    return np.asarray(np.where(constant, some[0], mean))
-
-
 def _about(
     near: Array, columns: Array, weights: Array | None, rows: Rows | None, target: Array | None
 ) -> tuple[float, Array, Array]:
-    """Weight, sums and sums of products of rows less a place near them."""
-    width = columns.shape[1]
-    total, first, products = 0.0, np.zeros(len(near)), np.zeros((len(near), len(near)))
-    for block, cells in _blocks(near[:width], columns, rows):
-        weight = None if weights is None else weights[block]
-        total += len(cells) if weight is None else float(weight.sum())
-        weighted = cells if weight is None else cells * np.sqrt(weight)[:, None]
+    """Weight, sums and sums of products of rows less one near their mean, which costs products no digits."""
+    width, total, first, products = columns.shape[1], 0.0, np.zeros(len(near)), np.zeros((len(near), len(near)))
+    size = max(CELLS // max(1, len(near)), PER_COLUMN * len(near))
+    for block in row_blocks(len(columns if rows is None else rows), 1, size):
+        here = block if rows is None else rows[block]
+        cells = less_row(columns[here], near[:width])
+        weight = np.ones(len(cells)) if weights is None else weights[here]
+        weighted = cells if weights is None else cells * np.sqrt(weight)[:, None]
+        total += float(weight.sum())
+        first[:width] += weight @ cells
         products[:width, :width] += weighted.T @ weighted
-        first[:width] += (np.ones(len(cells)) if weight is None else weight) @ cells
         if target is not None:
-            values = target[block] - near[width]
-            of_target = values if weight is None else values * weight
-            products[width, :width] += of_target @ cells
-            products[width, width] += of_target @ values
-            first[width] += of_target.sum()
+            values = target[here] - near[width]
+            first[width] += weight @ values
+            products[width, :width] += (weight * values) @ cells
+            products[width, width] += (weight * values) @ values
     products[:width, width:] = products[width:, :width].T
     return total, first, products
-
-
-def _blocks(near: Array, columns: Array, rows: Rows | None) -> Iterator[tuple[Rows | slice, Array]]:
-    """Some rows at a time, less a place near them, in the same room: fresh pages cost more than what is done."""
-    count, moved = len(columns if rows is None else rows), bool(near.any())
-    size = min(count, max(CELLS // max(1, len(near)), PER_COLUMN * len(near)))
-    room = np.empty((size, len(near)))
-    for start in range(0, count, size):
-        part, here = slice(start, start + size), room[: min(size, count - start)]
-        if rows is None:
-            yield part, less_row(columns[part], near, here) if moved else columns[part]
-            continue
-        cells = np.take(columns, rows[part], axis=0, out=here, mode="clip")
-        yield rows[part], less_row(cells, near, cells) if moved else cells

@@ -1,12 +1,39 @@
 """Compiled functions over arrays and scalars; they know no classes."""
 
+from __future__ import annotations
+
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from numba.core.event import Listener, register
 
 from mlcli.core.compiling import compiling
-from mlcli.kernels._outdated import forget_outdated
+
+STAMP = "kernels.stamp"
+
+
+def forget_outdated(folder: Path) -> None:
+    """Remove what Numba has kept of kernels if any file in the folder, or in one of its folders, has changed.
+
+    Numba itself looks at the file of a kernel, not at those that it calls.
+    """
+    kept = folder / "__pycache__"
+    now = "\n".join(sorted(_described(file, folder) for file in folder.rglob("*.py")))
+    stamp = kept / STAMP
+    # Where nothing can be written Numba keeps its code elsewhere, and an install cannot be edited.
+    with suppress(OSError):
+        if stamp.exists() and stamp.read_text(encoding="utf-8") == now:
+            return
+        kept.mkdir(exist_ok=True)
+        for index in folder.rglob("__pycache__/*.nbi"):
+            index.unlink(missing_ok=True)
+        stamp.write_text(now, encoding="utf-8")
+
+
+def _described(file: Path, folder: Path) -> str:
+    known = file.stat()
+    return f"{file.relative_to(folder)} {known.st_mtime_ns} {known.st_size}"
 
 
 class _Watch(Listener):

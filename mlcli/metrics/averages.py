@@ -17,7 +17,7 @@ import numpy as np
 from mlcli.core.tables import Array, Flags
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import Tallies, counts_of, counts_under, ratio
-from mlcli.metrics.declaring import OF_ONE_CLASS, Precondition, declare, first_line, guarded, rows_judged
+from mlcli.metrics.declaring import OF_ONE_CLASS, Precondition, declare, guarded
 from mlcli.tasks.classification import LabelAnswers
 
 Parts = Callable[[Tallies], tuple[Array, Array]]
@@ -28,7 +28,6 @@ class ClassRate:
     """A rate of each class against the rest: numerator and denominator from the tallies."""
 
     name: str
-    summary: str
     parts: Parts
     better: Literal["high", "low"]
     empty: str
@@ -53,7 +52,6 @@ class ClassRate:
 class Average:
     """One way to average the rates of classes: its values, and what a reader must know of them."""
 
-    summary: str
     values: Callable[[ClassRate, Tallies], Array]
     marks: Callable[[ClassRate, Tallies, tuple[str, ...]], tuple[str, ...]]
 
@@ -62,7 +60,7 @@ def class_rate(name: str, *, better: Literal["high", "low"], empty: str, hint: s
     """Declare a rate of one class, its averages (``-macro``, ``-micro``, ``-weighted``) and ``name[class]``."""
 
     def mark(parts: Parts) -> Parts:
-        rate = ClassRate(name, first_line(parts), parts, better, empty, hint)
+        rate = ClassRate(name, parts, better, empty, hint)
         declare(_averaged(rate, name, MACRO))
         for suffix, average in AVERAGES.items():
             declare(_averaged(rate, f"{name}-{suffix}", average))
@@ -74,7 +72,7 @@ def class_rate(name: str, *, better: Literal["high", "low"], empty: str, hint: s
 
 def macro(rate: ClassRate, tallies: Tallies) -> Array:
     """Every class that occurs counts the same."""
-    return _mean_over_classes(rate, tallies, tallies.met.astype(np.float64))
+    return _mean_over_classes(rate, tallies, tallies.occurring.astype(np.float64))
 
 
 def weighted(rate: ClassRate, tallies: Tallies) -> Array:
@@ -85,7 +83,7 @@ def weighted(rate: ClassRate, tallies: Tallies) -> Array:
 def micro(rate: ClassRate, tallies: Tallies) -> Array:
     """Numerators and denominators are summed over the classes that occur."""
     numerator, denominator = rate.parts(tallies)
-    return ratio((numerator * tallies.met).sum(axis=-1), (denominator * tallies.met).sum(axis=-1))
+    return ratio((numerator * tallies.occurring).sum(axis=-1), (denominator * tallies.occurring).sum(axis=-1))
 
 
 def absent_classes(answers: LabelAnswers) -> tuple[str, ...]:
@@ -106,11 +104,11 @@ def _mean_over_classes(rate: ClassRate, tallies: Tallies, share: Array) -> Array
     rates = rate.of_classes(tallies)
     known = ~np.isnan(rates)
     mean = ratio((np.where(known, rates, rate.worst) * share).sum(axis=-1), share.sum(axis=-1))
-    return np.where((known & tallies.met).any(axis=-1), mean, np.nan)
+    return np.where((known & tallies.occurring).any(axis=-1), mean, np.nan)
 
 
 def _marks_of_macro(rate: ClassRate, tallies: Tallies, labels: tuple[str, ...]) -> tuple[str, ...]:
-    return _counted_as_worst(rate, tallies, labels, tallies.met) + _left_out(tallies.met, labels)
+    return _counted_as_worst(rate, tallies, labels, tallies.occurring) + _left_out(tallies.occurring, labels)
 
 
 def _marks_of_weighted(rate: ClassRate, tallies: Tallies, labels: tuple[str, ...]) -> tuple[str, ...]:
@@ -119,20 +117,20 @@ def _marks_of_weighted(rate: ClassRate, tallies: Tallies, labels: tuple[str, ...
 
 def _counted_as_worst(rate: ClassRate, tallies: Tallies, labels: tuple[str, ...], among: Flags) -> tuple[str, ...]:
     empty = np.isnan(rate.of_classes(tallies)) & among
-    said = f"its {rate.name} 0/0 counts as {rate.worst:.0f}"
-    return tuple(f"{rate.when_empty(labels[code])}: {said}" for code in np.flatnonzero(empty))
+    consequence = f"its {rate.name} 0/0 counts as {rate.worst:.0f}"
+    return tuple(f"{rate.when_empty(labels[code])}: {consequence}" for code in np.flatnonzero(empty))
 
 
 def _left_out(present: Flags, labels: tuple[str, ...]) -> tuple[str, ...]:
-    said = "it is left out of the mean over classes"
-    return tuple(f"no judged row is {labels[code]}: {said}" for code in np.flatnonzero(~present))
+    consequence = "it is left out of the mean over classes"
+    return tuple(f"no judged row is {labels[code]}: {consequence}" for code in np.flatnonzero(~present))
 
 
-MACRO = Average("mean over classes", macro, _marks_of_macro)
+MACRO = Average(macro, _marks_of_macro)
 AVERAGES = {
     "macro": MACRO,
-    "micro": Average("from counts summed over classes", micro, lambda rate, tallies, labels: ()),
-    "weighted": Average("mean over classes, weighted by their rows", weighted, _marks_of_weighted),
+    "micro": Average(micro, lambda rate, tallies, labels: ()),
+    "weighted": Average(weighted, _marks_of_weighted),
 }
 
 
@@ -144,9 +142,8 @@ def _averaged(rate: ClassRate, name: str, average: Average) -> Metric:
     def marks(answers: LabelAnswers) -> tuple[str, ...]:
         return average.marks(rate, Tallies.of(counts_of(answers)), answers.classes)
 
-    metric = Metric(
+    return Metric(
         name=name,
-        summary=f"{rate.summary.rstrip('.')}; {average.summary}.",
         answers=LabelAnswers,
         compute=compute,
         better=rate.better,
@@ -155,12 +152,11 @@ def _averaged(rate: ClassRate, name: str, average: Average) -> Metric:
         under=lambda answers, weightings: average.values(rate, Tallies.of(counts_under(answers, weightings))),
         marks=marks,
     )
-    return guarded(metric, rows_judged)
 
 
 def _every_class_empty(rate: ClassRate, answers: LabelAnswers) -> Undefined:
-    met = np.flatnonzero(Tallies.of(counts_of(answers)).met)
-    return Undefined(f"{rate.when_empty(answers.classes[met[0]])}: {rate.name} is 0/0", rate.hint)
+    occurring = np.flatnonzero(Tallies.of(counts_of(answers)).occurring)
+    return Undefined(f"{rate.when_empty(answers.classes[occurring[0]])}: {rate.name} is 0/0", rate.hint)
 
 
 def _of_one_class(rate: ClassRate, label: str) -> Metric:
@@ -175,7 +171,6 @@ def _of_one_class(rate: ClassRate, label: str) -> Metric:
 
     metric = Metric(
         name=f"{rate.name}[{label}]",
-        summary=f"{rate.summary.rstrip('.')}; {label} against the rest.",
         answers=LabelAnswers,
         compute=compute,
         better=rate.better,
@@ -183,4 +178,4 @@ def _of_one_class(rate: ClassRate, label: str) -> Metric:
         high=1.0,
         under=under,
     )
-    return guarded(metric, rows_judged, class_known(label))
+    return guarded(metric, class_known(label))

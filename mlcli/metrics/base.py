@@ -21,7 +21,7 @@ class Undefined:
 
 Score = float | Undefined
 Better = Literal["high", "low", "zero"]
-Form = Literal["share of rows", "mean of rows", "mean of units", "of the fit", "other"]
+Aggregation = Literal["share of rows", "mean of rows", "mean of units", "of the fit", "other"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,6 @@ class Metric:
     """A named score of answers."""
 
     name: str
-    summary: str
     answers: type[Answers]
     compute: Callable[[Any], Score]
     better: Better
@@ -37,7 +36,7 @@ class Metric:
     """The smallest value it can take, if there is one."""
     high: float | None = None
     """The largest value it can take, if there is one."""
-    form: Form = "other"
+    aggregation: Aggregation = "other"
     """How it comes from its rows; this decides its interval and its test of difference."""
     per_row: Callable[[Any], Array] | None = None
     """The value of each row, for a metric that is the (weighted) mean of row values."""

@@ -40,12 +40,12 @@ def percentile_interval(values: Array, how: str) -> Interval:
     if 2 * len(defined) < len(values):
         return Interval(None, None, f"none: undefined in {len(values) - len(defined)} of {len(values)} resamples")
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    said = f"{how}, {len(defined)} resamples"
+    made = f"{how}, {len(defined)} resamples"
     if len(defined) < len(values):
-        said += f" ({len(values) - len(defined)} more were undefined)"
+        made += f" ({len(values) - len(defined)} more were undefined)"
     if low == high:
-        said += "; no spread was seen, so a width of 0 is not certainty"
-    return Interval(float(low), float(high), said)
+        made += "; no spread was seen, so a width of 0 is not certainty"
+    return Interval(float(low), float(high), made)
 
 
 def resamples_for(rows: int) -> int:

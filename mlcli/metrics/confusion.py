@@ -23,11 +23,6 @@ class Confusion:
     counts: NDArray[np.int64] | Array
     """Whole numbers, unless weights make them otherwise."""
 
-    @property
-    def shares(self) -> Array:
-        """Each row divided by its sum; NaN in the row of a class that no row has."""
-        return ratio(self.counts.astype(np.float64), self.counts.sum(axis=1, keepdims=True))
-
 
 def confusion(answers: LabelAnswers) -> Confusion:
     """The confusion matrix of answers, with class names."""
@@ -96,7 +91,7 @@ class Tallies:
         return self.true_negatives + self.false_positives
 
     @property
-    def met(self) -> Flags:
+    def occurring(self) -> Flags:
         """The classes that occur, as truth or as answer."""
         return (self.support > 0) | (self.predicted > 0)
 

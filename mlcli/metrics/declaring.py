@@ -1,8 +1,8 @@
-"""Decorators that make a metric of one function: its docstring is the one-liner, the rest is declared beside it.
+"""Decorators that make a metric of one function; what is known of it is declared beside its name.
 
-They differ in what the function returns: ``score`` one value of answers, ``mean_of_rows`` the value of each row,
-``share_of_rows`` 0 or 1 for each row, ``of_counts`` a value of confusion counts, ``between_splits`` a value for
-each split beside the others. ``class_rate`` in ``averages.py`` averages a rate of one class over all of them.
+They differ in what the function returns: ``score`` one value of answers, ``weighted_score`` one for each weighting
+of their rows, ``mean_of_rows`` the value of each row, ``share_of_rows`` 0 or 1 for each row, ``of_counts`` a value
+of confusion counts. ``class_rate`` in ``averages.py`` averages a rate of one class over all of them.
 """
 
 from __future__ import annotations
@@ -23,25 +23,28 @@ METRICS: dict[tuple[type[Answers], str], Metric] = {}
 """Every metric, by the answers it judges and its name; ``registry.py`` fills it by importing the scores."""
 OF_ONE_CLASS: dict[str, Callable[[str], Metric]] = {}
 """The metrics that a single class has too, by the name before the bracket."""
-OF_THE_FIRST: dict[tuple[type[Answers], str], Callable[[int], Metric]] = {}
+AT_K: dict[tuple[type[Answers], str], Callable[[int], Metric]] = {}
 """The metrics that may look at the first rows only, as ndcg@3, by their answers and the name before the sign."""
 
 Precondition = Callable[[Any], Undefined | None]
+Under = Callable[[Any, Array], Array]
+"""From answers and weightings (B × n) of their rows to the B values of a metric."""
+SHARE: dict[str, Any] = {"better": "high", "low": 0.0, "high": 1.0}
+"""What is declared of a metric that is a share of something good."""
 
 
-def declare(metric: Metric) -> Metric:
-    """Put a metric into the registry."""
+def declare(metric: Metric, *needs: Precondition) -> None:
+    """Put a metric into the registry; it is undefined where one of its preconditions says why."""
     if (metric.answers, metric.name) in METRICS:
         raise ValueError(f"there are two metrics named '{metric.name}'")
-    METRICS[metric.answers, metric.name] = metric
-    return metric
+    METRICS[metric.answers, metric.name] = guarded(metric, *needs)
 
 
 def guarded(metric: Metric, *needs: Precondition) -> Metric:
-    """The metric, undefined where one of its preconditions says why."""
+    """The metric, undefined where no row counts, or where one of its preconditions says why."""
 
     def compute(answers: Answers) -> Score:
-        for need in needs:
+        for need in (rows_judged, *needs):
             missing = need(answers)
             if missing is not None:
                 return missing
@@ -56,30 +59,35 @@ def rows_judged(answers: Answers) -> Undefined | None:
     return None if total > 0 else Undefined("no row with weight was judged")
 
 
+def of_weightings(name: str, answers: type[Answers], under: Under, why: Undefined, **declared: Any) -> Metric:
+    """The metric of a function from answers and weightings (B × n) of their rows to B values; ``why`` of a NaN."""
+
+    def compute(answers: Answers) -> Score:
+        value = float(under(answers, answers.weights[None, :])[0])
+        return why if np.isnan(value) else value
+
+    return Metric(name=name, answers=answers, compute=compute, under=under, **declared)
+
+
 def score(
     name: str, answers: type[Answers], *, needs: Sequence[Precondition] = (), **declared: Any
 ) -> Callable[[Callable[[Any], Score]], Callable[[Any], Score]]:
     """Declare a function from answers to a value or ``Undefined``."""
 
     def mark(function: Callable[[Any], Score]) -> Callable[[Any], Score]:
-        metric = Metric(name=name, summary=first_line(function), answers=answers, compute=function, **declared)
-        declare(guarded(metric, rows_judged, *needs))
+        declare(Metric(name=name, answers=answers, compute=function, **declared), *needs)
         return function
 
     return mark
 
 
-def between_splits(
-    name: str, answers: type[Answers], *, alone: Undefined, **declared: Any
-) -> Callable[[Callable[[Sequence[Any]], Sequence[float] | Undefined]], Callable[[Sequence[Any]], Any]]:
-    """Declare a function from the answers of several splits to a value for each; ``alone`` is said of one."""
+def weighted_score(
+    name: str, answers: type[Answers], *, needs: Sequence[Precondition] = (), why: Undefined, **declared: Any
+) -> Callable[[Under], Under]:
+    """Declare a function from answers and weightings (B × n) of their rows to B values; ``why`` of a NaN."""
 
-    def mark(function: Callable[[Sequence[Any]], Sequence[float] | Undefined]) -> Callable[[Sequence[Any]], Any]:
-        def compute(answers: Answers) -> Score:
-            return alone
-
-        compute.__doc__ = function.__doc__
-        score(name, answers, across=function, **declared)(compute)
+    def mark(function: Under) -> Under:
+        declare(of_weightings(name, answers, function, why, **declared), *needs)
         return function
 
     return mark
@@ -94,8 +102,7 @@ def mean_of_rows(
         def mean(answers: Answers) -> float:
             return weighted_mean(function(answers), answers.weight)
 
-        mean.__doc__ = function.__doc__
-        described: dict[str, Any] = {"form": "mean of rows", "per_row": function} | declared
+        described: dict[str, Any] = {"aggregation": "mean of rows", "per_row": function} | declared
         score(name, answers, **described)(mean)
         return function
 
@@ -106,7 +113,7 @@ def share_of_rows(
     name: str, answers: type[Answers], *, better: Better
 ) -> Callable[[Callable[[Any], Array]], Callable[[Any], Array]]:
     """Declare a function from answers to 0 or 1 per row, whose weighted mean is the metric."""
-    return mean_of_rows(name, answers, better=better, low=0.0, high=1.0, form="share of rows")
+    return mean_of_rows(name, answers, better=better, low=0.0, high=1.0, aggregation="share of rows")
 
 
 def of_counts(
@@ -123,7 +130,6 @@ def of_counts(
         def under(answers: LabelAnswers, weightings: Array) -> Array:
             return function(counts_under(answers, weightings))
 
-        compute.__doc__ = function.__doc__
         score(name, LabelAnswers, under=under, **declared)(compute)
         return function
 
@@ -142,8 +148,3 @@ def means_under(values: Array, weightings: Array) -> Array:
     """The mean of finite values under each of many weightings (B × n)."""
     with np.errstate(invalid="ignore"):
         return np.asarray(weightings @ values / weightings.sum(axis=1))
-
-
-def first_line(function: Callable[..., Any]) -> str:
-    """The first line of a docstring."""
-    return (function.__doc__ or "").strip().partition("\n")[0]

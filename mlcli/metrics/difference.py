@@ -23,13 +23,12 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.tables import Array
-from mlcli.metrics.base import Form, Metric, Score, Undefined
+from mlcli.metrics.base import Aggregation, Metric, Score, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
 from mlcli.metrics.intervals import LEVEL, NO_SPREAD, UPPER, Estimate, Interval, over_rows, over_splits
-from mlcli.metrics.pooling import distinct, joined
-from mlcli.metrics.rounds import Rounds, by_round, counted_rounds
-from mlcli.metrics.summary import form_for
+from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined
+from mlcli.metrics.summary import aggregation_of, averaged_values
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ Test = Callable[[Metric, Answers, Answers], Verdict]
 
 def mcnemar(metric: Metric, a: Answers, b: Answers) -> Verdict:
     """Only the rows on which the two disagree count: a fair coin decides which of them is right."""
-    differences = _row_differences(metric, a, b)
+    differences, _ = _differences(metric, a, b)
     more, less = int((differences > 0).sum()), int((differences < 0).sum())
     return Verdict(wald_plus_two(more, less, len(a)), fair_coin_two_sided(more, less))
 
@@ -129,17 +128,10 @@ def wald_plus_two(more: int, less: int, rows: int) -> Interval:
 
 
 def paired_t(metric: Metric, a: Answers, b: Answers) -> Verdict:
-    """Student's t over the differences of rows."""
-    estimate = over_rows(_row_differences(metric, a, b), a.weights)
-    return Verdict(estimate.interval("paired t"), _p_of_rows(estimate))
-
-
-def paired_t_of_units(metric: Metric, a: Answers, b: Answers) -> Verdict:
-    """Student's t over the differences of groups of rows, of those that have a value."""
-    assert metric.per_unit is not None
-    differences = metric.per_unit(a) - metric.per_unit(b)
-    known = differences[~np.isnan(differences)]
-    estimate = over_rows(known, np.ones(len(known)))
+    """Student's t over the differences of rows, or of groups of them that have a value."""
+    differences, weights = _differences(metric, a, b)
+    known = ~np.isnan(differences)
+    estimate = over_rows(differences[known], weights[known])
     return Verdict(estimate.interval("paired t"), _p_of_rows(estimate))
 
 
@@ -157,10 +149,10 @@ def nothing_to_resample(metric: Metric, a: Answers, b: Answers) -> Verdict:
     return Verdict(Interval(None, None, "no test: one fit of each gives one value"), None)
 
 
-TESTS: dict[Form, tuple[str, Test]] = {
+TESTS: dict[Aggregation, tuple[str, Test]] = {
     "share of rows": ("exact McNemar", mcnemar),
     "mean of rows": ("paired t", paired_t),
-    "mean of units": ("paired t of groups", paired_t_of_units),
+    "mean of units": ("paired t of groups", paired_t),
     "of the fit": ("two fits", nothing_to_resample),
     "other": ("paired bootstrap", paired_bootstrap),
 }
@@ -168,9 +160,9 @@ TESTS: dict[Form, tuple[str, Test]] = {
 
 def _test_of(metric: Metric, answers: Answers) -> tuple[str, Test]:
     """McNemar counts rows, so weighted shares are compared as means; rows that hang together are resampled."""
-    form = form_for(metric, answers)
-    weighted_share = form == "share of rows" and answers.weight is not None
-    return TESTS["mean of rows" if weighted_share else form]
+    aggregation = aggregation_of(metric, answers)
+    weighted_share = aggregation == "share of rows" and answers.weight is not None
+    return TESTS["mean of rows" if weighted_share else aggregation]
 
 
 def _p_of_rows(estimate: Estimate) -> float | None:
@@ -181,10 +173,10 @@ def _p_of_rows(estimate: Estimate) -> float | None:
     return estimate.p_of_zero()
 
 
-def _row_differences(metric: Metric, a: Answers, b: Answers) -> Array:
-    assert metric.per_row is not None
-    differences: Array = metric.per_row(a) - metric.per_row(b)
-    return differences
+def _differences(metric: Metric, a: Answers, b: Answers) -> tuple[Array, Array]:
+    (of_a, weights), (of_b, _) = averaged_values(metric, a), averaged_values(metric, b)
+    with np.errstate(invalid="ignore"):  # rows of no weight may be infinite in both
+        return of_a - of_b, weights
 
 
 def _comparable(score: Score) -> TypeGuard[float]:

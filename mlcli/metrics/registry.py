@@ -11,7 +11,7 @@ from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.metrics.base import Metric
-from mlcli.metrics.declaring import METRICS, OF_ONE_CLASS, OF_THE_FIRST
+from mlcli.metrics.declaring import AT_K, METRICS, OF_ONE_CLASS
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import KINDS, Kind
 
@@ -25,7 +25,7 @@ def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ())
     stem, bracket, label = name.partition("[")
     if bracket and label.endswith("]") and stem in class_names_for(answers):
         return OF_ONE_CLASS[stem](_known_class(name, label[:-1], classes))
-    return _known(answers, name) or _of_the_first(answers, name) or _refused(name, answers)
+    return _known(answers, name) or _at_k(answers, name) or _refused(name, answers)
 
 
 def names_for(answers: type[Answers]) -> list[str]:
@@ -40,17 +40,17 @@ def class_names_for(answers: type[Answers]) -> list[str]:
     return list(OF_ONE_CLASS) if issubclass(answers, LabelAnswers) else []
 
 
-def names_of_the_first_for(answers: type[Answers]) -> list[str]:
+def at_k_names_for(answers: type[Answers]) -> list[str]:
     """The names that take how many rows count, as in ``ndcg@3``."""
     _load_scores(answers)
-    return sorted(name for judged, name in OF_THE_FIRST if issubclass(answers, judged))
+    return sorted(name for judged, name in AT_K if issubclass(answers, judged))
 
 
-def _of_the_first(answers: type[Answers], name: str) -> Metric | None:
+def _at_k(answers: type[Answers], name: str) -> Metric | None:
     """The metric of a name with a number of rows, such as ``ndcg@3``."""
     stem, _, first = name.partition("@")
-    known = re.fullmatch("[1-9][0-9]{0,8}", first) and stem in names_of_the_first_for(answers)
-    return OF_THE_FIRST[answers, stem](int(first)) if known else None
+    known = re.fullmatch("[1-9][0-9]{0,8}", first) and stem in at_k_names_for(answers)
+    return AT_K[answers, stem](int(first)) if known else None
 
 
 def _known(answers: type[Answers], name: str) -> Metric | None:

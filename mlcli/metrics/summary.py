@@ -24,11 +24,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.metrics.base import Form, Metric, Summary, Undefined
+from mlcli.core.tables import Array
+from mlcli.metrics.base import Aggregation, Metric, Summary, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.intervals import Interval, effective_rows, over_rows, over_splits, wilson
-from mlcli.metrics.pooling import distinct, joined
-from mlcli.metrics.rounds import Rounds, by_round, counted_rounds
+from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined
 
 Values = tuple[float | None, ...]
 
@@ -75,7 +75,7 @@ def _at_once(metric: Metric, splits: Sequence[Answers]) -> Summary:
         None,
         values,
         marks,
-        lambda: INTERVALS_POOLED[form_for(metric, answers)](metric, answers, value),
+        lambda: INTERVALS_POOLED[aggregation_of(metric, answers)](metric, answers, value),
     )
 
 
@@ -92,16 +92,16 @@ def _split_by_split(
     spread = float(np.std(found, ddof=1)) if math.isfinite(mean) else None
 
     def interval() -> Interval:
-        if form_for(metric, splits[0]) == "share of rows":
+        if aggregation_of(metric, splits[0]) == "share of rows":
             return _wilson(metric, joined(splits), mean)
         return split_interval(found, splits, train_rows, rounds)
 
     return _summary(metric, mean, spread, values, _marks_of_splits(metric, splits), interval)
 
 
-def form_for(metric: Metric, answers: Answers) -> Form:
+def aggregation_of(metric: Metric, answers: Answers) -> Aggregation:
     """How the metric comes from independent rows, if these are."""
-    return metric.form if answers.units is None else "other"
+    return metric.aggregation if answers.units is None else "other"
 
 
 def split_interval(
@@ -140,16 +140,20 @@ def _wilson(metric: Metric, answers: Answers, value: float) -> Interval:
     return wilson(value, effective_rows(distinct(answers).weights))
 
 
-def _t_over_rows(metric: Metric, answers: Answers, value: float) -> Interval:
+def _t_over_means(metric: Metric, answers: Answers, value: float) -> Interval:
+    values, weights = averaged_values(metric, answers)
+    known = ~np.isnan(values)
+    what = "groups" if metric.per_unit else "rows"
+    return over_rows(values[known], weights[known]).interval(f"t over {known.sum()} {what}")
+
+
+def averaged_values(metric: Metric, answers: Answers) -> tuple[Array, Array]:
+    """The values of rows, or of units of them (NaN where one has none), whose mean a metric is; their weights."""
+    if metric.per_unit is not None:
+        of_units = metric.per_unit(answers)
+        return of_units, np.ones(len(of_units))
     assert metric.per_row is not None
-    return over_rows(metric.per_row(answers), answers.weights).interval(f"t over {len(answers)} rows")
-
-
-def _t_over_units(metric: Metric, answers: Answers, value: float) -> Interval:
-    assert metric.per_unit is not None
-    values = metric.per_unit(answers)
-    known = values[~np.isnan(values)]
-    return over_rows(known, np.ones(len(known))).interval(f"t over {len(known)} groups")
+    return metric.per_row(answers), answers.weights
 
 
 def _bootstrap(metric: Metric, answers: Answers, value: float) -> Interval:
@@ -160,10 +164,10 @@ def _of_one_fit(metric: Metric, answers: Answers, value: float) -> Interval:
     return Interval(None, None, "none: it is of the fit, which no judged row changes")
 
 
-INTERVALS_POOLED: dict[Form, Callable[[Metric, Answers, float], Interval]] = {
+INTERVALS_POOLED: dict[Aggregation, Callable[[Metric, Answers, float], Interval]] = {
     "share of rows": _wilson,
-    "mean of rows": _t_over_rows,
-    "mean of units": _t_over_units,
+    "mean of rows": _t_over_means,
+    "mean of units": _t_over_means,
     "of the fit": _of_one_fit,
     "other": _bootstrap,
 }
@@ -194,5 +198,5 @@ def _marks_of_splits(metric: Metric, splits: Sequence[Answers]) -> tuple[str, ..
 def _why_no_mean(undefined: Sequence[Undefined], splits: int) -> str:
     reasons = Counter(score.why for score in undefined)
     hints = dict.fromkeys(score.hint for score in undefined if score.hint)
-    said = ", ".join(f"{why} ({times})" if len(reasons) > 1 else why for why, times in reasons.most_common())
-    return "; ".join((f"undefined in {len(undefined)} of {splits} splits: {said}", *hints))
+    causes = ", ".join(f"{why} ({times})" if len(reasons) > 1 else why for why, times in reasons.most_common())
+    return "; ".join((f"undefined in {len(undefined)} of {splits} splits: {causes}", *hints))

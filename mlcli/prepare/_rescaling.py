@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core import findings
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 
@@ -31,8 +31,10 @@ def refuse_misfits(columns: Sequence[Column], *learned: Array) -> None:
         raise ValueError("scales that do not fit the columns")
 
 
-def scale_section(title: str, names: tuple[str, ...], columns: Sequence[Column], *learned: Array) -> Explanation:
+def scale_table(
+    title: str, names: tuple[str, ...], columns: Sequence[Column], *learned: Array
+) -> findings.Explanation:
     """A few numbers for each numeric column."""
     numeric = (column.name for column in columns if not column.coded)
     rows = tuple(zip(numeric, *(array.tolist() for array in learned), strict=True))
-    return (Section(title, ("column", *names), rows),) if rows else ()
+    return (findings.Table(title, ("column", *names), rows),) if rows else ()

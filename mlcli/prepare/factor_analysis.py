@@ -37,7 +37,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.principal import pointed_up
+from mlcli.engines.principal import with_fixed_signs
 
 
 @register("factor-analysis", reference="Spearman 1904; Jöreskog 1967; Barber 2012, Bayesian Reasoning, 21.2")
@@ -92,13 +92,13 @@ class FactorAnalysis(Step):
             likelihood = -0.5 * (likelihood + columns * np.log(2 * np.pi))
             loadings[:, :kept] = root[:, None] * axes[:kept].T * strength
             if likelihood - before < self.tolerance:
-                return pointed_up(loadings), noise, likelihood
+                return with_fixed_signs(loadings), noise, likelihood
             noise = np.maximum(variance - (loadings**2).sum(axis=1), self.floor)
             before = likelihood
         if columns:
             what = f"factor-analysis has not settled after {self.most_steps} steps"
             warnings.warn(MlcliWarning(f"{what}; more steps, or fewer factors, would help"), stacklevel=2)
-        return pointed_up(loadings), noise, likelihood if columns else 0.0
+        return with_fixed_signs(loadings), noise, likelihood if columns else 0.0
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """The factors."""

@@ -24,25 +24,64 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.explanation import Cell, Explanation, Section
+from mlcli.core.findings import Cell, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Flags, Table
+from mlcli.core.tables import Array, Flags, Rows, Table
 from mlcli.engines.entries import Place
-from mlcli.engines.expansion import NONE, Coded, Expansion, Made, Number
 from mlcli.engines.linear_columns import LinearColumns
-from mlcli.prepare._fillings import OF_LEVELS, OF_NUMBERS, first_of_most, mean
+
+Filling = Callable[[Array, Array], float]
+ROUNDING = 1e-12
+"""Sums of weights that differ by less, relatively, are equal: 0.1 + 0.2 is 0.3."""
+
+
+def mean(values: Array, weights: Array) -> float:
+    """The weighted mean."""
+    return float(weights @ values / weights.sum())
+
+
+def median(values: Array, weights: Array) -> float:
+    """The value with half of the weight below it; the middle between two of them."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order])
+    half = below[-1] / 2
+    low = values[order[np.searchsorted(below, half * (1 - ROUNDING), side="left")]]
+    high = values[order[np.searchsorted(below, half * (1 + ROUNDING), side="right")]]
+    return float(low + (high - low) / 2)
+
+
+def most_frequent(values: Array, weights: Array) -> float:
+    """The value with the largest weight, the smallest of equals."""
+    distinct, which = np.unique(values, return_inverse=True)
+    return float(distinct[first_of_most(np.bincount(which, weights).astype(np.float64))])
+
+
+def first_of_most(totals: Array) -> Rows:
+    """The place of the largest total (last axis), of equals the first."""
+    return np.asarray(np.argmax(totals >= totals.max(axis=-1, keepdims=True) * (1 - ROUNDING), axis=-1))
+
+
+OF_NUMBERS: dict[str, Filling] = {
+    "mean": mean,
+    "median": median,
+    "most-frequent": most_frequent,
+    "own-value": mean,
+}
+OF_LEVELS: dict[str, Filling] = {"most-frequent": most_frequent, "own-value": most_frequent}
+
 
 Cells = NDArray[Any]
 OWN_LEVEL = "missing"
@@ -102,24 +141,6 @@ class Impute(Step):
         own_value = self.levels == "own-value" and column.missing
         return column.coded and (own_value or not column.levels)
 
-    def in_sums(self, expansion: Expansion) -> Expansion | None:
-        """Means and most frequent levels follow from sums; medians, and what has no gap to begin with, do not."""
-        made = [self._made(one) for one in expansion.made]
-        return None if None in made else expansion.changed(one for several in made for one in several or ())
-
-    def _made(self, one: Made) -> tuple[Made, ...] | None:
-        """What becomes of a column; None where sums cannot tell."""
-        after, *marks = self._after(one.column)
-        if one.gap == NONE:
-            return None if marks or after.levels != one.column.levels else (replace(one, column=after),)
-        if isinstance(one, Coded):
-            if self._gains_level(one.column):
-                return (replace(one, column=after, levels=(*one.levels, one.gap), gap=NONE),)
-            return (replace(one, column=after, filled=True),)
-        if OF_NUMBERS[self.numbers] is not mean:
-            return None
-        return (replace(one, column=after, filled=True), *(Number(mark, one.gap) for mark in marks))
-
     def from_sums(self, known: LinearColumns) -> LinearColumns | None:
         """Means and most frequent levels follow from sums; other numbers do not."""
         empty = [place for place in known.places if known.may_be_empty(place)]
@@ -158,7 +179,7 @@ class Impute(Step):
         rows = tuple(
             (column.name, _shown(next(self._after(column)), fill)) for column, fill in fills if column.missing
         )
-        return (Section("Gaps are filled", ("column", "with"), rows),) if rows else ()
+        return (findings.Table("Gaps are filled", ("column", "with"), rows),) if rows else ()
 
 
 def _gaps(column: Column, cells: Cells) -> Flags:

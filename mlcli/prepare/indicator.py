@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.prepare._cutting import boundaries, equal_frequency
-from mlcli.prepare._rescaling import refuse_misfits, scale_section
+from mlcli.prepare._rescaling import refuse_misfits, scale_table
 
 
 @register("indicator", reference="Suits 1957, Use of dummy variables in regression equations")
@@ -56,4 +56,4 @@ class Indicator(Step):
 
     def explain(self) -> Explanation:
         """The threshold of each column."""
-        return scale_section("1 above, 0 up to a threshold", ("threshold",), self.columns_, self.thresholds_)
+        return scale_table("1 above, 0 up to a threshold", ("threshold",), self.columns_, self.thresholds_)

@@ -32,7 +32,7 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.principal import component_names, pointed_up
+from mlcli.engines.principal import component_names, with_fixed_signs
 from mlcli.tasks.classification import LabelledRows
 
 NEGLIGIBLE = 1e-10
@@ -74,7 +74,7 @@ class DiscriminantProjection(Step):
         _, singular, axes = np.linalg.svd(between @ white, full_matrices=False)
         real = singular > np.sqrt(NEGLIGIBLE) * singular.max(initial=0.0)
         real[max(len(present) - 1, 0) :] = False
-        directions = pointed_up(white @ axes.T[:, real])[:, : self.components]
+        directions = with_fixed_signs(white @ axes.T[:, real])[:, : self.components]
         self.directions_ = np.zeros((X.shape[1], self.components))
         self.directions_[:, : directions.shape[1]] = directions
         self.ratios_ = singular[real] ** 2

@@ -23,14 +23,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mlcli.core.errors import FitError
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.moments import extent
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.prepare._rescaling import refuse_misfits, scale_section
+from mlcli.prepare._rescaling import refuse_misfits, scale_table
 
 
 @register("log", reference="Tukey 1957, On the comparative anatomy of transformations")
@@ -69,4 +69,4 @@ class Log(Step):
     def explain(self) -> Explanation:
         """What was added to each column."""
         names = ("k", "smallest in training")
-        return scale_section("Logarithms", names, self.columns_, self.shift_, self.smallest_)
+        return scale_table("Logarithms", names, self.columns_, self.shift_, self.smallest_)

@@ -20,14 +20,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.moments import extent, is_constant
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, scale_section
+from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, scale_table
 
 
 @register("min-max", reference="Han, Kamber & Pei, Data Mining: Concepts and Techniques, section 3.5.2")
@@ -58,4 +58,4 @@ class MinMax(Step):
     def explain(self) -> Explanation:
         """The smallest and the largest number of each column."""
         names = ("smallest", "largest")
-        return scale_section("Numbers are moved to 0..1", names, self.columns_, self.low_, self.low_ + self.range_)
+        return scale_table("Numbers are moved to 0..1", names, self.columns_, self.low_, self.low_ + self.range_)

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -30,7 +30,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Array, Table
 from mlcli.engines.bags import order_of_content
-from mlcli.prepare._rescaling import scale_section
+from mlcli.prepare._rescaling import scale_table
 
 
 @register("noise", reference="Bishop 1995, Training with noise is equivalent to Tikhonov regularization")
@@ -66,4 +66,4 @@ class Noise(RowStep):
     def explain(self) -> Explanation:
         """The noise of each column."""
         names = ("standard deviation of the noise",)
-        return scale_section("Noise in training", names, self.columns_, self.size * self.deviation_)
+        return scale_table("Noise in training", names, self.columns_, self.size * self.deviation_)

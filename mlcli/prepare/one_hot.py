@@ -23,14 +23,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core import findings
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Table
-from mlcli.engines.expansion import NONE, Expansion, Made, Number
 from mlcli.engines.linear_columns import LinearColumns
 
 FIRST_KEPT: dict[str, Callable[[int], int]] = {
@@ -64,10 +63,6 @@ class OneHot(Step):
         )
         return Table.of(parts, len(table))
 
-    def in_sums(self, expansion: Expansion) -> Expansion:
-        """Its columns are the indicators of levels, with the gap beside those that may fill it."""
-        return expansion.changed(number for one in expansion.made for number in self._numbers(one))
-
     def from_sums(self, known: LinearColumns) -> LinearColumns:
         """Its columns are the indicators of levels; an empty cell is 0 in all of them."""
         coded = [place for place in known.places if place.column.coded]
@@ -84,16 +79,6 @@ class OneHot(Step):
         ]
         return known.filled(empty, np.zeros((len(known.total), len(empty)))).arranged(places, complete)
 
-    def _numbers(self, one: Made) -> Iterator[Number]:
-        if isinstance(one, Number):
-            yield one
-            return
-        gap = one.gap if one.filled else NONE
-        kept = [code for code, _ in self._after(one.column)]
-        whole = one.source if len(kept) == len(one.levels) and gap == one.gap else NONE
-        for code, after in self._after(one.column):
-            yield Number(after, one.levels[code], gap, fills=one.source, filled=True, whole=whole)
-
     def _after(self, column: Column) -> Iterator[tuple[int, Column]]:
         """The new columns, each with the code that it is 1 for; a numeric column stays as it is."""
         if not column.coded:
@@ -102,11 +87,11 @@ class OneHot(Step):
         for code in range(FIRST_KEPT[self.drop](len(column.levels)), len(column.levels)):
             yield code, Column(f"{column.name}={column.levels[code]}")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The columns that each column became."""
         rows = tuple(
             (column.name, ", ".join(after.name for _, after in self._after(column)))
             for column in self.columns_
             if column.coded
         )
-        return (Section("Levels as 0/1 columns", ("column", "became"), rows),) if rows else ()
+        return (findings.Table("Levels as 0/1 columns", ("column", "became"), rows),) if rows else ()

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core import findings
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
@@ -57,7 +57,7 @@ class Ordinal(Step):
         # The last entry is for the code -1.
         return np.append(_places(column), np.nan)[cells] if self._changes(column) else cells
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The number of each level."""
         rows = tuple(
             (column.name, level, place)
@@ -65,7 +65,7 @@ class Ordinal(Step):
             if self._changes(column)
             for level, place in zip(column.levels, _places(column).tolist(), strict=True)
         )
-        return (Section("Levels as numbers", ("column", "level", "number"), rows),) if rows else ()
+        return (findings.Table("Levels as numbers", ("column", "level", "number"), rows),) if rows else ()
 
 
 def _places(column: Column) -> Array:

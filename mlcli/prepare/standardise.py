@@ -16,20 +16,19 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.expansion import NONE, UNSCALED, Expansion, Number
 from mlcli.engines.linear_columns import LinearColumns
-from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, scale_section
+from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, scale_table
 
 
 @register("standardise", reference="Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 3.4.1")
@@ -51,14 +50,6 @@ class Standardise(Step):
         """The table with numbers on one scale."""
         return rescaled(table, self.mean_, self.deviation_)
 
-    def in_sums(self, expansion: Expansion) -> Expansion | None:
-        """Means and deviations follow from sums, once."""
-        numbers = [one for one in expansion.made if isinstance(one, Number)]
-        if any(one.ddof != UNSCALED or (one.gap != NONE and not one.filled) for one in numbers):
-            return None
-        made = (replace(one, ddof=self.ddof) if isinstance(one, Number) else one for one in expansion.made)
-        return expansion.changed(made)
-
     def from_sums(self, known: LinearColumns) -> LinearColumns:
         """Means and deviations follow from sums."""
         numbers = known.numbers
@@ -75,4 +66,4 @@ class Standardise(Step):
     def explain(self) -> Explanation:
         """The mean and standard deviation of each column."""
         names = ("mean", "standard deviation")
-        return scale_section("Numbers are standardised", names, self.columns_, self.mean_, self.deviation_)
+        return scale_table("Numbers are standardised", names, self.columns_, self.mean_, self.deviation_)

@@ -21,14 +21,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.prepare._cutting import quantiles
-from mlcli.prepare._rescaling import refuse_misfits, scale_section
+from mlcli.prepare._rescaling import refuse_misfits, scale_table
 
 
 @register("winsorise", reference="Dixon 1960, Simplified estimation from censored normal samples")
@@ -67,4 +67,4 @@ class Winsorise(Step):
     def explain(self) -> Explanation:
         """The edges of each column."""
         edges = (np.where(np.isfinite(edge), edge, np.nan) for edge in (self.least_, self.most_))
-        return scale_section("Numbers are kept within edges", ("least", "most"), self.columns_, *edges)
+        return scale_table("Numbers are kept within edges", ("least", "most"), self.columns_, *edges)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,14 +24,15 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Rows
-from mlcli.protocols._base import Protocol, Split
-from mlcli.protocols._units import Units, all_alike
+from mlcli.protocols._base import Protocol, Split, Units, all_alike
 
 
 @register("bootstrap-whole", reference="Ben-Hur, Elisseeff & Guyon 2002; Hennig 2007, Cluster-wise assessment")
 @dataclass(kw_only=True, eq=False)
 class BootstrapWhole(Protocol):
     """Samples with replacement to learn from, all rows to be asked about, or those drawn."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("clustering",)
 
     samples: int = param(20, "how many samples are learned from", ge=2)
     asked: str = param("all", "which rows each sample is asked about", choices=("all", "drawn"))

@@ -23,9 +23,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes, Rows
-from mlcli.protocols._base import Protocol, Split
-from mlcli.protocols._parts import numbered
-from mlcli.protocols._units import Units, all_alike
+from mlcli.protocols._base import Protocol, Split, Units, all_alike, numbered
 
 GOOD, BAD, UNKNOWN = 0, 1, -1
 FEWEST_GOOD, FEWEST_BAD = 3, 2

@@ -21,9 +21,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes
-from mlcli.protocols._base import Protocol, Split
-from mlcli.protocols._parts import Parts, numbered
-from mlcli.protocols._units import Units, all_alike, fewer_than_two
+from mlcli.protocols._base import Parts, Protocol, Split, Units, all_alike, fewer_than_two, numbered
 
 
 @register("k-fold", reference="Stone 1974, Cross-validatory choice and assessment of statistical predictions")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,6 +35,8 @@ SWEPT_OVER = "labelled share"
 @dataclass(kw_only=True, eq=False)
 class LabelledShare(StratifiedKFold):
     """Folds for one share of labelled training rows after another."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("classification",)
 
     folds: int = param(5, "how many parts, each judged once for each share", ge=2)
     shares: tuple[float, ...] = param(

@@ -1,7 +1,7 @@
 """Leave-one-out: every row is judged by a model that has learned from all others.
 
 Computed:
-    One split for each row; metrics are taken over all answers at once, since one row has no spread, no class
+    One split for each row; metrics are pooled over all answers, since one row has no spread, no class
     balance and no variance of its own. Where rows are grouped, a whole group is left out at a time.
 
 Cost:
@@ -19,9 +19,7 @@ import numpy as np
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
-from mlcli.protocols._base import Protocol, Split
-from mlcli.protocols._parts import Parts, numbered
-from mlcli.protocols._units import all_alike, fewer_than_two
+from mlcli.protocols._base import Parts, Protocol, Split, all_alike, fewer_than_two, numbered
 
 
 @register(

@@ -19,8 +19,7 @@ import numpy as np
 
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
-from mlcli.protocols._base import Split
-from mlcli.protocols._units import Units, by_class, warn_of_rare_classes
+from mlcli.protocols._base import Split, Units, by_class, warn_of_rare_classes
 from mlcli.protocols.k_fold import KFold
 
 

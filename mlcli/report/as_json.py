@@ -35,7 +35,7 @@ def cell_as_json(cell: Cell) -> dict[str, Any]:
         "protocol": cell.protocol.use,
         "protocol_params": plain(dict(cell.protocol.params)),
         "seed": cell.seed,
-        "rows": len(cell.dataset) - cell.dataset.unlabelled,
+        "rows": cell.labelled_rows,
         "rows_without_target": cell.dataset.unlabelled,
         **({"stages": plain(cell.stages)} if cell.stages else {}),
         **({"training": True} if cell.training else {}),
@@ -61,7 +61,7 @@ def _result(one: Scored) -> dict[str, Any]:
         **_of_kind(one),
         **_findings(result),
         "notes": [*cell.dataset.notes, *result.notes],
-        "warnings": list(dict.fromkeys(text for said in each(result.splits, "warnings") for text in said)),
+        "warnings": list(dict.fromkeys(text for of_split in each(result.splits, "warnings") for text in of_split)),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mlcli.core.params import Parameter, build, parameters
 from mlcli.core.registry import Entry
-from mlcli.report.document import Block, Cell, Content, Document, Grid, Heading, Sentence, grid, notes
+from mlcli.report.document import Block, Cell, Content, Document, Heading, Sentence, grid, notes
 from mlcli.tasks.table import kinds_from_bases, kinds_of
 
 TAKEN = {
@@ -28,19 +28,15 @@ def listing(entries: Iterable[Entry], steps: Iterable[Entry]) -> Document:
     families = [
         block
         for family, members in groupby(by_family, key=lambda entry: entry.family)
-        for block in (Heading(family.replace("_", " ") or "plugins"), _family(members))
+        for block in (Heading(family.replace("_", " ") or "plugins"), grid(["", "", ""], map(_row, members)))
     ]
-    families += [Heading(STEPS_FAMILY), _family(steps)]
+    families += [Heading(STEPS_FAMILY), grid(["", "", ""], map(_row, steps))]
     return (*families, notes("mlcli models ID shows the parameters of one, with its formula and its source"))
 
 
 def _family_of(entry: Entry) -> str:
     """The folder of a method; steps are one family."""
     return STEPS_FAMILY if entry.noun == "step" else entry.family.replace("_", " ")
-
-
-def _family(entries: Iterable[Entry]) -> Grid:
-    return grid(["", "", ""], [_row(entry) for entry in entries])
 
 
 def _row(entry: Entry) -> list[Content]:

@@ -21,7 +21,7 @@ from mlcli.report.scored import Scored, judged
 from mlcli.report.scores import badness
 from mlcli.report.verdict import best_of
 from mlcli.tasks.clustering import ClusterAnswers
-from mlcli.tasks.group_profile import PROFILES, READING, SHOWN, only_largest
+from mlcli.tasks.groups import PROFILES, READING, SHOWN, only_largest
 
 FEWEST_NUMBERS = 4
 """Numbers of groups, one group included, that make a curve."""

@@ -1,14 +1,14 @@
-"""Pictures drawn with characters: bars, curves and histograms as tables, trees and dendrograms as lines."""
+"""Pictures drawn with characters: bars, curves and histograms as tables, points, trees and merges as lines."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from functools import singledispatch
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any
 
-from mlcli.core.findings import Bars, Curve, Dendrogram, Histogram, Tree
+from mlcli.core.findings import Bars, Curve, Dendrogram, Histogram, Points, Tree
 from mlcli.report.document import Cell, Content, Grid, Lines, grid
 from mlcli.report.layout import GAP
 from mlcli.report.numbers import column_of, lined_up, short
@@ -18,7 +18,11 @@ BAR = "█"
 LONGEST, SHORTEST = 40, 10
 """Of the longest bar, by how wide the page is."""
 WIDEST = 48
-"""Of a dendrogram without the names of its leaves."""
+"""Of a dendrogram without the names of its leaves, and of a plane of points."""
+HIGHEST = 16
+"""Of a plane of points, in lines."""
+MARKS = ".ox+*#%@&"
+"""Of points by their groups; of two in one place the later is seen."""
 INDENT = "|   "
 MOST_LINES = 60
 """Of a tree."""
@@ -65,6 +69,35 @@ def _curve(picture: Curve, width: int | None) -> Grid:
     ]
     first, last = map(short, (picture.points[0], picture.points[-1]))
     return grid([picture.over, f"at {first}", "", f"at {last}"], rows, right=(1, 3))
+
+
+@drawn.register
+def _points(picture: Points, width: int | None) -> Lines:
+    """A plane with its ends written beside it, and what the marks of several groups mean below."""
+    known = [point for _, group in picture.groups for point in group if all(map(math.isfinite, point))]
+    if not known:
+        return Lines(("no points",))
+    (left, right), (low, high) = ((min(ends), max(ends)) for ends in zip(*known, strict=True))
+    labels = dict(zip((0, HIGHEST - 1), lined_up([high, low]), strict=True))
+    margin = max(map(columns_of, labels.values()))
+    across = WIDEST if width is None else max(SHORTEST, min(WIDEST, width - margin - 1))
+    canvas = [[" "] * across for _ in range(HIGHEST)]
+    for (_, group), mark in zip(picture.groups, cycle(MARKS), strict=False):
+        for x, y in group:
+            if math.isfinite(x) and math.isfinite(y):
+                canvas[_place(y, high, low, HIGHEST)][_place(x, left, right, across)] = mark
+    indent, ends = " " * (margin + 1), lined_up([left, right])
+    plane = [f"{labels.get(place, ''):>{margin}}{DOWN}{''.join(line)}" for place, line in enumerate(canvas)]
+    below = [indent + ACROSS * across, indent + ends[0] + ends[1].rjust(across - columns_of(ends[0]))]
+    named = [f"{mark} {name}" for (name, _), mark in zip(picture.groups, cycle(MARKS), strict=False)]
+    meaning = [indent + ", ".join(named)] if len(named) > 1 else []
+    title = f"{indent}upwards: {picture.upwards}; across: {picture.across}"
+    return Lines(tuple(line.rstrip() for line in (*plane, *below, title, *meaning)))
+
+
+def _place(value: float, first: float, last: float, places: int) -> int:
+    """Where a value lies among so many places from the first to the last."""
+    return round((value - first) / ((last - first) or 1.0) * (places - 1))
 
 
 @drawn.register

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from mlcli.core import findings
-from mlcli.core.explanation import findings_of
 from mlcli.core.findings import Finding
 from mlcli.report.document import Block, Document, Grid, Heading, Lines, Picture, grid, notes
 from mlcli.report.numbers import are_numbers, column_of
@@ -13,7 +12,7 @@ from mlcli.report.numbers import are_numbers, column_of
 
 def explained(explanation: Iterable[Finding]) -> Document:
     """The findings in order."""
-    return tuple(block for finding in findings_of(explanation) for block in _blocks(finding))
+    return tuple(block for finding in explanation for block in _blocks(finding))
 
 
 def _blocks(finding: Finding) -> Iterator[Block]:

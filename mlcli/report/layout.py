@@ -43,11 +43,12 @@ def laid_out(grid: Grid, page: Page) -> Iterator[LaidGrid]:
 
 
 def _shown(grid: Grid, page: Page) -> Grid:
-    rows = tuple(tuple(Cell(page.shown(_text_of(cell)), cell.style) for cell in row) for row in grid.rows)
+    rows = tuple(tuple(Cell(page.shown(written(cell)), cell.style) for cell in row) for row in grid.rows)
     return replace(grid, header=tuple(page.shown(title) for title in grid.header), rows=rows)
 
 
-def _text_of(cell: Cell) -> str:
+def written(cell: Cell) -> str:
+    """A field as text; a picture as small as a word is drawn."""
     return "".join(map(height, cell.heights)) or cell.text
 
 

@@ -14,8 +14,8 @@ from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import as_numbers
 from mlcli.engines.principal import component_names
 from mlcli.report.anomalies import worth_naming
-from mlcli.tasks.anomaly import why
-from mlcli.tasks.association import worded
+from mlcli.tasks.anomaly import top_reasons
+from mlcli.tasks.association import items_in_words
 from mlcli.tasks.ranking import places
 from mlcli.tasks.sequence_labelling import in_order, numbered
 from mlcli.tasks.table import kind_named, named
@@ -29,7 +29,7 @@ PREDICTION = "prediction"
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Request:
     """Rows whose truth is not known, as the model that answers sees them, and what is wanted of them."""
 
     table: Table
@@ -49,87 +49,71 @@ def predictions_of(saved: SavedModel, rows: NewRows, *, probabilities: bool = Fa
     """What a saved model says of new rows, by the function that the table of kinds names."""
     model, beside = saved.pipeline.final, rows.texts(saved.by_role)
     with one_blas_thread():
-        asked = Asked(saved.pipeline.prepared(rows.table), probabilities, beside, rows.absent_features)
-        columns: Columns = named(kind_named(saved.kind).columns_at)(model, asked)
+        request = Request(saved.pipeline.prepared(rows.table), probabilities, beside, rows.absent_features)
+        columns: Columns = named(kind_named(saved.kind).columns_at)(model, request)
     return columns
 
 
-def label_columns(model: Any, asked: Asked) -> Columns:
+def label_columns(model: Any, request: Request) -> Columns:
     """The class of each row, and how probable each class is where that is wanted."""
-    shares = model.predict_proba(asked.table)
-    _refuse_not_finite(shares)
+    shares = model.predict_proba(request.table)
+    _refuse_gaps(shares)
     columns = {PREDICTION: [model.classes_[code] for code in model.decide(shares)]}
-    return columns | _share_columns(shares, model.classes_) if asked.probabilities else columns
+    return columns | _share_columns(shares, model.classes_) if request.probabilities else columns
 
 
 def _share_columns(shares: Array, classes: Sequence[str]) -> Columns:
-    return {
-        f"p({label})": [repr(float(share)) for share in shares[:, place]] for place, label in enumerate(classes)
-    }
+    return {f"p({label})": _numbers(shares[:, place]) for place, label in enumerate(classes)}
 
 
-def value_columns(model: Any, asked: Asked) -> Columns:
+def value_columns(model: Any, request: Request) -> Columns:
     """A number for each row."""
-    asked.refuse_probabilities("the model predicts numbers, which have no probabilities")
-    values = model.predict_values(asked.table)
-    _refuse_not_finite(values)
-    return {PREDICTION: [repr(float(value)) for value in values]}
+    request.refuse_probabilities("the model predicts numbers, which have no probabilities")
+    return {PREDICTION: _numbers(model.predict_values(request.table))}
 
 
-def rating_columns(model: Any, asked: Asked) -> Columns:
+def rating_columns(model: Any, request: Request) -> Columns:
     """The user, the item and the rating of each row; without items, what each user is recommended, best first."""
-    user, item = asked.table.columns
-    if item.name not in asked.absent_features:
-        pair = {column.name: list(asked.beside[role]) for role, column in (("user", user), ("item", item))}
-        return pair | value_columns(model, asked)
-    asked.refuse_probabilities("lists have no probabilities")
+    user, item = request.table.columns
+    if item.name not in request.absent_features:
+        pair = {column.name: list(request.beside[role]) for role, column in (("user", user), ("item", item))}
+        return pair | value_columns(model, request)
+    request.refuse_probabilities("lists have no probabilities")
     names = np.array([*item.levels, ""])  # the code of nothing is -1
-    lists = enumerate(names[model.top_items(asked.table)].T.tolist(), 1)
-    return {user.name: list(asked.beside["user"])} | {f"{item.name} {place}": items for place, items in lists}
+    lists = enumerate(names[model.top_items(request.table)].T.tolist(), 1)
+    return {user.name: list(request.beside["user"])} | {f"{item.name} {place}": items for place, items in lists}
 
 
-def _refuse_not_finite(answers: Array) -> None:
-    finite = np.isfinite(answers).all(axis=tuple(range(1, answers.ndim)))
-    if not finite.all():
-        rows = ", ".join(str(row + 1) for row in np.flatnonzero(~finite)[:10])
-        what = f"the model has no answer for {(~finite).sum()} of {len(answers)} rows, the first of them: {rows}"
-        raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
-
-
-def group_columns(model: Any, asked: Asked) -> Columns:
+def group_columns(model: Any, request: Request) -> Columns:
     """The cluster of each row."""
-    asked.refuse_probabilities("groups have no probabilities")
-    return {"cluster": [str(group) for group in model.cluster_of(asked.table)]}
+    request.refuse_probabilities("groups have no probabilities")
+    return {"cluster": [str(group) for group in model.cluster_of(request.table)]}
 
 
-def density_columns(model: Any, asked: Asked) -> Columns:
+def density_columns(model: Any, request: Request) -> Columns:
     """The logarithm of the density at each row."""
-    asked.refuse_probabilities("a density is no probability")
-    values = model.log_density_in_file(asked.table)
-    _refuse_not_finite(values)
-    return {"log_density": [repr(float(value)) for value in values]}
+    request.refuse_probabilities("a density is no probability")
+    return {"log_density": _numbers(model.log_density_in_file(request.table))}
 
 
-def component_columns(model: Any, asked: Asked) -> Columns:
+def component_columns(model: Any, request: Request) -> Columns:
     """Each row in the new columns."""
-    asked.refuse_probabilities("components have no probabilities")
-    found = model.project(asked.table)
-    _refuse_not_finite(found)
-    return {
-        name: [repr(float(place)) for place in column]
-        for name, column in zip(component_names(found.shape[1]), found.T, strict=True)
-    }
+    request.refuse_probabilities("components have no probabilities")
+    components = model.project(request.table)
+    _refuse_gaps(components)
+    names = component_names(components.shape[1])
+    return {name: _numbers(column) for name, column in zip(names, components.T, strict=True)}
 
 
-def tag_columns(model: Any, asked: Asked) -> Columns:
+def tag_columns(model: Any, request: Request) -> Columns:
     """A tag per row, in the order of the file, and how probable each tag is there where that is wanted."""
-    _refuse_without_sequence(asked.beside["sequence"])
-    sequence = numbered(asked.beside["sequence"])
-    rows = in_order(sequence, _places(asked.beside["order"]) if "order" in asked.beside else None)
-    ordered, place = asked.table.take(rows), np.argsort(rows)
+    _refuse_without_sequence(request.beside["sequence"])
+    sequence = numbered(request.beside["sequence"])
+    rows = in_order(sequence, _places(request.beside["order"]) if "order" in request.beside else None)
+    ordered, place = request.table.take(rows), np.argsort(rows)
     tags = model.tag(ordered, sequence[rows])[place]
     columns = {PREDICTION: [model.classes_[tag] for tag in tags]}
-    if asked.probabilities:
+    if request.probabilities:
         columns |= _share_columns(model.tag_shares(ordered, sequence[rows])[place], model.classes_)
     return columns
 
@@ -148,18 +132,17 @@ def _places(cells: Sequence[str]) -> Array:
     return places
 
 
-def score_columns(model: Any, asked: Asked) -> Columns:
+def score_columns(model: Any, request: Request) -> Columns:
     """How odd each row is, whether it is flagged, and the columns that make it so."""
-    asked.refuse_probabilities("scores of oddness are no probabilities")
-    scores = model.score_rows(asked.table)
-    _refuse_not_finite(scores)
-    columns = {"score": [repr(float(value)) for value in scores]}
-    return columns if model.threshold_ is None else columns | _flags(model, asked.table, scores)
+    request.refuse_probabilities("scores of oddness are no probabilities")
+    scores = model.score_rows(request.table)
+    columns = {"score": _numbers(scores)}
+    return columns if model.threshold_ is None else columns | _flags(model, request.table, scores)
 
 
 def _flags(model: Any, table: Table, scores: Array) -> Columns:
     flagged = scores >= model.threshold_
-    names, reasons, shares = why(model, table, scores, int(flagged.sum()))
+    names, reasons, shares = top_reasons(model, table, scores, int(flagged.sum()))
     because = [
         ", ".join(
             f"{column} {'higher' if share > 0 else 'lower'} ({100 * abs(share):.0f} %)"
@@ -170,24 +153,37 @@ def _flags(model: Any, table: Table, scores: Array) -> Columns:
     return {"flagged": ["yes" if is_flagged else "no" for is_flagged in flagged], "because": because}
 
 
-def place_columns(model: Any, asked: Asked) -> Columns:
+def place_columns(model: Any, request: Request) -> Columns:
     """The score of each row, and its place in its group; rows that tie share the better place."""
-    asked.refuse_probabilities("an order has no probabilities")
-    scores = model.score_rows(asked.table)
-    _refuse_not_finite(scores)
-    rank = places(scores, numbered(asked.beside["group"]))
-    return {"score": [repr(float(value)) for value in scores], "rank": [str(place) for place in rank]}
+    request.refuse_probabilities("an order has no probabilities")
+    scores = model.score_rows(request.table)
+    columns = {"score": _numbers(scores)}
+    return columns | {"rank": [str(place) for place in places(scores, numbered(request.beside["group"]))]}
 
 
-def rule_columns(model: Any, asked: Asked) -> Columns:
+def rule_columns(model: Any, request: Request) -> Columns:
     """By the surest rule that applies and expects something that the row has not got: what, why, how sure."""
-    asked.refuse_probabilities("rules have no probabilities")
-    fires, holds = model.applied(asked.table)
+    request.refuse_probabilities("rules have no probabilities")
+    fires, holds = model.applied(request.table)
     rules, names = model.rules(), model.item_names()
     order = sorted(range(len(rules)), key=lambda place: -rules[place].confidence)
     chosen = [next((rules[place] for place in order if new[place]), None) for new in fires & ~holds]
     return {
-        PREDICTION: [worded(rule.then, names) if rule else "" for rule in chosen],
-        "because": [worded(rule.when, names) if rule else "" for rule in chosen],
+        PREDICTION: [items_in_words(rule.then, names) if rule else "" for rule in chosen],
+        "because": [items_in_words(rule.when, names) if rule else "" for rule in chosen],
         "confidence": [repr(float(rule.confidence)) if rule else "" for rule in chosen],
     }
+
+
+def _numbers(answers: Array) -> list[str]:
+    """Answers with every digit; one that is no number is refused."""
+    _refuse_gaps(answers)
+    return [repr(float(answer)) for answer in answers]
+
+
+def _refuse_gaps(answers: Array) -> None:
+    finite = np.isfinite(answers).all(axis=tuple(range(1, answers.ndim)))
+    if not finite.all():
+        rows = ", ".join(str(row + 1) for row in np.flatnonzero(~finite)[:10])
+        what = f"the model has no answer for {(~finite).sum()} of {len(answers)} rows, the first of them: {rows}"
+        raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")

@@ -21,7 +21,7 @@ MOST_ALIKE = 3
 """How many remarks of one kind are shown: with 200 classes nobody reads one for each."""
 FEWEST_FOLDS = 3
 """Below this, whether one fold stands apart cannot be said."""
-Said = TypeVar("Said", bound=Hashable)
+Remark = TypeVar("Remark", bound=Hashable)
 
 
 def remarks_on(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
@@ -74,9 +74,9 @@ def _route(result: CellResult) -> str:
 
 def _on_scores(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
     """Why scores are undefined, and what is marked of the others; metrics of which the same is said together."""
-    said = (((summary.metric, text), names[one]) for one in scored for summary, text in _marks(one))
+    marks = (((summary.metric, text), names[one]) for one in scored for summary, text in _marks(one))
     together: dict[tuple[str, str], list[str]] = {}
-    for (metric, text), who in _gathered(said, names):
+    for (metric, text), who in _gathered(marks, names):
         together.setdefault((who, text), []).append(metric)
     alike: dict[str, list[str]] = {}
     for (who, text), metrics in together.items():
@@ -126,15 +126,15 @@ def _marks(one: Scored) -> Iterator[tuple[Summary, str]]:
 def _warnings(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[tuple[str, str]]:
     for one in scored:
         splits = each(one.result.splits, "warnings")
-        for text in dict.fromkeys(text for heard in splits for text in heard):
-            count = sum(text in heard for heard in splits)
+        for text in dict.fromkeys(text for of_split in splits for text in of_split):
+            count = sum(text in of_split for of_split in splits)
             yield (text if count == len(splits) else f"{text} ({count} of {len(splits)} splits)"), names[one]
 
 
-def _gathered(said: Iterable[tuple[Said, str]], names: Mapping[Scored, str]) -> Iterator[tuple[Said, str]]:
+def _gathered(remarks: Iterable[tuple[Remark, str]], names: Mapping[Scored, str]) -> Iterator[tuple[Remark, str]]:
     """Each thing that is said, with everyone it holds for."""
-    who: dict[Said, dict[str, None]] = {}
-    for text, name in said:
+    who: dict[Remark, dict[str, None]] = {}
+    for text, name in remarks:
         if text:
             who.setdefault(text, {})[name] = None
     everyone = len(names) if len(names) > 1 else 0

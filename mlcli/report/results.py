@@ -23,7 +23,7 @@ from mlcli.report.series import scores_by_series
 from mlcli.report.verdict import verdict_on
 from mlcli.tasks.table import kind_named, named
 
-ROLES_TOLD = {"group": "rows kept together by", "weight": "rows weighted by"}
+ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by"}
 
 
 def results_of(scored: Sequence[Scored], *, classes: bool = False) -> Document:
@@ -89,7 +89,7 @@ def learns_from_unlabelled(cell: ExperimentCell) -> bool:
 
 def _roles_of(data: Dataset | DatasetFacts) -> str:
     """What changes how rows are split or counted."""
-    found = ((words, data.schema.the(role)) for role, words in ROLES_TOLD.items())
+    found = ((words, data.schema.the(role)) for role, words in ROLES_SHOWN.items())
     return "".join(f"; {words} '{column.name}'" for words, column in found if column is not None)
 
 

@@ -11,19 +11,18 @@ from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
 from mlcli.experiment.run.split_results import TRAINING, RoundResult, each
 from mlcli.experiment.spec.cells import CellResult
-from mlcli.metrics import rounds
+from mlcli.metrics import pooling
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
 from mlcli.metrics.one_against_rest import ClassRates, one_against_rest
-from mlcli.metrics.pooling import distinct, joined
+from mlcli.metrics.pooling import Rounds, distinct, joined
 from mlcli.metrics.registry import metric_named
-from mlcli.metrics.rounds import Rounds
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
 
 DONE = "done"
-FLATTERED_FROM = 0.05
+CONTAMINATED_FROM = 0.05
 """A saved model that has learned from this share of the rows that judge it is not compared with others. Below it,
 rows may well be equal by chance."""
 
@@ -62,11 +61,10 @@ class Scored:
         return len(distinct(answers)) < len(answers)
 
     @property
-    def flattered(self) -> bool:
+    def contaminated(self) -> bool:
         """Whether a saved model knew so many of the judged rows that its scores say nothing of other rows."""
         cell = self.result.cell
-        judged_rows = len(cell.dataset) - cell.dataset.unlabelled
-        return cell.learned_rows > 0 and cell.learned_rows >= FLATTERED_FROM * judged_rows
+        return cell.learned_rows > 0 and cell.learned_rows >= CONTAMINATED_FROM * cell.labelled_rows
 
 
 def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
@@ -110,15 +108,14 @@ def swept_over(result: CellResult) -> str:
 
 def rounds_of(result: CellResult) -> Rounds | None:
     """For each split, which of those it is that judge the same rows; None where nothing is swept over."""
-    return rounds.rounds_of(each(result.splits, "coordinate"), judged(result))
+    return pooling.rounds_of(each(result.splits, "coordinate"), judged(result))
 
 
 def training_parts(result: CellResult) -> Sequence[int]:
     """How many rows each split learned from; those whose class a sweep hid count, too: by them splits overlap."""
     if not swept_over(result):
         return each(result.splits, "train_rows")
-    known = len(result.cell.dataset) - result.cell.dataset.unlabelled
-    return [known - len(answers) for answers in judged(result)]
+    return [result.cell.labelled_rows - len(answers) for answers in judged(result)]
 
 
 def metrics_for(result: CellResult, asked: Sequence[str]) -> tuple[Metric, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from mlcli.experiment.run.split_results import TRAINING
 from mlcli.experiment.spec.cells import WHOLE
@@ -70,20 +71,21 @@ def _rows_that_judge(one: Scored) -> Cell:
     cell = one.result.cell
     if cell.model.saved is None:
         return Cell("the rows it learned from" if cell.protocol.use == WHOLE else "unseen rows")
-    rows = len(cell.dataset) - cell.dataset.unlabelled
     if not cell.learned_rows:
-        return Cell(f"{rows} unseen rows")
-    return Cell(f"{rows} rows, {cell.learned_rows} SEEN", "bad" if one.flattered else "")
+        return Cell(f"{cell.labelled_rows} unseen rows")
+    return Cell(f"{cell.labelled_rows} rows, {cell.learned_rows} SEEN", "bad" if one.contaminated else "")
 
 
 def _column(metric: Metric, done: Sequence[Scored]) -> list[Cell]:
     summaries = [one.summaries[metric.name] for one in done]
     decimals = decimals_of(metric, summaries)
     best = _best(metric, done, decimals)
-    cells = [_score(one.summaries[metric.name], decimals, None if one.flattered else best) for one in done]
-    if not any(cell.text.endswith(NO_SPREAD) for cell in cells):
+    cells = [score_cell(one.summaries[metric.name], decimals, None if one.contaminated else best) for one in done]
+    no_spread = [reach_of(summary) == 0 for summary in summaries]
+    if not any(no_spread):
         return cells
-    return [cell if cell.text.endswith(NO_SPREAD) else Cell(f"{cell.text} ", cell.style) for cell in cells]
+    signs = [NO_SPREAD if none else " " for none in no_spread]
+    return [replace(cell, text=cell.text + sign) for cell, sign in zip(cells, signs, strict=True)]
 
 
 def _training(metric: Metric, done: Sequence[Scored]) -> list[Cell]:
@@ -95,7 +97,7 @@ def _training(metric: Metric, done: Sequence[Scored]) -> list[Cell]:
 
 def _best(metric: Metric, done: Sequence[Scored], decimals: int | None) -> str | None:
     """The best mean as it is written, where there is one that is worse."""
-    summaries = [one.summaries[metric.name] for one in done if not one.flattered]
+    summaries = [one.summaries[metric.name] for one in done if not one.contaminated]
     means = sorted(
         (summary.mean for summary in summaries if summary.mean is not None), key=lambda mean: badness(metric, mean)
     )
@@ -108,12 +110,13 @@ def badness(metric: Metric, mean: float) -> float:
     return {"high": -mean, "low": mean, "zero": abs(mean)}[metric.better]
 
 
-def _score(summary: Summary, decimals: int | None, best: str | None) -> Cell:
+def score_cell(summary: Summary, decimals: int | None, best: str | None, sign: str = "") -> Cell:
+    """A mean with the reach of its interval, marked if it is the best, else behind a sign."""
     if summary.mean is None:
         return Cell("undefined", "weak")
     mean, reach = fixed(summary.mean, decimals), reach_of(summary)
-    text = mean + ("" if reach is None else f" {INTERVAL}{fixed(reach, decimals)}{NO_SPREAD * (reach == 0)}")
-    return Cell(BEST + text, "best") if mean == best else Cell(text)
+    text = mean + ("" if reach is None else f" {INTERVAL}{fixed(reach, decimals)}")
+    return Cell(BEST + text, "best") if mean == best else Cell(sign + text)
 
 
 def _legend(table: Grid) -> list[str]:

@@ -15,7 +15,7 @@ from mlcli.metrics.summary import summarise
 from mlcli.report.document import Block, Cell, Content, Heading, grid, notes
 from mlcli.report.numbers import fixed, short
 from mlcli.report.scored import Scored, judged, swept_over, training_parts
-from mlcli.report.scores import BEST, badness, decimals_of, reach_of
+from mlcli.report.scores import BEST, badness, decimals_of, score_cell
 
 ALIKE = "~"
 READING = {
@@ -145,7 +145,7 @@ def _line(
     best = fixed(min(means, key=lambda mean: badness(metric, mean)), decimals) if len(set(means)) > 1 else None
     alike = _alike(several, metric, value, summaries)
     return [
-        _score(summary, decimals, best, ALIKE if series in alike else "")
+        Cell("") if summary is None else score_cell(summary, decimals, best, ALIKE if series in alike else "")
         for series, summary in zip(several, summaries, strict=True)
     ]
 
@@ -164,13 +164,3 @@ def _alike(
     best = several[min(known)[1]]
     others = [several[place] for _, place in known if several[place] is not best]
     return [series for series in others if best.is_like(series, metric, value)]
-
-
-def _score(summary: Summary | None, decimals: int | None, best: str | None, sign: str) -> Cell:
-    if summary is None:
-        return Cell("")
-    if summary.mean is None:
-        return Cell("undefined", "weak")
-    mean, reach = fixed(summary.mean, decimals), reach_of(summary)
-    text = mean + ("" if reach is None else f" ±{fixed(reach, decimals)}")
-    return Cell(BEST + text, "best") if mean == best else Cell(sign + text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from mlcli.core.explanation import findings_of
 from mlcli.core.findings import as_json
 from mlcli.core.registry import MODELS
 from mlcli.experiment.run.learner import Trained
@@ -34,7 +33,7 @@ def trained_of(cell: Cell, trained: Trained) -> Document:
 
 def trained_as_json(cell: Cell, trained: Trained) -> dict[str, Any]:
     """The same as plain values."""
-    found = [as_json(finding) for finding in findings_of(trained.pipeline.explain())]
+    found = [as_json(finding) for finding in trained.pipeline.explain()]
     remarks = {"notes": list(cell.dataset.notes), "warnings": list(trained.warnings)}
     return {**cell_as_json(cell), "rows_learned_from": len(trained.rows), **remarks, "findings": plain(found)}
 

@@ -21,27 +21,26 @@ FURTHER = {"high": "above", "low": "below", "zero": "from"}
 
 
 def verdict_on(scored: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> str:
-    """The sentence, or nothing where no model but the baseline has a score; what is flattered is left out."""
+    """The sentence, or nothing where no model but the baseline has a score; what knew judged rows is left out."""
     known = [one for one in scored if _score(one, metric) is not None]
-    flattered = [one for one in known if one.flattered]
-    fair = [one for one in known if not one.flattered]
-    return " ".join(filter(None, (*_left_out(flattered, names), _sentence_on(fair, names, metric))))
+    contaminated = [one for one in known if one.contaminated]
+    fair = [one for one in known if not one.contaminated]
+    return " ".join(filter(None, (*_left_out(contaminated, names), _sentence_on(fair, names, metric))))
 
 
 def best_of(scored: Sequence[Scored], metric: Metric) -> Scored | None:
-    """The one with the best score, those that are not flattered first; none where none has a score."""
+    """The one with the best score, those that knew no judged rows first; none where none has a score."""
     known = [one for one in scored if _score(one, metric) is not None]
-    return min(known, key=lambda one: (one.flattered, _badness(one, metric)), default=None)
+    return min(known, key=lambda one: (one.contaminated, _badness(one, metric)), default=None)
 
 
-def _left_out(flattered: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+def _left_out(contaminated: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
     """What is not compared, and why."""
-    for one in flattered:
+    for one in contaminated:
         cell = one.result.cell
-        rows = len(cell.dataset) - cell.dataset.unlabelled
         yield (
-            f"{names[one]} is not compared: it has learned from {cell.learned_rows} of these {rows} rows, "
-            "so its scores say nothing of other rows."
+            f"{names[one]} is not compared: it has learned from {cell.learned_rows} of these "
+            f"{cell.labelled_rows} rows, so its scores say nothing of other rows."
         )
 
 

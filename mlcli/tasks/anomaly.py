@@ -11,7 +11,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.findings import Explanation, Lines
-from mlcli.core.model import Model, refuse_not_finite
+from mlcli.core.model import refuse_not_finite
 from mlcli.core.params import learned
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Schema
@@ -30,34 +30,6 @@ NO_REASON = -1
 BY_VALIDATION = "the one with the highest F1 on validation rows"
 USUAL = 0.99
 """Where no label tells what an anomaly is, rows are flagged that score higher than this share of training rows."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ScreenedRows(UnlabelledRows):
-    """Rows among which some may be anomalies: label 1 an anomaly, 0 a good row, -1 not known."""
-
-    kind = "anomaly"
-
-    @property
-    def base(self) -> type[Model]:
-        """How a model learns from such rows, and is asked about them."""
-        return Detector
-
-    @classmethod
-    def from_table(cls, table: Table, schema: Schema) -> ScreenedRows:
-        """Every row of a dataset; a target gives labels when it has two levels, the second being the anomaly."""
-        rows = super().from_table(table, schema)
-        return rows if len(rows.classes) in (0, LEVELS) else rows.unlabelled()
-
-    def to_learn_from(self) -> ScreenedRows:
-        """The rows that are known to be good; all where there are none."""
-        good = np.flatnonzero(self.labels == GOOD)
-        return self.take(good) if len(good) else self
-
-    def strata(self) -> Strata:
-        """Labels are the strata, where any are known."""
-        known = bool((self.labels != UNKNOWN).any())
-        return Strata(len(self), self.labels if known else None, self.groups)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -107,7 +79,7 @@ class Detector(Unsupervised):
             model.threshold_ = threshold_by_f1(ScoreAnswers.pooled([own, ask(others)]))
             model.threshold_from_ = f"the one with the highest F1 on {known} (only the former were learned from)"
         else:
-            model.threshold_ = threshold_above_most(own)
+            model.threshold_ = threshold_by_quantile(own)
             model.threshold_from_ = f"just above {100 * USUAL:.0f} % of the rows that were learned from"
 
     @staticmethod
@@ -115,7 +87,7 @@ class Detector(Unsupervised):
         """The score of each row, and for the oddest ones the columns that made them so."""
         score = model.score_rows(data.table)
         refuse_not_finite(model, score)
-        columns, reasons, shares = why(model, data.table, score, EXPLAINED_ROWS)
+        columns, reasons, shares = top_reasons(model, data.table, score, EXPLAINED_ROWS)
         return ScoreAnswers(
             header=data.header(),
             score=score,
@@ -149,8 +121,8 @@ class Detector(Unsupervised):
 
     def explain_task(self) -> Explanation:
         """Which rows are flagged, where a threshold was chosen."""
-        said = self.reading().removeprefix("flagged: ")
-        return (Lines("Which rows are flagged", (said,)),) if said else ()
+        sentence = self.reading().removeprefix("flagged: ")
+        return (Lines("Which rows are flagged", (sentence,)),) if sentence else ()
 
     def check_learned(self) -> None:
         """A threshold, where there is one, is a number."""
@@ -168,6 +140,30 @@ class Detector(Unsupervised):
     def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
         """The names of the numeric columns, and what each adds to the oddness of each row."""
         return tuple(column.name for column in table.number_columns), self.deviations(table)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScreenedRows(UnlabelledRows):
+    """Rows among which some may be anomalies: label 1 an anomaly, 0 a good row, -1 not known."""
+
+    kind = "anomaly"
+    base = Detector
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> ScreenedRows:
+        """Every row of a dataset; a target gives labels when it has two levels, the second being the anomaly."""
+        rows = super().from_table(table, schema)
+        return rows if len(rows.classes) in (0, LEVELS) else rows.unlabelled()
+
+    def to_learn_from(self) -> ScreenedRows:
+        """The rows that are known to be good; all where there are none."""
+        good = np.flatnonzero(self.labels == GOOD)
+        return self.take(good) if len(good) else self
+
+    def strata(self) -> Strata:
+        """Labels are the strata, where any are known."""
+        known = bool((self.labels != UNKNOWN).any())
+        return Strata(len(self), self.labels if known else None, self.groups)
 
 
 def threshold_by_f1(answers: ScoreAnswers) -> float | None:
@@ -189,7 +185,7 @@ def threshold_by_f1(answers: ScoreAnswers) -> float | None:
     return float(descending[best])
 
 
-def threshold_above_most(answers: ScoreAnswers) -> float:
+def threshold_by_quantile(answers: ScoreAnswers) -> float:
     """The lowest score above those of the usual share of rows."""
     order = np.argsort(answers.score, kind="stable")
     reached = np.cumsum(answers.weights[order])
@@ -197,7 +193,7 @@ def threshold_above_most(answers: ScoreAnswers) -> float:
     return float(np.nextafter(usual, np.inf))
 
 
-def why(model: Any, table: Table, score: Array, count: int) -> tuple[tuple[str, ...], Codes, Array]:
+def top_reasons(model: Any, table: Table, score: Array, count: int) -> tuple[tuple[str, ...], Codes, Array]:
     """Names of columns, and for so many of the oddest rows the columns that add most with their signed shares."""
     reasons = np.full((len(table), REASONS), NO_REASON, dtype=np.int32)
     shares = np.zeros((len(table), REASONS))

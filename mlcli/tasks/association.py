@@ -13,7 +13,6 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers, Header
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Explanation
 from mlcli.core.limits import refuse_unlearnable
 from mlcli.core.model import Model
 from mlcli.core.names import listed
@@ -33,36 +32,6 @@ NOTHING_TOGETHER = (
 UNKNOWN = np.int8(-1)
 """What a rule that a split did not find says of its rows."""
 Itemset = tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Transactions(RowsOfTable):
-    """Rows as sets of items: a boolean column is one item, any other column of levels one for each level."""
-
-    kind = "association"
-
-    left_out: tuple[str, ...] = ()
-    """Columns of numbers that are no items."""
-
-    @property
-    def base(self) -> type[Model]:
-        """How a model learns from such rows, and is asked about them."""
-        return Associator
-
-    @classmethod
-    def from_table(cls, table: Table, schema: Schema) -> Transactions:
-        """Every row of a dataset; numbers that are 0 or 1 throughout are taken as absent and present."""
-        names = {column.name for column in schema.features()}
-        cells = [(column, cells) for column, cells in table.parts() if column.name in names]
-        parts = [(column, cells) if column.coded else _zeros_and_ones(column, cells) for column, cells in cells]
-        items = [part for part in parts if part is not None]
-        kept = {column.name for column, _ in items}
-        return cls(
-            table=Table.of(items, len(table)),
-            rows=np.arange(len(table)),
-            left_out=tuple(column.name for column, _ in cells if column.name not in kept),
-            **extras_of(table, schema),
-        )
 
 
 @dataclass(frozen=True)
@@ -130,25 +99,24 @@ class RuleAnswers(Answers):
     @classmethod
     def pooled(cls, parts: Sequence[Self]) -> Self:
         """All rules of several splits, those that most have found first; what training said is averaged."""
-        places: dict[tuple[str, str], int] = {}
-        for part in parts:
-            for rule in zip(part.when, part.then, strict=True):
-                places.setdefault(rule, len(places))
-        columns = [[places[rule] for rule in zip(part.when, part.then, strict=True)] for part in parts]
-        found = np.bincount(
-            np.concatenate([np.empty(0, np.intp), *columns]).astype(np.intp), minlength=len(places)
+        named = [list(zip(part.when, part.then, strict=True)) for part in parts]
+        rules = list(dict.fromkeys(rule for of_part in named for rule in of_part))
+        places = {rule: place for place, rule in enumerate(rules)}
+        columns = [[places[rule] for rule in of_part] for of_part in named]
+        found = sum(
+            (np.bincount(np.array(mine, np.intp), minlength=len(rules)) for mine in columns),
+            np.zeros(len(rules), np.intp),
         )
         order = np.argsort(-found, kind="stable")
-        rules = list(places)
 
         def widened(name: str) -> np.ndarray[Any, Any]:
-            blocks = [np.full((len(part), len(places)), UNKNOWN) for part in parts]
+            blocks = [np.full((len(part), len(rules)), UNKNOWN) for part in parts]
             for part, block, mine in zip(parts, blocks, columns, strict=True):
                 block[:, mine] = getattr(part, name)
             return np.concatenate(blocks)[:, order]
 
         def averaged(name: str) -> tuple[float, ...]:
-            sums = np.zeros(len(places))
+            sums = np.zeros(len(rules))
             for part, mine in zip(parts, columns, strict=True):
                 sums[mine] += getattr(part, name)
             return tuple((sums / np.maximum(found, 1))[order].tolist())
@@ -198,8 +166,8 @@ class Associator(Model):
             header=data.header(),
             fires=fires.astype(np.int8),
             holds=holds.astype(np.int8),
-            when=tuple(worded(rule.when, names) for rule in rules),
-            then=tuple(worded(rule.then, names) for rule in rules),
+            when=tuple(items_in_words(rule.when, names) for rule in rules),
+            then=tuple(items_in_words(rule.then, names) for rule in rules),
             support=tuple(rule.support for rule in rules),
             confidence=tuple(rule.confidence for rule in rules),
             lift=tuple(rule.lift for rule in rules),
@@ -245,13 +213,13 @@ class Associator(Model):
             holds[:, place] = baskets[:, rule.then].all(axis=1)
         return fires, holds
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The rules with what the training rows say of them."""
         names = self.item_names()
         rows = tuple(
             (
-                worded(rule.when, names),
-                worded(rule.then, names),
+                items_in_words(rule.when, names),
+                items_in_words(rule.then, names),
                 rule.support,
                 rule.confidence,
                 rule.lift,
@@ -277,13 +245,39 @@ class Associator(Model):
             raise ValueError("a share is none")
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Transactions(RowsOfTable):
+    """Rows as sets of items: a boolean column is one item, any other column of levels one for each level."""
+
+    kind = "association"
+    base = Associator
+
+    left_out: tuple[str, ...] = ()
+    """Columns of numbers that are no items."""
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> Transactions:
+        """Every row of a dataset; numbers that are 0 or 1 throughout are taken as absent and present."""
+        names = {column.name for column in schema.features()}
+        cells = [(column, cells) for column, cells in table.parts() if column.name in names]
+        parts = [(column, cells) if column.coded else _zeros_and_ones(column, cells) for column, cells in cells]
+        items = [part for part in parts if part is not None]
+        kept = {column.name for column, _ in items}
+        return cls(
+            table=Table.of(items, len(table)),
+            rows=np.arange(len(table)),
+            left_out=tuple(column.name for column, _ in cells if column.name not in kept),
+            **extras_of(table, schema),
+        )
+
+
 def conviction(confidence: float, then_support: float) -> float | None:
     """How often the rule would be wrong by chance, for each time that it is wrong; None where it never is."""
     wrong = 1.0 - confidence
     return None if wrong <= 10.0**-DECIMALS else (1.0 - then_support) / wrong
 
 
-def worded(items: Itemset, names: Sequence[str]) -> str:
+def items_in_words(items: Itemset, names: Sequence[str]) -> str:
     """The items of one side of a rule."""
     return " & ".join(names[item] for item in items) or ALWAYS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -17,92 +17,6 @@ from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable, Strata, common_fields, target_of
 from mlcli.core.schema import Schema
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LabelledRows(RowsOfTable):
-    """Rows with a class each: ``y`` are codes into ``classes``.
-
-    ``unlabelled`` are more rows, of which every class is -1: only a model that accepts such rows learns from them.
-    """
-
-    kind = "classification"
-
-    y: Codes
-    classes: tuple[str, ...]
-    unlabelled: LabelledRows | None = None
-
-    @property
-    def base(self) -> type[Model]:
-        """How a model learns from such rows, and is asked about them."""
-        return Classifier
-
-    @classmethod
-    def from_table(cls, table: Table, schema: Schema) -> LabelledRows:
-        """The labelled rows of a dataset, with those whose target is empty as unlabelled rows beside them."""
-        target = target_of(schema)
-        y = table.cells(target).astype(np.int32)
-        column = next(column for column in table.columns if column.name == target)
-        labelled, *unlabelled = (
-            LabelledRows(**common_fields(table, schema, some), y=y[some], classes=column.levels)
-            for some in ((y >= 0, y < 0) if (y < 0).any() else (y >= 0,))
-        )
-        return labelled.beside(*unlabelled) if unlabelled else labelled
-
-    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
-        return {"y": self.y[rows]}
-
-    def hiding(self, train: Rows, hidden: Rows) -> Self:
-        """Some of the rows to learn from, and others whose class is hidden beside them."""
-        others = self.take(hidden).alone()
-        return self.take(train).beside(others.with_classes(np.full(len(others), MISSING_CODE, np.int32)))
-
-    def beside(self, others: LabelledRows) -> Self:
-        """The same rows with more unlabelled ones beside them."""
-        if not len(others):
-            return self
-        known = self.unlabelled
-        return replace(self, unlabelled=others if known is None else known.joined(others))
-
-    def alone(self) -> Self:
-        """The same rows without unlabelled ones beside them."""
-        return self if self.unlabelled is None else replace(self, unlabelled=None)
-
-    def with_classes(self, y: Codes) -> Self:
-        """The same rows with other classes."""
-        return replace(self, y=y)
-
-    def joined(self, others: LabelledRows) -> Self:
-        """These rows, then others of the same columns; groups and context are of no use to a model."""
-        weight = None if self.weight is None else np.concatenate([self.weight, others.weights])
-        return replace(
-            self,
-            table=self.table.joined(others.table),
-            rows=np.concatenate([self.rows, others.rows]),
-            y=np.concatenate([self.y, others.y]),
-            weight=weight,
-            groups=None,
-            context=None,
-        )
-
-    def transformed(self, change: Callable[[Table], Table]) -> Self:
-        """The same rows, and those beside them, as a step has changed them."""
-        beside = None if self.unlabelled is None else self.unlabelled.transformed(change)
-        return replace(self.with_table(change(self.table)), unlabelled=beside)
-
-    @cached_property
-    def outputs(self) -> Array:
-        """Indicators (n × K) of the class: their mean over rows is the share of each class."""
-        return np.eye(len(self.classes))[self.y]
-
-    @cached_property
-    def class_totals(self) -> Array:
-        """The summed weight of each class."""
-        return np.bincount(self.y, weights=self.weight, minlength=len(self.classes)).astype(np.float64)
-
-    def strata(self) -> Strata:
-        """Classes are the strata."""
-        return Strata(len(self), self.y, self.groups)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -201,6 +115,88 @@ class Classifier(Model):
             classes=data.classes,
             probabilities=held.answers,
         )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelledRows(RowsOfTable):
+    """Rows with a class each: ``y`` are codes into ``classes``.
+
+    ``unlabelled`` are more rows, of which every class is -1: only a model that accepts such rows learns from them.
+    """
+
+    kind = "classification"
+    base: ClassVar[type[Model]] = Classifier
+
+    y: Codes
+    classes: tuple[str, ...]
+    unlabelled: LabelledRows | None = None
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> LabelledRows:
+        """The labelled rows of a dataset, with those whose target is empty as unlabelled rows beside them."""
+        target = target_of(schema)
+        y = table.cells(target).astype(np.int32)
+        column = next(column for column in table.columns if column.name == target)
+        labelled, *unlabelled = (
+            LabelledRows(**common_fields(table, schema, some), y=y[some], classes=column.levels)
+            for some in ((y >= 0, y < 0) if (y < 0).any() else (y >= 0,))
+        )
+        return labelled.beside(*unlabelled) if unlabelled else labelled
+
+    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
+        return {"y": self.y[rows]}
+
+    def hiding(self, train: Rows, hidden: Rows) -> Self:
+        """Some of the rows to learn from, and others whose class is hidden beside them."""
+        others = self.take(hidden).alone()
+        return self.take(train).beside(others.with_classes(np.full(len(others), MISSING_CODE, np.int32)))
+
+    def beside(self, others: LabelledRows) -> Self:
+        """The same rows with more unlabelled ones beside them."""
+        if not len(others):
+            return self
+        known = self.unlabelled
+        return replace(self, unlabelled=others if known is None else known.joined(others))
+
+    def alone(self) -> Self:
+        """The same rows without unlabelled ones beside them."""
+        return self if self.unlabelled is None else replace(self, unlabelled=None)
+
+    def with_classes(self, y: Codes) -> Self:
+        """The same rows with other classes."""
+        return replace(self, y=y)
+
+    def joined(self, others: LabelledRows) -> Self:
+        """These rows, then others of the same columns; groups and context are of no use to a model."""
+        weight = None if self.weight is None else np.concatenate([self.weight, others.weights])
+        return replace(
+            self,
+            table=self.table.joined(others.table),
+            rows=np.concatenate([self.rows, others.rows]),
+            y=np.concatenate([self.y, others.y]),
+            weight=weight,
+            groups=None,
+            context=None,
+        )
+
+    def transformed(self, change: Callable[[Table], Table]) -> Self:
+        """The same rows, and those beside them, as a step has changed them."""
+        beside = None if self.unlabelled is None else self.unlabelled.transformed(change)
+        return replace(self.with_table(change(self.table)), unlabelled=beside)
+
+    @cached_property
+    def outputs(self) -> Array:
+        """Indicators (n × K) of the class: their mean over rows is the share of each class."""
+        return np.eye(len(self.classes))[self.y]
+
+    @cached_property
+    def class_totals(self) -> Array:
+        """The summed weight of each class."""
+        return np.bincount(self.y, weights=self.weight, minlength=len(self.classes)).astype(np.float64)
+
+    def strata(self) -> Strata:
+        """Classes are the strata."""
+        return Strata(len(self), self.y, self.groups)
 
 
 def first_of_the_largest(shares: Array) -> Rows:

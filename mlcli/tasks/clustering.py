@@ -8,22 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.core.model import Model
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.tasks.group_profile import Grouping
-from mlcli.tasks.groups import around_centres, silhouettes
+from mlcli.tasks.groups import Grouping, around_centres, silhouettes
 from mlcli.tasks.unsupervised import UnlabelledRows
-
-
-class ClusteredRows(UnlabelledRows):
-    """Rows to be put into groups."""
-
-    kind = "clustering"
-
-    @property
-    def base(self) -> type[Model]:
-        """How a model learns from such rows, and is asked about them."""
-        return Clusterer
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,6 +60,13 @@ class Clusterer(Grouping):
     def groups(self) -> int:
         """How many groups there are, empty ones included."""
         raise TypeError(f"{type(self).__name__} does not say how many groups it makes")
+
+
+class ClusteredRows(UnlabelledRows):
+    """Rows to be put into groups."""
+
+    kind = "clustering"
+    base = Clusterer
 
 
 def _groups_of(model: Any, data: Any) -> Codes:

@@ -8,23 +8,12 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.core.model import Model, refuse_not_finite
+from mlcli.core.model import refuse_not_finite
 from mlcli.core.params import learned
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.tasks.group_profile import Grouping
+from mlcli.tasks.groups import Grouping
 from mlcli.tasks.unsupervised import UnlabelledRows
-
-
-class DensityRows(UnlabelledRows):
-    """Rows drawn from a distribution to be described."""
-
-    kind = "density"
-
-    @property
-    def base(self) -> type[Model]:
-        """How a model learns from such rows, and is asked about them."""
-        return DensityEstimator
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,3 +79,10 @@ class DensityEstimator(Grouping):
     def free_parameters(self) -> int:
         """How many numbers were fitted."""
         raise TypeError(f"{type(self).__name__} does not count its parameters")
+
+
+class DensityRows(UnlabelledRows):
+    """Rows drawn from a distribution to be described."""
+
+    kind = "density"
+    base = DensityEstimator

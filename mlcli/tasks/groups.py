@@ -1,24 +1,149 @@
-"""How rows lie around the centres of their groups, and how near they are to the next group."""
+"""Groups of rows, as clusterings and densities tell them apart: centres, silhouettes, what each looks like."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.tables import Array, Codes, Rows
+from mlcli.core import findings
+from mlcli.core.params import learned
+from mlcli.core.schema import Column
+from mlcli.core.step import Step
+from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.tasks.unsupervised import Unsupervised
 
 DECIMALS = 9
 """Sizes and centres of groups that agree to so many decimals are equal."""
 COMPARED_AT_MOST = 5_000
 """Rows whose silhouettes are computed; of more rows, this many are taken at even steps."""
 BLOCK_CELLS = 4_000_000
-FEW_GROUPS = 30
+"""Distances that are held at once."""
+Profile = Mapping[str, Any]
+"""The ``columns``; of each group and of all rows the ``sizes``, and for each column the ``means`` (of levels: the
+shares); and how much of its variance lies between the groups (``between``)."""
+MEANS, LEVELS = (
+    "Means of the groups, in the units of the file",
+    "Most frequent level of each group, with its share",
+)
+PROFILES = (MEANS, LEVELS)
+"""The titles of what is said of groups."""
+SHOWN = 12
+"""How many groups are shown side by side, the largest first: nobody reads a line of two hundred."""
+READING = (
+    "between: the share of a column's variance that lies between the groups; 1 tells them apart, 0 not at all"
+)
+
+
+@dataclass(kw_only=True, eq=False)
+class Grouping(Unsupervised):
+    """Tells groups of rows apart, and keeps what they look like in the columns of the file."""
+
+    profile_: dict[str, Any] | None = learned()
+
+    @classmethod
+    def note(cls, model: Any, prepared: Any, data: Any, steps: tuple[Step, ...]) -> None:
+        """What its groups look like before any step."""
+        group = np.asarray(model.cluster_of(prepared.table), np.int32)
+        model.profile_ = profile_of(data.table, group, model.groups(), data.weights)
+
+    def explain_task(self) -> findings.Explanation:
+        """The groups in the columns of the file."""
+        return () if self.profile_ is None else described(self.profile_)
+
+
+def profile_of(table: Table, group: Codes, groups: int, weights: Array) -> dict[str, Any]:
+    """Means of numbers and shares of levels in each group and in all rows; empty cells do not count."""
+    sizes = np.bincount(group, weights=weights, minlength=groups)
+    found = [_compared(_indicators(*part), group, groups, weights) for part in table.parts()]
+    return {
+        "columns": table.columns,
+        "sizes": np.append(sizes, sizes.sum()),
+        "means": tuple(means for means, _ in found),
+        "between": np.array([between for _, between in found]),
+    }
+
+
+def described(profile: Profile) -> tuple[findings.Table, ...]:
+    """A table of means, and one of the most frequent levels; the columns that differ most between groups first."""
+    columns = profile["columns"]
+    sizes = [float(size) for size in profile["sizes"]][:-1]
+    shown = (f"group {place} ({_rows(size)})" for place, size in enumerate(sizes[:SHOWN]))
+    header = ("column", *shown, "all rows", "between")
+    note = "; ".join([READING, *([only_largest(len(sizes))] if len(sizes) > SHOWN else [])])
+    order = sorted(range(len(columns)), key=lambda place: -float(np.round(profile["between"][place], 9)))
+    numbers = tuple(_numbers(columns[at], profile, at) for at in order if not columns[at].coded)
+    levels = tuple(_levels(columns[at], profile, at) for at in order if columns[at].coded)
+    tables = zip(PROFILES, (numbers, levels), strict=True)
+    return tuple(findings.Table(title, header, rows, note=note) for title, rows in tables if rows)
+
+
+def only_largest(groups: int) -> str:
+    """What is said where not all groups are shown."""
+    return f"the {SHOWN} largest of {groups} groups are shown"
+
+
+def _indicators(column: Column, cells: NDArray[Any]) -> Array:
+    """One column of numbers, or one of 0 and 1 for each level; NaN where the cell is empty."""
+    if not column.coded:
+        return np.array(cells, dtype=np.float64)[:, None]
+    shown = np.eye(max(1, len(column.levels)))[np.maximum(cells, 0).astype(np.intp)]
+    shown[cells < 0] = np.nan
+    return np.asarray(shown)
+
+
+def _compared(values: Array, group: Codes, groups: int, weights: Array) -> tuple[Array, float]:
+    """The means of each group and of all rows, and the share of the variance that lies between groups."""
+    known = ~np.isnan(values[:, 0]) & (weights > 0)
+    if not known.any():
+        return np.full((groups + 1, values.shape[1]), np.nan), 0.0
+    values, group, weights = values[known], group[known], weights[known]
+    overall = weights @ values / weights.sum()
+    away = values - overall
+    means = centres(away, group, groups, weights)
+    total = float((weights @ away**2).sum())
+    between = float((np.bincount(group, weights, groups) @ np.nan_to_num(means) ** 2).sum())
+    return np.vstack([means + overall, overall]), min(1.0, between / total) if total > 0 else 0.0
+
+
+def _numbers(column: Column, profile: Profile, place: int) -> tuple[Any, ...]:
+    means = (float(mean) for mean in _shown(profile["means"][place])[:, 0])
+    return (
+        column.name,
+        *(mean if np.isfinite(mean) else None for mean in means),
+        float(profile["between"][place]),
+    )
+
+
+def _shown(of_groups: Array) -> Array:
+    """Of the largest groups, and of all rows."""
+    return of_groups if len(of_groups) <= SHOWN + 1 else np.vstack([of_groups[:SHOWN], of_groups[-1:]])
+
+
+def _levels(column: Column, profile: Profile, place: int) -> tuple[Any, ...]:
+    shown = (_most_frequent(column, shares) for shares in _shown(profile["means"][place]))
+    return (column.name, *shown, float(profile["between"][place]))
+
+
+def _most_frequent(column: Column, shares: Array) -> str:
+    if not column.levels or np.isnan(shares).any():
+        return "-"
+    place = int(shares.argmax())
+    return f"{column.levels[place]} ({100 * shares[place]:.0f} %)"
+
+
+def _rows(size: float) -> str:
+    return f"{size:g} row" if size == 1 else f"{size:g} rows"
 
 
 def centres(X: Array, group: Codes, groups: int, weights: Array) -> Array:
     """The weighted mean row of each group; of an empty one NaN."""
     totals = np.bincount(group, weights=weights, minlength=groups)
-    sums = (_sums_of_few if groups <= FEW_GROUPS else _sums_of_many)(X, group, groups, weights)
+    columns = [np.bincount(group, weights=weights * column, minlength=groups) for column in X.T]
+    sums = np.stack(columns, axis=1) if columns else np.zeros((groups, 0))
     return np.divide(sums, totals[:, None], out=np.full_like(sums, np.nan), where=totals[:, None] > 0)
 
 
@@ -30,19 +155,6 @@ def largest_first(X: Array, group: Codes, groups: int, weights: Array) -> Rows:
     totals = np.bincount(group, weights=weights, minlength=groups)
     middles = np.round(centres(X - X.mean(axis=0), group, groups, weights), DECIMALS)
     return np.lexsort((*middles.T[::-1], -np.round(totals / totals.max(), DECIMALS)))
-
-
-def _sums_of_few(X: Array, group: Codes, groups: int, weights: Array) -> Array:
-    """By a matrix product, which is faster as long as there are few groups."""
-    shares = np.zeros((groups, len(X)))
-    shares[group, np.arange(len(X))] = weights
-    return np.asarray(shares @ X)
-
-
-def _sums_of_many(X: Array, group: Codes, groups: int, weights: Array) -> Array:
-    """Column by column, in memory that grows with the rows alone."""
-    columns = (np.bincount(group, weights=weights * column, minlength=groups) for column in X.T)
-    return np.stack(tuple(columns), axis=1)
 
 
 def around_centres(X: Array, group: Codes, groups: int, weights: Array) -> tuple[Array, Array]:

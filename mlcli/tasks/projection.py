@@ -6,20 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlcli.core.answers import Answers
-from mlcli.core.model import Model, refuse_not_finite
+from mlcli.core.model import refuse_not_finite
 from mlcli.core.tables import Array, Table
 from mlcli.tasks.unsupervised import UnlabelledRows, Unsupervised
-
-
-class ProjectedRows(UnlabelledRows):
-    """Rows to be seen in fewer columns."""
-
-    kind = "projection"
-
-    @property
-    def base(self) -> type[Model]:
-        """How a model learns from such rows, and is asked about them."""
-        return Projector
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,3 +46,10 @@ class Projector(Unsupervised):
     def middle(self) -> Array:
         """The mean row of the training rows, in the old columns."""
         raise TypeError(f"{type(self).__name__} does not say where its middle is")
+
+
+class ProjectedRows(UnlabelledRows):
+    """Rows to be seen in fewer columns."""
+
+    kind = "projection"
+    base = Projector

@@ -20,51 +20,6 @@ LEVELS_WITH_AN_ORDER = 2
 """Of two levels the second is the relevant one, as yes after no; more need an order."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GroupedRows(RowsOfTable):
-    """Rows with a relevance each, in groups that no protocol cuts: ``groups`` are codes into ``names``."""
-
-    kind = "ranking"
-
-    relevance: Array
-    names: tuple[str, ...]
-    """What the groups are called."""
-
-    @property
-    def base(self) -> type[Model]:
-        """How a model learns from such rows, and is asked about them."""
-        return Ranker
-
-    @classmethod
-    def from_table(cls, table: Table, schema: Schema) -> Self:
-        """The rows of a dataset whose relevance is known."""
-        target, group = schema.the("target"), schema.the("group")
-        if target is None or group is None:
-            missing = "target" if target is None else "group"
-            hint = f"give a column the role in the sidecar, such as 'roles: {{{missing}: COLUMN}}'"
-            raise DataError(f"ranking needs a column with the role {missing}, and there is none", hint=hint)
-        relevance = relevance_of(target, table.cells(target.name))
-        rows = np.flatnonzero(~np.isnan(relevance))
-        kept = table.take(rows)
-        return cls(
-            table=kept.select(column.name for column in schema.features()),
-            rows=rows,
-            target=target.name,
-            relevance=relevance[rows],
-            names=_names_of(group, kept.cells(group.name)),
-            **extras_of(kept, schema),
-        )
-
-    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
-        return {"relevance": self.relevance[rows]}
-
-    @property
-    def group(self) -> Codes:
-        """The group of each row."""
-        assert self.groups is not None
-        return self.groups
-
-
 def relevance_of(column: Column, cells: np.ndarray[Any, Any]) -> Array:
     """The relevance of each row: a number, the rank of an ordinal level, or 1 for the second of two levels."""
     if not column.coded:
@@ -123,6 +78,47 @@ class Ranker(Model):
     def score_rows(self, table: Table) -> Array:
         """One number per row; it means something only beside those of the same group."""
         raise TypeError(f"{type(self).__name__} does not say how it scores rows")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupedRows(RowsOfTable):
+    """Rows with a relevance each, in groups that no protocol cuts: ``groups`` are codes into ``names``."""
+
+    kind = "ranking"
+    base = Ranker
+
+    relevance: Array
+    names: tuple[str, ...]
+    """What the groups are called."""
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> Self:
+        """The rows of a dataset whose relevance is known."""
+        target, group = schema.the("target"), schema.the("group")
+        if target is None or group is None:
+            missing = "target" if target is None else "group"
+            hint = f"give a column the role in the sidecar, such as 'roles: {{{missing}: COLUMN}}'"
+            raise DataError(f"ranking needs a column with the role {missing}, and there is none", hint=hint)
+        relevance = relevance_of(target, table.cells(target.name))
+        rows = np.flatnonzero(~np.isnan(relevance))
+        kept = table.take(rows)
+        return cls(
+            table=kept.select(column.name for column in schema.features()),
+            rows=rows,
+            target=target.name,
+            relevance=relevance[rows],
+            names=_names_of(group, kept.cells(group.name)),
+            **extras_of(kept, schema),
+        )
+
+    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
+        return {"relevance": self.relevance[rows]}
+
+    @property
+    def group(self) -> Codes:
+        """The group of each row."""
+        assert self.groups is not None
+        return self.groups
 
 
 def places(score: Array, group: Codes) -> Rows:

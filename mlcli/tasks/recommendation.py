@@ -30,43 +30,6 @@ BLOCK_CELLS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Ratings(ValuedRows):
-    """Rows of a user, an item and a rating; the table holds the column of users, then that of items."""
-
-    kind = "recommendation"
-
-    @classmethod
-    def columns_of(cls, schema: Schema) -> tuple[Column, ...]:
-        """The users and the items; whatever else is known of a row is not looked at."""
-        return tuple(_the(role, schema) for role in ("user", "item"))
-
-    @property
-    def base(self) -> type[Model]:
-        """How a model learns from such rows, and is asked about them."""
-        return Recommender
-
-    @classmethod
-    def from_table(cls, table: Table, schema: Schema) -> Ratings:
-        """The ratings of a dataset; rows without a rating are left out."""
-        columns = cls.columns_of(schema)
-        whole = ValuedRows.from_table(table, schema)
-        parts = [(column, table.cells(column.name)[whole.rows]) for column in columns]
-        seen = Table.of(parts, len(whole))
-        kept = {name: getattr(whole, name) for name in ("rows", "target", "weight", "groups", "context", "y")}
-        return cls(table=seen, **kept)
-
-    @property
-    def users(self) -> Codes:
-        """The user of each row, -1 where it is none that is known."""
-        return self.table.codes[:, 0]
-
-    @property
-    def items(self) -> Codes:
-        """The item of each row, -1 where it is none that is known."""
-        return self.table.codes[:, 1]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class RatingAnswers(ValueAnswers):
     """Recommendation: true and predicted ratings, and beside each row the list that its user was recommended."""
 
@@ -208,6 +171,39 @@ class Recommender(Model):
         for seen, known in ((self.seen_user_, users), (self.seen_item_, items)):
             if seen.dtype.kind != "i" or ((seen < 0) | (seen >= known)).any():
                 raise ValueError("a user or an item was seen that there is not")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ratings(ValuedRows):
+    """Rows of a user, an item and a rating; the table holds the column of users, then that of items."""
+
+    kind = "recommendation"
+    base = Recommender
+
+    @classmethod
+    def columns_of(cls, schema: Schema) -> tuple[Column, ...]:
+        """The users and the items; whatever else is known of a row is not looked at."""
+        return tuple(_the(role, schema) for role in ("user", "item"))
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> Ratings:
+        """The ratings of a dataset; rows without a rating are left out."""
+        columns = cls.columns_of(schema)
+        whole = ValuedRows.from_table(table, schema)
+        parts = [(column, table.cells(column.name)[whole.rows]) for column in columns]
+        seen = Table.of(parts, len(whole))
+        kept = {name: getattr(whole, name) for name in ("rows", "target", "weight", "groups", "context", "y")}
+        return cls(table=seen, **kept)
+
+    @property
+    def users(self) -> Codes:
+        """The user of each row, -1 where it is none that is known."""
+        return self.table.codes[:, 0]
+
+    @property
+    def items(self) -> Codes:
+        """The item of each row, -1 where it is none that is known."""
+        return self.table.codes[:, 1]
 
 
 def _the(role: str, schema: Schema) -> Column:

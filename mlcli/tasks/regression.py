@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,34 +15,6 @@ from mlcli.core.model import Model, refuse_not_finite
 from mlcli.core.rows import RowsOfTable, common_fields, target_of
 from mlcli.core.schema import Schema
 from mlcli.core.tables import Array, Rows, Table
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ValuedRows(RowsOfTable):
-    """Rows with a number each: ``y`` is what regression predicts."""
-
-    kind = "regression"
-
-    y: Array
-
-    @property
-    def base(self) -> type[Model]:
-        """How a model learns from such rows, and is asked about them."""
-        return Regressor
-
-    @classmethod
-    def from_table(cls, table: Table, schema: Schema) -> ValuedRows:
-        """The valued rows of a dataset; rows whose target is empty are left out."""
-        y = table.cells(target_of(schema)).astype(np.float64)
-        return cls(**common_fields(table, schema, ~np.isnan(y)), y=y[~np.isnan(y)])
-
-    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
-        return {"y": self.y[rows]}
-
-    @cached_property
-    def outputs(self) -> Array:
-        """Values (n × 1): their mean over rows is the mean of the target."""
-        return self.y[:, None]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -94,3 +66,27 @@ class Regressor(Model):
     def predict_values(self, table: Table) -> Array:
         """One number per row."""
         raise TypeError(f"{type(self).__name__} does not say how it predicts values")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ValuedRows(RowsOfTable):
+    """Rows with a number each: ``y`` is what regression predicts."""
+
+    kind = "regression"
+    base: ClassVar[type[Model]] = Regressor
+
+    y: Array
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> ValuedRows:
+        """The valued rows of a dataset; rows whose target is empty are left out."""
+        y = table.cells(target_of(schema)).astype(np.float64)
+        return cls(**common_fields(table, schema, ~np.isnan(y)), y=y[~np.isnan(y)])
+
+    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
+        return {"y": self.y[rows]}
+
+    @cached_property
+    def outputs(self) -> Array:
+        """Values (n × 1): their mean over rows is the mean of the target."""
+        return self.y[:, None]

@@ -20,43 +20,6 @@ from mlcli.tasks.classification import Classifier, LabelAnswers, LabelledRows
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TaggedRows(LabelledRows):
-    """Labelled rows, sequence by sequence and in their order: ``sequence`` says which one a row belongs to."""
-
-    kind = "sequence-labelling"
-
-    sequence: Codes
-
-    @property
-    def base(self) -> type[Model]:
-        """How a model learns from such rows, and is asked about them."""
-        return Tagger
-
-    @classmethod
-    def from_table(cls, table: Table, schema: Schema) -> TaggedRows:
-        """The sequences of a dataset, in the order in which they begin; a sequence with a gap is refused."""
-        column, order = schema.the("sequence"), schema.the("order")
-        if column is None:
-            hint = "give the column that names the sequence of each row the role sequence in the sidecar"
-            raise DataError("the rows stand in no sequences: no column has the role sequence", hint=hint)
-        sequence = numbered(table.cells(column.name))
-        _refuse_gaps(table, schema)
-        sorted_rows = in_order(sequence, None if order is None else _places(order, table))
-        rows = LabelledRows.from_table(table, schema)
-        groups = sequence if rows.groups is None else _whole(sequence, rows.groups)
-        names = ("table", "rows", "target", "weight", "context", "y", "classes")
-        plain = {name: getattr(rows, name) for name in names}
-        return cls(**plain, sequence=sequence, groups=groups).take(sorted_rows)
-
-    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
-        return {**super()._taken(rows), "sequence": self.sequence[rows]}
-
-    def strata(self) -> Strata:
-        """Whole sequences; they have no class to balance."""
-        return Strata(len(self), None, self.groups)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class TagAnswers(LabelAnswers):
     """Sequence labelling: true and predicted tags, and the sequence of each row."""
 
@@ -106,6 +69,39 @@ class Tagger(Model):
     def tag_shares(self, table: Table, sequence: Codes) -> Array:
         """The probability of each tag at each row (rows × tags), for those who ask for it."""
         raise DataError(f"{self.name} does not say how probable tags are", hint="leave out --probabilities")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TaggedRows(LabelledRows):
+    """Labelled rows, sequence by sequence and in their order: ``sequence`` says which one a row belongs to."""
+
+    kind = "sequence-labelling"
+    base = Tagger
+
+    sequence: Codes
+
+    @classmethod
+    def from_table(cls, table: Table, schema: Schema) -> TaggedRows:
+        """The sequences of a dataset, in the order in which they begin; a sequence with a gap is refused."""
+        column, order = schema.the("sequence"), schema.the("order")
+        if column is None:
+            hint = "give the column that names the sequence of each row the role sequence in the sidecar"
+            raise DataError("the rows stand in no sequences: no column has the role sequence", hint=hint)
+        sequence = numbered(table.cells(column.name))
+        _refuse_gaps(table, schema)
+        sorted_rows = in_order(sequence, None if order is None else _places(order, table))
+        rows = LabelledRows.from_table(table, schema)
+        groups = sequence if rows.groups is None else _whole(sequence, rows.groups)
+        names = ("table", "rows", "target", "weight", "context", "y", "classes")
+        plain = {name: getattr(rows, name) for name in names}
+        return cls(**plain, sequence=sequence, groups=groups).take(sorted_rows)
+
+    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
+        return {**super()._taken(rows), "sequence": self.sequence[rows]}
+
+    def strata(self) -> Strata:
+        """Whole sequences; they have no class to balance."""
+        return Strata(len(self), None, self.groups)
 
 
 def numbered(names: NDArray[Any] | Sequence[str]) -> Codes:

@@ -2,110 +2,31 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal
 
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.schema import Schema
+from mlcli.tasks.kind import Kind, named
 
+__all__ = [
+    "BY_NAME",
+    "KINDS",
+    "Kind",
+    "common_to",
+    "implied_by",
+    "kind_named",
+    "kind_of",
+    "kinds_from_bases",
+    "kinds_of",
+    "marked_by",
+    "named",
+]
 
-@dataclass(frozen=True)
-class Kind:
-    """One kind of task. What ends in ``_at`` is named "module:name" and imported on use: listing stays instant."""
-
-    name: str
-    summary: str
-    recognise: Callable[[Schema], bool]
-    target: Literal["needed", "judges", "none"]
-    """Whether a model learns the target, the target only judges what was learned without it, or there is none:
-    what would be the target is a column like the others."""
-    target_kinds: tuple[str, ...]
-    """The column kinds a target of this kind may have; the first is what ``--task`` turns a column into."""
-    container_at: str
-    base_at: str
-    answers_at: str
-    parts: tuple[str, ...]
-    """The parts of a split that are judged."""
-    protocols: tuple[str, ...]
-    """Legal protocols; the first is the default."""
-    scores: tuple[str, ...]
-    """The files of ``mlcli/metrics/scores`` that judge its answers."""
-    metrics: tuple[str, ...]
-    """Default metrics; the first decides what is best."""
-    metrics_with_labels: tuple[str, ...] = field(default=(), kw_only=True)
-    """Default metrics that join where the target judges and there is one."""
-    protocol_without_labels: str = field(default="", kw_only=True)
-    """The default protocol where labels judge and there are none, if it is another one."""
-    has_positive_class: bool = field(default=False, kw_only=True)
-    """Whether one level of the target, the last of two, is what is looked for."""
-    marked_by: tuple[str, ...] = field(default=(), kw_only=True)
-    """Roles of columns that only this kind has a use for: rows that have all of them look like it."""
-    long_form: tuple[str, ...] = field(default=(), kw_only=True)
-    """The roles of the unit and of the thing in it, where a file may hold a row for each thing of a unit."""
-    absent_means_no: bool = field(default=False, kw_only=True)
-    """Whether a feature that new rows lack says that the thing is not there."""
-    optional_roles: tuple[str, ...] = field(default=(), kw_only=True)
-    """The roles of columns that rows whose truth is not known may lack: the answers are others then."""
-    counts: tuple[str, ...] = field(default=(), kw_only=True)
-    """The roles whose levels say how large a dataset is; where there are none, its features do."""
-    roles: tuple[str, ...] = field(default=(), kw_only=True)
-    """The roles of columns that no model sees, but that its rows need to be asked about."""
-    baselines: tuple[str, ...]
-    """What every table shows beside the models; the first is the one to beat."""
-    panel: tuple[str, ...]
-    """The methods that a bare ``mlcli eval`` runs, beside the baseline."""
-    columns_at: str = field(kw_only=True)
-    """What turns predictions into columns of text: from a fitted model and an ``Asked`` to the columns."""
-    picture_at: str = field(default="", kw_only=True)
-    """What draws answers below the table: from a title and the answers of all splits to blocks."""
-    picture_of_table_at: str = field(default="", kw_only=True)
-    """What draws all cells of a table together: from the cells and their names to blocks."""
-    json_at: str = field(default="", kw_only=True)
-    """What a cell adds to its entry in the JSON document: from the cell to keys and plain values."""
-
-    @cached_property
-    def container(self) -> Any:
-        """The class of the rows that a model learns from."""
-        return named(self.container_at)
-
-    @cached_property
-    def base(self) -> Any:
-        """The model base that learns and is asked."""
-        return named(self.base_at)
-
-    @cached_property
-    def answers(self) -> Any:
-        """The class of the answers."""
-        return named(self.answers_at)
-
-    @property
-    def baseline(self) -> str:
-        """The baseline to beat."""
-        return self.baselines[0]
-
-    @property
-    def recognised_by_target(self) -> bool:
-        """Whether a target makes a dataset look like this kind; else it is stated, or implied by the models."""
-        return self.target == "needed" and self.recognise is not _never
-
-    @property
-    def uses_target(self) -> bool:
-        """Whether the target has a part in it: it is learned, or judges by metrics of its own."""
-        return self.target == "needed" or bool(self.metrics_with_labels)
-
-    @property
-    def protocol_for_few_rows(self) -> str:
-        """The protocol that the fewest rows can serve."""
-        return next(use for use in ("whole", "leave-one-out", *self.protocols) if use in self.protocols)
-
-    @property
-    def base_name(self) -> str:
-        """The name of the model base, as it stands in the class line of a method."""
-        return self.base_at.partition(":")[2]
+LEVELS = ("nominal", "boolean", "ordinal")
+"""The column kinds of classes and labels."""
+FOLDS = ("k-fold", "repeated-k-fold", "holdout", "repeated-holdout")
+"""The protocols that judge every row, or a share of rows, by models that have not seen them."""
 
 
 def _target_is(*kinds: str) -> Callable[[Schema], bool]:
@@ -117,15 +38,11 @@ def _target_is(*kinds: str) -> Callable[[Schema], bool]:
 
 
 def _target_in_sequences(schema: Schema) -> bool:
-    return schema.the("sequence") is not None and _target_is("nominal", "boolean", "ordinal")(schema)
+    return schema.the("sequence") is not None and _target_is(*LEVELS)(schema)
 
 
 def _classes_of_single_rows(schema: Schema) -> bool:
-    return _target_is("nominal", "boolean", "ordinal")(schema) and not _target_in_sequences(schema)
-
-
-def _never(schema: Schema) -> bool:
-    return False
+    return _target_is(*LEVELS)(schema) and not _target_in_sequences(schema)
 
 
 def _without_target(schema: Schema) -> bool:
@@ -138,11 +55,10 @@ KINDS = (
         summary="predict which class a row belongs to",
         recognise=_classes_of_single_rows,
         target="needed",
-        target_kinds=("nominal", "boolean", "ordinal"),
-        container_at="mlcli.tasks.classification:LabelledRows",
+        target_kinds=LEVELS,
+        rows_at="mlcli.tasks.classification:LabelledRows",
         base_at="mlcli.tasks.classification:Classifier",
         answers_at="mlcli.tasks.classification:LabelAnswers",
-        parts=("test",),
         protocols=(
             "stratified-k-fold",
             "k-fold",
@@ -153,7 +69,6 @@ KINDS = (
             "repeated-stratified-holdout",
             "repeated-holdout",
             "leave-one-out",
-            "labelled-share",
         ),
         scores=("labels", "probabilities"),
         metrics=("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"),
@@ -167,28 +82,27 @@ KINDS = (
         recognise=_target_is("numeric"),
         target="needed",
         target_kinds=("numeric",),
-        container_at="mlcli.tasks.regression:ValuedRows",
+        rows_at="mlcli.tasks.regression:ValuedRows",
         base_at="mlcli.tasks.regression:Regressor",
         answers_at="mlcli.tasks.regression:ValueAnswers",
-        parts=("test",),
-        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "leave-one-out"),
+        protocols=(*FOLDS, "leave-one-out"),
         scores=("values",),
         metrics=("rmse", "mae", "bias", "r2"),
         baselines=("zero-r",),
         panel=("linear-regression", "ridge", "knn", "decision-tree"),
         columns_at="mlcli.report.predictions:value_columns",
+        picture_of_table_at="mlcli.report.values:predicted_against_true",
     ),
     Kind(
         name="clustering",
         summary="put rows into groups; labels, where there are any, only judge",
         recognise=_without_target,
         target="judges",
-        target_kinds=("nominal", "boolean", "ordinal"),
-        container_at="mlcli.tasks.clustering:ClusteredRows",
+        target_kinds=LEVELS,
+        rows_at="mlcli.tasks.clustering:ClusteredRows",
         base_at="mlcli.tasks.clustering:Clusterer",
         answers_at="mlcli.tasks.clustering:ClusterAnswers",
-        parts=("test",),
-        protocols=("whole", "bootstrap-whole", "k-fold", "repeated-k-fold", "holdout", "repeated-holdout"),
+        protocols=("whole", *FOLDS),
         scores=("clusters",),
         metrics=("silhouette", "calinski-harabasz", "wcss", "bcss"),
         metrics_with_labels=("adjusted-rand", "v-measure", "homogeneity", "completeness"),
@@ -202,12 +116,11 @@ KINDS = (
         summary="predict the tag of every row of a sequence",
         recognise=_target_in_sequences,
         target="needed",
-        target_kinds=("nominal", "boolean", "ordinal"),
-        container_at="mlcli.tasks.sequence_labelling:TaggedRows",
+        target_kinds=LEVELS,
+        rows_at="mlcli.tasks.sequence_labelling:TaggedRows",
         base_at="mlcli.tasks.sequence_labelling:Tagger",
         answers_at="mlcli.tasks.sequence_labelling:TagAnswers",
-        parts=("test",),
-        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "leave-one-out"),
+        protocols=(*FOLDS, "leave-one-out"),
         scores=("labels", "probabilities", "sequences"),
         metrics=("accuracy", "sequence-accuracy", "f1-macro"),
         roles=("sequence", "order"),
@@ -219,14 +132,12 @@ KINDS = (
     Kind(
         name="ranking",
         summary="put the rows of a group in order of their relevance",
-        recognise=_never,
         target="needed",
         target_kinds=("numeric", "ordinal", "boolean", "nominal"),
-        container_at="mlcli.tasks.ranking:GroupedRows",
+        rows_at="mlcli.tasks.ranking:GroupedRows",
         base_at="mlcli.tasks.ranking:Ranker",
         answers_at="mlcli.tasks.ranking:RankAnswers",
-        parts=("test",),
-        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "leave-one-out"),
+        protocols=(*FOLDS, "leave-one-out"),
         scores=("rankings",),
         metrics=("pairwise-accuracy", "ndcg", "kendall-tau"),
         roles=("group",),
@@ -238,10 +149,9 @@ KINDS = (
     Kind(
         name="anomaly",
         summary="score how odd each row is; labels, where there are any, only judge",
-        recognise=_never,
         target="judges",
-        target_kinds=("nominal", "boolean", "ordinal"),
-        container_at="mlcli.tasks.anomaly:ScreenedRows",
+        target_kinds=LEVELS,
+        rows_at="mlcli.tasks.anomaly:ScreenedRows",
         base_at="mlcli.tasks.anomaly:Detector",
         answers_at="mlcli.tasks.anomaly:ScoreAnswers",
         parts=("validation", "test"),
@@ -260,14 +170,12 @@ KINDS = (
     Kind(
         name="density",
         summary="describe the distribution that rows were drawn from",
-        recognise=_never,
         target="judges",
-        target_kinds=("nominal", "boolean", "ordinal"),
-        container_at="mlcli.tasks.density:DensityRows",
+        target_kinds=LEVELS,
+        rows_at="mlcli.tasks.density:DensityRows",
         base_at="mlcli.tasks.density:DensityEstimator",
         answers_at="mlcli.tasks.density:DensityAnswers",
-        parts=("test",),
-        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "whole"),
+        protocols=(*FOLDS, "whole"),
         scores=("densities",),
         metrics=("log-likelihood", "bic", "aic"),
         baselines=("gaussian",),
@@ -278,14 +186,12 @@ KINDS = (
     Kind(
         name="projection",
         summary="show rows in fewer columns and lose little",
-        recognise=_never,
         target="judges",
-        target_kinds=("nominal", "boolean", "ordinal"),
-        container_at="mlcli.tasks.projection:ProjectedRows",
+        target_kinds=LEVELS,
+        rows_at="mlcli.tasks.projection:ProjectedRows",
         base_at="mlcli.tasks.projection:Projector",
         answers_at="mlcli.tasks.projection:ProjectionAnswers",
-        parts=("test",),
-        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout", "whole"),
+        protocols=(*FOLDS, "whole"),
         scores=("projections",),
         metrics=("reconstruction-error", "explained-variance"),
         baselines=("mean-row",),
@@ -296,14 +202,12 @@ KINDS = (
     Kind(
         name="recommendation",
         summary="predict what users would give to items that they have not rated",
-        recognise=_never,
         target="needed",
         target_kinds=("numeric",),
-        container_at="mlcli.tasks.recommendation:Ratings",
+        rows_at="mlcli.tasks.recommendation:Ratings",
         base_at="mlcli.tasks.recommendation:Recommender",
         answers_at="mlcli.tasks.recommendation:RatingAnswers",
-        parts=("test",),
-        protocols=("k-fold", "repeated-k-fold", "holdout", "repeated-holdout"),
+        protocols=FOLDS,
         scores=("values", "ratings"),
         metrics=("rmse", "mae", "precision-at-10", "recall-at-10"),
         marked_by=("user", "item"),
@@ -317,13 +221,11 @@ KINDS = (
     Kind(
         name="association",
         summary="find rules between things that stand together in rows",
-        recognise=_never,
         target="none",
         target_kinds=(),
-        container_at="mlcli.tasks.association:Transactions",
+        rows_at="mlcli.tasks.association:Transactions",
         base_at="mlcli.tasks.association:Associator",
         answers_at="mlcli.tasks.association:RuleAnswers",
-        parts=("test",),
         protocols=("holdout", "repeated-holdout", "k-fold", "repeated-k-fold", "whole"),
         scores=("rules",),
         metrics=("lift", "confidence", "conviction", "support", "support-error", "rules"),
@@ -337,25 +239,10 @@ KINDS = (
     ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
-NAMES = (
-    "classification",
-    "regression",
-    "clustering",
-    "density",
-    "anomaly",
-    "sequence-labelling",
-    "ranking",
-    "projection",
-    "recommendation",
-    "association",
-)
-"""The names of all kinds, those that have no row in the table yet included: scripts depend on them."""
 
 
 def kind_named(name: str) -> Kind:
     """The kind of a name."""
-    if name in NAMES and name not in BY_NAME:
-        raise UsageError(f"mlcli cannot do {name} yet", hint=f"kinds that it can do: {', '.join(BY_NAME)}")
     if name not in BY_NAME:
         raise UsageError(f"there is no kind of task '{name}'", hint=did_you_mean(name, BY_NAME, "kinds"))
     return BY_NAME[name]
@@ -399,9 +286,3 @@ def kinds_of(model: type) -> tuple[Kind, ...]:
 def kinds_from_bases(bases: tuple[str, ...]) -> tuple[Kind, ...]:
     """The kinds that the class line of a method names; nothing is imported."""
     return tuple(kind for kind in KINDS if kind.base_name in bases)
-
-
-def named(place: str) -> Any:
-    """What is called "module:name", imported now."""
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)

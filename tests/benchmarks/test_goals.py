@@ -26,12 +26,12 @@ def test_rows_of_the_right_size_are_counted_by_method() -> None:
     ]
 
 
-def test_of_several_solvers_the_fastest_counts() -> None:
+def test_only_the_solver_that_a_goal_names_counts() -> None:
     header = "| method | peer | kind | rows | fit: ratio |\n| --- | --- | --- | --- | --- |\n"
     cells = "| logistic-regression | scikit-learn LogisticRegression ({}) | classification | {} | **{}** |\n"
     some = (("lbfgs", "segment", "8.32"), ("newton-cholesky", "segment", "1.40"), ("lbfgs", "150 × 4", "2.50"))
     (line,) = summary({"logistic": header + "".join(cells.format(*cell) for cell in some)}).splitlines()[2:]
-    assert "logistic-regression 1.4 to 2.5 (1 of 2) | 1 of 2" in line
+    assert "logistic-regression 2.5 to 8.32 (2 of 2) | 2 of 2" in line
 
 
 def test_tables_are_read_by_their_headers() -> None:

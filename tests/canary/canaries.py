@@ -106,7 +106,7 @@ def _of_model(cls: Any) -> Iterator[tuple[str, Any]]:
             rows = _scaled(_accepted(rows, accepts))
             only = kind.protocols[0] == "whole" or getattr(cls, "transductive", False)
             train, test = (rows, rows) if only else _parts(rows, unlabelled=accepts.unlabelled)
-            learned = Learner("canary", ModelSpec(cls.id, params), (), seed=1).learned(train, 0)
+            learned = Learner("canary", ModelSpec(cls.id, params), (), seed=1).fitted(train, 0)
             yield f"{kind.name}{said}", _plain(ask(learned, test))
 
 

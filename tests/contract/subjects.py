@@ -1,8 +1,7 @@
-"""Every registered model × kind × configuration: the defaults, and each choice of each declared parameter."""
+"""Every registered model × kind at its defaults, and in few configurations that have every choice between them."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,17 +11,14 @@ import numpy as np
 from mlcli.core.errors import UsageError
 from mlcli.core.insertion import missing_steps
 from mlcli.core.learning import ask, learn
-from mlcli.core.params import build, parameters
+from mlcli.core.params import Parameter, build, parameters
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.tasks.table import kinds_of
-from tests.contract.toys import EVERYTHING, SUPERVISED, UNSUPERVISED, rows_for
+from tests.contract.toys import EVERYTHING, REAL, SUPERVISED, UNSUPERVISED, rows_for
 
-INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
-FEWER = {"rounds": 20}
-"""Where kernels are not compiled, a hundred rounds of boosting would take minutes in all."""
-FEW = {"bags": 4}
+FEW = {"bags": 4, "rounds": 20}
 """Promises are the same for a few models as for many."""
 QUICK: dict[str, dict[str, Any]] = {
     "adaboost": {"rounds": 10},
@@ -66,13 +62,17 @@ class Subject:
         """A fresh model with this configuration."""
         cls = MODELS.load(self.model)
         declared = {parameter.name for parameter in parameters(cls)}
-        wanted = FEW | FEWER if INTERPRETED else FEW
-        fewer = {name: value for name, value in wanted.items() if name in declared}
+        fewer = {name: value for name, value in FEW.items() if name in declared}
         return build(cls, fewer | QUICK.get(self.model, {}) | dict(self.params))
 
     def accepts(self) -> Any:
         """What the rows of this subject may hold."""
         return EVERYTHING if self.piped else self.model_alone().accepts
+
+    def needs_steps(self) -> bool:
+        """Whether something must stand before it, where rows hold everything that rows can hold."""
+        columns = rows_for(self.kind, EVERYTHING, 10).table.columns if self.kind in REAL else ()
+        return bool(missing_steps(self.model_alone().accepts, columns, None))
 
     def rows(self, n: int = 150, seed: int = 7) -> Any:
         """Toy rows that the subject accepts."""
@@ -101,33 +101,51 @@ def configurations(cls: type) -> Iterator[tuple[tuple[str, Any], ...]]:
     """The defaults, and every other choice of each parameter with the rest at its default."""
     yield ()
     for parameter in parameters(cls):
-        options = parameter.choices or ((True, False) if parameter.types == (bool,) else ())
-        for choice in options:
-            if choice != parameter.default and buildable(cls, parameter.name, choice):
+        for choice in alternatives(parameter):
+            if buildable(cls, {parameter.name: choice}):
                 yield ((parameter.name, choice),)
 
 
-def buildable(cls: type, name: str, choice: Any) -> bool:
-    """Whether one choice is legal while everything else is at its default."""
+def covering(cls: type) -> Iterator[tuple[tuple[str, Any], ...]]:
+    """Few configurations that have every choice of every parameter between them: each has all that go together."""
+    left = [choice for choices in configurations(cls) for choice in choices]
+    while left:
+        chosen: dict[str, Any] = {}
+        for name, choice in tuple(left):
+            if name not in chosen and buildable(cls, chosen | {name: choice}):
+                chosen[name] = choice
+                left.remove((name, choice))
+        yield tuple(chosen.items())
+
+
+def alternatives(parameter: Parameter) -> Iterator[Any]:
+    """What a parameter could be but for its default, where that can be listed."""
+    options = parameter.choices or ((True, False) if parameter.types == (bool,) else ())
+    return (choice for choice in options if choice != parameter.default)
+
+
+def buildable(cls: type, params: dict[str, Any]) -> bool:
+    """Whether some choices are legal while everything else is at its default."""
     try:
-        build(cls, {name: choice})
+        build(cls, params)
     except UsageError:
         return False
     return True
 
 
-def subjects() -> list[Subject]:
-    """All of them."""
-    found = []
+def subjects() -> Iterator[Subject]:
+    """All of them: the defaults bare and behind the steps that they need, other configurations bare."""
     for name in MODELS.names():
         cls = MODELS.load(name)
         for kind in kinds_of(cls):
-            for params in (*configurations(cls), *ALSO.get(name, ())):
-                found += [Subject(name, kind.name, params, piped) for piped in (False, True)]
-    return found
+            default = Subject(name, kind.name)
+            yield default
+            if default.needs_steps():
+                yield Subject(name, kind.name, piped=True)
+            yield from (Subject(name, kind.name, params) for params in (*covering(cls), *ALSO.get(name, ())))
 
 
-EVERYONE = subjects()
+EVERYONE = list(subjects())
 SUBJECTS = [subject for subject in EVERYONE if subject.kind in SUPERVISED]
 UNLABELLED = [subject for subject in EVERYONE if subject.kind in UNSUPERVISED]
 DEFAULTS = [subject for subject in SUBJECTS if not subject.params]

@@ -12,6 +12,7 @@ import pytest
 
 from mlcli.core.errors import FitError
 from mlcli.core.learning import ask, learn
+from mlcli.core.pipeline import Pipeline
 from mlcli.core.schema import Column
 from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table
@@ -190,13 +191,11 @@ def test_it_learns_the_toy_without_a_warning(subject: Subject) -> None:
     assert len(answers) > 0
 
 
-@pytest.mark.parametrize("subject", [subject for subject in DEFAULTS if subject.piped], ids=str)
+@pytest.mark.parametrize("subject", DEFAULTS, ids=str)
 def test_steps_before_it_are_refused(subject: Subject) -> None:
-    train = drawn()
-    model = subject.made_for(train.table.columns)
-    model.steps = (Impute(),)
+    model = Pipeline(steps=(Impute(),), model=subject.model_alone())
     with pytest.raises(FitError, match="leave out the steps"):
-        learn(model, train, np.random.default_rng(1))
+        learn(model, drawn(), np.random.default_rng(1))
 
 
 def test_a_row_without_user_or_item_cannot_be_learned_from() -> None:

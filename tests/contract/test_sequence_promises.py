@@ -21,6 +21,7 @@ from mlcli.core.tables import Table
 from mlcli.metrics.registry import metric_named
 from mlcli.tasks.sequence_labelling import TaggedRows
 from mlcli.tasks.table import kind_named
+from tests.contract.exceptions import owing
 from tests.contract.subjects import EVERYONE, Subject
 from tests.sequences import drawn
 
@@ -163,7 +164,7 @@ def test_a_tag_missing_in_training_is_not_answered(subject: Subject) -> None:
     assert 1 not in tags(subject, without, test)
 
 
-@every_tagger
+@owing("hardly_any_rows", TAGGERS)
 @pytest.mark.parametrize("rows", [0, 1])
 def test_hardly_any_rows_are_answered_and_learned_from(subject: Subject, rows: int) -> None:
     train, test = halves()

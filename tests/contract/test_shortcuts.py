@@ -29,7 +29,7 @@ def has_shortcut(method: Any) -> bool:
     return method.held_out is not Model.held_out
 
 
-ROWS = 60
+ROWS = 40
 DIGITS = 1e-9
 WITH_SHORTCUT = [name for name in MODELS.names() if has_shortcut(MODELS.load(name))]
 

@@ -59,7 +59,7 @@ def unlabelled(kind: str) -> Any:
     """The group is a label that no fit may see."""
 
     def made(table: Table, group: Any, rng: np.random.Generator) -> Any:
-        n, container = len(table), kind_named(kind).container
+        n, container = len(table), kind_named(kind).rows
         labels = group.astype(np.int32)
         return container(table=table, rows=np.arange(n), target="animal", labels=labels, classes=CLASSES)
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from mlcli.core import compiling as module
-from mlcli.core.compiling import Compiling, kept_on_disk
+from mlcli.core.compiling import Compiling
 
 
 @pytest.fixture
@@ -44,17 +42,3 @@ def test_what_is_quick_is_not_told(clock: list[float]) -> None:
         compiling.end()
     assert told == []
     assert compiling.seconds == pytest.approx(0.8)
-
-
-def test_what_is_kept_on_disk_is_found_where_numba_keeps_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    kept_on_disk.cache_clear()
-    assert not kept_on_disk("growing")
-    kept_on_disk.cache_clear()
-    (tmp_path / "kernels_1f").mkdir()
-    (tmp_path / "kernels_1f" / "growing.grow-53.py311.nbi").touch()
-    assert kept_on_disk("growing")
-    assert not kept_on_disk("tree_growing")
-    kept_on_disk.cache_clear()

@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 
-from mlcli.core.explanation import Section, findings_of
 from mlcli.core.findings import (
     KINDS,
     Bars,
@@ -16,6 +15,7 @@ from mlcli.core.findings import (
     Finding,
     Histogram,
     Lines,
+    Points,
     Table,
     Tree,
     as_json,
@@ -29,6 +29,7 @@ EVERY: tuple[Finding, ...] = (
     Bars("B", ("which", "long", "share"), ("a", "b"), (1.0, 2.5), (("10 %", None),)),
     Curve("C", "rounds", (1.0, 10.0), (("training", (0.5, 0.25)), ("held aside", (0.6, None)))),
     Histogram("H", "score", (0.0, 1.0, 2.0), (("good", (3.0, 0.0)), ("bad", (0.0, 1.0)))),
+    Points("P", "x", "y", (("a", ((0.0, 1.0), (2.0, 3.0))), ("b", ()))),
     Dendrogram("D", ("a", "b", "c"), ((0, 1), (2, 3)), (1.0, 2.0)),
     Tree("R", (0, 1, 1), ("", "x ≤ 1", "x > 1"), ("a", "a", "b"), (0.5, 1.0, 0.75), (4.0, 2.0, 2.0)),
 )
@@ -55,12 +56,3 @@ def test_long_findings_are_cut_and_say_so() -> None:
     tree = shortened(EVERY[-1], 1)
     assert tree == Tree("R", (0,), ("",), ("a",), (0.5,), (4.0,), note="(2 more left out)")
     assert shortened(EVERY[2], 1) == EVERY[2]
-
-
-def test_a_section_is_a_table_or_lines_or_both() -> None:
-    rows = (("x", 1),)
-    assert findings_of([Section("S", ("a", "b"), rows, note="n")]) == (Table("S", ("a", "b"), rows, note="n"),)
-    assert findings_of([Section("S", lines=("l",))]) == (Lines("S", ("l",)),)
-    both = findings_of([Section("S", ("a", "b"), rows, lines=("l",), note="n")])
-    assert both == (Table("S", ("a", "b"), rows), Lines("", ("l",), note="n"))
-    assert findings_of(EVERY) == EVERY

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from mlcli.core.schema import COLUMN_KINDS, ROLES
+from mlcli.core.schema import COLUMN_KINDS
 from mlcli.data.dataset import Dataset
-from mlcli.data.sidecar import COLUMN_KEYS, DELIMITER_WORDS, KEYS
+from mlcli.data.read_sidecar import COLUMN_KEYS
+from mlcli.data.sidecar import DELIMITER_WORDS, KEYS
+from mlcli.tasks.kind import ROLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
 CSV = "visit;age;pressure;grade;smoker;ward;sex;comment;operator;outcome\n"

@@ -10,6 +10,7 @@ from scipy.stats import multivariate_normal
 
 from mlcli.core.held_out import Round
 from mlcli.core.learning import ask, learn
+from mlcli.core.pipeline import Pipeline
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.models.discriminants.lda import LinearDiscriminants
@@ -154,3 +155,17 @@ def test_steps_that_do_not_follow_from_sums_leave_all_to_fits() -> None:
     assert Ridge().held_out(valued(X, np.ones(ROWS)), EACH, (median,)) is None
     assert Ridge().held_out(valued(np.nan_to_num(X), np.ones(ROWS)), EACH, (median, MinMax())) is None
     assert Ridge().held_out(valued(np.nan_to_num(X), np.ones(ROWS)), EACH, (median,)) is not None
+
+
+def test_a_gap_that_is_a_level_of_its_own_is_answered_from_sums() -> None:
+    rng = np.random.default_rng(11)
+    colour = rng.integers(-1, 3, ROWS).astype(np.int32)
+    data = valued(rng.normal(size=(ROWS, 2)), rng.normal(size=ROWS), colour=colour)
+    steps = (Impute(levels="own-value"), OneHot(drop="first"))
+    held = Pipeline(steps=steps, model=LinearRegression()).held_out(data, EACH)
+    assert held is not None
+    assert not held.refused.any()
+    loop = Pipeline(steps=steps, model=LinearRegression())
+    learn(loop, data.take(np.arange(1, ROWS)), np.random.default_rng(0))
+    answers: Any = ask(loop, data.take(np.arange(1)))
+    assert held.answers[0] == pytest.approx(answers.predicted[0], rel=1e-9)

@@ -10,7 +10,7 @@ from mlcli.engines.neighbours import search
 from mlcli.engines.neighbours.distances import DISTANCES, Distance, manhattan
 from mlcli.engines.neighbours.points import Points, of_numbers
 from mlcli.engines.neighbours.screens import SAME, TILE, ExactScreen, Margin, ProductScreen
-from mlcli.engines.neighbours.search import CELLS_AT_ONCE, in_order, measured, nearest
+from mlcli.engines.neighbours.search import CELLS_AT_ONCE, measured, nearest, sorted_pairs
 from tests.golden.shipped import numeric
 
 SCALES = {
@@ -144,11 +144,11 @@ def test_pairs_are_in_order_of_asked_point_then_distance_then_stored_point(level
     rng = np.random.default_rng(levels)
     asked = rng.integers(0, 5, 300).astype(np.intp)
     stored, distance = rng.permutation(300).astype(np.intp), rng.integers(0, levels, 300).astype(float)
-    pairs = in_order(asked, stored, distance)
+    pairs = sorted_pairs(asked, stored, distance)
     expected = sorted(zip(asked.tolist(), distance.tolist(), stored.tolist(), strict=True))
     assert list(zip(pairs.asked.tolist(), pairs.distance.tolist(), pairs.stored.tolist(), strict=True)) == expected
     none = np.empty(0, np.intp)
-    assert len(in_order(none, none, np.empty(0)).asked) == 0
+    assert len(sorted_pairs(none, none, np.empty(0)).asked) == 0
 
 
 def test_pairs_are_measured_a_few_at_a_time() -> None:

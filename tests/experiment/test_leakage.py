@@ -54,7 +54,7 @@ def spoiled(rows: Any, which: np.ndarray[Any, Any]) -> Any:
 
 def state(made: ReadyCell, rows: Any, split: Split) -> tuple[Any, dict[str, bytes]]:
     arrays: NamedArrays = {}
-    structure = packed(made.learner.learned(rows.take(split.train), 0), arrays)
+    structure = packed(made.learner.fitted(rows.take(split.train), 0), arrays)
     return structure, {name: array.tobytes() for name, array in arrays.items()}
 
 

@@ -15,8 +15,9 @@ from mlcli.core.params import build, parameters
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes
-from mlcli.protocols._base import Split
-from mlcli.tasks.table import KINDS
+from mlcli.experiment.spec.datasets import legal_protocols
+from mlcli.protocols._base import Protocol, Split
+from mlcli.tasks.table import KINDS, kind_named
 
 FOLDS = ("k-fold", "stratified-k-fold", "repeated-k-fold", "repeated-stratified-k-fold")
 HOLDOUTS = ("holdout", "stratified-holdout", "repeated-holdout", "repeated-stratified-holdout")
@@ -49,7 +50,13 @@ def units_in(strata: Strata) -> int:
 
 
 def test_every_protocol_that_a_kind_names_is_registered_and_none_is_left_over() -> None:
-    assert {name for kind in KINDS for name in kind.protocols} == set(PROTOCOLS.names())
+    assert {name for kind in KINDS for name in legal_protocols(kind)} == set(PROTOCOLS.names())
+
+
+@pytest.mark.parametrize("name", PROTOCOLS.names())
+def test_a_protocol_is_made_for_kinds_that_there_are_and_that_do_not_name_it_themselves(name: str) -> None:
+    protocol: type[Protocol] = PROTOCOLS.load(name)
+    assert all(name not in kind_named(kind).protocols for kind in protocol.kinds)
     assert set(EVERY) < set(PROTOCOLS.names())
 
 

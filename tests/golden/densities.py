@@ -24,4 +24,4 @@ def unlabelled(X: Array, kind: str, weight: Array | None = None) -> Any:
     columns = tuple(Column(f"x{place}") for place in range(X.shape[1]))
     table = Table(columns, np.ascontiguousarray(X), np.empty((len(X), 0), np.int32))
     labels = np.full(len(X), -1, np.int32)
-    return kind_named(kind).container(table=table, rows=np.arange(len(X)), labels=labels, weight=weight)
+    return kind_named(kind).rows(table=table, rows=np.arange(len(X)), labels=labels, weight=weight)

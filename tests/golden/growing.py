@@ -6,44 +6,42 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.models.trees._algorithms import ALGORITHMS
-from mlcli.models.trees._criteria import CRITERIA
-from mlcli.models.trees._features import features, level_counts, ordered, own_value
-from mlcli.models.trees._levels import Level, NodeSums, Targets, descend, level_of, node_sums
-from mlcli.models.trees._presort import presort
-from mlcli.models.trees._runs import Cuts
-from mlcli.models.trees._search import search
+from mlcli.engines.trees.binning import binned
+from mlcli.engines.trees.cells import features, level_counts, ordered
+from mlcli.engines.trees.criteria import CRITERIA
+from mlcli.engines.trees.growing import Limits
+from mlcli.engines.trees.recursive import ALGORITHMS, Node, RecursiveGrower
+from mlcli.engines.trees.targets import Targets
 
 
-def root_sums(data: Any) -> NodeSums:
-    """Weight, mean output and spread of all rows."""
-    return node_sums(Targets.of(data.outputs, data.weights), np.zeros(len(data), np.intp), 1, np.arange(len(data)))
+def root_of(data: Any, criterion: str) -> Node:
+    """All rows as one node."""
+    return Node.of(Targets.of(data.outputs, data.weights), np.arange(len(data)), CRITERIA[criterion])
 
 
 def root_impurity(data: Any, criterion: str) -> float:
     """The impurity of all rows."""
-    known = root_sums(data)
-    return float(CRITERIA[criterion].impurity(known.mean, known.spread)[0])
+    return root_of(data, criterion).impurity
 
 
-def level_for(data: Any, criterion: str, node: Any = None) -> Level:
-    """All rows as one level, in one open node unless told which (-1: in none)."""
-    table = data.table
-    cells = features(table, own_value(table, data.weights))
-    sorted_once = presort(cells, ordered(table.columns), level_counts(table.columns))
+def tolerance_at_root(data: Any, criterion: str) -> float:
+    """How much two gains of the root may differ by rounding alone."""
+    return float(CRITERIA[criterion].tolerance(np.array(root_impurity(data, criterion))))
+
+
+def cuts_at_root(data: Any, algorithm: str, criterion: str) -> tuple[Any, Any]:
+    """What the best split of all rows by each column gains, and the information in its branches."""
+    columns = data.table.columns
+    cells = features(data.table, np.full(len(columns), np.nan))
+    rows = binned(cells, ordered(columns), level_counts(columns), None)
     targets = Targets.of(data.outputs, data.weights)
-    node = np.zeros(len(data), np.intp) if node is None else node
-    held = np.flatnonzero(node >= 0)
-    known = node_sums(targets, node[held], int(node.max()) + 1, held)
-    tolerance = CRITERIA[criterion].tolerance(CRITERIA[criterion].impurity(known.mean, known.spread))
-    return level_of(sorted_once, targets, node, descend(sorted_once.order, node), known, tolerance)
-
-
-def cuts_of(level: Level, algorithm: str, criterion: str, least: float = 0.0) -> Cuts:
-    """The best cut of every open node by every column."""
-    return search(level, ALGORITHMS[algorithm].nominal_cuts, CRITERIA[criterion], least)
+    grower = RecursiveGrower(
+        rows, level_counts(columns), targets, CRITERIA[criterion], ALGORITHMS[algorithm], "none", Limits()
+    )
+    cuts = list(grower.cuts(root_of(data, criterion), tolerance_at_root(data, criterion)))
+    return np.array([cut.gain for cut in cuts]), np.array([cut.information for cut in cuts])
 
 
 def gains_at_root(data: Any, algorithm: str, criterion: str) -> Any:
     """What the best split by each column gains."""
-    return cuts_of(level_for(data, criterion), algorithm, criterion).gain[0]
+    return cuts_at_root(data, algorithm, criterion)[0]

@@ -18,7 +18,7 @@ def as_they_are(name: str) -> Any:
     dataset = load(name)
     kind = kind_of(dataset.schema)
     assert kind is not None
-    return kind.container.from_table(dataset.table, dataset.schema)
+    return kind.rows.from_table(dataset.table, dataset.schema)
 
 
 def in_numbers(name: str) -> Any:

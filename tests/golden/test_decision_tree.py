@@ -11,14 +11,14 @@ import sklearn.tree
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.schema import Column
-from mlcli.models.trees._algorithms import by_gain_ratio, mean_gain_gate
-from mlcli.models.trees._rules import importances
-from mlcli.models.trees._structure import Tree
+from mlcli.engines.trees.findings import importances
+from mlcli.engines.trees.recursive import by_gain_ratio, mean_gain_gate
+from mlcli.engines.trees.structure import Trees
 from mlcli.models.trees.decision_tree import DecisionTree
 from mlcli.report.document import Lines
 from mlcli.report.drawing import drawn
 from tests.golden.asking import answered, asked, fitted
-from tests.golden.growing import cuts_of, gains_at_root, level_for, root_impurity
+from tests.golden.growing import cuts_at_root, gains_at_root, root_impurity, tolerance_at_root
 from tests.golden.shipped import in_numbers, numeric
 from tests.golden.weather import weather
 from tests.rows import labelled, table_of, valued
@@ -54,13 +54,12 @@ def test_gains_of_a_branch_for_every_level(criterion: str, gains: list[float]) -
 
 
 def test_split_information_gain_ratio_and_mean_gain() -> None:
-    level = level_for(weather(), "entropy")
-    cuts = cuts_of(level, "c45", "entropy")
-    assert cuts.information[0] == pytest.approx([1.577406, 1.556657, 1.0, 0.985228], abs=5e-7)
-    ratio = by_gain_ratio(cuts.gain, cuts.information)[0]
+    gain, information = cuts_at_root(weather(), "c45", "entropy")
+    assert information == pytest.approx([1.577406, 1.556657, 1.0, 0.985228], abs=5e-7)
+    ratio = by_gain_ratio(gain, information)
     assert ratio == pytest.approx([0.156428, 0.018773, 0.151836, 0.048849], abs=5e-7)
-    assert cuts.gain.mean() == pytest.approx(0.118984, abs=5e-7)
-    assert mean_gain_gate(cuts.gain, level.tolerance)[0].tolist() == [True, False, True, False]
+    assert gain.mean() == pytest.approx(0.118984, abs=5e-7)
+    assert mean_gain_gate(gain, tolerance_at_root(weather(), "entropy")).tolist() == [True, False, True, False]
 
 
 def test_decreases_of_one_level_against_the_rest() -> None:
@@ -239,7 +238,7 @@ def decrease(impurity: Any, weight: Any, left: int, node: int = 0) -> float:
     return float(impurity[node] - (impurity[both] * weight[both]).sum() / weight[node])
 
 
-def rows_of_nodes(tree: Tree, X: Any) -> list[Any]:
+def rows_of_nodes(tree: Trees, X: Any) -> list[Any]:
     """The rows that come through each node, found by asking one row at a time."""
     found: list[list[int]] = [[] for _ in tree.feature]
     for row in range(len(X)):
@@ -328,9 +327,8 @@ def test_a_key_column_wins_by_gain_but_not_by_gain_ratio() -> None:
         for algorithm in ("id3", "c45")
     }
     assert chosen["id3"] == "day"
-    level = level_for(data.with_table(table), "entropy")
-    cuts = cuts_of(level, "c45", "entropy")
-    assert by_gain_ratio(cuts.gain, cuts.information)[0, 0] == pytest.approx(0.940286 / np.log2(14), abs=5e-7)
+    gain, information = cuts_at_root(data.with_table(table), "c45", "entropy")
+    assert by_gain_ratio(gain, information)[0] == pytest.approx(0.940286 / np.log2(14), abs=5e-7)
 
 
 ONE_QUESTION = ("outlook = overcast: yes (4)", "outlook = rainy: yes 60% (5)", "outlook = sunny: no 60% (5)")

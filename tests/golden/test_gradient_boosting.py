@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
-from mlcli.models.boosting._losses import HuberLoss
+from mlcli.engines.trees.losses import HuberLoss
 from mlcli.models.boosting.gradient_boosting import GradientBoosting
 from tests.golden.asking import fitted
 from tests.golden.shipped import numeric

@@ -13,7 +13,7 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.distances import DISTANCES
-from mlcli.engines.neighbours.points import spans_of
+from mlcli.engines.neighbours.points import ranges_of
 from mlcli.engines.neighbours.search import Pairs
 from mlcli.engines.neighbours.votes import VOTES
 from mlcli.models.neighbours.knn import NearestNeighbours
@@ -30,7 +30,7 @@ VOTES_OF_SKLEARN: dict[str, Any] = {
 
 def between(name: str, one: Table, other: Table, trained_on: Table | None = None) -> Array:
     """The distances of two tables, row by row."""
-    spans = spans_of(trained_on or one)
+    spans = ranges_of(trained_on or one)
     distance = DISTANCES[name]
     return distance.between(distance.points(one, spans), distance.points(other, spans))
 

@@ -11,7 +11,6 @@ import scipy.stats
 import sklearn.linear_model
 
 from mlcli.core.errors import FitError
-from mlcli.core.explanation import Section
 from mlcli.models.linear.linear_regression import LinearRegression
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import in_numbers, numeric, weighted, with_numbers
@@ -50,12 +49,12 @@ LONGLEY_RESIDUAL_DEVIATION = 304.854073561965
 
 
 def coefficient_table(model: LinearRegression) -> dict[str, dict[str, Any]]:
-    section = model.explain()[0]
+    section: Any = model.explain()[0]
     return {str(row[0]): dict(zip(section.header[1:], row[1:], strict=True)) for row in section.rows}
 
 
 def noise(model: LinearRegression) -> dict[Any, Any]:
-    section: Section = model.explain()[1]
+    section: Any = model.explain()[1]
     return {row[0]: row[1] for row in section.rows}
 
 

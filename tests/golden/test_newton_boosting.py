@@ -205,9 +205,9 @@ def test_gains_in_the_explanation_are_shares_of_columns_asked_for() -> None:
 CORRUPTIONS: dict[str, Any] = {
     "left": lambda a: np.where(a >= 0, 0, a),
     "roots": lambda a: a + 1,
-    "column": lambda a: a + 99,
-    "score": lambda a: a * np.nan,
-    "sets": lambda a: a[:, :3],
+    "feature": lambda a: a + 99,
+    "value": lambda a: a * np.nan,
+    "threshold": lambda a: a[:3],
     "gain": lambda a: a[:-1],
 }
 

@@ -18,8 +18,8 @@ from tests.rows import labelled, table_of
 
 
 def rule_of(model: OneR) -> dict[str, str]:
-    section, _ = model.explain()
-    return {str(row[0]): str(row[1]) for row in section.rows}
+    rule: Any = model.explain()[0]
+    return {str(row[0]): str(row[1]) for row in rule.rows}
 
 
 def test_errors_on_the_weather_table_are_4_5_4_5_and_the_first_of_the_best_is_taken() -> None:

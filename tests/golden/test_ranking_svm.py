@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.pair_sums import share_in_order
 from mlcli.data.load import load
-from mlcli.models.ranking import _hinge
+from mlcli.models.ranking import _pair_losses
 from mlcli.models.ranking.ranking_svm import RankingSVM
 from mlcli.tasks.table import kind_named
 from tests.golden.asking import answered, asked, fitted
@@ -26,7 +26,7 @@ LOSSES = ("hinge", "squared-hinge")
 def travel() -> Any:
     """The trips of travelmode, in standardised numbers; each mode is a column of zeros and ones."""
     dataset = load("travelmode")
-    data = kind_named("ranking").container.from_table(dataset.table, dataset.schema)
+    data = kind_named("ranking").rows.from_table(dataset.table, dataset.schema)
     X = np.column_stack([data.table.numbers, np.eye(4)[data.table.codes[:, 0]]])
     return with_numbers(data, (X - X.mean(axis=0)) / X.std(axis=0))
 
@@ -133,7 +133,7 @@ def test_it_orders_the_trips_better_than_any_single_column() -> None:
 def test_a_window_of_pairs_finds_what_all_pairs_find(c: float, monkeypatch: pytest.MonkeyPatch) -> None:
     data = drawn(RankingSVM().accepts, groups=60, noise=2.0)
     known = fitted(RankingSVM(c=c), data)
-    monkeypatch.setattr(_hinge, "WINDOW", 80)
+    monkeypatch.setattr(_pair_losses, "WINDOW", 80)
     found = fitted(RankingSVM(c=c), data)
     assert found.weights_ == pytest.approx(known.weights_, abs=1e-6)
     assert found.objective_ == pytest.approx(known.objective_, rel=1e-11)
@@ -143,7 +143,7 @@ def test_a_window_of_pairs_finds_what_all_pairs_find(c: float, monkeypatch: pyte
 @pytest.mark.parametrize("loss", LOSSES)
 def test_memory_does_not_grow_with_the_pairs(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # 2,000 rows of one group are 1.5 million pairs, of which two positions and a weight take 36 MB.
-    monkeypatch.setattr(_hinge, "WINDOW", 1 << 15)
+    monkeypatch.setattr(_pair_losses, "WINDOW", 1 << 15)
     rng = np.random.default_rng(1)
     X = rng.normal(size=(2000, 2))
     relevance = np.digitize(X @ [2.0, -1.0] + rng.normal(size=2000), [-2, -1, 1, 2])

@@ -144,13 +144,13 @@ def test_a_base_with_parameters_and_steps_is_saved_and_loaded() -> None:
 def test_it_says_why_it_stopped() -> None:
     train, _ = parted("wdbc", 0.05)
 
-    def said(**params: Any) -> str:
+    def reason(**params: Any) -> str:
         line: str = fitted(SelfTraining(**params), train).explain()[0].lines[0]
         return line
 
-    assert said(max_rounds=1).endswith("it stopped after round 1 (max_rounds)")
-    assert said().endswith("none of them has a class at least 0.9 probable (threshold)")
-    assert said(threshold=0.5) == "all unlabelled rows have a label now"
+    assert reason(max_rounds=1).endswith("it stopped after round 1 (max_rounds)")
+    assert reason().endswith("none of them has a class at least 0.9 probable (threshold)")
+    assert reason(threshold=0.5) == "all unlabelled rows have a label now"
     assert fitted(SelfTraining(), in_numbers("iris")).explain()[0].lines == ("there was no unlabelled row",)
 
 

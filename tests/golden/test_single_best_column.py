@@ -18,7 +18,7 @@ def test_pairs_in_order_are_the_auc_of_each_group() -> None:
     # Of 4 modes one is chosen, so every group has 3 pairs, and the share over all pairs is the mean of the AUCs.
     dataset = load("travelmode")
     numbers = Schema(tuple(field for field in dataset.schema if field.column.name != "mode"))
-    data = kind_named("ranking").container.from_table(dataset.table.select(numbers.names()), numbers)
+    data = kind_named("ranking").rows.from_table(dataset.table.select(numbers.names()), numbers)
     model = fitted(SingleBestColumn(), data)
     for right, cells in zip(model.right_, data.table.numbers.T, strict=True):
         groups = zip(each_group(data, data.relevance), each_group(data, cells), strict=True)

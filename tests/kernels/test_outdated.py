@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mlcli.kernels._outdated import forget_outdated
+from mlcli.kernels import forget_outdated
 
 
 def test_compiled_code_is_forgotten_when_a_file_changes(tmp_path: Path) -> None:

@@ -31,12 +31,6 @@ def test_weights_are_summed() -> None:
     assert confusion(whole).counts.dtype == np.int64
 
 
-def test_row_shares_add_up_to_one_or_are_unknown() -> None:
-    shares = confusion(label_answers("aab", "abb", "abc")).shares
-    assert shares[:2].tolist() == [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]
-    assert np.isnan(shares[2]).all()
-
-
 def test_changing_a_matrix_does_not_change_scores() -> None:
     answers = drawn_labels(3, weighted=True)
     confusion(answers).counts[:] = 0

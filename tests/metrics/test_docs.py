@@ -51,7 +51,7 @@ def test_means_and_shares_of_rows_are_listed_with_their_intervals() -> None:
     for form, heading in (("share of rows", "shares of rows"), ("mean of rows", "means of rows")):
         line = next(line for line in PAGE.splitlines() if line.startswith(f"| {heading}: "))
         named = set(re.findall(r"`([a-z0-9-]+)`", line))
-        assert named == {name for kind, name in METRICS_OF_BOTH if metric_named(name, kind).form == form}
+        assert named == {name for kind, name in METRICS_OF_BOTH if metric_named(name, kind).aggregation == form}
 
 
 @pytest.mark.usefixtures("registry_restored")

@@ -10,7 +10,6 @@ import pytest
 
 from mlcli.core.errors import UsageError
 from mlcli.core.tables import Array
-from mlcli.metrics.base import Metric
 from mlcli.metrics.declaring import mean_of_rows
 from mlcli.metrics.registry import class_names_for, metric_named, names_for
 from mlcli.tasks.classification import LabelAnswers
@@ -26,8 +25,7 @@ def test_every_name_leads_to_its_metric(answers: type[LabelAnswers] | type[Value
     for name in names_for(answers):
         metric = metric_named(name, answers)
         assert metric.name == name
-        assert metric.summary.endswith(".")
-        assert (metric.per_row is None) == (metric.form == "other")
+        assert (metric.per_row is None) == (metric.aggregation == "other")
 
 
 def test_the_default_metrics_of_every_kind_exist() -> None:
@@ -81,8 +79,7 @@ def test_one_function_adds_a_metric() -> None:
         close: Array = (np.abs(answers.predicted - answers.truth) <= 1).astype(np.float64)
         return close
 
-    metric: Metric = metric_named("within-one", ValueAnswers)
-    assert metric.summary == "Share of rows whose error is at most 1."
+    assert metric_named("within-one", ValueAnswers).per_row is not None
     assert score("within-one", value_answers([1, 2, 3, 4], [1, 4, 3.5, 4])) == 0.75
     with pytest.raises(ValueError, match="two metrics named 'within-one'"):
         mean_of_rows("within-one", ValueAnswers, better="high")(within_one)

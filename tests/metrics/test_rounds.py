@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlcli.core.answers import Answers, Coordinate
-from mlcli.metrics.rounds import rounds_of
+from mlcli.metrics.pooling import rounds_of
 from tests.metrics.making import value_answers
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from mlcli.core.tables import Array
-from mlcli.models.boosting._losses import (
+from mlcli.engines.trees.losses import (
     AbsoluteLoss,
     HuberLoss,
     LogisticLoss,

@@ -30,23 +30,23 @@ def test_a_grown_tree_passes(algorithm: str) -> None:
 
 
 BROKEN: dict[str, tuple[str, Any]] = {
-    "a child that is its parent": ("left", lambda a: np.where(a == 1, 0, a)),
-    "a child that is not there": ("left", lambda a: np.where(a > 1, 1000, a)),
-    "a feature that is not there": ("feature", lambda a: np.where(a >= 0, 2, a)),
-    "a negative feature": ("feature", lambda a: np.where(a >= 0, -2, a)),
-    "a question without branches": ("children", lambda a: a * 0),
-    "more branches than nodes": ("children", lambda a: a * 5),
-    "missing cells sent to the root": ("missing", lambda a: a * 0),
-    "levels sent to the root": ("child_of", lambda a: a * 0),
+    "a child that is its parent": ("left", lambda a: np.where(a == 1, 0, a).astype(np.int32)),
+    "a child that is not there": ("left", lambda a: np.where(a > 1, 1000, a).astype(np.int32)),
+    "a feature that is not there": ("feature", lambda a: np.where(a >= 0, 2, a).astype(np.int32)),
+    "a negative feature": ("feature", lambda a: np.where(a >= 0, -2, a).astype(np.int32)),
+    "missing cells sent to the root": ("missing", lambda a: a * np.int32(0)),
+    "levels sent to the root": ("child_of", lambda a: a * np.int32(0)),
     "a map that is too short": ("child_of", lambda a: a[:1]),
-    "a map before the beginning": ("offset", lambda a: a - 1),
+    "a map where a threshold is asked": ("offset", lambda a: a * np.int32(0)),
     "numbers for indices": ("left", lambda a: a.astype(float)),
     "too few thresholds": ("threshold", lambda a: a[1:]),
-    "a threshold for levels": ("threshold", lambda a: np.zeros_like(a)),
+    "no thresholds": ("threshold", lambda a: a * np.nan),
     "values that are not numbers": ("value", lambda a: a * np.nan),
     "values of fewer classes": ("value", lambda a: a[:, :1]),
     "weights of another shape": ("weight", lambda a: a[:, None]),
     "no nodes": ("feature", lambda a: a[:0]),
+    "a second tree": ("roots", lambda a: np.array([0, 3], np.int32)),
+    "no trees": ("roots", lambda a: a[:0]),
 }
 
 
@@ -62,7 +62,7 @@ def test_a_broken_tree_is_refused(what: str) -> None:
 def test_other_arrays_than_those_of_a_tree_are_refused() -> None:
     model = grown()
     model.nodes_ = {"feature": model.nodes_["feature"]}
-    with pytest.raises(ValueError, match="a tree does not have"):
+    with pytest.raises(ValueError, match="do not have"):
         model.check_learned()
 
 

@@ -104,7 +104,7 @@ def test_weights_sum_up_alike_by_group_and_by_a_column() -> None:
 
 def test_what_cannot_be_balanced_is_told() -> None:
     data = rows()
-    with pytest.raises(FitError, match="no column of levels 'cc'\n  rows can be balanced by: c, class, group"):
+    with pytest.raises(FitError, match="no column of levels 'cc'\n  did you mean 'c'"):
         changed(ClassWeights(by="cc"), data)
     with pytest.raises(FitError, match="no column has the role of group"):
         changed(SampleRows(balance="up", by="group"), replace(data, groups=None))

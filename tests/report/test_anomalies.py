@@ -17,7 +17,7 @@ from mlcli.core.answers import Header
 from mlcli.core.findings import Histogram
 from mlcli.report.anomalies import scores_of
 from mlcli.report.document import Grid, Notes
-from mlcli.tasks.anomaly import ScoreAnswers, threshold_above_most
+from mlcli.tasks.anomaly import ScoreAnswers, threshold_by_quantile
 from tests.cli.shell import typed
 
 
@@ -180,7 +180,7 @@ def test_without_labels_a_kept_detector_flags_what_is_odder_than_most_training_r
 
 
 def test_rows_that_all_score_alike_are_not_flagged() -> None:
-    assert threshold_above_most(answers_of([1.0] * 5, [0] * 5)) > 1.0
+    assert threshold_by_quantile(answers_of([1.0] * 5, [0] * 5)) > 1.0
 
 
 @pytest.mark.parametrize("data", ["wdbc", "ruspini"])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mlcli
-from mlcli.core.findings import Bars, Curve, Dendrogram, Finding, Histogram, Tree
+from mlcli.core.findings import Bars, Curve, Dendrogram, Finding, Histogram, Points, Tree
 from mlcli.report.document import Cell, grid
 from mlcli.report.findings import explained
 from mlcli.report.page import Page, columns_of, height
@@ -28,7 +28,10 @@ PLAY = Tree(
     (9 / 14, 1.0, 0.5, 0.75, 1.0),
     (14.0, 4.0, 10.0, 4.0, 6.0),
 )
-EVERY: tuple[Finding, ...] = (SCREE, SCORES, LOSS, MERGES, CLOSE, PLAY)
+PLANE = Points(
+    "", "x", "y", (("a", ((0.0, 0.0), (4.0, 30.0), (float("nan"), 1.0))), ("b", ((4.0, 0.0), (0.0, 0.0))))
+)
+EVERY: tuple[Finding, ...] = (SCREE, SCORES, LOSS, PLANE, MERGES, CLOSE, PLAY)
 BLOCK_CHARACTERS = re.compile("[▀-▟─-╿]")
 
 
@@ -109,6 +112,14 @@ def test_ascii_pages_get_pictures_of_ascii(picture: Finding) -> None:
     text = "\n".join(lines(picture, encoding="ascii"))
     assert text.isascii()
     assert "\\u" not in text
+
+
+def test_points_stand_at_the_ends_of_their_plane_and_the_last_group_is_seen() -> None:
+    top, *others = lines(PLANE, 30)
+    assert top == "30│" + " " * 26 + "."
+    assert others[14] == " 0│o" + " " * 25 + "o"
+    assert others[16:] == ["   0" + " " * 25 + "4", "   upwards: y; across: x", "   . a, o b"]
+    assert lines(Points("", "x", "y", (("a", ()),))) == ["no points"]
 
 
 def test_heights_go_from_the_lowest_to_the_highest() -> None:

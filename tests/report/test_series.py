@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mlcli.metrics.rounds import by_round
+from mlcli.metrics.pooling import by_round
 from tests.cli.shell import document, typed
 
 SWEEP = "{use: labelled-share, folds: 3, shares: [0.05, 0.5, 1]}"

@@ -11,12 +11,12 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.points import (
     Points,
-    as_set_members,
-    as_they_are,
-    no_spans,
-    on_unit_sphere,
-    scaled_to_span,
-    spans_of,
+    range_scaled_points,
+    ranges_of,
+    raw_points,
+    set_points,
+    unit_length_points,
+    unit_ranges,
 )
 from mlcli.engines.neighbours.screens import ExactScreen, Screen, screen_by_angle, screen_by_squares
 
@@ -105,7 +105,7 @@ class Distance:
     """A cheaper look at all pairs that misses no neighbour, where there is one."""
     has_tree: bool = False
     """Whether a k-d tree measures it."""
-    spans: Callable[[Table], Array] = no_spans
+    spans: Callable[[Table], Array] = unit_ranges
     """What numbers are divided by, from training rows."""
 
     def screen(self, stored: Points) -> Screen:
@@ -117,11 +117,11 @@ NUMBERS = Accepts(weights=True, prefers_scaled=True)
 ANYTHING = Accepts(nominal=True, missing=True, weights=True)
 
 DISTANCES = {
-    "euclidean": Distance(euclidean, as_they_are, NUMBERS, screen_by_squares, has_tree=True),
-    "manhattan": Distance(manhattan, as_they_are, NUMBERS),
-    "cosine": Distance(cosine, on_unit_sphere, NUMBERS, screen_by_angle),
-    "hamming": Distance(hamming, as_they_are, ANYTHING),
-    "simple-matching": Distance(simple_matching, as_they_are, ANYTHING),
-    "jaccard": Distance(jaccard, as_set_members, ANYTHING),
-    "mixed": Distance(mixed, scaled_to_span, ANYTHING, spans=spans_of),
+    "euclidean": Distance(euclidean, raw_points, NUMBERS, screen_by_squares, has_tree=True),
+    "manhattan": Distance(manhattan, raw_points, NUMBERS),
+    "cosine": Distance(cosine, unit_length_points, NUMBERS, screen_by_angle),
+    "hamming": Distance(hamming, raw_points, ANYTHING),
+    "simple-matching": Distance(simple_matching, raw_points, ANYTHING),
+    "jaccard": Distance(jaccard, set_points, ANYTHING),
+    "mixed": Distance(mixed, range_scaled_points, ANYTHING, spans=ranges_of),
 }

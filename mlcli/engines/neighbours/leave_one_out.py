@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from mlcli.core.held_out import Remembered, Round
+from mlcli.core.held_out import Round
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.neighbours.distances import DISTANCES
 from mlcli.engines.neighbours.points import Points, of_numbers
-from mlcli.engines.neighbours.scales import Scales, scales_outside
+from mlcli.engines.neighbours.scales import Scales, scales_without_each
 from mlcli.engines.neighbours.screens import SAME, Margin
 from mlcli.engines.neighbours.search import Pairs, nearest
 from mlcli.tasks.classification import DECIMALS
@@ -38,7 +39,7 @@ VOTE_DIGITS = 1e-10
 
 
 @dataclass(eq=False)
-class Others:
+class LeaveOneOutSearch:
     """For each row all others as near as the nearest wanted; found once for several k."""
 
     distance: str
@@ -107,7 +108,7 @@ class Others:
         sizes = 2 * np.abs(self.scales.columns / self.scales.unit) + self.scales.size
         return np.asarray(ROUNDING * sizes.sum(axis=1)) * (not self.scales.exact)
 
-    def in_doubt(self, pairs: Pairs, marks: list[Array], voters: Pairs, weights: str, means: Array) -> Flags:
+    def doubtful_rows(self, pairs: Pairs, marks: list[Array], voters: Pairs, weights: str, means: Array) -> Flags:
         """For each row whether the rounding of distances could change who votes, or what the votes make.
 
         ``marks`` are distances for each pair up to which something counts, ``means`` the answers of the voters.
@@ -116,11 +117,11 @@ class Others:
         if self.scales.exact:
             return doubt
         for mark in marks:
-            doubt |= self._tie_in_doubt(pairs, mark)
+            doubt |= self._doubtful_ties(pairs, mark)
         wrong = 2 * np.maximum.reduceat(self._rounding(voters) / DIVISORS[weights](voters), voters.begins)
-        return doubt | (wrong > VOTE_DIGITS) | _lead_in_doubt(means, wrong)
+        return doubt | (wrong > VOTE_DIGITS) | _doubtful_lead(means, wrong)
 
-    def _tie_in_doubt(self, pairs: Pairs, mark: Array) -> Flags:
+    def _doubtful_ties(self, pairs: Pairs, mark: Array) -> Flags:
         """For each row whether some pair may or may not be as far as its ``mark``, one of its distances."""
         apart, rounding = np.abs(pairs.distance - mark), self._rounding(pairs)
         close = apart <= SAME * mark + rounding
@@ -149,7 +150,7 @@ DIVISORS: dict[str, Callable[[Pairs], Array]] = {
 """What distances are divided by in votes: a small one makes much of their rounding."""
 
 
-def _lead_in_doubt(means: Array, wrong: Array) -> Flags:
+def _doubtful_lead(means: Array, wrong: Array) -> Flags:
     """Whether the two largest shares may or may not be counted as equal."""
     if means.shape[1] < 2:
         return np.zeros(len(means), bool)
@@ -159,19 +160,22 @@ def _lead_in_doubt(means: Array, wrong: Array) -> Flags:
     return np.asarray((lead - doubt <= equal) & (lead + doubt > equal) & (doubt > 0))
 
 
-_KNOWN: Remembered[Others | None] = Remembered()
+_searches: WeakKeyDictionary[SupervisedRows, tuple[str, LeaveOneOutSearch | None]] = WeakKeyDictionary()
+"""Of rows, the last steps and distance that were asked for, and the search."""
 
 
-def others_of_each(data: SupervisedRows, round_: Round, steps: Sequence[Step], distance: str) -> Others | None:
+def search_without_each(
+    data: SupervisedRows, round_: Round, steps: Sequence[Step], distance: str
+) -> LeaveOneOutSearch | None:
     """What all rows of leave-one-out are compared with; None where only a fit without each row can tell.
 
-    It is remembered with the rows until other steps, or another distance, are asked for.
+    It is kept with the rows until other steps, or another distance, are asked for.
     """
     if not round_.one_by_one or distance not in BY_SCALES:
         return None
-
-    def made() -> Others | None:
-        scales = scales_outside(data.table, steps, data.weights, round_)
-        return None if scales is None else Others(distance, scales, data.weights)
-
-    return _KNOWN.of(data, (distance, repr(steps)), made)
+    wanted, (known, search) = repr((distance, steps)), _searches.get(data, ("", None))
+    if known != wanted:
+        scales = scales_without_each(data.table, steps, data.weights, round_)
+        search = None if scales is None else LeaveOneOutSearch(distance, scales, data.weights)
+        _searches[data] = wanted, search
+    return search

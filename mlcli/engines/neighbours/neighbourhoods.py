@@ -9,22 +9,24 @@ from functools import cached_property
 
 import numpy as np
 
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.params import learned
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.neighbours.distances import DISTANCES
 from mlcli.engines.neighbours.points import of_numbers
 from mlcli.engines.neighbours.screens import SAME
 from mlcli.engines.neighbours.search import Pairs, nearest
 from mlcli.engines.neighbours.votes import kth_distance
-from mlcli.tasks.anomaly import ScreenedRows
+from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 KEPT_PAIRS = 4
 """Up to how many times the wanted neighbours are kept; where more rows tie, they are searched anew."""
 
 
 @dataclass(frozen=True, eq=False)
-class Distinct:
+class DistinctRows:
     """Points, each standing for one row or for several equal ones."""
 
     points: Array
@@ -36,7 +38,7 @@ class Distinct:
     """How many rows each point stands for."""
 
     @classmethod
-    def of(cls, rows: Array) -> Distinct:
+    def of(cls, rows: Array) -> DistinctRows:
         """The rows that differ, told apart by their bytes, which is the fast way."""
         in_bytes = np.ascontiguousarray(rows).view(f"V{rows.itemsize * rows.shape[1]}").ravel()
         _, first, point_of, counts = np.unique(
@@ -77,8 +79,8 @@ class Neighbours:
 class Neighbourhoods:
     """The neighbours of all points asked, which can be gone through more than once."""
 
-    asked: Distinct
-    stored: Distinct
+    asked: DistinctRows
+    stored: DistinctRows
     k: int
     within: bool
     """Whether the rows asked are the stored rows themselves: none is its own neighbour."""
@@ -110,54 +112,67 @@ class Neighbourhoods:
             times = self.stored.counts[pairs.stored].astype(np.float64)
             if self.within:
                 times -= pairs.asked == pairs.stored
-            yield as_near_as_the_kth(pairs.keep(times > 0), times[times > 0], self.k)
+            yield up_to_the_kth(pairs.keep(times > 0), times[times > 0], self.k)
 
 
-def as_near_as_the_kth(pairs: Pairs, times: Array, k: int) -> Neighbours:
+def up_to_the_kth(pairs: Pairs, times: Array, k: int) -> Neighbours:
     """Of pairs that stand for so many rows each, those up to the distance at which there are k rows."""
     kth = kth_distance(pairs, times, k)
     near = pairs.distance <= kth * (1 + SAME)
     return Neighbours(pairs.keep(near), times[near], kth[pairs.begins])
 
 
-def neighbours_within(data: ScreenedRows, wanted: int) -> int:
-    """How many neighbours each training row can have; fewer than wanted are warned of."""
-    others = len(data) - 1
-    if others < 1:
-        raise FitError("at least two training rows are needed: a row is judged by the distance to others")
-    if not data.table.numbers.shape[1]:
-        raise FitError("there is no column to measure distances by")
-    if wanted > others:
-        message = f"neighbours = {wanted} but each training row has only {others} others: all of them count"
-        warnings.warn(message, MlcliWarning, stacklevel=3)
-    return min(wanted, others)
-
-
-def are_the_same(one: Array, other: Array) -> bool:
+def same_rows(one: Array, other: Array) -> bool:
     """Whether rows asked are the training rows, in their order."""
     return one is other or (one.shape == other.shape and bool(np.array_equal(one, other)))
 
 
-def away_from_neighbours(table: Table, stored: Array, k: int) -> Array:
-    """What each column adds to the squared distances of a row to its neighbours, below 0 where it is lower."""
-    asked, others = Distinct.of(table.numbers), Distinct.of(stored)
-    added = np.zeros(asked.points.shape)
-    for block in Neighbourhoods(asked, others, k, within=False):
-        steps = asked.points[block.pairs.asked] - others.points[block.pairs.stored]
-        added[block.points] = np.copysign(block.sum(steps**2), block.sum(steps))
-    return added[asked.point_of]
+@dataclass(kw_only=True, eq=False)
+class NeighbourDetector(Detector):
+    """Stores the training rows, and scores a row by those that are nearest to it."""
 
+    stored_: Array = learned()
+    k_: int = learned()
 
-def stored_rows(stored: Array, k: int) -> Explanation:
-    """How much is stored."""
-    rows = (("training rows", len(stored)), ("columns", stored.shape[1]), ("neighbours", k))
-    note = "Nothing is learned but the rows themselves: a score comes from the nearest ones."
-    return (Section("Stored rows", header=("what", "value"), rows=rows, note=note),)
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale."""
+        return Accepts(prefers_scaled=True)
 
+    def store(self, data: ScreenedRows, neighbours: int) -> None:
+        """Keep the rows, and how many neighbours each can have; fewer than wanted are warned of."""
+        others = len(data) - 1
+        if others < 1:
+            raise FitError("at least two training rows are needed: a row is judged by the distance to others")
+        if not data.table.numbers.shape[1]:
+            raise FitError("there is no column to measure distances by")
+        if neighbours > others:
+            message = (
+                f"neighbours = {neighbours} but each training row has only {others} others: all of them count"
+            )
+            warnings.warn(message, MlcliWarning, stacklevel=3)
+        self.k_, self.stored_ = min(neighbours, others), data.table.numbers
 
-def check_stored(columns: int, stored: Array, k: int) -> None:
-    """Refuse (ValueError) stored rows of other columns, and more neighbours than they have."""
-    if stored.ndim != 2 or stored.shape[1] != columns or not 1 <= k < len(stored):
-        raise ValueError("the stored rows do not fit the columns or the neighbours")
-    if not np.isfinite(stored).all():
-        raise ValueError("the stored rows hold something that is not a number")
+    def deviations(self, table: Table) -> Array:
+        """What each column adds to the squared distances to the neighbours, below 0 where it is lower."""
+        asked, others = DistinctRows.of(table.numbers), DistinctRows.of(self.stored_)
+        added = np.zeros(asked.points.shape)
+        for block in Neighbourhoods(asked, others, self.k_, within=False):
+            steps = asked.points[block.pairs.asked] - others.points[block.pairs.stored]
+            added[block.points] = np.copysign(block.sum(steps**2), block.sum(steps))
+        return added[asked.point_of]
+
+    def explain(self) -> findings.Explanation:
+        """How much is stored."""
+        rows = (("training rows", len(self.stored_)), ("columns", self.stored_.shape[1]), ("neighbours", self.k_))
+        note = "Nothing is learned but the rows themselves: a score comes from the nearest ones."
+        return (findings.Table("Stored rows", ("what", "value"), rows, note=note),)
+
+    def check_learned(self) -> None:
+        """Stored rows have the columns of the model, and as many as there are neighbours."""
+        super().check_learned()
+        stored = self.stored_
+        if stored.ndim != 2 or stored.shape[1] != len(self.columns_) or not 1 <= self.k_ < len(stored):
+            raise ValueError("the stored rows do not fit the columns or the neighbours")
+        if not np.isfinite(stored).all():
+            raise ValueError("the stored rows hold something that is not a number")

@@ -58,12 +58,12 @@ def of_numbers(rows: Array) -> Points:
     return Points(rows.T, np.empty((0, len(rows)), np.int32))
 
 
-def as_they_are(table: Table, spans: Array) -> Points:
+def raw_points(table: Table, spans: Array) -> Points:
     """Every column as it stands in the table."""
     return Points(table.numbers.T, table.codes.T)
 
 
-def on_unit_sphere(table: Table, spans: Array) -> Points:
+def unit_length_points(table: Table, spans: Array) -> Points:
     """Rows of numbers divided by their length; a row of zeros stays where it is."""
     largest = np.abs(table.numbers).max(axis=1, initial=0.0)[:, None]
     shrunk = np.divide(table.numbers, largest, out=np.zeros_like(table.numbers), where=largest > 0)
@@ -72,18 +72,18 @@ def on_unit_sphere(table: Table, spans: Array) -> Points:
     return Points(np.ascontiguousarray(unit.T), np.ascontiguousarray(table.codes.T))
 
 
-def no_spans(table: Table) -> Array:
+def unit_ranges(table: Table) -> Array:
     """Numbers are what they are."""
     return np.ones(table.numbers.shape[1])
 
 
-def spans_of(table: Table) -> Array:
+def ranges_of(table: Table) -> Array:
     """The range of each number in training rows; 1 where it is constant or unknown."""
     lowest, highest = extent(table.numbers, np.ones(len(table)))
     return np.where(highest > lowest, highest - lowest, 1.0)
 
 
-def scaled_to_span(table: Table, spans: Array) -> Points:
+def range_scaled_points(table: Table, spans: Array) -> Points:
     """Numbers divided by their range in training, ordinal levels as even ranks from 0 to 1, other codes."""
     ordinal = np.array([column.kind == "ordinal" for column in table.code_columns], dtype=bool)
     steps = np.array([max(len(column.levels) - 1, 1) for column in table.code_columns], dtype=float)
@@ -92,7 +92,7 @@ def scaled_to_span(table: Table, spans: Array) -> Points:
     return Points(np.ascontiguousarray(numbers.T), np.ascontiguousarray(table.codes[:, ~ordinal].T))
 
 
-def as_set_members(table: Table, spans: Array) -> Points:
+def set_points(table: Table, spans: Array) -> Points:
     """A number or a boolean as being in the set or not, other columns as they are.
 
     A number is in the set unless it is 0 or missing, a boolean when it has the second of its levels.

@@ -1,4 +1,4 @@
-"""What steps make of columns by the rows outside each part of a round: what fills gaps, and what a unit is."""
+"""What steps make of columns without each row in turn: what fills gaps, and what a unit is."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ from functools import cached_property
 
 import numpy as np
 
-from mlcli.core.held_out import Round, totals_outside
+from mlcli.core.held_out import Round
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
-from mlcli.engines.expansion import FREQUENCY_ROUNDING, NONE, UNCERTAIN, UNSCALED, Expansion, Recipe, expanded
+from mlcli.engines.entries import Entries
+from mlcli.engines.linear_columns import LinearColumns
+from mlcli.engines.split_sums import NotFromSumsError, SplitRows, one_by_one
 
-KEPT_DIGITS = 1e-2
-"""A column whose scatter is a smaller share of the squares it is taken from has lost too many digits."""
 LARGEST_SCALES = 2e7
-"""How many numbers the units of all parts may be."""
-MOST_CELLS_READ = 5e7
-"""How many cells may be read to see whether columns are constant outside a part."""
+"""How many numbers the units without each row may be."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """Columns (n × m), filled as most parts would, and how each part (parts × m) differs."""
+    """Columns (n × m), filled as most rows would have it, and how it differs without each row (n × m)."""
 
     columns: Array
     gaps: Array
@@ -31,9 +29,9 @@ class Scales:
     fill: Array
     """What is to be added where a cell was empty."""
     unit: Array
-    """Infinite where a column is constant outside the part."""
+    """Infinite where a column is constant without the row."""
     size: Array
-    """What a filling was taken from may be so large (parts × m, in units): it rounds accordingly."""
+    """What a filling was taken from may be so large (n × m, in units): it rounds accordingly."""
     refused: Flags
 
     @cached_property
@@ -43,106 +41,47 @@ class Scales:
 
     @cached_property
     def exact(self) -> bool:
-        """Whether the columns are the cells as they stand, in every part."""
+        """Whether the columns are the cells as they stand, whichever row is left out."""
         return not self.filled and bool((self.unit == 1.0).all())
 
 
-def scales_outside(table: Table, steps: Sequence[Step], weights: Array, round_: Round) -> Scales | None:
-    """The scales of every part; None where only the rows themselves can tell, or there would be too many."""
-    expansion = expanded(table, steps)
-    if expansion is None:
+def scales_without_each(table: Table, steps: Sequence[Step], weights: Array, round_: Round) -> Scales | None:
+    """The scales without each row; None where only fits can tell, or there would be too many."""
+    entries = Entries.of(table, weights)
+    if round_.parts * entries.width > LARGEST_SCALES:
         return None
-    recipe = Recipe.of(expansion)
-    if round_.parts * len(recipe.main) > LARGEST_SCALES:
+    rows = SplitRows(entries, np.zeros(len(table), np.intp), 1, round_, steps)
+    try:
+        known = [batch.known for batch in one_by_one(rows)]
+    except NotFromSumsError:
         return None
-    recipe = recipe.without(_constant(expansion.columns, recipe))
-    sums = _Outside.of(expansion, recipe, weights, round_)
-    fill = _fills(recipe, sums)
-    freedom = sums.weight[:, None] - np.maximum(recipe.ddof, 0)
-    if fill is None or (freedom <= 0).any():
+    return None if any(place.column.coded for place in known[0].places) else _scales(table, entries, known)
+
+
+def _scales(table: Table, entries: Entries, known: Sequence[LinearColumns]) -> Scales | None:
+    """The scales; None where gaps are left."""
+    features = known[0].features
+    numbers = table.numbers.shape[1]
+    cells = np.column_stack([table.numbers, entries.rows(slice(None))[:, numbers:]])[:, features]
+    with_gaps: Flags = np.asarray(np.isnan(cells).any(axis=0))
+    varies = np.asarray(with_gaps | (np.ptp(cells, axis=0) > 0), bool)
+    features, cells, with_gaps = features[varies], cells[:, varies], with_gaps[varies]
+    offset, scale, fill = (np.concatenate(parts)[:, features] for parts in _parts(known))
+    if np.isnan(fill[:, with_gaps]).any():
         return None
-    scatter, squares = sums.scatter(fill)
-    scaled = recipe.ddof != UNSCALED
-    unit = np.where(scaled, np.sqrt(np.maximum(scatter, 0.0) / freedom), 1.0)
-    lost = scaled & (scatter <= KEPT_DIGITS * squares)
-    if lost.sum() * len(weights) > MOST_CELLS_READ:
-        return None
-    refused = np.zeros(round_.parts, bool)
-    for part, column in zip(*np.nonzero(lost), strict=True):
-        outside = (round_.part != part) & (weights > 0)
-        cells, gaps = sums.raw[outside, column], sums.gaps[outside, column]
-        unit[part, column] = np.inf
-        refused[part] |= bool(gaps.any()) or cells.min() < cells.max()
-    usual = np.median(fill, axis=0)
-    size = _largest_beside_gaps(table) * (recipe.has_gap & (recipe.fills == NONE)) / unit
-    return Scales(sums.main + usual * sums.gaps, sums.gaps, fill - usual, unit, size, refused)
+    refused = np.concatenate([one.doubtful for one in known])
+    scale[refused] = 1.0
+    flat = scale == 0
+    unit = np.where(flat, np.inf, 1.0 / np.where(flat, 1.0, scale))
+    filled = entries.origin_of(features) + offset + fill / np.where(flat, 1.0, scale)
+    filled = np.where(with_gaps & ~flat, filled, 0.0)
+    usual = np.median(filled, axis=0)
+    filled[refused] = usual
+    gaps = np.isnan(cells)
+    largest = np.abs(table.numbers[:, np.isnan(table.numbers).any(axis=0)])
+    size = np.nanmax(largest, initial=0.0) * (with_gaps & (features < numbers)) / unit
+    return Scales(np.where(gaps, usual, cells), gaps.astype(np.float64), filled - usual, unit, size, refused)
 
 
-def _largest_beside_gaps(table: Table) -> float:
-    """The largest number of the columns with gaps, by size."""
-    with_gaps = np.isnan(table.numbers).any(axis=0)
-    return float(np.abs(np.nan_to_num(table.numbers[:, with_gaps])).max(initial=0.0))
-
-
-def _constant(columns: Array, recipe: Recipe) -> Flags:
-    """Columns that tell no rows apart."""
-    return np.asarray((np.ptp(columns, axis=0) == 0)[recipe.main] & ~recipe.has_gap)
-
-
-@dataclass(frozen=True, eq=False)
-class _Outside:
-    """Means (parts × m) over the rows outside each part, of columns that are centred if they are to be scaled."""
-
-    raw: Array
-    main: Array
-    gaps: Array
-    centre: Array
-    weight: Array
-    mean: Array
-    square: Array
-    gap: Array
-    product: Array
-    levels: tuple[Array, ...]
-    """For each source of levels, the share of each."""
-
-    @classmethod
-    def of(cls, expansion: Expansion, recipe: Recipe, weights: Array, round_: Round) -> _Outside:
-        raw = expansion.columns[:, recipe.main]
-        gaps = expansion.columns[:, recipe.gap] * recipe.has_gap
-        centre = np.where(recipe.ddof != UNSCALED, weights @ raw / weights.sum(), 0.0)
-        main = raw - centre
-        filled = recipe.has_gap
-        parts = [main, main**2, gaps[:, filled], (main * gaps)[:, filled]]
-        sources = [list(levels) for levels in recipe.sources] if filled.any() else []
-        parts += [expansion.columns[:, levels] for levels in sources]
-        totals = totals_outside(weights[:, None] * np.column_stack([np.ones(len(weights)), *parts]), round_)
-        weight = totals[:, 0]
-        means = totals[:, 1:] / np.where(weight > 0, weight, 1.0)[:, None]
-        mean, square, *beside = np.split(means, np.cumsum([part.shape[1] for part in parts])[:-1], axis=1)
-        gap, product = np.zeros_like(mean), np.zeros_like(mean)
-        gap[:, filled], product[:, filled] = beside[0], beside[1]
-        return cls(raw, main, gaps, centre, weight, mean, square, gap, product, tuple(beside[2:]))
-
-    def scatter(self, fill: Array) -> tuple[Array, Array]:
-        """The scatter of the filled columns, and the sum of squares that it was taken from."""
-        centred = self.square - self.mean**2
-        beside = self.product - self.mean * self.gap
-        between = self.gap - self.gap**2
-        scatter = centred + 2 * fill * beside + fill**2 * between
-        return self.weight[:, None] * scatter, self.weight[:, None] * (self.square + fill**2 * self.gap)
-
-
-def _fills(recipe: Recipe, sums: _Outside) -> Array | None:
-    """What fills the gaps of each column outside each part; None where a column is empty there."""
-    fill = np.zeros_like(sums.mean)
-    known = 1 - sums.gap
-    if (known[:, recipe.has_gap] <= UNCERTAIN).any() or (sums.weight <= 0).any():
-        return None
-    numeric = recipe.has_gap & (recipe.fills == NONE)
-    fill[:, numeric] = ((sums.centre + sums.mean) / known)[:, numeric]
-    for column in np.flatnonzero(recipe.has_gap & (recipe.fills != NONE)):
-        source = recipe.fills[column]
-        shares = sums.levels[source]
-        most = np.argmax(shares >= shares.max(axis=1, keepdims=True) * (1 - FREQUENCY_ROUNDING), axis=1)
-        fill[:, column] = np.array(recipe.sources[source])[most] == recipe.main[column]
-    return fill
+def _parts(known: Sequence[LinearColumns]) -> tuple[list[Array], ...]:
+    return tuple([getattr(one, name) for one in known] for name in ("offset", "scale", "fill"))

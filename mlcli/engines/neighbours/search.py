@@ -26,7 +26,7 @@ PAIRS_AT_ONCE = 200_000
 CELLS_AT_ONCE = 65_536
 """How many cells of pairs are measured at once."""
 GROUPS = 32
-"""Into how many groups per wanted neighbour the stored points are dealt; see ``picked_by_numpy``."""
+"""Into how many groups per wanted neighbour the stored points are dealt; see ``pick_in_numpy``."""
 COMPILED_FROM = 25_000_000
 """From how many pairs of rows on loading compiled loops (0.3 s) pays within ten splits."""
 LOADED_FROM = 10_000
@@ -89,7 +89,7 @@ def nearest(
     margin = margin or Margin.none(len(asked))
     between = between or (lambda here, there: distance.between(asked.take(here), stored.take(there)))
     for here, there in in_batches(_places(distance, asked, stored, count, margin)):
-        yield in_order(here, there, measured(between, here, there, stored.columns))
+        yield sorted_pairs(here, there, measured(between, here, there, stored.columns))
 
 
 def loops_pay(pairs: int) -> bool:
@@ -103,13 +103,13 @@ def _places(distance: Distance, asked: Points, stored: Points, count: int, margi
     loops = loops_pay(len(asked) * len(stored))
     few_columns = len(stored) >= TREE_PAYS * max(count, 5) * 2.0 ** len(stored.numbers)
     if distance.has_tree and loops and few_columns:
-        return by_tree(asked, stored, count, margin)
+        return tree_places(asked, stored, count, margin)
     screen = distance.screen(stored)
-    pick = picked_by_loops if loops and isinstance(screen, ProductScreen) else picked_by_numpy
-    return by_screen(screen, asked, count, margin, pick)
+    pick = pick_compiled if loops and isinstance(screen, ProductScreen) else pick_in_numpy
+    return screen_places(screen, asked, count, margin, pick)
 
 
-def by_screen(screen: Screen, asked: Points, count: int, margin: Margin, pick: Pick) -> Iterator[Places]:
+def screen_places(screen: Screen, asked: Points, count: int, margin: Margin, pick: Pick) -> Iterator[Places]:
     """Places of pairs, block by block."""
     n = len(screen.stored)
     size = max(screen.fewest_rows, BLOCK_CELLS // n)
@@ -122,7 +122,7 @@ def by_screen(screen: Screen, asked: Points, count: int, margin: Margin, pick: P
         yield here + start, there
 
 
-def picked_by_numpy(values: Values, count: int, limit_of: LimitOf) -> Places:
+def pick_in_numpy(values: Values, count: int, limit_of: LimitOf) -> Places:
     """Where one block's values may belong to the ``count`` smallest of their row.
 
     Stored points are dealt into groups; the count-th smallest of the groups' minima bounds the count-th smallest
@@ -149,7 +149,7 @@ def _within(values: Values, limit: Values) -> Flags:
     return ~(values > limit)
 
 
-def picked_by_loops(values: Values, count: int, limit_of: LimitOf) -> Places:
+def pick_compiled(values: Values, count: int, limit_of: LimitOf) -> Places:
     """The same in compiled loops."""
     from mlcli.kernels.neighbours.screening import bounds, places_within
 
@@ -166,7 +166,7 @@ def picked_by_loops(values: Values, count: int, limit_of: LimitOf) -> Places:
     return np.repeat(np.arange(rows), np.diff(ends, prepend=0)), places[:listed]
 
 
-def by_tree(asked: Points, stored: Points, count: int, margin: Margin) -> Iterator[Places]:
+def tree_places(asked: Points, stored: Points, count: int, margin: Margin) -> Iterator[Places]:
     """Places of pairs from a k-d tree, asked by some rows at a time."""
     from mlcli.kernels.neighbours.kd_tree import grow, places_near
 
@@ -218,7 +218,7 @@ def measured(between: Between, here: Rows, there: Rows, columns: int) -> Array:
     return np.concatenate([np.empty(0), *(between(here[piece], there[piece]) for piece in pieces)])
 
 
-def in_order(asked: Rows, stored: Rows, distance: Array) -> Pairs:
+def sorted_pairs(asked: Rows, stored: Rows, distance: Array) -> Pairs:
     """Measured pairs, sorted: as one complex number each, which is the fast way, then those that tie."""
     key = np.empty(len(asked), complex)
     key.real, key.imag = asked, distance

@@ -14,7 +14,7 @@ WHOLE = 1 - 1e-9
 """Summed weights reach a whole number when they come this close."""
 
 
-def seats_needed(weights: Array, k: int) -> int:
+def neighbours_needed(weights: Array, k: int) -> int:
     """How many rows always hold k seats, when a row of weight w counts as w rows."""
     enough = np.cumsum(np.sort(weights)) >= k * WHOLE
     return int(np.argmax(enough)) + 1 if enough.any() else len(weights)
@@ -30,7 +30,7 @@ def kth_distance(pairs: Pairs, counts: Array, k: int) -> Array:
     return np.repeat(pairs.distance[kth], pairs.counts)
 
 
-def seated(pairs: Pairs, weights: Array, k: int, outputs: Array, tied: str) -> tuple[Pairs, Array]:
+def voting_pairs(pairs: Pairs, weights: Array, k: int, outputs: Array, tied: str) -> tuple[Pairs, Array]:
     """The pairs that vote, and how many rows each counts for.
 
     Rows closer than the k-th sit first; those as far as the k-th are tied for the seats that are left.
@@ -104,7 +104,7 @@ VOTES: dict[str, Callable[[Pairs], Array]] = {
 }
 
 
-def nearer_wins(pairs: Pairs) -> Array:
+def nearest_bonus(pairs: Pairs) -> Array:
     """A billionth more for the nearest rows: decides between equal votes and nothing else."""
     return np.where(pairs.distance <= pairs.of_each(np.minimum) * (1 + SAME), 1 + 1e-9, 1.0)
 

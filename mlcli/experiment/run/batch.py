@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
 from contextlib import closing
 from itertools import islice
 from math import inf
+from threading import active_count
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from mlcli.core.compiling import compiling
 from mlcli.core.threads import cores, cores_for_a_fit
@@ -18,15 +20,15 @@ from mlcli.experiment.run.cell_progress import (
     longest_first,
     seconds_left,
 )
-from mlcli.experiment.run.judge import judge
+from mlcli.experiment.run.judge import WorkerResult, judge
 from mlcli.experiment.run.ledger import Ledger, OnProgress
-from mlcli.experiment.run.pool import Pool, WorkerDiedError, WorkerResult
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
-    from mlcli.experiment.run.supervise import Order
+    from mlcli.experiment.run.supervise import Assignment
+    from mlcli.experiment.run.workers import ForkWorkers, ProcessWorkers
     from mlcli.experiment.store.store import Store
 
 PATIENCE = 1.0
@@ -123,13 +125,18 @@ def _may_call(pool: Pool, ledger: Ledger, tried: Set[str], early: bool) -> bool:
 
 def _run_in_pool(ledger: Ledger, pool: Pool) -> None:
     """Hand out what is left; when a worker dies, whatever was under way is suspect and the others go on."""
+    if not any(ledger.waiting()):
+        return
+    from concurrent.futures.process import BrokenProcessPool
+
     under_way: dict[BlockId, CellProgress] = {}
     while any(ledger.waiting()):
         try:
             with closing(pool.results(_blocks_to_send(ledger, under_way))) as results:
                 for place, result in results:
                     _receive(ledger, under_way.pop(place), result)
-        except WorkerDiedError:
+        except BrokenProcessPool:
+            pool.dismiss()
             for progress in under_way.values() or ledger.all_progress:
                 progress.suspect = True
             under_way.clear()
@@ -154,7 +161,7 @@ def _run_supervised(ledger: Ledger, cells: Sequence[CellProgress], workers: int)
     """Judge each of some cells in a child that can be killed."""
     from mlcli.experiment.run.supervise import Stopped, supervised
 
-    with closing(supervised(_orders(ledger, cells), workers)) as messages:
+    with closing(supervised(_assignments(ledger, cells), workers)) as messages:
         for progress, message in messages:
             if isinstance(message, Stopped):
                 ledger.end(progress, message.status, message.why)
@@ -162,17 +169,77 @@ def _run_supervised(ledger: Ledger, cells: Sequence[CellProgress], workers: int)
                 _receive(ledger, progress, message)
 
 
-def _orders(ledger: Ledger, cells: Sequence[CellProgress]) -> Iterator[Order]:
-    from mlcli.experiment.run.supervise import Order
+def _assignments(ledger: Ledger, cells: Sequence[CellProgress]) -> Iterator[Assignment]:
+    from mlcli.experiment.run.supervise import Assignment
 
     for progress in cells:
         left = None if progress.cell.budget is None else progress.cell.budget - progress.seconds
         if left is not None and left <= 0:
             ledger.end(progress, "over-budget", "what is stored of it has taken all its seconds")
         elif progress.ready is not None:
-            yield Order(progress, progress.ready, tuple(progress.blocks()), left)
+            yield Assignment(progress, progress.ready, tuple(progress.blocks()), left)
 
 
 def _receive(ledger: Ledger, progress: CellProgress, result: WorkerResult) -> None:
     answers = kind_named(progress.cell.kind).answers
     ledger.receive(progress, result.first, result.outcome(answers), result.payload)
+
+
+class Pool:
+    """Up to ``jobs`` worker processes, called when they are needed and gone at the end.
+
+    ``shared`` gives the tables, splits and learners of which the blocks will be.
+    """
+
+    def __init__(self, jobs: int, shared: Callable[[], Sequence[object]] = tuple) -> None:
+        self.jobs = jobs
+        self._shared = shared
+        self._workers: ForkWorkers | ProcessWorkers | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.dismiss()
+
+    @property
+    def forks(self) -> bool:
+        """Whether workers would be forks of this process, with all that it has loaded by then.
+
+        Linux promises that a fork can go on, if no other thread may have held a lock at that moment.
+        """
+        return sys.platform == "linux" and active_count() == 1
+
+    @property
+    def called(self) -> bool:
+        """Whether workers are on their way or here."""
+        return self._workers is not None
+
+    @property
+    def ready(self) -> bool:
+        """Whether all workers are here."""
+        return self._workers is not None and self._workers.ready
+
+    def call(self) -> None:
+        """Ask for workers, and do not wait."""
+        if self.forks:
+            from mlcli.experiment.run.workers import ForkWorkers
+
+            self._workers = ForkWorkers(self.jobs, self._shared())
+        else:
+            from mlcli.experiment.run.workers import ProcessWorkers
+
+            self._workers = ProcessWorkers(self.jobs)
+
+    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
+        """Judge blocks; each tag comes back with its result, in any order."""
+        if self._workers is None:
+            self.call()
+        assert self._workers is not None
+        yield from self._workers.results(blocks)
+
+    def dismiss(self) -> None:
+        """Send the workers away, whatever they do."""
+        if self._workers is not None:
+            self._workers.dismiss()
+            self._workers = None

@@ -129,14 +129,9 @@ def seconds_per_split(all_progress: Sequence[CellProgress]) -> Mapping[CellProgr
         method = progress.cell.model.use
         counts[method] += len(progress.judged)
         rates[method] = min(rates[method], progress.quickest / progress.size)
-    return {
-        progress: _guess(progress, rates) if counts[progress.cell.model.use] >= MIN_SPLITS else inf
-        for progress in all_progress
-    }
-
-
-def _guess(progress: CellProgress, rates: Mapping[str, float]) -> float:
-    return progress.quickest if progress.judged else rates[progress.cell.model.use] * progress.size
+    known = [progress for progress in all_progress if counts[progress.cell.model.use] >= MIN_SPLITS]
+    guesses = (one.quickest if one.judged else rates[one.cell.model.use] * one.size for one in known)
+    return {**dict.fromkeys(all_progress, inf), **dict(zip(known, guesses, strict=True))}
 
 
 def longest_first(all_progress: Sequence[CellProgress]) -> list[CellProgress]:

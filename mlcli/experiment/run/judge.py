@@ -11,7 +11,6 @@ import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.errors import MlcliError
-from mlcli.core.explanation import findings_of
 from mlcli.core.findings import shortened
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.learning import answers_of, ask, judged
@@ -19,13 +18,12 @@ from mlcli.core.limits import all_moderate
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.tables import Flags
 from mlcli.core.threads import one_blas_thread
-from mlcli.engines.origins import remember_origin
 from mlcli.experiment.run.learner import Learner, captured_warnings
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.split_results import JUDGED, TRAINING, RoundResult, SplitResult, folds_of
 from mlcli.experiment.spec.cells import Stages
-from mlcli.protocols._base import Split
-from mlcli.protocols._parts import Parts
+from mlcli.experiment.store.codec import decoded, encoded
+from mlcli.protocols._base import Parts, Split
 from mlcli.tasks.table import kind_named
 
 KEPT_LINES = 40
@@ -72,6 +70,28 @@ def judge(block: Block) -> Outcome:
     return Outcome(tuple(results))
 
 
+@dataclass(frozen=True, eq=False)
+class WorkerResult:
+    """The outcome of the block that begins with split ``first``: its answers as bytes, ready to be stored."""
+
+    first: int
+    payload: bytes
+    failure: Failure | None
+    is_empty: bool = False
+    """Whether the block was to be answered in closed form and could not be."""
+
+    def outcome(self, answers: type[Answers]) -> Outcome:
+        """What came of the block."""
+        return Outcome(decoded(self.payload, answers), self.failure)
+
+
+def worker_result(block: Block) -> WorkerResult:
+    """Judge a block where it lies, and encode the answers there too."""
+    outcome = judge(block)
+    is_empty = not outcome.results and outcome.failure is None
+    return WorkerResult(block.first, encoded(outcome.results), outcome.failure, is_empty)
+
+
 def message_of(problem: BaseException, whose: str = "the method") -> str:
     """What went wrong, in words; a problem that was not foreseen is a bug of somebody's."""
     if isinstance(problem, MlcliError):
@@ -92,7 +112,7 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
     with captured_warnings() as warned:
         train_rows = _training_rows(block.rows, split)
         started = perf_counter()
-        pipeline = block.learner.learned(train_rows, index)
+        pipeline = block.learner.fitted(train_rows, index)
         fitted = perf_counter()
         answers = dict(judged(pipeline, block.rows, split, kind_named(block.rows.kind).parts))
         answered = perf_counter()
@@ -100,7 +120,7 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         if block.learner.training:
             with captured_warnings():  # what is warned of about rows that were learned from concerns nobody
                 answers[TRAINING] = ask(pipeline, train_rows)
-        explanation = tuple(shortened(one, KEPT_LINES) for one in findings_of(pipeline.explain()))
+        explanation = tuple(shortened(one, KEPT_LINES) for one in pipeline.explain())
     return SplitResult(
         index=index,
         label=split.label,
@@ -119,9 +139,7 @@ def _training_rows(rows: Any, split: Split) -> Any:
     """What a split lets a model learn from."""
     if len(split.hidden):
         return rows.hiding(split.train, split.hidden)
-    taken = rows.take(split.train)
-    remember_origin(taken.table, rows.table, split.train)
-    return taken
+    return rows.take(split.train)
 
 
 def _answers_by_stage(
@@ -180,13 +198,15 @@ def _rounds(pipeline: Pipeline, rows: Any, splits: Parts) -> Iterator[tuple[Roun
         if held is None:
             return
         answers = answers_of(pipeline, rows, round_, held)
+        if not round_.one_by_one:
+            answers = answers.take(round_.judged)
         seconds = (perf_counter() - started) / parts
         result = RoundResult(
             first=first,
             labels=splits.labels[first : first + parts],
             train_rows=(len(part) - round_.sizes).tolist(),
             sizes=round_.sizes.tolist(),
-            answers=_ordered(answers, round_).judged_in(folds_of(first, round_.sizes)),
+            answers=answers.judged_in(folds_of(first, round_.sizes)),
             seconds=seconds,
             route=held.route,
         )
@@ -199,7 +219,3 @@ def _held_out(pipeline: Pipeline, rows: Any, round_: Round) -> HeldOut | None:
         return pipeline.held_out(rows, round_)
     except (MlcliError, np.linalg.LinAlgError):
         return None
-
-
-def _ordered(answers: Answers, round_: Round) -> Answers:
-    return answers if round_.one_by_one else answers.take(round_.judged)

@@ -59,10 +59,10 @@ class Learner:
     @property
     def has_closed_form(self) -> bool:
         """Whether all splits may be answered in closed form."""
-        fitted = bool(self.stages) or self.training
-        return self.shortcuts and not fitted and self.pipeline().has_closed_form
+        each_split = bool(self.stages) or self.training
+        return self.shortcuts and not each_split and self.pipeline().has_closed_form
 
-    def learned(self, rows: Any, split: int | str) -> Pipeline:
+    def fitted(self, rows: Any, split: int | str) -> Pipeline:
         """A pipeline that has learned from the training rows of a split."""
         pipeline = self.pipeline()
         seeded_by = _described(pipeline)
@@ -89,7 +89,7 @@ class SavedLearner:
         """Every model and step in it, by id and class."""
         return parts_of(self.pipeline)
 
-    def learned(self, rows: Any, split: int | str) -> Pipeline:
+    def fitted(self, rows: Any, split: int | str) -> Pipeline:
         """The pipeline as it was saved."""
         return self.pipeline
 
@@ -106,12 +106,12 @@ class Trained:
 
 def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, ...], seed: int) -> Trained:
     """Let a model learn from all rows of a dataset that its kind of task learns from."""
-    data = kind_named(kind).container.from_table(dataset.table, dataset.schema)
+    data = kind_named(kind).rows.from_table(dataset.table, dataset.schema)
     rows = data.to_learn_from()
     learner = Learner(dataset.content, with_nested_steps(model, steps, kind, dataset.schema), steps, seed)
     with one_blas_thread(), cores_for_a_fit(cores()), captured_warnings() as warned:
         started = perf_counter()
-        pipeline = learner.learned(rows, "all")
+        pipeline = learner.fitted(rows, "all")
         settle(pipeline, rows, data)
         seconds = perf_counter() - started
     return Trained(pipeline, rows, tuple(warned), seconds)
@@ -123,7 +123,7 @@ def with_nested_steps(model: ModelSpec, steps: tuple[StepSpec, ...], kind: str, 
     if model.saved is not None or not configured.nested():
         return model
     before = _built(steps)
-    columns = after(before, kind_named(kind).container.columns_of(schema))
+    columns = after(before, kind_named(kind).rows.columns_of(schema))
     return replace(model, params=settings(ready_for(configured, columns, None if model.steps is None else before)))
 
 

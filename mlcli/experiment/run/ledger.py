@@ -26,9 +26,6 @@ class BatchProgress:
 
     done_splits: int
     total_splits: int
-    stored_splits: int
-    done_cells: int
-    total_cells: int
     dataset: str
     label: str
     status: str = ""
@@ -64,9 +61,8 @@ class Ledger:
             self._progress_of.append(by_key.setdefault(progress.key, progress) if progress.key else progress)
         self.all_progress = list(dict.fromkeys(self._progress_of))
         self._total_splits = sum(progress.total for progress in self.all_progress)
-        self._stored_splits = sum(progress.stored for progress in self.all_progress)
         self._settled = dict.fromkeys(self.all_progress, 0)
-        self._done_splits = self._done_cells = 0
+        self._done_splits = 0
         for progress in self.all_progress:
             if progress.status or progress.stored:
                 self._notify(progress)
@@ -176,7 +172,6 @@ class Ledger:
 
     def _notify(self, progress: CellProgress) -> None:
         self._done_splits += progress.settled - self._settled[progress]
-        self._done_cells += bool(progress.status)
         self._settled[progress] = progress.settled
         if self._on_progress is None:
             return
@@ -184,9 +179,6 @@ class Ledger:
             BatchProgress(
                 done_splits=self._done_splits,
                 total_splits=self._total_splits,
-                stored_splits=self._stored_splits,
-                done_cells=self._done_cells,
-                total_cells=len(self.all_progress),
                 dataset=progress.cell.dataset.name,
                 label=progress.cell.label,
                 status=progress.status,

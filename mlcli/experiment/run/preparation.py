@@ -18,8 +18,7 @@ from mlcli.core.seeds import digest, rng_for
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.learner import Learner, SavedLearner, captured_warnings, with_nested_steps
 from mlcli.experiment.spec.cells import Cell
-from mlcli.protocols._base import Protocol, Split
-from mlcli.protocols._parts import Parts
+from mlcli.protocols._base import Parts, Protocol, Split
 from mlcli.tasks.table import kind_named
 
 BLOCKS_PER_CELL = 32
@@ -79,9 +78,9 @@ class ReadyCell:
         """The missing splits block by block; where blocks end depends on the number of splits alone."""
         size = max(1, len(self.splits) // BLOCKS_PER_CELL)
         wanted = (index for index in range(len(self.splits)) if missing[index])
-        placed = enumerate(wanted)
-        runs = groupby(placed, key=lambda one: (one[1] // size, one[1] - one[0]))
-        return [_block_range([index for _, index in run]) for _, run in runs]
+        runs = groupby(enumerate(wanted), key=lambda one: (one[1] // size, one[1] - one[0]))
+        numbers = ([index for _, index in run] for _, run in runs)
+        return [BlockRange(block[0], len(block)) for block in numbers]
 
     @cached_property
     def has_closed_form(self) -> bool:
@@ -130,7 +129,7 @@ class Preparation:
     def _rows_of(self, dataset: Dataset, kind: str) -> Any:
         same = (dataset.content, kind)
         if same not in self._rows:
-            self._rows[same] = kind_named(kind).container.from_table(dataset.table, dataset.schema)
+            self._rows[same] = kind_named(kind).rows.from_table(dataset.table, dataset.schema)
         return self._rows[same]
 
     def _splits_of(self, cell: Cell, rows: Any) -> tuple[Sequence[Split], bool, tuple[str, ...]]:
@@ -154,7 +153,3 @@ def _ready_saved(path: Path, dataset: Dataset) -> ReadyCell:
         raise FitError(*problem.problems) from problem
     everything = Split(train=np.empty(0, np.intp), test=np.arange(len(rows)), label="all rows")
     return ReadyCell(SavedLearner(saved.pipeline, saved.digest), rows, (everything,), notes=notes)
-
-
-def _block_range(indices: Sequence[int]) -> BlockRange:
-    return BlockRange(indices[0], len(indices))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from mlcli.experiment.run.pool import WorkerResult
+    from mlcli.experiment.run.judge import WorkerResult
     from mlcli.experiment.run.preparation import BlockRange, ReadyCell
 
 # The engine is imported by the children's own functions, after one BLAS thread is asked for.
@@ -25,7 +25,7 @@ SIGNAL_NAMES = {one.value: one.name for one in signal.Signals}
 
 
 @dataclass(frozen=True, eq=False)
-class Order:
+class Assignment:
     """Splits of one cell, and the seconds they may take."""
 
     tag: Any
@@ -36,14 +36,14 @@ class Order:
 
 @dataclass(frozen=True)
 class Stopped:
-    """A child that did not finish its order: the status of the cell, and why."""
+    """A child that did not finish its assignment: the status of the cell, and why."""
 
     status: str
     why: str
 
 
 class Child:
-    """A process that judges one order at a time."""
+    """A process that judges one assignment at a time."""
 
     def __init__(self) -> None:
         from multiprocessing import get_context
@@ -53,28 +53,28 @@ class Child:
         self.process = context.Process(target=_serve, args=(theirs, os.getpid()), daemon=True)
         self.process.start()
         theirs.close()
-        self.order: Order | None = None
+        self.assignment: Assignment | None = None
         self.deadline: float | None = None
 
-    def take(self, order: Order) -> None:
-        """Hand over an order; its time runs from when the child says that it has begun."""
-        self.order, self.deadline = order, None
+    def take(self, assignment: Assignment) -> None:
+        """Hand over an assignment; its time runs from when the child says that it has begun."""
+        self.assignment, self.deadline = assignment, None
         with suppress(OSError):  # it may have died; receiving from it will say so
-            self.connection.send((order.ready, order.ranges))
+            self.connection.send((assignment.ready, assignment.ranges))
 
     def receive(self) -> WorkerResult | Stopped | None:
-        """What the child has sent, if it matters; without an order it is free again."""
-        assert self.order is not None
+        """What the child has sent, if it matters; without an assignment it is free again."""
+        assert self.assignment is not None
         try:
             message = self.connection.recv()
         except (EOFError, OSError):
             self.kill()
-            self.order = None
+            self.assignment = None
             return Stopped("died", _how_it_died(self.process.exitcode))
         if message == BEGUN:
-            self.deadline = None if self.order.seconds is None else monotonic() + self.order.seconds
+            self.deadline = None if self.assignment.seconds is None else monotonic() + self.assignment.seconds
         elif message == FINISHED:
-            self.order = None
+            self.assignment = None
         else:
             return message  # type: ignore[no-any-return]
         return None
@@ -86,24 +86,24 @@ class Child:
         self.connection.close()
 
 
-def supervised(orders: Iterable[Order], jobs: int) -> Generator[tuple[Any, WorkerResult | Stopped]]:
-    """Judge orders in up to ``jobs`` children; yields (tag, what came of a block or how the child was stopped)."""
-    waiting = iter(orders)
+def supervised(assignments: Iterable[Assignment], jobs: int) -> Generator[tuple[Any, WorkerResult | Stopped]]:
+    """Judge in up to ``jobs`` children; yields (tag, what came of a block or how the child was stopped)."""
+    waiting = iter(assignments)
     children: list[Child] = []
     try:
         while _assign(waiting, children, jobs):
             for child in _with_messages(children):
-                order = child.order
+                assignment = child.assignment
                 message = child.receive()
-                if order is not None and message is not None:
-                    yield order.tag, message
+                if assignment is not None and message is not None:
+                    yield assignment.tag, message
             for child in _overdue(children):
-                assert child.order is not None
+                assert child.assignment is not None
                 child.kill()
-                why = f"it took more than the {child.order.seconds:g} seconds that it had"
-                yield child.order.tag, Stopped("over-budget", why)
-                child.order = None
-            children = [child for child in children if child.order is not None or child.process.is_alive()]
+                why = f"it took more than the {child.assignment.seconds:g} seconds that it had"
+                yield child.assignment.tag, Stopped("over-budget", why)
+                child.assignment = None
+            children = [child for child in children if child.assignment is not None or child.process.is_alive()]
     finally:
         for child in children:
             child.kill()
@@ -122,25 +122,25 @@ def die_with(parent: int) -> None:
         _watch_from_a_thread(parent)
 
 
-def _assign(waiting: Iterator[Order], children: list[Child], jobs: int) -> bool:
-    """Give orders to free children, starting them as needed; whether anybody is at work."""
-    while sum(child.order is not None for child in children) < jobs:
-        order = next(waiting, None)
-        if order is None:
+def _assign(waiting: Iterator[Assignment], children: list[Child], jobs: int) -> bool:
+    """Give assignments to free children, starting them as needed; whether anybody is at work."""
+    while sum(child.assignment is not None for child in children) < jobs:
+        assignment = next(waiting, None)
+        if assignment is None:
             break
-        free = next((child for child in children if child.order is None), None)
+        free = next((child for child in children if child.assignment is None), None)
         if free is None:
             free = Child()
             children.append(free)
-        free.take(order)
-    return any(child.order is not None for child in children)
+        free.take(assignment)
+    return any(child.assignment is not None for child in children)
 
 
 def _with_messages(children: list[Child]) -> list[Child]:
     """The children that have sent something (or died), waited for until the next deadline."""
     from multiprocessing.connection import wait
 
-    busy = [child for child in children if child.order is not None]
+    busy = [child for child in children if child.assignment is not None]
     deadlines = [child.deadline for child in busy if child.deadline is not None]
     patience = max(0.0, min(deadlines) - monotonic()) if deadlines else None
     readable = wait([child.connection for child in busy], patience)
@@ -150,7 +150,7 @@ def _with_messages(children: list[Child]) -> list[Child]:
 def _overdue(children: list[Child]) -> list[Child]:
     now = monotonic()
     late = [child for child in children if child.deadline is not None and child.deadline <= now]
-    return [child for child in late if child.order is not None]
+    return [child for child in late if child.assignment is not None]
 
 
 def _how_it_died(code: int | None) -> str:
@@ -163,7 +163,7 @@ def _how_it_died(code: int | None) -> str:
 
 
 def _serve(connection: Connection, parent: int) -> None:
-    """What a child does: judge the blocks of each order, one after another."""
+    """What a child does: judge the blocks of each assignment, one after another."""
     die_with(parent)
     from mlcli.core.threads import pin_blas_from_the_start
 
@@ -183,7 +183,7 @@ def _serve(connection: Connection, parent: int) -> None:
 
 def _worker_results(ready: ReadyCell, ranges: Sequence[BlockRange]) -> Iterator[WorkerResult]:
     """What comes of each block; where the closed form gives nothing, of the splits block by block."""
-    from mlcli.experiment.run.pool import worker_result
+    from mlcli.experiment.run.judge import worker_result
 
     for block_range in ranges:
         result = worker_result(ready.block(*block_range))

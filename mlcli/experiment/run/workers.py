@@ -21,7 +21,7 @@ from joblib.externals.loky import get_reusable_executor
 from joblib.parallel import ParallelBackendBase
 
 from mlcli.core.threads import cores_for_a_fit, pinned_by_the_parent
-from mlcli.experiment.run.pool import WorkerResult, worker_result
+from mlcli.experiment.run.judge import WorkerResult, worker_result
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.supervise import die_with
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from mlcli.core.errors import FitError
 from mlcli.core.learning import ask
-from mlcli.core.schema import ROLES, Field, Schema
+from mlcli.core.schema import Field, Schema
 from mlcli.core.tables import MISSING_CODE, Table
 from mlcli.experiment.run.learner import captured_warnings
+from mlcli.tasks.kind import ROLES
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _two_rows(saved: SavedModel) -> Any:
     described += [Field(saved.target, "target")] if saved.target else []
     described += [Field(column, role) for role, column in saved.beside.items() if role != "order"]  # as they stand
     cells = [(field.column, _two_cells(field, saved.ranges)) for field in described]
-    container = kind_named(saved.kind).container
+    container = kind_named(saved.kind).rows
     return container.from_table(Table.of(cells, 2), Schema(tuple(described)))
 
 

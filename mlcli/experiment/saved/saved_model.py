@@ -137,7 +137,7 @@ class SavedModel:
         schema = Schema((*fields, *beside))
         cells = [(field.column, dataset.table.cells(field.column.name)) for field in beside]
         whole = Table.of([*table.parts(), *cells], len(table))
-        return kind_named(self.kind).container.from_table(whole, schema)
+        return kind_named(self.kind).rows.from_table(whole, schema)
 
     def learned_rows(self, dataset: Dataset) -> int:
         """How many of the rows with a target are equal to rows that it has learned from."""

@@ -21,28 +21,32 @@ AS_SAVED = "as-saved"
 
 
 @dataclass(frozen=True)
-class DataSpec:
+class Spec:
+    """Something that is asked for."""
+
+    where: str = field(default="", compare=False, repr=False, kw_only=True)
+    """Where it was asked for (file:line:column), for messages."""
+
+
+@dataclass(frozen=True)
+class DataSpec(Spec):
     """A dataset as asked for: a shipped name or a path, with what overrides its sidecar."""
 
     reference: str
     target: str | None = None
     task: str | None = None
-    where: str = field(default="", compare=False, repr=False)
-    """Where it was asked for (file:line:column), for messages."""
 
 
 @dataclass(frozen=True)
-class StepSpec:
+class StepSpec(Spec):
     """A step by id, with its parameters."""
 
     use: str
     params: Mapping[str, Any] = field(default_factory=dict)
-    where: str = field(default="", compare=False, repr=False)
-    """Where it was asked for (file:line:column), for messages."""
 
 
 @dataclass(frozen=True)
-class ModelSpec:
+class ModelSpec(Spec):
     """A model by id with its parameters, or a saved model file (``saved``; ``plan`` reads the id from it).
 
     ``steps`` are the user's own (None: as the model needs); ``label`` is its name in tables.
@@ -55,8 +59,6 @@ class ModelSpec:
     saved: Path | None = None
     stages: Stages | None = None
     """None: as the experiment says."""
-    where: str = field(default="", compare=False, repr=False)
-    """Where it was asked for (file:line:column), for messages."""
 
     @property
     def name(self) -> str:
@@ -65,13 +67,11 @@ class ModelSpec:
 
 
 @dataclass(frozen=True)
-class ProtocolSpec:
+class ProtocolSpec(Spec):
     """A protocol by id, with its parameters; an empty id is the default of the kind."""
 
     use: str
     params: Mapping[str, Any] = field(default_factory=dict)
-    where: str = field(default="", compare=False, repr=False)
-    """Where it was asked for (file:line:column), for messages."""
 
 
 FEW_ROWS = ProtocolSpec("few-rows")
@@ -148,6 +148,11 @@ class Cell:
     def label(self) -> str:
         """The name of the model in tables."""
         return self.model.name
+
+    @property
+    def labelled_rows(self) -> int:
+        """How many rows have a target, or how many there are where none is needed: these are judged."""
+        return len(self.dataset) - self.dataset.unlabelled
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""The datasets of an experiment, each loaded once, with its kind of task and the protocol that splits it."""
+"""The datasets of an experiment, each loaded once, with its kind of task, and the protocol and metrics for it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, UsageError, raise_all
 from mlcli.core.params import build, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, ProtocolSpec
+from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.written import Faults
+from mlcli.metrics.registry import metric_named
+from mlcli.protocols._base import Protocol
 from mlcli.tasks.table import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of
 
 NO_LABELS = (
     "there are no labels to judge by, unless --target COLUMN names some: rows are described, "
     "and the protocol is {} where none is named"
 )
+Judged = tuple[type[Answers], Sequence[str]]
+"""A kind of answers, with the classes that may be named; none are checked where there are none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +70,7 @@ def planned_dataset(spec: DataSpec, dataset: Dataset) -> PlannedDataset:
         hint = "say which column to predict: --target in the shell, 'target' in the experiment file or the sidecar"
         raise DataError(f"{dataset.name}: what is to be predicted is not known", hint=hint)
     try:
-        strata = kind.container.from_table(dataset.table, dataset.schema).strata()
+        strata = kind.rows.from_table(dataset.table, dataset.schema).strata()
     except DataError as error:
         raise DataError(
             *(replace(one, where=", ".join(filter(None, (dataset.name, one.where)))) for one in error.problems)
@@ -79,8 +84,8 @@ def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None) -> Protocol
     """The protocol that is asked for, or the kind's default, with every parameter; legal for the kind and rows."""
     spec = spec or ProtocolSpec("")
     use = planned.kind.protocol_for_few_rows if spec is FEW_ROWS else spec.use or planned.default_protocol
-    cls = PROTOCOLS.load(use)
-    if use not in planned.kind.protocols:
+    cls: type[Protocol] = PROTOCOLS.load(use)
+    if use not in planned.kind.protocols and planned.kind.name not in cls.kinds:
         what = f"{planned.name} is {planned.kind.name}, which {use} cannot split"
         raise UsageError(what, hint=_hint_for_protocol(planned.kind))
     protocol = build(cls, spec.params)
@@ -89,9 +94,15 @@ def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None) -> Protocol
     return replace(spec, use=use, params=settings(protocol))
 
 
+def legal_protocols(kind: Kind) -> tuple[str, ...]:
+    """Those that the kind names, then those that say that they were made for it."""
+    every: dict[str, type[Protocol]] = {name: PROTOCOLS.load(name) for name in PROTOCOLS.names()}
+    return (*kind.protocols, *(name for name, protocol in every.items() if kind.name in protocol.kinds))
+
+
 def _hint_for_protocol(kind: Kind) -> str:
     """What is legal, and the way to split data of several kinds at once."""
-    legal = f"protocols for {kind.name}: {', '.join(kind.protocols)}"
+    legal = f"protocols for {kind.name}: {', '.join(legal_protocols(kind))}"
     defaults = ", ".join(f"{other.protocols[0]} for {other.name}" for other in KINDS)
     return f"{legal}; without 'use', every kind gets its own ({defaults}), with the folds that are given"
 
@@ -131,3 +142,42 @@ def _distinctly_named(planned: PlannedDataset, datasets: Sequence[PlannedDataset
     target = planned.dataset.schema.the("target")
     mark = target.name if one_file and target else planned.spec.reference
     return replace(planned, dataset=replace(planned.dataset, name=f"{planned.name} ({mark})"))
+
+
+def check_metrics(experiment: Experiment, datasets: Sequence[PlannedDataset], faults: Faults) -> None:
+    """Collect a fault for each metric that fits no dataset, and for each dataset that no metric fits."""
+    judged = [_judged(planned) for planned in datasets] or [(kind.answers, ()) for kind in KINDS]
+    all_known = True
+    for name in experiment.metrics:
+        refusals = [refusal for one in judged if (refusal := _refusal(name, one)) is not None]
+        if len(refusals) == len(judged):
+            all_known = False
+            with faults.collected(experiment.metrics_where.get(name, "")):
+                raise _most_helpful(refusals)
+    for planned in datasets if all_known and experiment.metrics else ():
+        with faults.collected(planned.spec.where):
+            _refuse_unjudged(planned, experiment.metrics)
+
+
+def _judged(planned: PlannedDataset) -> Judged:
+    target = planned.dataset.schema.the("target")
+    return planned.kind.answers, target.levels if target else ()
+
+
+def _refusal(name: str, judged: Judged) -> UsageError | None:
+    try:
+        metric_named(name, *judged)
+    except UsageError as error:
+        return error
+    return None
+
+
+def _most_helpful(refusals: Sequence[UsageError]) -> UsageError:
+    """One that knows a similar name, if there is one."""
+    return next((one for one in refusals if one.problems[0].hint.startswith("did you mean")), refusals[0])
+
+
+def _refuse_unjudged(planned: PlannedDataset, metrics: Sequence[str]) -> None:
+    if all(_refusal(name, _judged(planned)) for name in metrics):
+        what = f"no metric of this experiment can judge {planned.name}, which is {planned.kind.name}"
+        raise UsageError(what, hint=f"add one of {', '.join(planned.kind.metrics)}")

@@ -13,7 +13,7 @@ from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.dataset import Dataset
 from mlcli.data.shipped import shipped_path
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, ProtocolSpec
-from mlcli.experiment.spec.datasets import PlannedDataset, planned_dataset, protocol_for
+from mlcli.experiment.spec.datasets import PlannedDataset, legal_protocols, planned_dataset, protocol_for
 from mlcli.experiment.spec.labels import as_typed
 
 TEMPLATE = """\
@@ -51,7 +51,7 @@ def first_experiment(reference: str, dataset: Dataset) -> str:
         kind=planned.kind.name,
         baseline=planned.kind.baseline,
         models=_models(planned.kind.panel),
-        other_protocols=", ".join(name for name in planned.kind.protocols if name != protocol.use),
+        other_protocols=", ".join(name for name in legal_protocols(planned.kind) if name != protocol.use),
         protocol=_protocol(protocol),
         metrics=", ".join(_metrics(planned)),
     )

@@ -11,7 +11,7 @@ from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.spec.file import DataShape, ExperimentShape
 from mlcli.experiment.spec.written import IGNORED
-from mlcli.metrics.registry import class_names_for, names_for, names_of_the_first_for
+from mlcli.metrics.registry import at_k_names_for, class_names_for, names_for
 from mlcli.tasks.table import KINDS
 
 Schema = dict[str, Any]
@@ -143,7 +143,7 @@ def _metrics() -> Schema:
     names = dict.fromkeys(name for kind in KINDS for name in names_for(kind.answers))
     of_one_class = "|".join(dict.fromkeys(name for kind in KINDS for name in class_names_for(kind.answers)))
     pattern = {"type": "string", "pattern": rf"^({of_one_class})\[.+\]$", "description": "of one class"}
-    firsts = "|".join(dict.fromkeys(name for kind in KINDS for name in names_of_the_first_for(kind.answers)))
+    firsts = "|".join(dict.fromkeys(name for kind in KINDS for name in at_k_names_for(kind.answers)))
     first = {"type": "string", "pattern": rf"^({firsts})@[1-9][0-9]*$", "description": "of the first rows"}
     return {"anyOf": [{"enum": list(names)}, pattern, first]}
 

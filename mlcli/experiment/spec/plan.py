@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from mlcli.core.errors import ExperimentError, ModelFileError, UsageError
 from mlcli.core.insertion import missing_steps
+from mlcli.core.nested import can_do
 from mlcli.core.params import build, settings
-from mlcli.core.registry import MODELS, STEPS
+from mlcli.core.pipeline import WITHOUT_WEIGHTS
+from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.core.seeds import MAX_SEED
 from mlcli.experiment.spec.cells import AS_SAVED, Cell, Experiment, ModelSpec, ProtocolSpec, Stages, StepSpec
-from mlcli.experiment.spec.checks import check_metrics, why_skipped
-from mlcli.experiment.spec.datasets import PlannedDataset, planned_datasets, protocol_for
+from mlcli.experiment.spec.datasets import PlannedDataset, check_metrics, planned_datasets, protocol_for
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
 from mlcli.experiment.spec.written import Faults, placed
+from mlcli.tasks.table import Kind, kind_named, kinds_of
+
+ASKING_LEARNED_ROWS = "whole, and {use: bootstrap-whole, asked: drawn}, ask about those"
 
 
 def plan(experiment: Experiment, *, base: Path | None = None) -> list[Cell]:
@@ -67,7 +72,9 @@ def _resolved(model: ModelSpec) -> ModelSpec:
     """The model and its own steps with every parameter."""
     if model.saved is not None:
         return _as_saved(model, model.saved)
-    steps = None if model.steps is None else tuple(_resolved_step(step) for step in model.steps)
+    steps = model.steps
+    if steps is not None:
+        steps = tuple(replace(step, params=settings(build(STEPS.load(step.use), step.params))) for step in steps)
     return replace(model, params=settings(build(MODELS.load(model.use), model.params)), steps=steps)
 
 
@@ -80,10 +87,6 @@ def _as_saved(model: ModelSpec, path: Path) -> ModelSpec:
     return replace(model, use=pipeline.model.id, params=settings(pipeline.model), steps=steps)
 
 
-def _resolved_step(step: StepSpec) -> StepSpec:
-    return replace(step, params=settings(build(STEPS.load(step.use), step.params)))
-
-
 def _cells(
     experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec] | None
 ) -> Iterator[Cell]:
@@ -91,7 +94,7 @@ def _cells(
     if models is None:
         models = [_resolved(ModelSpec(use)) for use in planned.kind.panel]
     for model in _labelled(planned, _baselines_first(planned, models)):
-        skipped = why_skipped(planned, model, protocol)
+        skipped = _why_skipped(planned, model, protocol)
         as_it_is = skipped or model.saved is not None
         learned = 0 if skipped or model.saved is None else _learned_rows(planned, model.saved)
         yield Cell(
@@ -126,6 +129,46 @@ def _baselines_first(planned: PlannedDataset, models: Sequence[ModelSpec]) -> li
     return [*first, *(model for model in models if model not in first)]
 
 
+def _why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSpec) -> str:
+    """Why a model cannot be run on a dataset at all, or nothing: it is shown as skipped, and the others go on."""
+    kinds = _kinds_of(model)
+    if planned.kind not in kinds:
+        does = " and ".join(kind.name for kind in kinds)
+        return f"{model.name} does {does}; {planned.name} is {planned.kind.name}"
+    cls = MODELS.load(model.use)
+    splitter = build(PROTOCOLS.load(protocol.use), protocol.params)
+    if getattr(cls, "transductive", False) and not splitter.asks_only_learned_rows():
+        why = f"{model.use} can only place the rows that it was fitted on, and {protocol.use} asks about others"
+        return f"{why}; {ASKING_LEARNED_ROWS}"
+    if unfit := next(_unfit_steps(planned, model), ""):
+        return unfit
+    weight = planned.dataset.schema.the("weight")
+    if weight is not None and not build(cls, model.params).accepts.weights:
+        return f"{model.use} takes every row alike; {planned.name} has row weights in '{weight.name}'"
+    return ""
+
+
+def _unfit_steps(planned: PlannedDataset, model: ModelSpec) -> Iterator[str]:
+    """Why a step of a model cannot be run on a dataset, or before the model."""
+    for one in model.steps or ():
+        step: Any = STEPS.load(one.use)
+        if step.kinds and planned.kind.name not in step.kinds:
+            yield f"{step.id} learns from {' or '.join(step.kinds)}; {planned.name} is {planned.kind.name}"
+        if step.gives_weights and not build(MODELS.load(model.use), model.params).accepts.weights:
+            yield f"{step.id} weighs rows, and {model.use} takes every row alike; {WITHOUT_WEIGHTS}"
+
+
+def _kinds_of(model: ModelSpec) -> tuple[Kind, ...]:
+    """The kinds of task that a configured model can do; a saved one does what it was trained for."""
+    if model.saved is None:
+        cls = MODELS.load(model.use)
+        configured = build(cls, model.params)
+        return tuple(kind for kind in kinds_of(cls) if can_do(configured, kind.base))
+    from mlcli.experiment.saved.model_file import load_model
+
+    return (kind_named(load_model(model.saved).kind),)
+
+
 def _learned_rows(planned: PlannedDataset, path: Path) -> int:
     """How many rows of a dataset a saved model knows already; a dataset that does not fit it is refused."""
     from mlcli.experiment.saved.model_file import load_model
@@ -154,7 +197,7 @@ def _all_steps(planned: PlannedDataset, model: ModelSpec) -> tuple[StepSpec, ...
     given = None if model.steps is None else [build(STEPS.load(step.use), step.params) for step in model.steps]
     accepts = build(MODELS.load(model.use), model.params).accepts
     try:
-        steps = missing_steps(accepts, planned.kind.container.columns_of(planned.dataset.schema), given)
+        steps = missing_steps(accepts, planned.kind.rows.columns_of(planned.dataset.schema), given)
     except UsageError as error:
         raise UsageError(*placed(error.problems, model.where)) from None
     return tuple(StepSpec(step.id, settings(step)) for step in steps)

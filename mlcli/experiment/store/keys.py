@@ -13,8 +13,7 @@ from mlcli.core.seeds import digest
 from mlcli.core.step import Step
 from mlcli.experiment.run.preparation import ReadyCell
 from mlcli.experiment.spec.cells import Cell
-from mlcli.protocols._base import Split
-from mlcli.protocols._parts import Parts
+from mlcli.protocols._base import Parts, Split
 
 CORE_REVISION = 1
 """Raised when a change outside the methods, such as of seeds or of an engine, changes the answers of many."""

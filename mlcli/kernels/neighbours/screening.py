@@ -1,7 +1,7 @@
 """Compiled picking of the stored rows that may be near, by the values that a screen has of all pairs.
 
 Stored row j is in group j mod G. The smallest values of the groups bound the nearest ones, so that few groups need
-to be looked into. The twin that says the same in NumPy is ``mlcli.engines.neighbours.search.picked_by_numpy``.
+to be looked into. The twin that says the same in NumPy is ``mlcli.engines.neighbours.search.pick_in_numpy``.
 """
 
 from __future__ import annotations

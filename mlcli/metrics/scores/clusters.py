@@ -9,7 +9,7 @@ import numpy as np
 
 from mlcli.core.tables import Array, Codes
 from mlcli.metrics.base import Score, Undefined
-from mlcli.metrics.declaring import between_splits, score, weighted_mean
+from mlcli.metrics.declaring import SHARE, score, weighted_mean
 from mlcli.tasks.clustering import ClusterAnswers
 
 
@@ -62,19 +62,19 @@ def calinski_harabasz(answers: ClusterAnswers) -> Score:
     return float(answers.weights @ answers.centre_to_all) / (k - 1) / (within / (n - k))
 
 
-@score("homogeneity", ClusterAnswers, better="high", low=0.0, high=1.0, needs=(labels_known,))
+@score("homogeneity", ClusterAnswers, needs=(labels_known,), **SHARE)
 def homogeneity(answers: ClusterAnswers) -> Score:
     """1 - H(label given group) / H(label): 1 when no group mixes labels."""
     return _explained(contingency(answers))
 
 
-@score("completeness", ClusterAnswers, better="high", low=0.0, high=1.0, needs=(labels_known,))
+@score("completeness", ClusterAnswers, needs=(labels_known,), **SHARE)
 def completeness(answers: ClusterAnswers) -> Score:
     """1 - H(group given label) / H(group): 1 when no label is split over groups."""
     return _explained(contingency(answers).T)
 
 
-@score("v-measure", ClusterAnswers, better="high", low=0.0, high=1.0, needs=(labels_known,))
+@score("v-measure", ClusterAnswers, needs=(labels_known,), **SHARE)
 def v_measure(answers: ClusterAnswers) -> Score:
     """Harmonic mean of homogeneity and completeness."""
     counts = contingency(answers)
@@ -89,16 +89,8 @@ def adjusted_rand(answers: ClusterAnswers) -> Score:
     return Undefined("there are fewer than two labelled rows") if found is None else found
 
 
-@between_splits(
-    "stability",
-    ClusterAnswers,
-    alone=Undefined("there is one grouping to compare", "protocol: bootstrap-whole"),
-    better="high",
-    low=-1.0,
-    high=1.0,
-)
-def stability(splits: Sequence[ClusterAnswers]) -> Sequence[float] | Undefined:
-    """Mean adjusted Rand index between the groupings of every two splits, over the rows that both place."""
+def stability_of(splits: Sequence[ClusterAnswers]) -> Sequence[float] | Undefined:
+    """The mean adjusted Rand index of each split with every other, over the rows that both have placed."""
     if any(more_than_one(answers) for answers in splits):
         return Undefined("all rows of some split are in one group")
     found = np.full((len(splits), len(splits)), np.nan)
@@ -108,6 +100,12 @@ def stability(splits: Sequence[ClusterAnswers]) -> Sequence[float] | Undefined:
             return Undefined("some splits share fewer than two rows", "protocol: bootstrap-whole")
         found[a, b] = found[b, a] = agreement
     return tuple(np.nanmean(found, axis=1).tolist())
+
+
+@score("stability", ClusterAnswers, across=stability_of, better="high", low=-1.0, high=1.0)
+def stability(answers: ClusterAnswers) -> Score:
+    """How alike the groupings of several splits are; one alone has nothing to be compared with."""
+    return Undefined("there is one grouping to compare", "protocol: bootstrap-whole")
 
 
 def contingency(answers: ClusterAnswers) -> Array:

@@ -16,13 +16,13 @@ def log_likelihood(answers: DensityAnswers) -> Array:
     return answers.log_density
 
 
-@score("bic", DensityAnswers, better="low", form="of the fit")
+@score("bic", DensityAnswers, better="low", aggregation="of the fit")
 def bic(answers: DensityAnswers) -> Score:
     """Bayesian information criterion of the fit: k ln n - 2 ln L over its k parameters and n training rows."""
     return answers.free_parameters * math.log(answers.fit_rows) - 2 * answers.fit_log_likelihood
 
 
-@score("aic", DensityAnswers, better="low", form="of the fit")
+@score("aic", DensityAnswers, better="low", aggregation="of the fit")
 def aic(answers: DensityAnswers) -> Score:
     """Akaike's information criterion of the fit: 2 k - 2 ln L over its k parameters."""
     return 2 * answers.free_parameters - 2 * answers.fit_log_likelihood

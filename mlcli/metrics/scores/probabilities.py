@@ -6,9 +6,9 @@ import numpy as np
 
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.metrics.averages import absent_classes, class_known
-from mlcli.metrics.base import Metric, Score, Undefined
+from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.confusion import ratio
-from mlcli.metrics.declaring import OF_ONE_CLASS, guarded, mean_of_rows, rows_judged, score
+from mlcli.metrics.declaring import OF_ONE_CLASS, SHARE, guarded, mean_of_rows, of_weightings, weighted_score
 from mlcli.tasks.classification import LabelAnswers
 
 
@@ -86,33 +86,24 @@ def against_rest(answers: LabelAnswers, code: int, weightings: Array) -> Array:
     return area_under(probabilities_of(answers)[:, code], answers.truth == code, weightings)
 
 
-def over_classes(answers: LabelAnswers, weightings: Array) -> Array:
-    """AUC of the second of two classes, or the mean over the classes that can be told from a rest."""
+def _absent(answers: LabelAnswers) -> tuple[str, ...]:
+    return absent_classes(answers) if len(answers.classes) > 2 else ()
+
+
+ONE_CLASS = Undefined("only one class among the judged rows", STRATIFIED)
+
+
+@weighted_score("auc", LabelAnswers, needs=(probabilities_given,), why=ONE_CLASS, marks=_absent, **SHARE)
+def auc(answers: LabelAnswers, weightings: Array) -> Array:
+    """How often a row of a class scores above one of the rest, ties half; of more than two classes the mean.
+
+    Of two classes it is that of the second; classes that cannot be told from a rest are left out of the mean.
+    """
     if len(answers.classes) == 2:
         return against_rest(answers, 1, weightings)
     areas = np.array([against_rest(answers, code, weightings) for code in range(len(answers.classes))])
     known = ~np.isnan(areas)
     return ratio(np.where(known, areas, 0).sum(axis=0), known.sum(axis=0))
-
-
-def _absent(answers: LabelAnswers) -> tuple[str, ...]:
-    return absent_classes(answers) if len(answers.classes) > 2 else ()
-
-
-@score(
-    "auc",
-    LabelAnswers,
-    needs=(probabilities_given,),
-    better="high",
-    low=0.0,
-    high=1.0,
-    under=over_classes,
-    marks=_absent,
-)
-def auc(answers: LabelAnswers) -> Score:
-    """How often a row of a class scores above one of the rest, ties half; of more than two classes the mean."""
-    value = float(over_classes(answers, answers.weights[None, :])[0])
-    return Undefined("only one class among the judged rows", STRATIFIED) if np.isnan(value) else value
 
 
 def auc_of_class(label: str) -> Metric:
@@ -121,22 +112,9 @@ def auc_of_class(label: str) -> Metric:
     def under(answers: LabelAnswers, weightings: Array) -> Array:
         return against_rest(answers, answers.classes.index(label), weightings)
 
-    def compute(answers: LabelAnswers) -> Score:
-        value = float(under(answers, answers.weights[None, :])[0])
-        why = f"the judged rows do not hold both {label} and another class"
-        return Undefined(why, STRATIFIED) if np.isnan(value) else value
-
-    metric = Metric(
-        name=f"auc[{label}]",
-        summary=f"How often a row of {label} scores above one of the rest, ties half.",
-        answers=LabelAnswers,
-        compute=compute,
-        better="high",
-        low=0.0,
-        high=1.0,
-        under=under,
-    )
-    return guarded(metric, rows_judged, class_known(label), probabilities_given)
+    why = Undefined(f"the judged rows do not hold both {label} and another class", STRATIFIED)
+    metric = of_weightings(f"auc[{label}]", LabelAnswers, under, why, **SHARE)
+    return guarded(metric, class_known(label), probabilities_given)
 
 
 OF_ONE_CLASS["auc"] = auc_of_class

@@ -14,7 +14,7 @@ from mlcli.core.pair_sums import pair_balance, pair_weight
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import ratio
-from mlcli.metrics.declaring import OF_THE_FIRST, declare, first_line, guarded, rows_judged
+from mlcli.metrics.declaring import AT_K, declare, guarded
 from mlcli.tasks.ranking import RankAnswers
 
 OfGroups = Callable[[RankAnswers], Array]
@@ -40,10 +40,9 @@ def ndcg(answers: RankAnswers, first: int = MOST_PLACES) -> Array:
     return np.where(ordered(answers), ratio(gained, best), np.nan)
 
 
-def ndcg_of_the_first(first: int) -> Metric:
+def ndcg_at_k(first: int) -> Metric:
     """NDCG that looks at the first rows of each order only."""
-    summary = f"Discounted relevance of the first {first} rows, as a share of the best; the mean over groups."
-    return mean_of_groups(f"ndcg@{first}", partial(ndcg, first=first), summary, 0.0, not_negative, few_places)
+    return guarded(mean_of_groups(f"ndcg@{first}", partial(ndcg, first=first), 0.0), not_negative, few_places)
 
 
 def agreement(answers: RankAnswers) -> Array:
@@ -110,9 +109,7 @@ def few_places(answers: RankAnswers) -> Undefined | None:
     return Undefined(f"a group weighs more than {MOST_PLACES:,} rows") if most > MOST_PLACES else None
 
 
-def mean_of_groups(
-    name: str, of_groups: OfGroups, summary: str, low: float, *needs: Callable[[RankAnswers], Undefined | None]
-) -> Metric:
+def mean_of_groups(name: str, of_groups: OfGroups, low: float) -> Metric:
     """A metric whose units are groups."""
 
     def compute(answers: RankAnswers) -> Score:
@@ -120,19 +117,17 @@ def mean_of_groups(
         known = values[~np.isnan(values)]
         return float(known.mean()) if len(known) else Undefined(WITHOUT_ORDER)
 
-    metric = Metric(
+    return Metric(
         name=name,
-        summary=summary,
         answers=RankAnswers,
         compute=compute,
         better="high",
         low=low,
         high=1.0,
-        form="mean of units",
+        aggregation="mean of units",
         per_unit=of_groups,
         marks=left_out,
     )
-    return guarded(metric, rows_judged, *needs)
 
 
 WITHOUT_ORDER = "in every group all rows are equally relevant"
@@ -146,7 +141,7 @@ def left_out(answers: RankAnswers) -> tuple[str, ...]:
     )
 
 
-declare(mean_of_groups("pairwise-accuracy", pairs_in_order, first_line(pairs_in_order), 0.0))
-declare(mean_of_groups("kendall-tau", kendall_tau, first_line(kendall_tau), -1.0))
-declare(mean_of_groups("ndcg", ndcg, first_line(ndcg), 0.0, not_negative, few_places))
-OF_THE_FIRST[RankAnswers, "ndcg"] = ndcg_of_the_first
+declare(mean_of_groups("pairwise-accuracy", pairs_in_order, 0.0))
+declare(mean_of_groups("kendall-tau", kendall_tau, -1.0))
+declare(mean_of_groups("ndcg", ndcg, 0.0), not_negative, few_places)
+AT_K[RankAnswers, "ndcg"] = ndcg_at_k

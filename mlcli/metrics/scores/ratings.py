@@ -16,11 +16,10 @@ from mlcli.core.errors import UsageError
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import ratio
-from mlcli.metrics.declaring import OF_THE_FIRST, declare, guarded, mean_of_rows, rows_judged, score
+from mlcli.metrics.declaring import AT_K, SHARE, declare, guarded, mean_of_rows, of_weightings, score
 from mlcli.metrics.scores import values
 from mlcli.tasks.recommendation import TOP, RatingAnswers
 
-Under = Callable[[RatingAnswers, Array], Array]
 COLD = "some judged rows have a user or an item without training ratings (cold start)"
 
 
@@ -42,7 +41,7 @@ def mae(answers: RatingAnswers) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Wishes:
+class LikedItems:
     """The liked rows sorted by list and item.
 
     ``pairs`` is where each pair of list and item begins among these rows, ``lists`` where a list does among pairs.
@@ -55,7 +54,7 @@ class Wishes:
     """Of each pair, whether the list holds the item."""
 
     @classmethod
-    def of(cls, answers: RatingAnswers, first: int) -> Wishes:
+    def of(cls, answers: RatingAnswers, first: int) -> LikedItems:
         """Whether the first places of the lists of some answers hold what their users like."""
         liked = np.flatnonzero(answers.liked)
         owner = lists_of(answers)[liked]
@@ -97,45 +96,26 @@ def _mean_over_users(
 ) -> Array:
     if not answers.liked.any():
         return np.full(len(weightings), np.nan)
-    hits, liked = Wishes.of(answers, first).counted(weightings)
+    hits, liked = LikedItems.of(answers, first).counted(weightings)
     judged = liked > 0
     shares = np.where(judged, share(hits, liked), 0.0)
     return ratio(shares.sum(axis=1), judged.sum(axis=1).astype(np.float64))
 
 
-def of_lists(name: str, under: Under, summary: str) -> Metric:
-    """The metric of a share of lists."""
-
-    def at_once(answers: RatingAnswers) -> Score:
-        value = float(under(answers, answers.weights[None, :])[0])
-        return Undefined("no judged rating reaches the mean of the training ratings") if np.isnan(value) else value
-
-    metric = Metric(
-        name=name,
-        summary=summary,
-        answers=RatingAnswers,
-        compute=at_once,
-        better="high",
-        low=0.0,
-        high=1.0,
-        under=under,
-    )
-    return guarded(metric, rows_judged)
+NOTHING_LIKED = Undefined("no judged rating reaches the mean of the training ratings")
 
 
-def of_the_first(name: str, under: Callable[..., Array], summary: str, first: int) -> Metric:
+def at_k(name: str, under: Callable[..., Array], first: int) -> Metric:
     """The metric of the first places of the lists, which are stored to a certain length."""
     if first > TOP:
         raise UsageError(
             f"{name}@{first}: the lists hold {TOP} items", hint=f"the number is 1 to {TOP}: {name}@{TOP}"
         )
-    return of_lists(f"{name}@{first}", partial(under, first=first), summary.format(first))
+    return guarded(
+        of_weightings(f"{name}@{first}", RatingAnswers, partial(under, first=first), NOTHING_LIKED, **SHARE)
+    )
 
 
-PRECISION = (
-    "Of the first {} unseen items that a user is recommended, the share that it likes among its judged rows."
-)
-RECALL = "Of the items that a user likes among its judged rows, the share in the first {} places of its list."
-for _name, _under, _summary in (("precision", precision_under, PRECISION), ("recall", recall_under, RECALL)):
-    declare(of_lists(f"{_name}-at-{TOP}", _under, _summary.format(TOP)))
-    OF_THE_FIRST[RatingAnswers, _name] = partial(of_the_first, _name, _under, _summary)
+for _name, _under in (("precision", precision_under), ("recall", recall_under)):
+    declare(of_weightings(f"{_name}-at-{TOP}", RatingAnswers, _under, NOTHING_LIKED, **SHARE))
+    AT_K[RatingAnswers, _name] = partial(at_k, _name, _under)

@@ -14,13 +14,13 @@ import numpy as np
 
 from mlcli.core.tables import Codes, Flags
 from mlcli.metrics.base import Score, Undefined
-from mlcli.metrics.declaring import score, weighted_mean
+from mlcli.metrics.declaring import SHARE, score, weighted_mean
 from mlcli.tasks.sequence_labelling import TagAnswers
 
 OUTSIDE, BEGIN, INSIDE = "O", "B", "I"
 
 
-@score("sequence-accuracy", TagAnswers, better="high", low=0.0, high=1.0)
+@score("sequence-accuracy", TagAnswers, **SHARE)
 def sequence_accuracy(answers: TagAnswers) -> Score:
     """The share of sequences in which every tag is right; a sequence weighs as its rows do on average."""
     sequence = np.unique(answers.sequence, return_inverse=True)[1]
@@ -41,21 +41,21 @@ def bio_tags(answers: TagAnswers) -> Undefined | None:
     return None if fits and inside else Undefined("the tags are not BIO tags such as B-NP, I-NP and O")
 
 
-@score("chunk-precision", TagAnswers, better="high", low=0.0, high=1.0, needs=(bio_tags,))
+@score("chunk-precision", TagAnswers, needs=(bio_tags,), **SHARE)
 def chunk_precision(answers: TagAnswers) -> Score:
     """Of the chunks answered, the share that is there with the same ends and type."""
     right, answered, _ = chunk_counts(answers)
     return right / answered if answered > 0 else Undefined("no chunk is answered")
 
 
-@score("chunk-recall", TagAnswers, better="high", low=0.0, high=1.0, needs=(bio_tags,))
+@score("chunk-recall", TagAnswers, needs=(bio_tags,), **SHARE)
 def chunk_recall(answers: TagAnswers) -> Score:
     """Of the chunks that are there, the share that is answered with the same ends and type."""
     right, _, there = chunk_counts(answers)
     return right / there if there > 0 else Undefined("no judged row is in a chunk", "larger splits would help")
 
 
-@score("chunk-f1", TagAnswers, better="high", low=0.0, high=1.0, needs=(bio_tags,))
+@score("chunk-f1", TagAnswers, needs=(bio_tags,), **SHARE)
 def chunk_f1(answers: TagAnswers) -> Score:
     """The harmonic mean of the precision and recall of chunks."""
     right, answered, there = chunk_counts(answers)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.moments import moments
 from mlcli.core.names import listed
-from mlcli.core.schema import Column
-from mlcli.core.tables import Array
-from mlcli.tasks.anomaly import ScreenedRows
+from mlcli.core.params import learned
+from mlcli.core.tables import Array, Table
+from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 DEPENDENT = 1e-12
 """An eigenvalue of the correlation matrix below this share of the largest is rounding: no row varies that way."""
@@ -30,7 +31,7 @@ class Gaussian:
     log_volume: float
 
 
-def centre_and_spread(data: ScreenedRows, ddof: int) -> tuple[Array, Array]:
+def mean_and_deviation(data: ScreenedRows, ddof: int) -> tuple[Array, Array]:
     """The mean and the standard deviation of each column, 0 for one that does not vary (which is warned of)."""
     if data.weights.sum() <= ddof:
         raise FitError(f"{ddof + 1} training rows are needed where variances are divided by the rows less {ddof}")
@@ -45,20 +46,20 @@ def centre_and_spread(data: ScreenedRows, ddof: int) -> tuple[Array, Array]:
     return found.mean, deviation
 
 
-def independent(data: ScreenedRows, ddof: int) -> Gaussian:
+def diagonal_gaussian(data: ScreenedRows, ddof: int) -> Gaussian:
     """Every column varies by itself: Σ is diagonal."""
-    mean, deviation = centre_and_spread(data, ddof)
+    mean, deviation = mean_and_deviation(data, ddof)
     axes = np.diag(np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0))
     varies = deviation > 0
     return Gaussian(mean, np.ascontiguousarray(axes[:, varies]), float(2 * np.log(deviation[varies]).sum()))
 
 
-def full(data: ScreenedRows, ddof: int) -> Gaussian:
+def full_gaussian(data: ScreenedRows, ddof: int) -> Gaussian:
     """Columns vary together; directions in which no training row varies are left out, with a warning.
 
     The axes come from the correlation matrix, so that the unit of a column decides nothing.
     """
-    mean, deviation = centre_and_spread(data, ddof)
+    mean, deviation = mean_and_deviation(data, ddof)
     varies = deviation > 0
     z = (data.table.numbers - mean)[:, varies] / deviation[varies]
     values, vectors = np.linalg.eigh(z.T @ (z * data.weights[:, None]) / (data.weights.sum() - ddof))
@@ -74,34 +75,45 @@ def full(data: ScreenedRows, ddof: int) -> Gaussian:
     return Gaussian(mean, axes, float(log_volume))
 
 
-def squared_distances(numbers: Array, mean: Array, axes: Array) -> Array:
-    """D² of each row."""
-    return np.asarray((((numbers - mean) @ axes) ** 2).sum(axis=1))
+@dataclass(kw_only=True, eq=False)
+class GaussianDetector(Detector):
+    """Measures how far out a row lies by one Gaussian for all rows."""
 
+    mean_: Array = learned()
+    axes_: Array = learned()
 
-def parts_of_distances(numbers: Array, mean: Array, axes: Array) -> Array:
-    """What each column adds to D², with the sign of its deviation; a column that takes off adds nothing."""
-    apart = numbers - mean
-    added = apart * (apart @ axes @ axes.T)
-    return np.asarray(np.sign(apart) * np.maximum(added, 0.0))
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers, in any unit."""
+        return Accepts(weights=True)
 
+    def squared_distances(self, table: Table) -> Array:
+        """D² of each row."""
+        return np.asarray((((table.numbers - self.mean_) @ self.axes_) ** 2).sum(axis=1))
 
-def check_gaussian(columns: int, mean: Array, axes: Array) -> None:
-    """Refuse (ValueError) a mean and axes that do not belong to so many columns."""
-    if mean.shape != (columns,) or axes.ndim != 2 or len(axes) != columns or axes.shape[1] > columns:
-        raise ValueError("the mean and the axes of the Gaussian do not fit the columns")
+    def deviations(self, table: Table) -> Array:
+        """What each column adds to D², with the sign of its deviation; a column that takes off adds nothing."""
+        apart = table.numbers - self.mean_
+        added = apart * (apart @ self.axes_ @ self.axes_.T)
+        return np.asarray(np.sign(apart) * np.maximum(added, 0.0))
 
+    def check_learned(self) -> None:
+        """Mean and axes belong to the columns."""
+        super().check_learned()
+        columns, axes = len(self.columns_), self.axes_
+        if self.mean_.shape != (columns,) or axes.ndim != 2 or len(axes) != columns or axes.shape[1] > columns:
+            raise ValueError("the mean and the axes of the Gaussian do not fit the columns")
 
-def usual_and_odd(columns: tuple[Column, ...], mean: Array, axes: Array) -> Explanation:
-    """The middle of the rows, and how far out a good row lies with which probability."""
-    from scipy.stats import chi2
+    def explain(self) -> findings.Explanation:
+        """The middle of the rows, and how far out a good row lies with which probability."""
+        from scipy.stats import chi2
 
-    freedom = axes.shape[1]
-    middle = tuple((column.name, float(value)) for column, value in zip(columns, mean, strict=True))
-    limits = [(share, float(chi2.isf(share, freedom))) for share in PROBABILITIES]
-    rows = tuple((math.sqrt(squared), squared, share) for share, squared in limits)
-    note = f"D² of good rows is about χ² with {freedom} degrees of freedom, if they are Gaussian."
-    return (
-        Section("The middle of the rows", header=("column", "mean"), rows=middle),
-        Section("How far out good rows lie", header=("D", "D²", "share beyond"), rows=rows, note=note),
-    )
+        freedom = self.axes_.shape[1]
+        middle = tuple((c.name, float(value)) for c, value in zip(self.columns_, self.mean_, strict=True))
+        limits = [(share, float(chi2.isf(share, freedom))) for share in PROBABILITIES]
+        rows = tuple((math.sqrt(squared), squared, share) for share, squared in limits)
+        note = f"D² of good rows is about χ² with {freedom} degrees of freedom, if they are Gaussian."
+        return (
+            findings.Table("The middle of the rows", ("column", "mean"), middle),
+            findings.Table("How far out good rows lie", ("D", "D²", "share beyond"), rows, note=note),
+        )

@@ -27,40 +27,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.models.anomaly._gaussian import (
-    check_gaussian,
-    full,
-    independent,
-    parts_of_distances,
-    squared_distances,
-    usual_and_odd,
-)
+from mlcli.models.anomaly._gaussian import GaussianDetector, diagonal_gaussian, full_gaussian
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
-COVARIANCES = {"independent": independent, "full": full}
+COVARIANCES = {"independent": diagonal_gaussian, "full": full_gaussian}
 
 
 @register("gaussian-anomaly", reference="Bishop 1994, Novelty detection and neural network validation")
 @dataclass(kw_only=True, eq=False)
-class GaussianAnomaly(Detector):
+class GaussianAnomaly(GaussianDetector, Detector):
     """Minus the logarithm of a density."""
 
     covariance: str = param("independent", "whether columns vary together", choices=COVARIANCES)
     ddof: int = param(1, "what is taken off the number of rows that variances are divided by", ge=0, le=1)
 
-    mean_: Array = learned()
-    axes_: Array = learned()
     log_volume_: float = learned()
-
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, in any unit."""
-        return Accepts(weights=True)
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance."""
@@ -70,17 +54,4 @@ class GaussianAnomaly(Detector):
     def score_rows(self, table: Table) -> Array:
         """Minus the log density of each row."""
         at_the_mean = self.axes_.shape[1] * math.log(2 * math.pi) + self.log_volume_
-        return np.asarray((at_the_mean + squared_distances(table.numbers, self.mean_, self.axes_)) / 2)
-
-    def deviations(self, table: Table) -> Array:
-        """What each column adds to D²."""
-        return parts_of_distances(table.numbers, self.mean_, self.axes_)
-
-    def explain(self) -> Explanation:
-        """What is usual, and how improbable the mean itself is."""
-        return usual_and_odd(self.columns_, self.mean_, self.axes_)
-
-    def check_learned(self) -> None:
-        """Mean and axes belong to the columns."""
-        super().check_learned()
-        check_gaussian(len(self.columns_), self.mean_, self.axes_)
+        return np.asarray((at_the_mean + self.squared_distances(table)) / 2)

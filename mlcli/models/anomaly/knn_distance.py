@@ -23,20 +23,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation
-from mlcli.core.params import learned, param
+from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.neighbourhoods import (
-    Distinct,
+    DistinctRows,
+    NeighbourDetector,
     Neighbourhoods,
     Neighbours,
-    are_the_same,
-    away_from_neighbours,
-    check_stored,
-    neighbours_within,
-    stored_rows,
+    same_rows,
 )
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
@@ -56,41 +51,19 @@ WHICH = {"kth": _kth, "average": _average}
 
 @register("knn-distance", reference="Ramaswamy, Rastogi & Shim 2000, Efficient algorithms for mining outliers")
 @dataclass(kw_only=True, eq=False)
-class NeighbourDistance(Detector):
+class NeighbourDistance(NeighbourDetector, Detector):
     """Stores the training rows; all work is done when it is asked."""
 
     neighbours: int = param(5, "how many training rows are near", ge=1, tune=(1, 50))
     which: str = param("kth", "the distance to the last of them, or to all on average", choices=WHICH)
 
-    stored_: Array = learned()
-    k_: int = learned()
-
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale."""
-        return Accepts(prefers_scaled=True)
-
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Store the rows."""
-        self.k_ = neighbours_within(data, self.neighbours)
-        self.stored_ = data.table.numbers
+        self.store(data, self.neighbours)
 
     def score_rows(self, table: Table) -> Array:
         """The distance to the k-th neighbour, or to all k on average."""
-        within = are_the_same(table.numbers, self.stored_)
-        asked = Distinct.of(table.numbers)
-        around = Neighbourhoods(asked, asked if within else Distinct.of(self.stored_), self.k_, within)
+        within = same_rows(table.numbers, self.stored_)
+        asked = DistinctRows.of(table.numbers)
+        around = Neighbourhoods(asked, asked if within else DistinctRows.of(self.stored_), self.k_, within)
         return around.each(lambda near: WHICH[self.which](near, self.k_))[asked.point_of]
-
-    def deviations(self, table: Table) -> Array:
-        """What each column adds to the squared distances to the neighbours."""
-        return away_from_neighbours(table, self.stored_, self.k_)
-
-    def explain(self) -> Explanation:
-        """What is stored."""
-        return stored_rows(self.stored_, self.k_)
-
-    def check_learned(self) -> None:
-        """Stored rows have these columns."""
-        super().check_learned()
-        check_stored(len(self.columns_), self.stored_, self.k_)

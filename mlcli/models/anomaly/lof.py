@@ -28,20 +28,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core import findings
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.neighbourhoods import (
-    Distinct,
+    DistinctRows,
+    NeighbourDetector,
     Neighbourhoods,
     Neighbours,
-    are_the_same,
-    away_from_neighbours,
-    check_stored,
-    neighbours_within,
-    stored_rows,
+    same_rows,
 )
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
@@ -51,28 +47,20 @@ NEVER_NOTHING = 1e-10
 
 @register("lof", reference="Breunig, Kriegel, Ng & Sander 2000, LOF: identifying density-based local outliers")
 @dataclass(kw_only=True, eq=False)
-class LocalOutlierFactor(Detector):
+class LocalOutlierFactor(NeighbourDetector, Detector):
     """Compares how densely a row lies with how densely its neighbours do."""
 
     neighbours: int = param(20, "how many training rows are near", ge=1, tune=(1, 50))
     reachability: bool = param(True, "whether a neighbour is at least as far as its own k-th")
 
-    stored_: Array = learned()
-    k_: int = learned()
     kth_: Array = learned()
     density_: Array = learned()
     own_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale."""
-        return Accepts(prefers_scaled=True)
-
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Find how densely each training row lies, and how that compares with its neighbours."""
-        self.k_ = neighbours_within(data, self.neighbours)
-        self.stored_ = data.table.numbers
-        rows = Distinct.of(self.stored_)
+        self.store(data, self.neighbours)
+        rows = DistinctRows.of(self.stored_)
         around = Neighbourhoods(rows, rows, self.k_, within=True).kept()
         kth = around.each(lambda near: near.kth)
         density = around.each(lambda near: self._density(near, kth))
@@ -81,9 +69,9 @@ class LocalOutlierFactor(Detector):
 
     def score_rows(self, table: Table) -> Array:
         """The factor of each row."""
-        if are_the_same(table.numbers, self.stored_):
+        if same_rows(table.numbers, self.stored_):
             return self.own_
-        asked, stored = Distinct.of(table.numbers), Distinct.of(self.stored_)
+        asked, stored = DistinctRows.of(table.numbers), DistinctRows.of(self.stored_)
         kth, density = self.kth_[stored.first], self.density_[stored.first]
         around = Neighbourhoods(asked, stored, self.k_, within=False)
         return around.each(lambda near: _factor(near, self._density(near, kth), density))[asked.point_of]
@@ -93,24 +81,19 @@ class LocalOutlierFactor(Detector):
         least = kth[near.pairs.stored] if self.reachability else 0.0
         return np.asarray(1 / (near.mean(np.maximum(near.pairs.distance, least)) + NEVER_NOTHING))
 
-    def deviations(self, table: Table) -> Array:
-        """What each column adds to the squared distances to the neighbours."""
-        return away_from_neighbours(table, self.stored_, self.k_)
-
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """What is stored, and how the training rows score themselves."""
         shares = (0.5, 0.9, 0.99, 1.0)
         factors = tuple(zip(shares, np.quantile(self.own_, shares).tolist(), strict=True))
         note = "About 1 is as dense as its neighbours; a row that scores 2 lies half as densely."
         return (
-            *stored_rows(self.stored_, self.k_),
-            Section("Scores of the training rows", header=("share", "is below"), rows=factors, note=note),
+            *super().explain(),
+            findings.Table("Scores of the training rows", header=("share", "is below"), rows=factors, note=note),
         )
 
     def check_learned(self) -> None:
-        """Everything belongs to the stored rows, and these have the columns of the model."""
+        """Everything belongs to the stored rows."""
         super().check_learned()
-        check_stored(len(self.columns_), self.stored_, self.k_)
         if not self.kth_.shape == self.density_.shape == self.own_.shape == (len(self.stored_),):
             raise ValueError("the densities of lof do not fit its stored rows")
 

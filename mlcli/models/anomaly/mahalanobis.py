@@ -24,54 +24,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation
-from mlcli.core.params import learned, param
+from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.models.anomaly._gaussian import (
-    check_gaussian,
-    full,
-    parts_of_distances,
-    squared_distances,
-    usual_and_odd,
-)
+from mlcli.models.anomaly._gaussian import GaussianDetector, full_gaussian
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
 @register("mahalanobis", reference="Mahalanobis 1936, On the generalized distance in statistics")
 @dataclass(kw_only=True, eq=False)
-class Mahalanobis(Detector):
+class Mahalanobis(GaussianDetector, Detector):
     """The distance from the mean, in standard deviations of its direction."""
 
     ddof: int = param(0, "what is taken off the number of rows that variances are divided by", ge=0, le=1)
 
-    mean_: Array = learned()
-    axes_: Array = learned()
-
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, in any unit."""
-        return Accepts(weights=True)
-
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance."""
-        found = full(data, self.ddof)
+        found = full_gaussian(data, self.ddof)
         self.mean_, self.axes_ = found.mean, found.axes
 
     def score_rows(self, table: Table) -> Array:
         """D of each row."""
-        return np.sqrt(squared_distances(table.numbers, self.mean_, self.axes_))
-
-    def deviations(self, table: Table) -> Array:
-        """What each column adds to D²."""
-        return parts_of_distances(table.numbers, self.mean_, self.axes_)
-
-    def explain(self) -> Explanation:
-        """What is usual, and which distance is how improbable."""
-        return usual_and_odd(self.columns_, self.mean_, self.axes_)
-
-    def check_learned(self) -> None:
-        """Mean and axes belong to the columns."""
-        super().check_learned()
-        check_gaussian(len(self.columns_), self.mean_, self.axes_)
+        return np.sqrt(self.squared_distances(table))

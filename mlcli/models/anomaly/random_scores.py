@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -45,6 +45,6 @@ class RandomScores(Detector):
         """A draw for each row, the same for the same cells."""
         return draws(table, self.seed_)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """That there is nothing to explain."""
-        return (Section("Random scores", lines=("drawn from 0 to 1, whatever the row looks like",)),)
+        return (findings.Lines("Random scores", lines=("drawn from 0 to 1, whatever the row looks like",)),)

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.models.anomaly._gaussian import centre_and_spread
+from mlcli.models.anomaly._gaussian import mean_and_deviation
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
@@ -47,7 +47,7 @@ class ZScore(Detector):
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Take the mean and the standard deviation of each column."""
-        self.mean_, self.deviation_ = centre_and_spread(data, self.ddof)
+        self.mean_, self.deviation_ = mean_and_deviation(data, self.ddof)
 
     def score_rows(self, table: Table) -> Array:
         """The largest distance from a mean, in standard deviations."""
@@ -62,14 +62,14 @@ class ZScore(Detector):
         varies = self.deviation_ > 0
         return np.asarray((table.numbers - self.mean_) / np.where(varies, self.deviation_, 1.0) * varies)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The usual range of each column."""
         rows = tuple(
             (column.name, float(mean), float(deviation), float(mean - 3 * deviation), float(mean + 3 * deviation))
             for column, mean, deviation in zip(self.columns_, self.mean_, self.deviation_, strict=True)
         )
         header = ("column", "mean", "standard deviation", "z = -3 at", "z = 3 at")
-        return (Section("What is usual", header=header, rows=rows),)
+        return (findings.Table("What is usual", header=header, rows=rows),)
 
     def check_learned(self) -> None:
         """One mean and one standard deviation for each column."""

@@ -32,9 +32,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -119,11 +119,11 @@ class OneR(Classifier):
         if self.feature_ not in (*self.columns_, NO_COLUMN) or np.shape(self.totals_) != shape:
             raise ValueError("a rule that does not fit its column")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The rule, and how often the rule on each column is wrong in training."""
-        return (self._rule_section(), self._columns_section())
+        return (self._rule_table(), self._columns_table())
 
-    def _rule_section(self) -> Section:
+    def _rule_table(self) -> findings.Table:
         shares = self._shares()
         answers = [self.classes_[code] for code in self.decide(shares)]
         seen = self.totals_.sum(axis=1)
@@ -137,13 +137,13 @@ class OneR(Classifier):
         overall = self.classes_[int(self.decide(self.class_totals_[None, :])[0])]
         other = "any other value" if self.feature_.coded else "an empty cell"
         note = "" if names[-1] in (row[0] for row in rows) and not self.feature_.coded else f"{other}: {overall}"
-        return Section(f"One rule on {self.feature_.name}", header, rows, note=note)
+        return findings.Table(f"One rule on {self.feature_.name}", header, rows, note=note)
 
-    def _columns_section(self) -> Section:
+    def _columns_table(self) -> findings.Table:
         shares = self.wrong_ / self.class_totals_.sum()
         names = (column.name for column in self.columns_ or (NO_COLUMN,))
         rows = tuple(zip(names, map(float, self.wrong_), map(float, shares), strict=True))
-        return Section("Rule on each column", ("column", "rows wrong", "error in training"), rows)
+        return findings.Table("Rule on each column", ("column", "rows wrong", "error in training"), rows)
 
 
 def _missing_cells(table: Table) -> Codes:

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -75,11 +75,11 @@ class RandomGuess(Classifier, Regressor):
         if self.classes_ is not None and not np.isin(self.outcomes_, np.arange(len(self.classes_))).all():
             raise ValueError("an outcome that is not a class")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The shares it draws with, or how many numbers it draws from."""
         if self.classes_ is None:
             drawn = f"{self.target_} is drawn from {len(self.outcomes_)} different numbers"
-            return (Section("Guesses", lines=(drawn,)),)
+            return (findings.Lines("Guesses", lines=(drawn,)),)
         shares = self.class_totals_ / self.class_totals_.sum()
         rows = tuple(zip(self.classes_, map(float, shares), strict=True))
-        return (Section("Guesses", header=(self.target_, "share"), rows=rows),)
+        return (findings.Table("Guesses", header=(self.target_, "share"), rows=rows),)

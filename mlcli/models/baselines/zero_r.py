@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round, totals_outside
 from mlcli.core.params import learned
 from mlcli.core.registry import register
@@ -60,9 +60,9 @@ class ZeroR(Classifier, Regressor):
         """The training mean, for every row."""
         return np.full(len(table), self.mean_[0])
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The shares, or the mean."""
         if self.classes_ is None:
-            return (Section("Always the same answer", lines=(f"{self.target_} = {self.mean_[0]:.6g}",)),)
+            return (findings.Lines("Always the same answer", lines=(f"{self.target_} = {self.mean_[0]:.6g}",)),)
         rows = tuple(zip(self.classes_, (float(share) for share in self.mean_), strict=True))
-        return (Section("Class shares", header=(self.target_, "share"), rows=rows),)
+        return (findings.Table("Class shares", header=(self.target_, "share"), rows=rows),)

@@ -39,10 +39,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.blocks import row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -51,11 +51,11 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.learn_from_sums import held_out_classes
 from mlcli.engines.posteriors import (
+    certain_posterior,
     logarithm,
     posterior,
-    posterior_where_sure,
-    refuse_other_number,
-    wrong_sum,
+    prior_conflicts,
+    refuse_misfitting_priors,
 )
 from mlcli.engines.training_sums import CellSums, Layout, cells_of_classes
 from mlcli.models.bayes._likelihoods import ADDED, SMOOTHINGS, log_density, log_likelihood
@@ -100,7 +100,7 @@ class Likelihoods:
         joint[joint <= IMPOSSIBLE] = -np.inf
         largest = joint.max(axis=-1)
         error = np.where(self.far[:, None], np.inf, ROUNDING * np.abs(largest))
-        return posterior_where_sure(joint, error)
+        return certain_posterior(joint, error)
 
 
 @register("naive-bayes", reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995")
@@ -135,7 +135,7 @@ class NaiveBayes(Classifier):
         if self.priors is None:
             return []
         found = ["priors that are given are not smoothed: leave out smooth_prior"] if self.smooth_prior else []
-        return [*found, *wrong_sum(self.priors)]
+        return [*found, *prior_conflicts(self.priors)]
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Count classes and levels, and take the mean and variance of numbers in each class."""
@@ -173,7 +173,7 @@ class NaiveBayes(Classifier):
         return SMOOTHINGS[self.smoothing](counts, strengths[self.smoothing])
 
     def _refuse_misfits(self, data: LabelledRows) -> None:
-        refuse_other_number(self.id, self.priors, data)
+        refuse_misfitting_priors(self.id, self.priors, data)
         total = data.weights.sum()
         if self.smoothing == "epsilon" and self.epsilon * total >= 1:
             raise FitError(
@@ -226,15 +226,15 @@ class NaiveBayes(Classifier):
         if any(np.shape(array) != shape for array, shape in expected):
             raise ValueError("priors or likelihoods that do not fit the columns and classes")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The priors, the likelihood of each level, and the mean and deviation of each number, by class."""
         priors = tuple(zip(self.classes_, map(float, self.priors_), strict=True))
         coded = (column for column in self.columns_ if column.coded)
         tables = zip(coded, self.likelihoods_, strict=True)
         return (
-            Section("Priors", (self.target_, "prior"), priors, note=self._how_smoothed()),
-            *(self._levels_section(column, shares) for column, shares in tables),
-            *self._numbers_sections(),
+            findings.Table("Priors", (self.target_, "prior"), priors, note=self._how_smoothed()),
+            *(self._levels_table(column, shares) for column, shares in tables),
+            *self._number_tables(),
         )
 
     def _how_smoothed(self) -> str:
@@ -244,12 +244,12 @@ class NaiveBayes(Classifier):
         priors = "The priors are as counted" if self.priors is None else "The priors are as given"
         return how if self.smooth_prior else f"{priors}; {how}"
 
-    def _levels_section(self, column: Column, shares: Array) -> Section:
+    def _levels_table(self, column: Column, shares: Array) -> findings.Table:
         levels = zip(column.levels, shares.tolist(), strict=True)
         rows = tuple((level, *by_class) for level, by_class in levels)
-        return Section(f"P({column.name} | {self.target_})", (column.name, *self.classes_), rows)
+        return findings.Table(f"P({column.name} | {self.target_})", (column.name, *self.classes_), rows)
 
-    def _numbers_sections(self) -> tuple[Section, ...]:
+    def _number_tables(self) -> tuple[findings.Table, ...]:
         numeric = [column.name for column in self.columns_ if not column.coded]
         if not numeric:
             return ()
@@ -261,4 +261,4 @@ class NaiveBayes(Classifier):
         dropped = [name for name, kept in zip(numeric, self.kept_, strict=True) if not kept]
         note = f"left out, since they do not vary: {', '.join(dropped)}" if dropped else ""
         header = ("column", self.target_, "mean", "standard deviation")
-        return (Section(f"Numbers by {self.target_}", header, rows, note=note),)
+        return (findings.Table(f"Numbers by {self.target_}", header, rows, note=note),)

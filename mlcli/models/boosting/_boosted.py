@@ -5,28 +5,32 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation, Finding
+from mlcli.core.findings import Table as Figures
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.draws import draws
-from mlcli.models.boosting._coding import Coding
-from mlcli.models.boosting._ensemble import Ensemble, outputs_of, probabilities_of
-from mlcli.models.boosting._explaining import explained
-from mlcli.models.boosting._growing import GROWTH, Grower, Grown, Limits
-from mlcli.models.boosting._losses import LOSSES_OF_VALUES, Loss, Slopes, loss_of_classes
-from mlcli.models.boosting._rounds import HeldAside, Plan, boost
-from mlcli.models.boosting._trees import Trees
-from mlcli.models.trees._binning import MOST_BINS
-from mlcli.models.trees._features import ordered
+from mlcli.engines.trees.binning import MOST_BINS
+from mlcli.engines.trees.cells import features, level_counts, ordered
+from mlcli.engines.trees.findings import not_asked
+from mlcli.engines.trees.gradients import GROWTH, GradientGrower, Grown, Limits
+from mlcli.engines.trees.losses import LOSSES_OF_VALUES, Loss, Slopes, loss_of_classes
+from mlcli.engines.trees.rounds import HeldAside, Plan, boost
+from mlcli.engines.trees.structure import Trees
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
+
+MOST_POINTS = 12
+"""How many rounds of a curve are shown."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -54,7 +58,6 @@ class Boosted(Classifier, Regressor):
 
     stage_name: ClassVar[str] = "rounds"
 
-    coding_: dict[str, Array] = learned()
     trees_: dict[str, Array] = learned()
     start_: Array = learned()
     present_: Codes = learned()
@@ -68,7 +71,7 @@ class Boosted(Classifier, Regressor):
         return Accepts(nominal=True, missing=True, weights=True)
 
     def tree(
-        self, grower: Grower, loss: Loss, slopes: Slopes, scores: Array, output: int, chosen: Rows | None
+        self, grower: GradientGrower, loss: Loss, slopes: Slopes, scores: Array, output: int, chosen: Rows | None
     ) -> Grown:
         """The tree of one output in one round."""
         raise TypeError(f"{type(self).__name__} does not say how it grows a tree")
@@ -85,21 +88,21 @@ class Boosted(Classifier, Regressor):
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Sort cells into bins, then add tree after tree."""
         train, aside = self._parted(data.counted(), rng)
-        coding, bins = Coding.of(train.table, train.weights, self.bins)
         loss = self._loss(train)
-        grower = Grower(
-            bins=bins,
-            known=coding.known,
-            nominal=~ordered(self.columns_),
-            directions=self.directions(len(loss.start)),
-            weights=train.weights,
-            limits=Limits(self.max_leaves, self.max_depth, self.min_leaf, self.leaf_penalty, self.growth),
+        limits = Limits(self.max_leaves, self.max_depth, self.min_leaf, self.leaf_penalty, self.growth)
+        cells, directions = self._cells(train.table), self.directions(len(loss.start))
+        grower = GradientGrower.of(
+            cells, level_counts(self.columns_), self.bins, directions, train.weights, limits
         )
-        columns = None if self.features == 1 else max(1, round(self.features * len(bins)))
+        columns = None if self.features == 1 else max(1, round(self.features * cells.shape[1]))
         plan = Plan(self.rounds, self.learning_rate, columns)
-        course = boost(self, grower, loss, plan, self._held(aside, coding), rng)
-        self.coding_, self.trees_, self.start_ = coding.arrays(), course.trees.arrays(), course.start
-        self.training_loss_, self.aside_loss_ = course.training, course.aside
+        boosting = boost(self, grower, loss, plan, self._held(aside), rng)
+        self.trees_, self.start_ = boosting.trees.arrays(), boosting.start
+        self.training_loss_, self.aside_loss_ = boosting.training, boosting.aside
+        self.__dict__.pop("_trees", None)
+
+    def _cells(self, table: Table) -> Array:
+        return features(table, np.full(len(self.columns_), np.nan))
 
     def _parted(self, data: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         """Rows to learn from, and rows held aside, if any; equal rows stay together."""
@@ -124,20 +127,42 @@ class Boosted(Classifier, Regressor):
             warnings.warn(f"{self.loss} is of numbers: classes cost log-loss", MlcliWarning, stacklevel=3)
         return loss_of_classes(data.y, self.present_, data.weights)
 
-    def _held(self, aside: Any, coding: Coding) -> HeldAside | None:
+    def _held(self, aside: Any) -> HeldAside | None:
         if aside is None or self.stop_after is None:
             return None
-        bins = np.ascontiguousarray(coding.bins(aside.table, np.ones(len(self.columns_), bool)).T)
-        return HeldAside(bins, self._loss(aside), self.stop_after)
+        return HeldAside(self._cells(aside.table), ordered(self.columns_), self._loss(aside), self.stop_after)
 
-    @property
-    def ensemble(self) -> Ensemble:
-        """What was learned."""
-        return Ensemble(Coding.restored(self.coding_), Trees.restored(self.trees_), self.start_)
+    @cached_property
+    def _trees(self) -> Trees:
+        return Trees.restored(self.trees_)
+
+    def scores(self, table: Table) -> Array:
+        """The start and what every tree adds to it (n × outputs)."""
+        return next(self._staged_scores(table, [self.stages()]))
+
+    def _staged_scores(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
+        """The scores after each of some rounds."""
+        cells, by_threshold, outputs = self._cells(table), ordered(self.columns_), len(self.start_)
+        scores = np.repeat(self.start_[None, :], len(table), axis=0)
+        for first, end in pairwise([0, *(stage * outputs for stage in at)]):
+            self._trees.part(first, end).add_to(scores, cells, by_threshold)
+            yield scores
+
+    def _answers(self, scores: Array) -> Array:
+        """What scores say: the numbers themselves, or the probabilities of all classes."""
+        if self.classes_ is None:
+            return scores[:, 0].copy()
+        probabilities = np.zeros((len(scores), len(self.classes_)))
+        probabilities[:, self.present_] = shares_of(scores.T, len(self.present_)).T
+        return probabilities
 
     def predict_proba(self, table: Table) -> Array:
         """What the summed scores say of each class."""
-        return self.ensemble.probabilities(table, self.present_, len(self.classes_))
+        return self._answers(self.scores(table))
+
+    def predict_values(self, table: Table) -> Array:
+        """The summed scores."""
+        return self._answers(self.scores(table))
 
     def stages(self) -> int:
         """The rounds that are kept."""
@@ -145,30 +170,59 @@ class Boosted(Classifier, Regressor):
 
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
         """What the trees of the first rounds say."""
-        for scores in self.ensemble.staged_scores(table, at):
-            if self.classes_ is None:
-                yield scores[0]
-            else:
-                yield probabilities_of(scores, self.present_, len(self.classes_))
-
-    def predict_values(self, table: Table) -> Array:
-        """The summed scores."""
-        values: Array = self.ensemble.scores(table)[0]
-        return values
+        return map(self._answers, self._staged_scores(table, at))
 
     def explain(self) -> Explanation:
         """Rounds kept, the loss along the way, and what columns gained."""
-        trees = Trees.restored(self.trees_)
-        return explained(trees, self.columns_, self.training_loss_, self.aside_loss_, len(self.start_))
+        found: list[Finding] = [self._rounds(), self._losses()]
+        return (*found, self._worth()) if self._trees.gain.any() else tuple(found)
+
+    def _rounds(self) -> Figures:
+        trees, made = self._trees, len(self.training_loss_) - 1
+        why = "after that, the loss of the rows held aside was not smaller" if self.stages() < made else ""
+        row = (self.stages(), made, len(trees), int(trees.leaves.sum()) / max(len(trees), 1))
+        return Figures("Rounds", ("kept", "made", "trees", "leaves of a tree"), (row,), note=why)
+
+    def _losses(self) -> Figures:
+        """The loss before the first round and after some of them, the last and the best included."""
+        training, aside = self.training_loss_, self.aside_loss_
+        shown = np.linspace(0, len(training) - 1, min(MOST_POINTS, len(training))).round().astype(int)
+        if not len(aside):
+            rows = tuple((int(k), float(training[k])) for k in shown)
+            return Figures("Loss", ("rounds", "training"), rows)
+        shown = np.union1d(shown, np.argmin(aside))
+        both = tuple((int(k), float(training[k]), float(aside[k])) for k in shown)
+        return Figures("Loss", ("rounds", "training", "held aside"), both)
+
+    def _worth(self) -> Figures:
+        """What each column's questions gained, as a share of all."""
+        trees, columns = self._trees, self.columns_
+        gains = trees.gains(len(columns))
+        questions = np.bincount(trees.feature[~trees.leaves], minlength=len(columns))
+        order = [j for j in np.argsort(-gains, kind="stable") if questions[j]]
+        rows = tuple((columns[j].name, float(gains[j] / gains.sum()), int(questions[j])) for j in order)
+        note = not_asked([column.name for j, column in enumerate(columns) if not questions[j]])
+        return Figures("What columns are worth", ("column", "share of all gains", "questions"), rows, note=note)
 
     def check_learned(self) -> None:
         """Refuse what could lead a row astray, or answer other classes."""
-        self.ensemble.check(self.columns_)
+        if self.start_.ndim != 1 or not np.isfinite(self.start_).all():
+            raise ValueError("the saved start is no list of numbers")
+        trees = Trees.restored(self.trees_)
+        trees.check(level_counts(self.columns_), 1, len(self.start_))
         classes = np.arange(0 if self.classes_ is None else len(self.classes_))
         if self.present_.ndim != 1 or not np.isin(self.present_, classes).all():
             raise ValueError("the saved classes are not there")
-        if len(self.start_) != outputs_of(self.present_):
+        if len(self.start_) != (len(self.present_) if len(self.present_) > 2 else 1):
             raise ValueError("the saved scores are of other classes")
         curves = (self.training_loss_, self.aside_loss_)
         if any(curve.ndim != 1 for curve in curves) or len(self.aside_loss_) not in (0, len(self.training_loss_)):
             raise ValueError("the saved losses are no curves")
+
+
+def shares_of(scores: Array, classes: int) -> Array:
+    """The probabilities (classes × n) that scores stand for; one score is the log-odds of the second of two."""
+    if classes == 2:
+        scores = np.concatenate([np.zeros_like(scores), scores])
+    powers = np.exp(scores - scores.max(axis=0, initial=-np.inf))
+    return np.asarray(powers / powers.sum(axis=0))

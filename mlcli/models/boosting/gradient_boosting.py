@@ -29,9 +29,9 @@ from dataclasses import dataclass
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows
+from mlcli.engines.trees.gradients import GradientGrower, Grown
+from mlcli.engines.trees.losses import Loss, Slopes
 from mlcli.models.boosting._boosted import Boosted
-from mlcli.models.boosting._growing import Grower, Grown
-from mlcli.models.boosting._losses import Loss, Slopes
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 
@@ -47,7 +47,7 @@ class GradientBoosting(Boosted, Classifier, Regressor):
     min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=(1, 100))
 
     def tree(
-        self, grower: Grower, loss: Loss, slopes: Slopes, scores: Array, output: int, chosen: Rows | None
+        self, grower: GradientGrower, loss: Loss, slopes: Slopes, scores: Array, output: int, chosen: Rows | None
     ) -> Grown:
         """A least-squares tree of the pseudo-residuals, whose leaves search how far to go."""
         grown = grower.grow(slopes.gradient[output], grower.weights, chosen)

@@ -26,18 +26,56 @@ Choices:
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.names import did_you_mean
 from mlcli.core.params import param
 from mlcli.core.registry import register
+from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows
+from mlcli.engines.trees.cells import is_ordered
+from mlcli.engines.trees.gradients import GradientGrower, Grown
+from mlcli.engines.trees.losses import AbsoluteLoss, Loss, Slopes
 from mlcli.models.boosting._boosted import Boosted
-from mlcli.models.boosting._directions import directions_of, wrong_directions
-from mlcli.models.boosting._growing import Grower, Grown
-from mlcli.models.boosting._losses import AbsoluteLoss, Loss, Slopes
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
+
+DIRECTIONS = {"rising": 1, "falling": -1}
+
+
+def wrong_directions(monotone: Mapping[str, object] | None) -> list[str]:
+    """What a configuration asks for that is no direction."""
+    allowed = " or ".join(DIRECTIONS)
+    return [
+        f"monotone: {name} is {allowed}, was given {given!r}"
+        for name, given in (monotone or {}).items()
+        if given not in DIRECTIONS
+    ]
+
+
+def directions_of(monotone: Mapping[str, str] | None, columns: Sequence[Column], outputs: int) -> Rows:
+    """1, −1 or 0 for each column."""
+    monotone = monotone or {}
+    if monotone and outputs > 1:
+        raise FitError(
+            "monotone is of numbers or of two classes, but there are more", hint="leave out the parameter monotone"
+        )
+    by_threshold = {column.name: is_ordered(column) for column in columns}
+    for name in monotone:
+        if name not in by_threshold:
+            raise FitError(
+                f"monotone: there is no column '{name}'", hint=did_you_mean(name, by_threshold, "columns")
+            )
+        if not by_threshold[name]:
+            raise FitError(
+                f"monotone: column '{name}' is nominal, so its levels have no order to rise or fall with"
+            )
+    return np.array([DIRECTIONS.get(str(monotone.get(column.name)), 0) for column in columns], dtype=np.intp)
 
 
 @register("newton-boosting", reference="Friedman, Hastie & Tibshirani 2000; Chen & Guestrin 2016 (XGBoost)")
@@ -64,7 +102,7 @@ class NewtonBoosting(Boosted, Classifier, Regressor):
         return directions_of(self.monotone, self.columns_, outputs)
 
     def tree(
-        self, grower: Grower, loss: Loss, slopes: Slopes, scores: Array, output: int, chosen: Rows | None
+        self, grower: GradientGrower, loss: Loss, slopes: Slopes, scores: Array, output: int, chosen: Rows | None
     ) -> Grown:
         """A tree whose leaves are steps of Newton's method; without curvature, medians."""
         grown = grower.grow(slopes.gradient[output], slopes.hessian[output], chosen)

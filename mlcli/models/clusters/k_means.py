@@ -27,9 +27,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
@@ -116,7 +116,7 @@ class KMeans(Clusterer):
         if shapes != ((columns,), (len(self.centres_), columns), (len(self.centres_),)) or len(self.centres_) == 0:
             raise ValueError("centres that do not fit the columns")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """How tight the groups are, and after how many steps of the best restart."""
         total = self.within_ + float(self.sizes_ @ squared_lengths(self.centres_))
         share = self.within_ / total if total > 0 else 0.0
@@ -125,7 +125,7 @@ class KMeans(Clusterer):
             f"{100 * share:.1f} % of that to the mean of all rows",
             f"best of {self.restarts} restarts, converged after {self.steps_} step{'s' * (self.steps_ != 1)}",
         )
-        return (Section(f"{len(self.centres_)} groups round their centres", lines=lines),)
+        return (findings.Lines(f"{len(self.centres_)} groups round their centres", lines=lines),)
 
 
 def _best(runs: list[Optimum], cloud: Cloud) -> Optimum:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Codes, Table
@@ -49,6 +49,6 @@ class OneCluster(Clusterer):
         """One."""
         return 1
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """How many rows it has put together."""
-        return (Section("One cluster", lines=(f"all {self.size_} rows",)),)
+        return (findings.Lines("One cluster", lines=(f"all {self.size_} rows",)),)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Codes, Table
@@ -51,6 +51,6 @@ class RandomClusters(Clusterer):
         """As many as asked for."""
         return self.clusters
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """That there is nothing to explain."""
-        return (Section("Random clusters", lines=(f"{self.clusters} groups, dealt out at random",)),)
+        return (findings.Lines("Random clusters", lines=(f"{self.clusters} groups, dealt out at random",)),)

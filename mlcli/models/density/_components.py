@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.moments import moments
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
@@ -23,7 +23,7 @@ SET_BY_FLOOR = (
 """What is to be known of a covariance that lies on the floor."""
 
 
-def spread_of(data: UnlabelledRows) -> tuple[Rows, Array, Array]:
+def varying_columns(data: UnlabelledRows) -> tuple[Rows, Array, Array]:
     """The places of the columns that vary, with their means and standard deviations.
 
     A column of one value would have an infinite density: it is left out, with a warning. A row alone has none.
@@ -42,44 +42,44 @@ def spread_of(data: UnlabelledRows) -> tuple[Rows, Array, Array]:
     return varies, found.mean[varies], np.sqrt(found.variance[varies])
 
 
-def described_part(table: Table, varies: Rows) -> Array:
+def varying_part(table: Table, varies: Rows) -> Array:
     """The numbers that a density describes."""
     return table.numbers if len(varies) == table.numbers.shape[1] else table.numbers[:, varies]
 
 
-def refuse_strange_columns(varies: Rows, columns: int) -> None:
+def check_varying_columns(varies: Rows, columns: int) -> None:
     """Refuse (ValueError) places that are none of so many columns, each once and in order."""
     if varies.ndim != 1 or not np.isin(varies, np.arange(columns)).all() or (np.diff(varies) <= 0).any():
         raise ValueError("a density of columns that are not there")
 
 
-def component_tables(mixture: Mixture, columns: Sequence[Column]) -> Explanation:
+def component_tables(mixture: Mixture, columns: Sequence[Column]) -> findings.Explanation:
     """Shares with means, then standard deviations and, where columns vary together, their correlations."""
     names = tuple(column.name for column in columns)
-    deviations = np.array([mixture.form.deviations(covariance) for covariance in mixture.covariances])
+    deviations = np.array([mixture.kind.deviations(covariance) for covariance in mixture.covariances])
     shares = mixture.shares.tolist()
     centres = tuple(
         (str(k), share, *mean) for k, (share, mean) in enumerate(zip(shares, mixture.means.tolist(), strict=True))
     )
     widths = tuple((str(k), *each) for k, each in enumerate(deviations.tolist()))
     return (
-        Section("Components: share of the rows, and means", ("component", "share", *names), centres),
-        Section("Components: standard deviations", ("component", *names), widths),
+        findings.Table("Components: share of the rows, and means", ("component", "share", *names), centres),
+        findings.Table("Components: standard deviations", ("component", *names), widths),
         *_correlations(mixture, deviations, names),
     )
 
 
-def refuse_misshapen(mixture: Mixture, columns: int) -> None:
+def check_mixture(mixture: Mixture, columns: int) -> None:
     """Refuse (ValueError) parts that are no mixture over so many columns."""
     count = len(np.atleast_1d(mixture.shares))
-    wanted = ((count,), (count, columns), (count, *mixture.form.shape(columns)))
+    wanted = ((count,), (count, columns), (count, *mixture.kind.shape(columns)))
     if tuple(map(np.shape, (mixture.shares, mixture.means, mixture.covariances))) != wanted:
         raise ValueError("a mixture whose parts do not fit its columns")
     if not (mixture.shares >= 0).all():
         raise ValueError("a mixture with shares below 0")
 
 
-def _correlations(mixture: Mixture, deviations: Array, names: Sequence[str]) -> Explanation:
+def _correlations(mixture: Mixture, deviations: Array, names: Sequence[str]) -> findings.Explanation:
     """For each component the pair of columns that vary together most."""
     if mixture.covariances.ndim < 3 or len(names) < 2:
         return ()
@@ -89,4 +89,4 @@ def _correlations(mixture: Mixture, deviations: Array, names: Sequence[str]) -> 
         first, second = np.unravel_index(np.abs(correlation).argmax(), correlation.shape)
         rows.append((str(k), names[first], names[second], float(correlation[first, second])))
     header = ("component", "column", "and column", "correlation")
-    return (Section("Components: columns that vary together most", header, tuple(rows)),)
+    return (findings.Table("Components: columns that vary together most", header, tuple(rows)),)

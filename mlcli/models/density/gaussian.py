@@ -27,19 +27,19 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows, Table
-from mlcli.engines.covariances import FORMS
+from mlcli.engines.covariances import COVARIANCE_TYPES
 from mlcli.engines.em import Mixture
 from mlcli.models.density._components import (
     SET_BY_FLOOR,
+    check_mixture,
+    check_varying_columns,
     component_tables,
-    described_part,
-    refuse_misshapen,
-    refuse_strange_columns,
-    spread_of,
+    varying_columns,
+    varying_part,
 )
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
@@ -50,7 +50,7 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 class Gaussian(DensityEstimator):
     """A mixture of one component."""
 
-    covariance: str = param("full", "how columns vary together", choices=FORMS)
+    covariance: str = param("full", "how columns vary together", choices=COVARIANCE_TYPES)
     ddof: int = param(0, "what is taken off N in the covariance", ge=0, le=1)
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
@@ -66,25 +66,25 @@ class Gaussian(DensityEstimator):
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance."""
         data = data.counted()
-        self.varies_, self.mean_, deviations = spread_of(data)
+        self.varies_, self.mean_, deviations = varying_columns(data)
         freedom = data.weights.sum() - self.ddof
         if freedom <= 0:
             raise FitError(f"a covariance with ddof {self.ddof} needs more rows")
-        form = FORMS[self.covariance]
-        scatter = form.scatter(described_part(data.table, self.varies_) - self.mean_, data.weights) / freedom
+        kind = COVARIANCE_TYPES[self.covariance]
+        scatter = kind.scatter(varying_part(data.table, self.varies_) - self.mean_, data.weights) / freedom
         floor = self.floor * deviations**2
-        self.covariance_ = form.likeliest(scatter, floor)
-        if floor.all() and form.lies_on(floor, self.covariance_):
+        self.covariance_ = kind.likeliest(scatter, floor)
+        if floor.all() and kind.lies_on(floor, self.covariance_):
             warnings.warn(SET_BY_FLOOR, MlcliWarning, stacklevel=2)
 
     def log_density(self, table: Table) -> Array:
         """The logarithm of the density at each row."""
-        return self._as_mixture().log_density(described_part(table, self.varies_))
+        return self._as_mixture().log_density(varying_part(table, self.varies_))
 
     def free_parameters(self) -> int:
         """The mean, and what the covariance has."""
         columns = len(self.mean_)
-        return columns + FORMS[self.covariance].free_parameters(columns)
+        return columns + COVARIANCE_TYPES[self.covariance].free_parameters(columns)
 
     def explain(self) -> Explanation:
         """The mean and the spread."""
@@ -92,8 +92,8 @@ class Gaussian(DensityEstimator):
 
     def check_learned(self) -> None:
         """A mean, and a covariance that fits it."""
-        refuse_strange_columns(self.varies_, len(self.columns_))
-        refuse_misshapen(self._as_mixture(), len(self.varies_))
+        check_varying_columns(self.varies_, len(self.columns_))
+        check_mixture(self._as_mixture(), len(self.varies_))
 
     def _as_mixture(self) -> Mixture:
-        return Mixture(FORMS[self.covariance], np.ones(1), self.mean_[None], self.covariance_[None])
+        return Mixture(COVARIANCE_TYPES[self.covariance], np.ones(1), self.mean_[None], self.covariance_[None])

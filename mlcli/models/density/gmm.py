@@ -35,23 +35,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.centres import STARTS as CENTRES
 from mlcli.engines.centres import Cloud, cloud_of, nearest, squared_lengths
-from mlcli.engines.covariances import FORMS
+from mlcli.engines.covariances import COVARIANCE_TYPES
 from mlcli.engines.em import CRITERIA, Mixture, Optimum, StopRule, from_groups, maximise_likelihood
 from mlcli.models.density._components import (
     SET_BY_FLOOR,
+    check_mixture,
+    check_varying_columns,
     component_tables,
-    described_part,
-    refuse_misshapen,
-    refuse_strange_columns,
-    spread_of,
+    varying_columns,
+    varying_part,
 )
 from mlcli.tasks.clustering import Clusterer
 from mlcli.tasks.density import DensityEstimator
@@ -76,7 +76,7 @@ class GaussianMixture(DensityEstimator, Clusterer):
     """Several Gaussians, found by expectation-maximisation."""
 
     components: int = param(3, "how many Gaussians", ge=1, tune=(1, 10))
-    covariance: str = param("full", "how columns vary together within a component", choices=FORMS)
+    covariance: str = param("full", "how columns vary together within a component", choices=COVARIANCE_TYPES)
     start: str = param("k-means-plus-plus", "which rows the first components lie around", choices=STARTS)
     restarts: int = param(5, "at how many starts EM begins; the best end counts", ge=1)
     stop: str = param("log-likelihood", "what must become smaller than the tolerance", choices=CRITERIA)
@@ -98,18 +98,18 @@ class GaussianMixture(DensityEstimator, Clusterer):
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Run EM from every start, and keep the best mixture."""
         data = data.counted()
-        self.varies_, mean, deviation = spread_of(data)
-        X, weights = described_part(data.table, self.varies_), data.weights
-        floor, form = self.floor * deviation**2, FORMS[self.covariance]
+        self.varies_, mean, deviation = varying_columns(data)
+        X, weights = varying_part(data.table, self.varies_), data.weights
+        floor, kind = self.floor * deviation**2, COVARIANCE_TYPES[self.covariance]
         rule = StopRule(self.stop, self.tolerance, self.max_iterations, deviation)
         Z = (X - mean) / deviation
         cloud = cloud_of(Z, weights)
-        starts = (from_groups(X, weights, self._groups(Z, cloud, rng), form, floor) for _ in range(self.restarts))
+        starts = (from_groups(X, weights, self._groups(Z, cloud, rng), kind, floor) for _ in range(self.restarts))
         best = max((maximise_likelihood(X, weights, start, floor, rule) for start in starts), key=Optimum.merit)
         self._keep(best)
         if best.on_floor:
-            whole = form.scatter(X - mean, weights) / weights.sum()
-            warnings.warn(SET_BY_FLOOR if form.lies_on(floor, whole) else COLLAPSED, MlcliWarning, stacklevel=2)
+            whole = kind.scatter(X - mean, weights) / weights.sum()
+            warnings.warn(SET_BY_FLOOR if kind.lies_on(floor, whole) else COLLAPSED, MlcliWarning, stacklevel=2)
 
     def _groups(self, Z: Array, cloud: Cloud, rng: np.random.Generator) -> Flags:
         """Which rows (n × components) are nearest to which of the centres that k-means would begin with."""
@@ -122,16 +122,16 @@ class GaussianMixture(DensityEstimator, Clusterer):
 
     def log_density(self, table: Table) -> Array:
         """The logarithm of the mixture at each row."""
-        return self.mixture().log_density(described_part(table, self.varies_))
+        return self.mixture().log_density(varying_part(table, self.varies_))
 
     def free_parameters(self) -> int:
         """Shares but for one, means and covariances."""
         count, columns = len(self.means_), len(self.means_[0])
-        return count - 1 + count * (columns + FORMS[self.covariance].free_parameters(columns))
+        return count - 1 + count * (columns + COVARIANCE_TYPES[self.covariance].free_parameters(columns))
 
     def cluster_of(self, table: Table) -> Codes:
         """The most responsible component."""
-        return np.asarray(self.mixture().log_joint(described_part(table, self.varies_)).argmax(axis=0), np.int32)
+        return np.asarray(self.mixture().log_joint(varying_part(table, self.varies_)).argmax(axis=0), np.int32)
 
     def groups(self) -> int:
         """One for each component."""
@@ -139,19 +139,22 @@ class GaussianMixture(DensityEstimator, Clusterer):
 
     def mixture(self) -> Mixture:
         """What was learned."""
-        return Mixture(FORMS[self.covariance], self.shares_, self.means_, self.covariances_)
+        return Mixture(COVARIANCE_TYPES[self.covariance], self.shares_, self.means_, self.covariances_)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The components, and how they were found."""
         starts = f"the best of {self.restarts} starts" if self.restarts > 1 else "one start"
         text = f"{starts} ({self.start}), {self.rounds_} rounds; {self.free_parameters()} numbers were fitted"
         columns = [self.columns_[place] for place in self.varies_]
-        return (*component_tables(self.mixture(), columns), Section("Expectation-maximisation", lines=(text,)))
+        return (
+            *component_tables(self.mixture(), columns),
+            findings.Lines("Expectation-maximisation", (text,)),
+        )
 
     def check_learned(self) -> None:
         """A mixture that fits the columns."""
-        refuse_strange_columns(self.varies_, len(self.columns_))
-        refuse_misshapen(self.mixture(), len(self.varies_))
+        check_varying_columns(self.varies_, len(self.columns_))
+        check_mixture(self.mixture(), len(self.varies_))
 
     def _keep(self, best: Optimum) -> None:
         if not best.converged:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.explanation import Cell, Section
+from mlcli.core.findings import Cell
 from mlcli.core.moments import ROUNDING
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.training_sums import TrainingSums
@@ -45,9 +46,10 @@ def whitening(data: LabelledRows, sums: TrainingSums, ddof: int) -> Whitening:
     size = np.abs(sums.mean + sums.origin)
     varies = np.asarray((sums.cells.squares > sums.weight[:, None] * (ROUNDING * size) ** 2).any(axis=0))
     ddof = _possible(ddof, sums, varies)
-    units = np.sqrt(sums.cells.squares.sum(axis=0)[varies] / freedom(sums, ddof))
+    divisor = float(freedom(sums, ddof)) or 1.0
+    units = np.sqrt(sums.cells.squares.sum(axis=0)[varies] / divisor)
     away = data.table.numbers[:, varies] - (sums.mean + sums.origin)[data.y][:, varies]
-    within = away / units * np.sqrt(data.weights / freedom(sums, ddof))[:, None]
+    within = away / units * np.sqrt(data.weights / divisor)[:, None]
     _, spreads, directions = np.linalg.svd(np.linalg.qr(within, mode="r"), full_matrices=False)
     kept = spreads > LEAST_SPREAD
     transform = np.zeros((len(varies), int(kept.sum())))
@@ -102,9 +104,9 @@ def _doubts(sums: TrainingSums, found: Whitening) -> Iterator[str]:
         )
 
 
-def prior_section(target: str, classes: Sequence[str], priors: Array) -> Section:
+def prior_table(target: str, classes: Sequence[str], priors: Array) -> findings.Table:
     """The probability of each class before a row is looked at."""
-    return Section("Priors", (target, "prior"), tuple(zip(classes, map(float, priors), strict=True)))
+    return findings.Table("Priors", (target, "prior"), tuple(zip(classes, map(float, priors), strict=True)))
 
 
 def lines_of(names: Sequence[str], by_class: Array) -> Iterator[tuple[Cell, ...]]:

@@ -30,8 +30,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -39,7 +39,13 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.learn_from_sums import held_out_classes
 from mlcli.engines.linear_scores import linear_scores
-from mlcli.engines.posteriors import log_priors, posterior, posterior_where_sure, refuse_other_number, wrong_sum
+from mlcli.engines.posteriors import (
+    certain_posterior,
+    log_priors,
+    posterior,
+    prior_conflicts,
+    refuse_misfitting_priors,
+)
 from mlcli.engines.symmetric import made_regular, solved
 from mlcli.engines.training_sums import TrainingSums, sums_of_classes
 from mlcli.models.discriminants._whitening import (
@@ -47,7 +53,7 @@ from mlcli.models.discriminants._whitening import (
     freedom,
     from_centre,
     lines_of,
-    prior_section,
+    prior_table,
     rounded,
     whitening,
 )
@@ -73,7 +79,7 @@ class Scores:
         away, slopes = rows - self.centre[:, None], np.swapaxes(self.coefficients, -1, -2)
         size = (np.abs(away) @ np.abs(slopes)).max(axis=-1)
         error = np.where(self.left >= ENOUGH, ROUNDING / self.left, np.inf)
-        return posterior_where_sure(away @ slopes + self.levels[:, None], error[:, None] * (1 + size))
+        return certain_posterior(away @ slopes + self.levels[:, None], error[:, None] * (1 + size))
 
 
 @register("lda", reference="Fisher 1936; Hastie, Tibshirani & Friedman 2009, section 4.3")
@@ -102,12 +108,12 @@ class LinearDiscriminants(Classifier):
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1."""
-        return wrong_sum(self.priors)
+        return prior_conflicts(self.priors)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Take the means, the covariance about them, and the scores that follow."""
         data = data.counted()
-        refuse_other_number(self.id, self.priors, data)
+        refuse_misfitting_priors(self.id, self.priors, data)
         sums = sums_of_classes(data)
         found, directions = self.learn_from(sums), int((sums.overall.squares > 0).sum())
         if found.left < ENOUGH:
@@ -134,7 +140,7 @@ class LinearDiscriminants(Classifier):
 
     def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The posteriors of all rows, each by sums of the rows outside its part."""
-        refuse_other_number(self.id, self.priors, data)
+        refuse_misfitting_priors(self.id, self.priors, data)
         return held_out_classes(self, data, round_, steps)
 
     def predict_proba(self, table: Table) -> Array:
@@ -150,15 +156,15 @@ class LinearDiscriminants(Classifier):
         if any(np.shape(one) != shape for one in arrays) or any(np.shape(one) != (n,) for one, n in vectors):
             raise ValueError("means or coefficients that do not fit the columns and classes")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The priors, the means, and the score of each class as a sum over columns."""
-        names = [column.name for column in self.columns_]
+        names, header = [column.name for column in self.columns_], ("column", *self.classes_)
         at_origin = self.levels_ - self.coefficients_ @ self.centre_
         terms = (("(intercept)", *at_origin.tolist()), *lines_of(names, self.coefficients_))
         return (
-            prior_section(self.target_, self.classes_, self.priors_),
-            Section("Means", ("column", *self.classes_), tuple(lines_of(names, self.means_ + self.centre_))),
-            Section("Scores of the classes", ("column", *self.classes_), terms, note=self._note()),
+            prior_table(self.target_, self.classes_, self.priors_),
+            findings.Table("Means", header, tuple(lines_of(names, self.means_ + self.centre_))),
+            findings.Table("Scores of the classes", header, terms, note=self._note()),
         )
 
     def _note(self) -> str:

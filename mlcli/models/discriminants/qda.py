@@ -34,17 +34,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.blocks import less_row, row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.learn_from_sums import held_out_classes
-from mlcli.engines.posteriors import log_priors, posterior, posterior_where_sure, refuse_other_number, wrong_sum
+from mlcli.engines.posteriors import (
+    certain_posterior,
+    log_priors,
+    posterior,
+    prior_conflicts,
+    refuse_misfitting_priors,
+)
 from mlcli.engines.symmetric import Solved, solved
 from mlcli.engines.training_sums import TrainingSums, sums_of_classes
 from mlcli.models.discriminants._whitening import (
@@ -52,7 +58,7 @@ from mlcli.models.discriminants._whitening import (
     Whitening,
     freedom,
     lines_of,
-    prior_section,
+    prior_table,
     rounded,
     whitening,
 )
@@ -88,7 +94,7 @@ class Normals:
         squares = np.einsum("sktd,sktd->stk", away, found.solution)
         joint = (self.log_priors - 0.5 * found.log_determinant)[:, None] - 0.5 * squares
         error = ROUNDING / self.least(found)
-        return posterior_where_sure(joint, error[:, None] * (1 + squares.max(axis=-1)))
+        return certain_posterior(joint, error[:, None] * (1 + squares.max(axis=-1)))
 
     def least(self, found: Solved) -> Array:
         """What is left of the variance of a column that others explain most; 0 where a class may be too narrow."""
@@ -128,12 +134,12 @@ class QuadraticDiscriminants(Classifier):
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1."""
-        return wrong_sum(self.priors)
+        return prior_conflicts(self.priors)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance of each class."""
         data = data.counted()
-        refuse_other_number(self.id, self.priors, data)
+        refuse_misfitting_priors(self.id, self.priors, data)
         sums = sums_of_classes(data)
         normals, ddof = self.learn_from(sums), self.ddof
         inverse = solved(normals.covariances, np.broadcast_to(np.eye(len(sums.origin)), sums.scatter.shape))
@@ -199,7 +205,7 @@ class QuadraticDiscriminants(Classifier):
 
     def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The posteriors of all rows, each by sums of the rows outside its part."""
-        refuse_other_number(self.id, self.priors, data)
+        refuse_misfitting_priors(self.id, self.priors, data)
         return held_out_classes(self, data, round_, steps)
 
     def predict_proba(self, table: Table) -> Array:
@@ -228,16 +234,16 @@ class QuadraticDiscriminants(Classifier):
         if any(np.shape(array) != shape for array, shape in expected):
             raise ValueError("means or covariances that do not fit the columns and classes")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The priors, and the mean and deviation of each column by class."""
         names = [column.name for column in self.columns_]
         left_out = len(names) - self.whiteners_.shape[2]
         note = NARROW.format(left_out) if left_out else ""
         header = ("column", *self.classes_)
         return (
-            prior_section(self.target_, self.classes_, self.priors_),
-            Section("Means", header, tuple(lines_of(names, self.means_ + self.centre_))),
-            Section("Standard deviations", header, tuple(lines_of(names, self.deviations_)), note=note),
+            prior_table(self.target_, self.classes_, self.priors_),
+            findings.Table("Means", header, tuple(lines_of(names, self.means_ + self.centre_))),
+            findings.Table("Standard deviations", header, tuple(lines_of(names, self.deviations_)), note=note),
         )
 
 

@@ -31,7 +31,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
-from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
@@ -117,7 +116,7 @@ class Bagging(Classifier, Regressor):
             raise ValueError("there is not a model for each bag")
         refuse_strangers(self.models_, self._behind_steps(), self)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """What was bagged, and how wrong it is about rows outside their bags."""
         each = findings.Lines("Bagging", (f"{self.base.final.id}, fitted to each of {self.bags} bags",))
         if not self.outside_:

@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Cell, Explanation, Section
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
@@ -41,7 +41,7 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 class SelfTraining(Classifier):
     """A base classifier that teaches itself."""
 
-    base: Model = model_param("naive-bayes", "the classifier that is taught", of=(Classifier,))
+    base: Model = model_param("naive-bayes", "the classifier that is fitted again and again", of=(Classifier,))
     threshold: float = param(
         0.9, "how probable a class must be for a row to be labelled", gt=0, le=1, tune=(0.6, 0.99)
     )
@@ -92,15 +92,13 @@ class SelfTraining(Classifier):
         if self.moved_.ndim != 2 or self.moved_.shape[1] != len(self.classes_):
             raise ValueError("counts that do not fit the classes")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """How many rows each round labelled and why it stopped, then what the base has learned."""
-        rows: list[tuple[Cell, ...]] = []
-        for place, counts in enumerate(self.moved_.astype(int).tolist(), start=1):
-            rows.append((f"round {place}", *counts))
-        section = Section("Rows that it labelled itself", lines=(self._why_it_stopped(),))
-        if rows:
-            section = replace(section, header=("", *self.classes_), rows=tuple(rows))
-        return (section, *self.base_.explain())
+        why = findings.Lines("Rows that it labelled itself", (self._why_it_stopped(),))
+        moved = self.moved_.astype(int).tolist()
+        rows = tuple((f"round {place}", *counts) for place, counts in enumerate(moved, 1))
+        table = (findings.Table("Labelled in each round", ("", *self.classes_), rows),) if rows else ()
+        return (why, *table, *self.base_.explain())
 
     def _why_it_stopped(self) -> str:
         rounds, moved = len(self.moved_), int(self.moved_.sum())

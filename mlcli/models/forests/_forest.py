@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from queue import SimpleQueue
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation
+from mlcli.core.findings import Cell, Explanation, Finding, Lines
+from mlcli.core.findings import Table as Figures
 from mlcli.core.params import learned, param
-from mlcli.core.tables import Array, Rows, Table
+from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.core.threads import threads_of_a_fit
 from mlcli.engines.bags import Bag, order_of_content
-from mlcli.models.forests import _words
-from mlcli.models.forests._growing import Nursery, Plant, Seeds, Shape
-from mlcli.models.forests._out_of_bag import Tally, Truth
-from mlcli.models.forests._trees import Trees
-from mlcli.models.trees._binning import MOST_BINS, binned
-from mlcli.models.trees._features import features, level_counts, ordered
-from mlcli.models.trees._levels import Targets
-from mlcli.models.trees._shared_bins import Shared
+from mlcli.engines.trees.binning import MOST_BINS, binned
+from mlcli.engines.trees.cells import features, level_counts, ordered
+from mlcli.engines.trees.criteria import CRITERIA
+from mlcli.engines.trees.growing import Grower, Limits
+from mlcli.engines.trees.out_of_bag import OutOfBag
+from mlcli.engines.trees.structure import Trees
+from mlcli.engines.trees.targets import Targets, in_units, packed
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -33,10 +36,20 @@ SHARES: dict[str, Callable[[int], int]] = {
     "all": lambda columns: columns,
 }
 """How many of so many columns a node draws; ⌊log2 F + 1⌋ is the number of binary digits of F."""
-
-
 MEASURES = {True: ("error", "error"), False: ("root mean squared error", "squared error")}
 """What errors out of the bag are, and what shuffling adds to, of classes or of values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A tree, the share of its gains that each column has, and the rows out of its bag with their leaves."""
+
+    tree: Trees
+    worth: Array
+    rows: Rows
+    leaves: Codes
+    worse: Array
+    """What shuffling each column adds to its loss on those rows."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -60,6 +73,7 @@ class Forest(Classifier, Regressor):
     shuffle: bool = param(False, "whether columns are also valued by shuffling them out of the bag (slow)")
 
     random_cuts: ClassVar[bool] = False
+    stage_name: ClassVar[str] = "trees"
 
     nodes_: dict[str, Array] = learned()
     gained_: Array = learned()
@@ -83,46 +97,93 @@ class Forest(Classifier, Regressor):
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Sort cells into bins once, then grow tree after tree."""
         data = data.counted()
-        order = order_of_content(data)
-        shared, data = Shared.of(data.table, order), data.take(order)
-        by_threshold, levels = ordered(self.columns_), level_counts(self.columns_)
-        cells = features(data.table, np.full(len(levels), np.nan))
-        truth = Truth(cells, by_threshold, Targets.of(data.outputs, data.weights), self._by_size(), self.shuffle)
-        nursery = Nursery(
-            binned=binned(cells, by_threshold, levels, self.bins, uneven(data.weights), shared),
-            truth=truth,
-            bag=Bag.of(data.weights) if self.bootstrap else None,
-            shape=self._shape(len(levels)),
-        )
-        self._learn_from(nursery, rng.integers(0, 2**62, self.trees), Tally(truth))
+        data = data.take(order_of_content(data))
+        cells, by_threshold = self._cells(data.table), ordered(self.columns_)
+        targets = Targets.of(data.outputs, data.weights)
+        bag = Bag.of(data.weights) if self.bootstrap else None
+        uneven = None if (data.weights == data.weights[0]).all() else data.weights
+        rows = binned(cells, by_threshold, level_counts(self.columns_), self.bins, uneven)
+        outside = OutOfBag(cells, by_threshold, targets, self._by_size())
+        seeds = rng.integers(0, 2**62, self.trees)
+        growers = [
+            Grower(rows, targets, CRITERIA["squared-error"], self._limits()) for _ in range(self._threads())
+        ]
+        members = []
+        for member in self._grown(growers, bag, outside, seeds):
+            members.append(member)
+            if bag is not None:
+                outside.add(member.tree, member.rows, member.leaves[0])
+        self._keep(members, outside)
 
-    def _learn_from(self, nursery: Nursery, seeds: Seeds, tally: Tally) -> None:
-        plants: list[Plant] = []
-        for plant in nursery.grown(seeds):
-            plants.append(plant)
-            if plant.outside is not None:
-                tally.add(plant.tree, plant.outside)
-        self.nodes_ = Trees.joined([plant.tree for plant in plants]).arrays()
-        self.gained_ = np.mean([shares(plant.worth) for plant in plants], axis=0)
-        outside = [plant.outside.worse for plant in plants if plant.outside is not None and self.shuffle]
-        self.shuffled_ = np.mean(outside, axis=0) if outside else np.empty(0)
-        self.curve_ = np.array(tally.curve)
+    def _keep(self, members: list[Member], outside: OutOfBag) -> None:
+        self.nodes_ = Trees.joined([member.tree.without_notes() for member in members]).arrays()
+        self.gained_ = np.mean([member.worth for member in members], axis=0)
+        worse = [member.worse for member in members] if self.shuffle else []
+        self.shuffled_ = np.mean(worse, axis=0) if worse else np.empty(0)
+        self.curve_ = np.array(outside.curve)
         self.__dict__.pop("_trees", None)
+
+    def _threads(self) -> int:
+        return min(threads_of_a_fit(), self.trees)
+
+    def _grown(
+        self, growers: list[Grower], bag: Bag | None, outside: OutOfBag, seeds: NDArray[np.int64]
+    ) -> Iterator[Member]:
+        """A tree for each seed, in order, each from the first grower that is free."""
+        free = SimpleQueue[Grower]()
+        for grower in growers:
+            free.put(grower)
+
+        def one(seed: int) -> Member:
+            grower = free.get()
+            try:
+                return self._member(grower, bag, outside, np.random.default_rng(seed))
+            finally:
+                free.put(grower)
+
+        if len(growers) == 1:
+            yield from map(one, seeds)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(len(growers)) as pool:
+            yield from pool.map(one, seeds)
+
+    def _member(self, grower: Grower, bag: Bag | None, outside: OutOfBag, rng: np.random.Generator) -> Member:
+        targets = grower.targets
+        counts, unit = in_units(targets.weight) if bag is None else (bag.repeats(rng), bag.unit)
+        share = packed(targets, counts, unit)
+        tree = grower.grow(share, int(rng.integers(1, 2**32))).sent_with_most()
+        taken = tree.gains(len(self.columns_))
+        worth = taken / taken.sum() if taken.sum() > 0 else taken
+        rows = share.outside
+        leaves = tree.reached(outside.cells, outside.ordered, rows)
+        worse = outside.worse(tree, rows, leaves[0], rng) if self.shuffle else np.empty(0)
+        return Member(tree, worth, rows, leaves, worse)
 
     def _by_size(self) -> Rows:
         sizes = np.zeros(1) if self.classes_ is None else self.class_totals_
         return np.argsort(-sizes, kind="stable")
 
-    def _shape(self, columns: int) -> Shape:
-        return Shape(self._drawn(columns), self.random_cuts, self.min_leaf, self.max_depth, self.max_leaves)
+    def _limits(self) -> Limits:
+        return Limits(
+            features=self._drawn(),
+            random_cuts=self.random_cuts,
+            min_leaf=self.min_leaf,
+            max_depth=self.max_depth,
+            max_leaves=self.max_leaves,
+        )
 
-    def _drawn(self, columns: int) -> int:
+    def _drawn(self) -> int:
         """How many columns a node draws."""
-        wanted = self.features
+        wanted, columns = self.features, len(self.columns_)
         if wanted is None:
             wanted = "sqrt" if self.classes_ is not None else 1 / 3
         count = SHARES[wanted](columns) if isinstance(wanted, str) else int(wanted * columns + 1e-9)
         return min(max(count, 1), columns)
+
+    def _cells(self, table: Table) -> Array:
+        return features(table, np.full(len(self.columns_), np.nan))
 
     @cached_property
     def _trees(self) -> Trees:
@@ -130,35 +191,72 @@ class Forest(Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """The mean of the class shares of each row's leaves."""
-        cells = features(table, np.full(len(self.columns_), np.nan))
-        return self._trees.answers(cells, ordered(self.columns_))
+        return self._trees.answers(self._cells(table), ordered(self.columns_)) / len(self._trees)
 
     def predict_values(self, table: Table) -> Array:
         """The mean of each row's leaves."""
         return self.predict_proba(table)[:, 0]
 
+    def stages(self) -> int:
+        """The trees."""
+        return len(self.nodes_["roots"])
+
+    def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
+        """What the first trees say."""
+        cells, by_threshold, first = self._cells(table), ordered(self.columns_), 0
+        sums = np.zeros((len(cells), self._trees.value.shape[1]))
+        for end in at:
+            self._trees.part(first, end).add_to(sums, cells, by_threshold)
+            first = end
+            yield sums / end if self.classes_ is not None else sums[:, 0] / end
+
     def explain(self) -> Explanation:
         """How large the forest is, how wrong out of the bag, and what columns are worth."""
         measure, loss = MEASURES[self.classes_ is not None]
-        sections = [_words.size(self._trees, self._drawn(len(self.columns_)))]
+        found: list[Finding] = [self._size()]
         if len(self.curve_):
-            sections.append(_words.errors(self.curve_, measure))
-        return (*sections, _words.worth(self.columns_, self.gained_, self.shuffled_, loss))
+            found.append(self._errors(measure))
+        return (*found, self._worth(loss))
+
+    def _size(self) -> Lines:
+        """How many trees, and how large they are."""
+        trees, drawn = self._trees, self._drawn()
+        leaves = np.add.reduceat(trees.leaves.astype(np.int64), trees.roots)
+        depths = np.maximum.reduceat(trees.depths(), trees.roots)
+        count = f"{len(trees)} trees; each node draws {drawn} column{'s' * (drawn != 1)}"
+        large = (
+            f"on average {leaves.mean():.4g} leaves and depth {depths.mean():.3g}; the deepest has {depths.max()}"
+        )
+        return Lines("Forest", (count, large))
+
+    def _errors(self, measure: str) -> Figures:
+        """The error on rows out of the bag, after more and more trees."""
+        count = len(self.curve_)
+        steps = [step for power in range(9) for step in (10**power, 2 * 10**power, 5 * 10**power) if step < count]
+        errors = {step: float(self.curve_[step - 1]) for step in (*steps, count)}
+        shown = tuple((step, None if math.isnan(error) else error) for step, error in errors.items())
+        note = "of training rows, each answered only by trees that did not learn from it"
+        return Figures("Out-of-bag error", ("trees", measure), shown, note=note)
+
+    def _worth(self, loss: str) -> Figures:
+        """What columns are worth, those that gain most first."""
+        header: tuple[str, ...] = ("column", "share of all gains")
+        parts: list[Array] = [self.gained_]
+        if len(self.shuffled_):
+            header, parts = (*header, f"{loss} added by shuffling"), [self.gained_, self.shuffled_]
+        order = np.argsort(-self.gained_, kind="stable")
+        rows: list[tuple[Cell, ...]] = [
+            (self.columns_[j].name, *(float(part[j]) for part in parts)) for j in order
+        ]
+        return Figures("What columns are worth", header, tuple(rows))
 
     def check_learned(self) -> None:
         """The trees must be ones, over these columns."""
-        Trees.restored(self.nodes_).check(len(self.columns_), 1 if self.classes_ is None else len(self.classes_))
+        width = 1 if self.classes_ is None else len(self.classes_)
+        trees = Trees.restored(self.nodes_)
+        if not len(trees):
+            raise ValueError("the saved forest has no trees")
+        trees.check(level_counts(self.columns_), width)
         shuffled = self.shuffled_.shape in ((0,), self.gained_.shape)
         if self.gained_.shape != (len(self.columns_),) or not shuffled or self.curve_.ndim != 1:
             raise ValueError("the saved forest values other columns")
-
-
-def shares(worth: Array) -> Array:
-    """Parts of the whole; zeros where there is none."""
-    total = worth.sum()
-    return worth / total if total > 0 else worth
-
-
-def uneven(weights: Array) -> Array | None:
-    """The weights, or None if all are the same."""
-    return None if (weights == weights[0]).all() else weights

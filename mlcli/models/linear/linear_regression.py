@@ -28,8 +28,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Cell, Explanation, Section
+from mlcli.core.findings import Cell, Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -37,11 +38,10 @@ from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.learn_from_sums import held_out_values
-from mlcli.engines.linear_scores import linear_scores
+from mlcli.engines.least_squares import CarefulPlane, Plane, careful_plane, plane_by_sums, plane_from
+from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
 from mlcli.engines.training_sums import TrainingSums
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail
-from mlcli.models.linear._design import check_shapes, terms
-from mlcli.models.linear._least_squares import CarefulPlane, Plane, careful_plane, plane_by_sums, plane_from
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 CONFIDENCE = 0.95
@@ -130,13 +130,13 @@ class LinearRegression(Regressor):
 
     def explain(self) -> Explanation:
         """Coefficients with their precision, and the noise."""
-        coefficients = Section(
+        coefficients = findings.Table(
             "Coefficients",
             header=("column", "coefficient", "standard error", "t", "p", "2.5 %", "97.5 %"),
             rows=tuple(self._coefficient_rows()),
             note=" ".join(self._notes()),
         )
-        return coefficients, Section("Noise", header=("what", "value"), rows=self._noise_rows())
+        return coefficients, findings.Table("Noise", ("what", "value"), self._noise_rows())
 
     def _coefficient_rows(self) -> Iterator[tuple[Cell, ...]]:
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)

@@ -31,33 +31,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.explanation import Explanation, Section
-from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.linear_scores import linear_scores
-from mlcli.models.linear._classes_held_out import held_out
-from mlcli.models.linear._design import check_shapes, terms
-from mlcli.models.linear._forms import FORMS, FORMS_OF_FEW, Form, Part
-from mlcli.models.linear._gradient_descent import gradient_descent
-from mlcli.models.linear._losses import CrossEntropy
-from mlcli.models.linear._minimum import Minimum, complaint
-from mlcli.models.linear._newton import never_ends, newton
-from mlcli.models.linear._objective import Objective
-from mlcli.models.linear._standard import Standard
+from mlcli.engines.linear_design import Design
+from mlcli.engines.linear_objective import LinearObjective
+from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
+from mlcli.engines.losses import CrossEntropy
+from mlcli.engines.penalties import Penalty
+from mlcli.engines.solvers.minimum import Minimum, complaint
+from mlcli.engines.solvers.newton import never_ends
+from mlcli.engines.solvers.table import SOLVERS
+from mlcli.models.linear._classes import FORMS, FORMS_OF_FEW, Form, Part
 from mlcli.tasks.classification import Classifier, LabelledRows
 
-SOLVERS = {"newton": newton, "gradient-descent": gradient_descent}
-ADVICE = {
-    "newton": "a larger max_iterations or l2 would help",
-    "gradient-descent": "the solver newton, or a larger max_iterations or l2, would help",
-}
-SURE_TOLERANCE, SURE_STEPS = 1e-8, 100
-"""What determines the minimum to nine digits."""
 LARGEST_EXPONENT = 709.0
 SEPARATED = (
     "the columns separate some classes perfectly, so without a penalty ever larger coefficients fit ever better; "
@@ -78,7 +69,7 @@ class LogisticRegression(Classifier):
     multiclass: str = param("softmax", "how more than two classes share the probability", choices=FORMS)
     l2: float = param(1.0, "the cost of half a unit of squared coefficient, in log-loss", ge=0, tune=(1e-4, 1e4))
     intercept: bool = param(True, "whether the log-odds at the origin are free; without it, they are 0")
-    solver: str = param("newton", "how the minimum is found", choices=SOLVERS)
+    solver: str = param("auto", "how the minimum is found", choices=SOLVERS)
     tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
     max_iterations: int = param(10_000, "how many steps at most", ge=1)
 
@@ -107,38 +98,31 @@ class LogisticRegression(Classifier):
         place = np.zeros(len(data.classes), np.int32)
         place[self.present_] = np.arange(len(self.present_))
         parts = self._form.parts(place[data.y], len(self.present_))
-        X = Standard.of(data, self.intercept)
-        objectives = [self._objective(X, part, data.weights / X.total) for part in parts]
+        design = Design.of(data, self.intercept)
+        objectives = [self._objective(design, part, data.weights / design.total) for part in parts]
         minima = [self._minimum(objective) for objective in objectives]
         self._warn(objectives, minima)
-        learned = [part.spread @ minimum.at.w for part, minimum in zip(parts, minima, strict=True)]
-        self._learn(X, np.concatenate(learned))
-        self.iterations_ = tuple(minimum.iterations for minimum in minima)
-        self.steepness_ = tuple(minimum.steepness for minimum in minima)
+        w = np.concatenate([part.spread @ found.at.w for part, found in zip(parts, minima, strict=True)])
+        self.centre_, self.level_ = design.centre, w[:, -1]
+        self.coefficients_ = design.coefficients(w[:, :-1] / design.scale)
+        self.iterations_ = tuple(found.iterations for found in minima)
+        self.steepness_ = tuple(found.at.steepness for found in minima)
 
-    def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """Each part by Newton steps from the minimum for all rows; None where ends could differ in nine digits."""
-        sure = self.solver == "newton" and self.tolerance <= SURE_TOLERANCE and self.max_iterations >= SURE_STEPS
-        return held_out(data, round_, steps, self.multiclass, self.l2) if sure and self.intercept else None
-
-    def _objective(self, X: Standard, part: Part, shares: Array) -> Objective:
+    def _objective(self, design: Design, part: Part, shares: Array) -> LinearObjective:
         """Mean loss and penalty per row, in columns of unit variance; the intercept is free."""
-        strength = np.append(self.l2 / X.total / X.scale**2, 0.0)
-        return Objective(X, CrossEntropy(part.outcomes, shares), part.mixing, part.bound, strength)
+        penalty = Penalty.of(self.l2, 0.0, design.scale, design.total)
+        loss = CrossEntropy(part.outcomes, shares)
+        return LinearObjective(design.standard, loss, penalty, part.mixing, self.intercept)
 
-    def _minimum(self, objective: Objective) -> Minimum:
+    def _minimum(self, objective: LinearObjective) -> Minimum:
         """Start from the class shares: the best answer that looks at no column."""
-        return SOLVERS[self.solver](objective, objective.start, self.tolerance, self.max_iterations)
+        return SOLVERS[self.solver].minimise(objective, objective.start, self.tolerance, self.max_iterations)
 
-    def _learn(self, X: Standard, w: Array) -> None:
-        self.centre_ = X.centre
-        self.coefficients_ = X.of_table(w)
-        self.level_ = w[:, -1]
-
-    def _warn(self, objectives: Sequence[Objective], minima: Sequence[Minimum]) -> None:
+    def _warn(self, objectives: Sequence[LinearObjective], minima: Sequence[Minimum]) -> None:
         unfinished = complaint(minima, self.tolerance)
         if unfinished:
-            warnings.warn(f"{self.id} {unfinished}; {ADVICE[self.solver]}", MlcliWarning, stacklevel=2)
+            advice = SOLVERS[self.solver].advice
+            warnings.warn(f"{self.id} {unfinished}; {advice}", MlcliWarning, stacklevel=2)
         elif self.l2 == 0 and any(map(never_ends, objectives, minima)):
             warnings.warn(SEPARATED, MlcliWarning, stacklevel=2)
 
@@ -168,20 +152,20 @@ class LogisticRegression(Classifier):
         """Coefficients of each output, the odds they stand for, and how the solver ended."""
         outputs = self._outputs()
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
-        coefficients = Section(
+        coefficients = findings.Table(
             "Coefficients",
             header=("column", *outputs),
             rows=tuple((name, *map(float, values)) for name, values in named),
             note=" ".join(self._notes()),
         )
-        odds = Section(
+        odds = findings.Table(
             "Odds ratios",
             header=("column", *outputs),
             rows=tuple((name, *map(_odds, values)) for name, values in named[int(self.intercept) :]),
             note="What one unit more (a standard deviation, if standardised) multiplies the odds by.",
         )
         ends = zip(self.iterations_, self.steepness_, strict=True)
-        solver = Section(
+        solver = findings.Table(
             f"Solver {self.solver}",
             header=("iterations", "largest entry of the gradient"),
             rows=tuple(ends),

@@ -22,33 +22,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.params import learned, param
+from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Table
 from mlcli.engines.learn_from_sums import held_out_values
-from mlcli.engines.linear_scores import linear_scores
+from mlcli.engines.least_squares import Plane, careful_plane, plane_by_sums, plane_from
+from mlcli.engines.linear_values import LinearValues
 from mlcli.engines.training_sums import TrainingSums
-from mlcli.models.linear._design import check_shapes, terms
-from mlcli.models.linear._least_squares import Plane, careful_plane, plane_by_sums, plane_from
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 
 @register("ridge", reference="Hoerl & Kennard 1970")
 @dataclass(kw_only=True, eq=False)
-class Ridge(Regressor):
+class Ridge(LinearValues, Regressor):
     """Penalised least squares in closed form."""
 
     l2: float = param(
         1.0, "what a unit of squared coefficient costs, in units of squared error", ge=0, tune=(1e-4, 1e4)
     )
-    intercept: bool = param(True, "whether the answer at the origin is free; without it, it is 0")
-
-    coefficients_: Array = learned()
-    centre_: Array = learned()
-    level_: float = learned()
 
     @property
     def accepts(self) -> Accepts:
@@ -63,8 +56,7 @@ class Ridge(Regressor):
             self.centre_, self.level_, self.coefficients_ = plane.centre, float(plane.level), plane.slopes
             return
         careful = careful_plane(data, self.l2, self.intercept)
-        self.centre_, self.level_ = careful.design.centre, careful.level
-        self.coefficients_ = careful.design.coefficients(careful.slopes)
+        self.learn_slopes(careful.design, careful.slopes, careful.level)
 
     def learn_from(self, sums: TrainingSums) -> Plane:
         """The plane that is nearest, after its slopes are paid for, to rows with such sums."""
@@ -74,17 +66,6 @@ class Ridge(Regressor):
         """The values of all rows, each by sums of the rows outside its part."""
         return held_out_values(self, data, round_, steps) if self.intercept else None
 
-    def predict_values(self, table: Table) -> Array:
-        """The weighted sum of the columns."""
-        return linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, abs(self.level_))
-
-    def check_learned(self) -> None:
-        """Refuse arrays that do not fit the columns."""
-        check_shapes(self.columns_, self.coefficients_, self.centre_)
-
     def explain(self) -> Explanation:
         """The coefficients."""
-        named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
-        rows = tuple((name, float(value)) for name, value in named)
-        note = f"Shrunk towards 0 by l2 = {self.l2:g}; the intercept is not."
-        return (Section("Coefficients", header=("column", "coefficient"), rows=rows, note=note),)
+        return (self.coefficient_table(f"Shrunk towards 0 by l2 = {self.l2:g}; the intercept is not."),)

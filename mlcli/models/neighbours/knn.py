@@ -40,16 +40,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.neighbours.distances import DISTANCES, Distance
-from mlcli.engines.neighbours.leave_one_out import others_of_each
+from mlcli.engines.neighbours.leave_one_out import search_without_each
 from mlcli.engines.neighbours.points import Points
 from mlcli.engines.neighbours.search import Pairs, nearest
 from mlcli.engines.neighbours.votes import (
@@ -58,9 +58,9 @@ from mlcli.engines.neighbours.votes import (
     WHOLE,
     kth_distance,
     mean_outputs,
-    nearer_wins,
-    seated,
-    seats_needed,
+    nearest_bonus,
+    neighbours_needed,
+    voting_pairs,
 )
 from mlcli.tasks.classification import Classifier, first_of_the_largest
 from mlcli.tasks.regression import Regressor
@@ -130,12 +130,12 @@ class NearestNeighbours(Classifier, Regressor):
         """For batches of the rows asked: the training rows that vote on them, and what each vote counts."""
         asked = self._distance.points(table, self.spans_)
         stored = Points(self.numbers_, self.codes_)
-        for pairs in nearest(self._distance, asked, stored, seats_needed(self.weights_, self.k)):
+        for pairs in nearest(self._distance, asked, stored, neighbours_needed(self.weights_, self.k)):
             yield self._voting(pairs, self.weights_, self.outputs_)
 
     def _voting(self, pairs: Pairs, weights: Array, outputs: Array) -> tuple[Pairs, Array]:
-        voters, seats = seated(pairs, weights, self.k, outputs, self.tied_distance)
-        edge = nearer_wins(voters) if self.tied_vote == "nearest" else 1.0
+        voters, seats = voting_pairs(pairs, weights, self.k, outputs, self.tied_distance)
+        edge = nearest_bonus(voters) if self.tied_vote == "nearest" else 1.0
         return voters, seats * VOTES[self.weights](voters) * edge
 
     def _mean_of_neighbours(self, table: Table) -> Array:
@@ -147,24 +147,24 @@ class NearestNeighbours(Classifier, Regressor):
         """Leave-one-out by one search among all rows; folds, and what a fit would warn of, are left to fits."""
         if self.tied_distance == "random" or (data.weights.sum() - data.weights < self.k * WHOLE).any():
             return None
-        others = others_of_each(data, round_, steps, self.distance)
+        others = search_without_each(data, round_, steps, self.distance)
         if others is None:
             return None
         answers, doubtful = np.zeros((len(data), data.outputs.shape[1])), others.scales.refused.copy()
-        for pairs in others.nearest(seats_needed(data.weights[data.weights > 0], self.k)):
+        for pairs in others.nearest(neighbours_needed(data.weights[data.weights > 0], self.k)):
             rows = pairs.asked[pairs.begins]
             voters, votes = self._voting(pairs, data.weights, data.outputs)
             answers[rows] = mean_outputs(voters, votes, data.outputs)
             marks = [kth_distance(pairs, data.weights[pairs.stored], self.k)]
             marks += [pairs.of_each(np.minimum)] if self.tied_vote == "nearest" else []
-            doubtful[rows] |= others.in_doubt(pairs, marks, voters, self.weights, answers[rows])
+            doubtful[rows] |= others.doubtful_rows(pairs, marks, voters, self.weights, answers[rows])
         return HeldOut(answers, doubtful, "one search")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """What is stored, and who votes."""
         rows = len(self.outputs_)
         return (
-            Section(
+            findings.Table(
                 "Stored rows",
                 header=("what", "value"),
                 rows=(

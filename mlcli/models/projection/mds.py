@@ -29,7 +29,7 @@ import numpy as np
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.engines.principal import pointed_up
+from mlcli.engines.principal import with_fixed_signs
 from mlcli.models.projection._picture import Picture, squared_distances
 from mlcli.tasks.projection import Projector
 
@@ -96,7 +96,7 @@ def classical(apart: Array, components: int) -> Array:
     products = -0.5 * (squares - rows[:, None] - rows[None, :] + rows.mean())
     kept = min(components, n)
     values, vectors = eigh(products, subset_by_index=(n - kept, n - 1))
-    values, vectors = values[::-1], pointed_up(vectors[:, ::-1])
+    values, vectors = values[::-1], with_fixed_signs(vectors[:, ::-1])
     places = np.zeros((n, components))
     real = values > ENOUGH * max(float(values.max(initial=0.0)), np.finfo(np.float64).tiny)
     places[:, :kept] = vectors * np.sqrt(np.where(real, values, 0.0))

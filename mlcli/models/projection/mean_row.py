@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.moments import moments
 from mlcli.core.params import learned
 from mlcli.core.registry import register
@@ -63,9 +63,9 @@ class MeanRow(Projector):
         if {np.shape(self.mean_), np.shape(self.deviation_)} != {(len(self.columns_),)}:
             raise ValueError("a mean row that does not fit the columns")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The mean row, with 0 for what is only rounding beside the deviation."""
         means = np.where(np.abs(self.mean_) > ROUNDING * self.deviation_, self.mean_, 0.0)
         names = (column.name for column in self.columns_)
         rows = tuple(zip(names, means.tolist(), self.deviation_.tolist(), strict=True))
-        return (Section("The mean row", ("column", "mean", "standard deviation"), rows),)
+        return (findings.Table("The mean row", ("column", "mean", "standard deviation"), rows),)

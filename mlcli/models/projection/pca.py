@@ -36,7 +36,14 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.principal import SOLVERS, Axes, component_findings, enough_for, principal_axes, refuse_misfits
+from mlcli.engines.principal import (
+    SOLVERS,
+    Axes,
+    component_findings,
+    count_for_share,
+    principal_axes,
+    refuse_misfits,
+)
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
 
@@ -71,7 +78,7 @@ class PrincipalComponents(Projector):
             raise FitError(f"{self.components} components of {columns} columns", hint="choose fewer components")
         axes = principal_axes(data.table.numbers, data.weights, by=self.by, ddof=self.ddof, standardise=False)
         self.middle_, self.directions_, self.variances_ = axes.middle, axes.directions, axes.variances
-        self.kept_ = enough_for(axes.variances, self.share) if self.components is None else self.components
+        self.kept_ = count_for_share(axes.variances, self.share) if self.components is None else self.components
 
     def project(self, table: Table) -> Array:
         """The place of each row along the components."""

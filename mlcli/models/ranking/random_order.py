@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation, Lines
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -50,4 +50,4 @@ class RandomOrder(Ranker):
 
     def explain(self) -> Explanation:
         """That there is nothing to explain."""
-        return (Section("Random order", lines=("scores that mean nothing",)),)
+        return (Lines("Random order", ("scores that mean nothing",)),)

@@ -31,20 +31,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.pair_sums import share_in_order
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.models.ranking._hinge import hinge
-from mlcli.models.ranking._margins import Margins
-from mlcli.models.ranking._minimum import Solver
-from mlcli.models.ranking._newton import newton
+from mlcli.models.ranking._pair_losses import PairSums, least_hinge, least_squared_hinge
 from mlcli.tasks.ranking import GroupedRows, Ranker
 
-SOLVERS: dict[str, Solver] = {"hinge": hinge, "squared-hinge": newton}
+LOSSES = {"hinge": least_hinge, "squared-hinge": least_squared_hinge}
 
 
 @register("ranking-svm", reference="Herbrich, Graepel & Obermayer 2000; Joachims 2002")
@@ -53,7 +51,7 @@ class RankingSVM(Ranker):
     """Pairs as rows of a support vector machine."""
 
     c: float = param(1.0, "what a pair costs for each unit that it lacks of its margin", gt=0, tune=(1e-3, 1e3))
-    loss: str = param("hinge", "how the lack of a pair is counted", choices=SOLVERS)
+    loss: str = param("hinge", "how the lack of a pair is counted", choices=LOSSES)
     tolerance: float = param(1e-12, "the duality gap, as a share of the objective, at which to stop", gt=0)
     max_iterations: int = param(200, "how many steps at most", ge=1)
 
@@ -72,13 +70,13 @@ class RankingSVM(Ranker):
 
     def fit(self, data: GroupedRows, rng: np.random.Generator) -> None:
         """Minimise the loss of all pairs."""
-        rows = Margins.of(data)
-        found = SOLVERS[self.loss](rows, self.c, self.tolerance, self.max_iterations)
-        if found.gap > self.tolerance * found.objective:
-            reached = f"stopped after {found.iterations} steps with a gap of {found.gap / found.objective:.1e}"
+        rows = PairSums.of(data, self.c)
+        found = LOSSES[self.loss](rows, self.tolerance, self.max_iterations)
+        if found.gap > self.tolerance * found.value:
+            reached = f"stopped after {found.iterations} steps with a gap of {found.gap / found.value:.1e}"
             text = f"{self.id} {reached}, above the tolerance {self.tolerance:g}"
             warnings.warn(f"{text}; columns of one scale or a smaller c would help", MlcliWarning, stacklevel=2)
-        self.weights_, self.objective_, self.gap_ = found.w, found.objective, found.gap
+        self.weights_, self.objective_, self.gap_ = found.w, found.value, found.gap
         self.iterations_, self.pairs_ = found.iterations, rows.pairs()
         self.in_order_ = share_in_order(rows.relevance, rows.group, rows.X @ found.w, rows.weights)
 
@@ -100,4 +98,4 @@ class RankingSVM(Ranker):
             f"{self.loss}: objective {self.objective_:.6g} after {self.iterations_} steps, "
             f"at most {self.gap_:.1e} above the least",
         )
-        return (Section("Weights", ("column", "weight"), rows, note=note), Section("Pairs", lines=lines))
+        return findings.Table("Weights", ("column", "weight"), rows, note=note), findings.Lines("Pairs", lines)

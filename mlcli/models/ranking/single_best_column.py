@@ -23,9 +23,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.pair_sums import share_in_order
 from mlcli.core.params import learned
 from mlcli.core.registry import register
@@ -82,6 +83,6 @@ class SingleBestColumn(Ranker):
         rows.sort(key=lambda row: -row[2])
         note = "Share of the training pairs that the column puts in the right order; equal values count half."
         return (
-            Section("The column", lines=(f"{name}, {DIRECTIONS[self.direction_]}",)),
-            Section("Each column alone", ("column", "order", "pairs in order"), tuple(rows), note=note),
+            findings.Lines("The column", (f"{name}, {DIRECTIONS[self.direction_]}",)),
+            findings.Table("Each column alone", ("column", "order", "pairs in order"), tuple(rows), note=note),
         )

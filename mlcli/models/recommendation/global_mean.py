@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core import findings
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows
@@ -39,9 +39,9 @@ class GlobalMean(Recommender):
         """The mean, for every pair."""
         return np.full(np.broadcast_shapes(users.shape, items.shape), self.mean_)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The mean, and how full the table of users and items is."""
         users, items = ((counts > 0).sum() for counts in (self.user_ratings_, self.item_ratings_))
         share = len(self.seen_user_) / (users * items)
         lines = (f"{self.target_} = {self.mean_:.6g}", f"{users} users × {items} items, {share:.2%} of them rated")
-        return (Section("Always the same rating", lines=lines),)
+        return (findings.Lines("Always the same rating", lines=lines),)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core import findings
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows
@@ -81,11 +81,11 @@ class MatrixFactorisation(Recommender):
         """The mean, both biases, and the product of the factors."""
         return self.mean_ + agreement(self.users_[users], self.items_[items])
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """How the loss fell, who is farthest from the mean, and which items lie at the ends of each factor."""
         user, item = self.columns_
         return (
-            Section(
+            findings.Table(
                 "Loss: squared error and penalty",
                 header=("round", "loss"),
                 rows=tuple((number, float(loss)) for number, loss in enumerate(self.losses_, 1)),
@@ -95,7 +95,7 @@ class MatrixFactorisation(Recommender):
             self._ends_of_factors(item.levels),
         )
 
-    def _ends_of_factors(self, names: tuple[str, ...]) -> Section:
+    def _ends_of_factors(self, names: tuple[str, ...]) -> findings.Table:
         rows = []
         for factor in range(1, 1 + self.factors):
             order = np.argsort(self.items_[:-1, factor], kind="stable")
@@ -104,7 +104,7 @@ class MatrixFactorisation(Recommender):
             rows.append((factor, share, *ends))
         header = ("factor", "strength", "items at one end", "items at the other")
         note = "strength: length of the factor over all items, times that over all users"
-        return Section("Factors", header=header, rows=tuple(rows), note=note)
+        return findings.Table("Factors", header=header, rows=tuple(rows), note=note)
 
     def check_learned(self) -> None:
         """One bias and the factors per user and item, and for those that are not known."""

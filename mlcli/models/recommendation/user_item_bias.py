@@ -27,8 +27,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
@@ -77,11 +77,11 @@ class UserItemBias(Recommender):
         """The mean and both biases."""
         return np.asarray(self.mean_ + self.user_bias_[users] + self.item_bias_[items])
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The mean, and who is farthest from it."""
         user, item = self.columns_
         return (
-            Section("Mean of all ratings", lines=(f"{self.target_} = {self.mean_:.6g}",)),
+            findings.Lines("Mean of all ratings", lines=(f"{self.target_} = {self.mean_:.6g}",)),
             extremes(item, self.item_bias_, self.item_ratings_),
             extremes(user, self.user_bias_, self.user_ratings_),
         )
@@ -93,11 +93,11 @@ class UserItemBias(Recommender):
             raise ValueError("the biases do not fit the users and items")
 
 
-def extremes(column: Column, biases: Array, ratings: Array) -> Section:
+def extremes(column: Column, biases: Array, ratings: Array) -> findings.Table:
     """The users, or items, that are rated highest and lowest, with how many training ratings they have."""
     known = np.flatnonzero(ratings[:-1] > 0)
     order = known[np.argsort(-biases[known], kind="stable")]
     shown = order if len(order) <= 2 * SHOWN else np.concatenate([order[:SHOWN], order[-SHOWN:]])
     rows = tuple((column.levels[code], float(biases[code]), float(ratings[code])) for code in shown)
     title = f"What '{column.name}' adds to the mean: the highest and the lowest of {len(order)}"
-    return Section(title, header=(column.name, "bias", "ratings"), rows=rows)
+    return findings.Table(title, header=(column.name, "bias", "ratings"), rows=rows)

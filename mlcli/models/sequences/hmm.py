@@ -31,8 +31,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Cell, Explanation, Section
+from mlcli.core.findings import Cell, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
@@ -118,7 +119,7 @@ class HiddenMarkovModel(Tagger):
         """The tags that follow each history, and what each tag emits most often."""
         return (self._transition_table(), self._emission_table())
 
-    def _transition_table(self) -> Section:
+    def _transition_table(self) -> findings.Table:
         symbols = (*self.classes_, BOUNDARY)
         outcomes = (*self.classes_, END) if self.stop else self.classes_
         shares = np.exp(self.transitions_)
@@ -128,16 +129,16 @@ class HiddenMarkovModel(Tagger):
                 after = " ".join(symbols[tag] for tag in history)
                 rows.append((after, *shares[history][: len(outcomes)].tolist()))
         title = "How probable each tag is after those before it"
-        return Section(title, header=("after", *outcomes), rows=tuple(rows))
+        return findings.Table(title, header=("after", *outcomes), rows=tuple(rows))
 
-    def _emission_table(self) -> Section:
+    def _emission_table(self) -> findings.Table:
         shares = np.exp(self.emissions_[:-1])
         typical = np.argsort(-shares, axis=0, kind="stable")[:TYPICAL].T
         rows = tuple(
             (tag, ", ".join(f"{self.levels_[level]} {shares[level, code]:.3f}" for level in levels))
             for code, (tag, levels) in enumerate(zip(self.classes_, typical, strict=True))
         )
-        return Section(
+        return findings.Table(
             f"What each tag emits most often in {self.observed_}", header=("tag", "most often"), rows=rows
         )
 

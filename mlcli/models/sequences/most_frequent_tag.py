@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.explanation import Explanation, Section
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
@@ -77,11 +77,11 @@ class MostFrequentTag(Tagger):
         if self.shares_.shape != (len(self.tags_), len(self.classes_)):
             raise ValueError("shares that do not fit the levels and tags")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The tag of each level, with the share of its rows that have it."""
         names = (*self.levels_, "(any other)")
         rows = tuple(
             (name, self.classes_[tag], float(share))
             for name, tag, share in zip(names, self.tags_.tolist(), self.shares_.max(axis=1), strict=True)
         )
-        return (Section("The tag of each level", header=(self.observed_, self.target_, "share"), rows=rows),)
+        return (findings.Table("The tag of each level", (self.observed_, self.target_, "share"), rows),)

@@ -37,6 +37,7 @@ Choices:
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,27 +46,48 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
-from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.step import Step
+from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.models.trees._algorithms import ALGORITHMS, GATES
-from mlcli.models.trees._binning import MOST_BINS
-from mlcli.models.trees._compiled import grown_on_bins
-from mlcli.models.trees._criteria import CRITERIA, Criterion
-from mlcli.models.trees._features import FILLS, features, level_counts
-from mlcli.models.trees._growing import Limits, Rules
-from mlcli.models.trees._grown_together import MOST_TOGETHER, grown_together
-from mlcli.models.trees._levels import Targets
-from mlcli.models.trees._predicting import node_of
-from mlcli.models.trees._routes import grown
-from mlcli.models.trees._rules import explained
-from mlcli.models.trees._shared_bins import Shared
-from mlcli.models.trees._structure import Tree
+from mlcli.engines.trees.binning import MOST_BINS, Binned, binned
+from mlcli.engines.trees.cells import features, known, level_counts, ordered
+from mlcli.engines.trees.criteria import CRITERIA, Criterion
+from mlcli.engines.trees.findings import explained
+from mlcli.engines.trees.growing import Grower, Limits
+from mlcli.engines.trees.recursive import ALGORITHMS, GATES, RecursiveGrower
+from mlcli.engines.trees.structure import Trees
+from mlcli.engines.trees.targets import Targets, in_units, packed
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
+
+SMALL = 3000
+"""Trees of so many cells are grown by recursion, which need not load compiled loops; both give the same."""
+
+
+def own_value(table: Table, weights: Array) -> Array:
+    """No fills: being empty is itself something to split on."""
+    return np.full(len(table.columns), np.nan)
+
+
+def most_frequent(table: Table, weights: Array) -> Array:
+    """The most frequent value of each column; of several, the first level or the middle number."""
+    found = [_most_frequent(cells, column, weights) for column, cells in table.parts()]
+    return np.array(found, dtype=float)
+
+
+def _most_frequent(cells: np.ndarray[Any, Any], column: Column, weights: Array) -> float:
+    there = known(cells, column)
+    if not there.any():
+        return float("nan")
+    values, which = np.unique(cells[there], return_inverse=True)
+    counts = np.bincount(which, weights=weights[there])
+    tied = values[counts >= counts.max() * (1 - 1e-12)]
+    return float(tied[0] if column.coded else tied[(len(tied) - 1) // 2])
+
+
+FILLS: dict[str, Callable[[Table, Array], Array]] = {"own-value": own_value, "most-frequent": most_frequent}
 
 
 @register("decision-tree", reference="Breiman et al. 1984 (CART); Quinlan 1986 (ID3); Quinlan 1993 (C4.5)")
@@ -99,25 +121,23 @@ class DecisionTree(Classifier, Regressor):
         data = data.counted()
         self.fills_ = FILLS[self.missing](data.table, data.weights)
         cells = features(data.table, self.fills_)
-        targets = Targets.of(data.outputs, data.weights)
-        levels, rules = level_counts(self.columns_), self._rules(data)
-        if self.bins is None:
-            self.nodes_ = grown(cells, levels, targets, rules).arrays()
-        else:
-            filled = not np.isnan(self.fills_).all()
-            shared = None if filled else Shared.of(data.table, np.arange(len(data)))
-            self.nodes_ = grown_on_bins(cells, levels, targets, rules, self.bins, shared).arrays()
+        weights = None if (data.weights == data.weights[0]).all() else data.weights
+        by_threshold, levels = ordered(self.columns_), level_counts(self.columns_)
+        self.nodes_ = self._grown(data, binned(cells, by_threshold, levels, self.bins, weights)).arrays()
 
-    def _rules(self, data: Any) -> Rules:
-        limits = Limits(self.max_depth, self.min_split, self.min_leaf, self.min_gain, self.purity)
-        return Rules(self._criterion(data), ALGORITHMS[self.algorithm], self.gate, limits)
-
-    def held_out(self, data: Any, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """Small trees of many splits are grown together, level by level; None where each may be grown as fast."""
-        alike = self.missing == "own-value" and self.purity == 1.0 and self.bins is None
-        if not alike or len(data) * len(data.table.columns) > MOST_TOGETHER:
-            return None
-        return grown_together(self._rules(data), data, round_, steps)
+    def _grown(self, data: Any, rows: Binned) -> Trees:
+        targets, algorithm = Targets.of(data.outputs, data.weights), ALGORITHMS[self.algorithm]
+        limits = Limits(
+            max_depth=self.max_depth,
+            min_leaf=self.min_leaf,
+            min_split=self.min_split,
+            min_gain=self.min_gain,
+            purity=self.purity,
+        )
+        criterion, levels = self._criterion(data), level_counts(self.columns_)
+        if rows.bins.size <= SMALL or self.algorithm == "c45" or (algorithm.each_level and levels.any()):
+            return RecursiveGrower(rows, levels, targets, criterion, algorithm, self.gate, limits).grow()
+        return Grower(rows, targets, criterion, limits).grow(packed(targets, *in_units(data.weights)))
 
     def _criterion(self, data: Any) -> Criterion:
         of_classes = isinstance(data, LabelledRows)
@@ -130,15 +150,13 @@ class DecisionTree(Classifier, Regressor):
         return criterion
 
     @property
-    def tree(self) -> Tree:
+    def tree(self) -> Trees:
         """What was grown."""
-        return Tree.restored(self.nodes_)
+        return Trees.restored(self.nodes_)
 
     def predict_proba(self, table: Table) -> Array:
         """The class shares of each row's node."""
-        tree = self.tree
-        shares: Array = tree.value[node_of(tree, features(table, self.fills_))]
-        return shares
+        return self.tree.answers(features(table, self.fills_), ordered(self.columns_))
 
     def predict_values(self, table: Table) -> Array:
         """The mean of each row's node."""
@@ -158,4 +176,6 @@ class DecisionTree(Classifier, Regressor):
             raise ValueError("the saved tree has fills for other columns")
         if ((levels > 0) & ((self.fills_ < 0) | (self.fills_ >= levels))).any():
             raise ValueError("the saved tree fills with levels that are not there")
+        if len(self.tree) != 1:
+            raise ValueError("the saved tree is not one")
         self.tree.check(levels, 1 if self.classes_ is None else len(self.classes_))

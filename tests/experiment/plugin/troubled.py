@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.explanation import Explanation, Section
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -84,4 +85,4 @@ class Troubled(Classifier):
 
     def explain(self) -> Explanation:
         """As many lines as asked for."""
-        return (Section("Shares", lines=tuple(f"line {i}" for i in range(self.lines))),)
+        return (findings.Lines("Shares", lines=tuple(f"line {i}" for i in range(self.lines))),)

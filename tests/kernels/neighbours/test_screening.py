@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from mlcli.core.tables import Array
-from mlcli.engines.neighbours.neighbourhoods import Distinct, Neighbourhoods
+from mlcli.engines.neighbours.neighbourhoods import DistinctRows, Neighbourhoods
 
 Listed = tuple[list[float], list[list[int]]]
 CASES = {
@@ -26,10 +26,10 @@ def route(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
     return str(request.param)
 
 
-def one_by_one(rows: Array) -> Distinct:
+def one_by_one(rows: Array) -> DistinctRows:
     """Every row for itself."""
     places = np.arange(len(rows))
-    return Distinct(rows, places, places, np.ones(len(rows), np.intp))
+    return DistinctRows(rows, places, places, np.ones(len(rows), np.intp))
 
 
 def listed(asked: Array, stored: Array, k: int, within: bool) -> Listed:
@@ -79,7 +79,7 @@ def test_blocks_follow_each_other_without_a_gap(route: str, monkeypatch: pytest.
     monkeypatch.setattr("mlcli.engines.neighbours.search.ROWS_OF_TREE", 20)
     monkeypatch.setattr("mlcli.engines.neighbours.search.BLOCK_CELLS", 0)
     monkeypatch.setattr("mlcli.engines.neighbours.search.PAIRS_AT_ONCE", 1)
-    rows = Distinct.of(stored)
+    rows = DistinctRows.of(stored)
     starts = [int(block.points[0]) for block in Neighbourhoods(rows, rows, 4, True)]
     assert starts == list(range(0, 83, 20))
     assert listed(stored, stored, 4, True) == whole

@@ -1,0 +1,124 @@
+"""The design of a linear model: training columns centred, constant ones left out, their scale known.
+
+Centring first keeps the digits of columns with a large offset, and knowing the scale of each column keeps every
+decision (what is constant, what is collinear, when to stop) free of the units that the columns are in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from mlcli.core.blocks import less_row
+from mlcli.core.tables import Array, Flags
+from mlcli.tasks.supervised import SupervisedRows
+
+EPSILON = float(np.finfo(np.float64).eps)
+CONSTANT = 8 * EPSILON
+"""A column whose spread is below this share of its size varies by rounding only."""
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """What linear methods learn from: ``columns`` are centred and vary."""
+
+    columns: Array
+    rooted: Array
+    """Their rows times the square root of the weight, so that plain sums of squares are weighted ones."""
+    scale: Array
+    """The root mean square of each of ``columns``."""
+    rounding: Array
+    """How large the rounding of the cells is, as a share of ``scale``."""
+    weight: Array | None
+    total: float
+    """The summed weight of the rows."""
+    centre: Array
+    """What was subtracted from each column of the table."""
+    varying: Flags
+    """Which columns of the table are not constant."""
+    basis: Array | None = None
+    """An orthonormal basis (columns of the table × ``columns``), where there were more columns than rows."""
+
+    @classmethod
+    def of(cls, data: SupervisedRows, intercept: bool) -> Self:
+        """The design of training rows, in no more columns than there are rows."""
+        return cls.by_column(data, intercept).within_rows()
+
+    @classmethod
+    def by_column(cls, data: SupervisedRows, intercept: bool) -> Self:
+        """The design in columns of the table, however many; without an intercept the origin is the centre."""
+        weight, total = data.weight, float(data.weights.sum())
+        centre, columns = _centred(data.table.numbers, data.weights / total, intercept)
+        rooted = root_weighted(columns, weight)
+        scale = _root_mean_square(rooted, total)
+        size = np.hypot(scale, centre)
+        varying = scale > CONSTANT * size
+        if not varying.all():
+            columns, rooted, scale, size = columns[:, varying], rooted[:, varying], scale[varying], size[varying]
+        return cls(columns, rooted, scale, EPSILON * size / scale, weight, total, centre, varying)
+
+    def within_rows(self) -> Self:
+        """The same in coordinates of the space that the rows span, where there are more columns than rows."""
+        if self.columns.shape[1] <= len(self.columns):
+            return self
+        columns, basis = _within_row_space(self.columns, self.rounding / EPSILON * self.scale)
+        rooted = root_weighted(columns, self.weight)
+        scale = _root_mean_square(rooted, self.total)
+        rounding = np.full(len(scale), EPSILON)
+        return replace(self, columns=columns, rooted=rooted, scale=scale, rounding=rounding, basis=basis)
+
+    @cached_property
+    def standard(self) -> Array:
+        """The columns in units of their own scale."""
+        return self.columns / self.scale
+
+    def mean(self, values: Array) -> float:
+        """The weighted mean over the rows."""
+        return float(np.average(values, weights=self.weight))
+
+    def coefficients(self, slopes: Array) -> Array:
+        """Slopes of ``columns`` (last axis) as coefficients of all columns of the table; constant ones get 0."""
+        inside = slopes if self.basis is None else slopes @ self.basis.T
+        outside = np.zeros((*slopes.shape[:-1], len(self.varying)))
+        outside[..., self.varying] = inside
+        return outside
+
+
+def root_weighted(values: Array, weight: Array | None) -> Array:
+    """Rows times the square root of their weight."""
+    if weight is None:
+        return values
+    root = np.sqrt(weight)
+    return values * (root if values.ndim == 1 else root[:, None])
+
+
+def _centred(numbers: Array, shares: Array, intercept: bool) -> tuple[Array, Array]:
+    """The means and what is left; a second look takes the rounding of the first mean away."""
+    if not intercept:
+        return np.zeros(numbers.shape[1]), numbers
+    centre = shares @ numbers
+    centred = less_row(numbers, centre)
+    drift = shares @ centred
+    if (np.abs(drift) > EPSILON * np.abs(centre)).any():
+        centre = centre + drift
+        centred = less_row(numbers, centre)
+    return centre, centred
+
+
+def _root_mean_square(rooted: Array, total: float) -> Array:
+    squares: Array = np.einsum("ij,ij->j", rooted, rooted)
+    return np.sqrt(squares / total)
+
+
+def _within_row_space(columns: Array, size: Array) -> tuple[Array, Array]:
+    """The rows in coordinates of the space they span: penalties and least norms are the same there.
+
+    Directions that stand out no more than the rounding of the cells, whose size is given, are left out.
+    """
+    left, singular, right = np.linalg.svd(columns, full_matrices=False)
+    noise = np.sqrt(len(columns)) * np.abs(right) @ size + columns.shape[1] * singular[0]
+    kept = singular > EPSILON * noise
+    return np.ascontiguousarray(left[:, kept] * singular[kept]), right[kept].T

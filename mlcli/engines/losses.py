@@ -1,0 +1,174 @@
+"""Losses of linear scores: what scores (outputs × rows) cost, with gradient and curvature in the scores.
+
+A loss is half of an objective, the penalty the other half; a solver sees no more of a method than these two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from mlcli.core.tables import Array, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """Σ over rows of weight × what the scores of the row cost beside its truth."""
+
+    truth: Array
+    """Outputs × rows: ±1 for a side, 0 or 1 for a class, or a number."""
+    weights: Array
+
+    differentiable: ClassVar[bool] = True
+    twice: ClassVar[bool] = True
+    """Whether it has a curvature that Newton's method can use."""
+    bound: ClassVar[float] = np.inf
+    """The curvature in the scores of one row of weight 1 is never larger."""
+
+    def at(self, scores: Array) -> tuple[float, Array]:
+        """The summed loss, and its gradient (a subgradient at a corner) in the scores."""
+        cost, slope = self.each(scores)
+        return float(cost.sum(axis=0) @ self.weights), slope * self.weights
+
+    def each(self, scores: Array) -> tuple[Array, Array]:
+        """What each score costs by itself, and the slope there."""
+        raise NotImplementedError
+
+    def bend(self, scores: Array) -> Array:
+        """The second derivative of each score's cost by itself."""
+        raise NotImplementedError
+
+    def most_curved(self) -> Array:
+        """The curvature in the scores of one row of weight 1 never exceeds this matrix."""
+        return np.eye(len(self.truth)) * self.bound
+
+    def curvature(self, scores: Array) -> Array:
+        """The second derivative in the scores of each row (outputs × outputs × rows)."""
+        outputs = len(scores)
+        curved = np.zeros((outputs, outputs, scores.shape[1]))
+        curved[np.arange(outputs), np.arange(outputs)] = self.bend(scores) * self.weights
+        return curved
+
+    def start(self) -> Array:
+        """Good scores that are the same for all rows."""
+        return np.zeros(len(self.truth))
+
+    def take(self, rows: Rows | slice) -> Self:
+        """The loss of some of the rows; their weights sum to what all did."""
+        weights = self.weights[rows]
+        return replace(self, truth=self.truth[:, rows], weights=weights * (self.weights.sum() / weights.sum()))
+
+
+class CrossEntropy(Loss):
+    """log Σ_k e^z_k − z_y, with z = 0 for the first class: K classes have K − 1 scores, two have one.
+
+    ``truth`` is 1 where a row is of the class of an output.
+    """
+
+    bound = 0.5
+
+    def at(self, scores: Array) -> tuple[float, Array]:
+        """Written relative to the largest score, which cannot overflow."""
+        highest = scores.max(axis=0, initial=0.0)
+        shares, total = self._shares(scores, highest)
+        value = self.weights @ (highest + np.log(total)) - np.vdot(self.truth * self.weights, scores)
+        shares -= self.truth
+        shares *= self.weights
+        return float(value), shares
+
+    def most_curved(self) -> Array:
+        """½ (I − 1 1ᵀ / K) (Böhning 1992)."""
+        scores = len(self.truth)
+        return np.asarray(0.5 * (np.eye(scores) - 1 / (scores + 1)))
+
+    def curvature(self, scores: Array) -> Array:
+        """diag(p) − p pᵀ of the shares p of each row."""
+        shares, _ = self._shares(scores, scores.max(axis=0, initial=0.0))
+        weighted = shares * self.weights
+        curved = -weighted[:, None] * shares
+        outputs = np.arange(len(shares))
+        curved[outputs, outputs] += weighted
+        return curved
+
+    def start(self) -> Array:
+        """The log-odds of each class against the first; infinite where one has no rows."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(
+                np.log(self.truth @ self.weights) - np.log((1 - self.truth.sum(axis=0)) @ self.weights)
+            )
+
+    def _shares(self, scores: Array, highest: Array) -> tuple[Array, Array]:
+        shares = np.exp(scores - highest)
+        total = np.exp(-highest)
+        total += shares[0] if len(shares) == 1 else shares.sum(axis=0)
+        shares /= total
+        return shares, total
+
+
+class Squared(Loss):
+    """½ (z − y)²."""
+
+    bound = 1.0
+
+    def each(self, scores: Array) -> tuple[Array, Array]:
+        """Half the square of the error, and the error."""
+        error = scores - self.truth
+        return 0.5 * error**2, error
+
+    def bend(self, scores: Array) -> Array:
+        """1 everywhere."""
+        return np.ones_like(scores)
+
+    def start(self) -> Array:
+        """The means."""
+        return np.asarray(self.truth @ self.weights / self.weights.sum())
+
+
+class Absolute(Loss):
+    """|z − y|, which one far row bends less than a square."""
+
+    differentiable = twice = False
+
+    def each(self, scores: Array) -> tuple[Array, Array]:
+        """The size of the error, and its sign."""
+        error = scores - self.truth
+        return np.abs(error), np.sign(error)
+
+
+class Hinge(Loss):
+    """max(0, 1 − y z) of sides y = ±1 (Cortes & Vapnik 1995)."""
+
+    differentiable = twice = False
+
+    def each(self, scores: Array) -> tuple[Array, Array]:
+        """What a row lacks of the margin 1."""
+        lack = np.maximum(1 - self.truth * scores, 0)
+        return lack, -self.truth * (lack > 0)
+
+
+class SquaredHinge(Loss):
+    """max(0, 1 − y z)² of sides y = ±1."""
+
+    bound = 2.0
+
+    def each(self, scores: Array) -> tuple[Array, Array]:
+        """The square of what a row lacks of the margin 1."""
+        lack = np.maximum(1 - self.truth * scores, 0)
+        return lack**2, -2 * self.truth * lack
+
+    def bend(self, scores: Array) -> Array:
+        """2 where the margin is lacking."""
+        return np.asarray(2.0 * (self.truth * scores < 1))
+
+
+class PerceptronLoss(Loss):
+    """max(0, −y z) of sides y = ±1 (Rosenblatt 1958)."""
+
+    differentiable = twice = False
+
+    def each(self, scores: Array) -> tuple[Array, Array]:
+        """How far a row is on the wrong side; a score of 0 is an error."""
+        wrong = self.truth * scores <= 0
+        return np.where(wrong, -self.truth * scores, 0.0), -self.truth * wrong

@@ -1,0 +1,185 @@
+"""An interior point method for losses with corners: ½ Σ q w² + Σ cost_k max(0, m_k − d_k·w) + a line.
+
+A hinge is one such term; |u| is 2 max(0, u) − u, so that absolute errors and absolute penalties are a term and
+a line each. Every term has a share 0 < α < cost in q·w = Dᵀα − slope and a slack: d·w − m = ahead − behind. At
+the minimum α·ahead = 0 and (cost − α)·behind = 0. The steps are Newton's towards equations with a small number in
+place of 0, which Mehrotra 1992 predicts and corrects; the terms enter one p × p system only (Ferris & Munson
+2003). With all q above 0 the equations but these stay exact from the start, so that the sum of the products is
+the duality gap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from mlcli.core.blocks import row_blocks
+from mlcli.core.tables import Array
+
+SHORT_OF_THE_WALL = 0.995
+"""No share or slack may use up more of itself in one step."""
+DAMPING = 1e-14
+"""Added to the system where some q are 0, as a share of its diagonal."""
+CELLS = 2**17
+
+
+class Terms(Protocol):
+    """The matrix D, whose row d_k turns coefficients into what term k measures."""
+
+    def times(self, w: Array) -> Array:
+        """D·w."""
+
+    def back(self, value: Array) -> Array:
+        """Dᵀ·v."""
+
+    def gram(self, weight: Array) -> Array:
+        """Dᵀ·diag(v)·D."""
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Terms that are written out."""
+
+    rows: Array
+
+    def times(self, w: Array) -> Array:
+        """D·w."""
+        return np.asarray(self.rows @ w)
+
+    def back(self, value: Array) -> Array:
+        """Dᵀ·v."""
+        return np.asarray(value @ self.rows)
+
+    def gram(self, weight: Array) -> Array:
+        """Dᵀ·diag(v)·D, summed up block by block."""
+        total = np.zeros((self.rows.shape[1],) * 2)
+        for some in row_blocks(len(self.rows), self.rows.shape[1], CELLS):
+            total += (self.rows[some] * weight[some, None]).T @ self.rows[some]
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Corners:
+    """What is minimised: ½ Σ curvature·w² + slope·w + offset + Σ cost·max(0, margin − D w)."""
+
+    terms: Terms
+    cost: Array
+    margin: Array
+    curvature: Array
+    """One for each coefficient; 0 where it is free."""
+    slope: Array
+    offset: float = 0.0
+
+    def value(self, w: Array) -> float:
+        """The objective."""
+        lack = float(self.cost @ np.maximum(0.0, self.margin - self.terms.times(w)))
+        return float(self.curvature @ w**2) / 2 + lack + float(self.slope @ w) + self.offset
+
+
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """A point inside: ``alpha`` and ``beta`` = cost − α are the shares, ``ahead`` and ``behind`` the slacks."""
+
+    w: Array
+    alpha: Array
+    beta: Array
+    ahead: Array
+    behind: Array
+
+    @property
+    def products(self) -> float:
+        """The duality gap, where all else is exact."""
+        return float(self.alpha @ self.ahead + self.beta @ self.behind)
+
+    def moved(self, step: Inside, length: float) -> Inside:
+        """The point so far along a step."""
+        return Inside(*(here + length * along for here, along in self._beside(step)))
+
+    def room(self, step: Inside) -> float:
+        """The longest part of a step, up to all of it, that stays inside."""
+        walls = self._beside(step)[1:]
+        shrinking = (float(np.min(-here[along < 0] / along[along < 0], initial=np.inf)) for here, along in walls)
+        return min(1.0, SHORT_OF_THE_WALL * min(shrinking))
+
+    def _beside(self, step: Inside) -> list[tuple[Array, Array]]:
+        names = ("w", "alpha", "beta", "ahead", "behind")
+        return [(getattr(self, name), getattr(step, name)) for name in names]
+
+
+@dataclass(frozen=True, eq=False)
+class CornerMinimum:
+    """The coefficients, the objective there, and how far it may be above the least one."""
+
+    w: Array
+    value: float
+    gap: float
+    """Where all curvatures are 1, ‖w − w*‖² is at most twice as much."""
+    iterations: int
+
+
+def interior_point(problem: Corners, tolerance: float, max_iterations: int) -> CornerMinimum:
+    """Follow the path to the minimum until the gap is small beside the objective."""
+    at = _start(problem)
+    for iteration in range(max_iterations + 1):
+        value = problem.value(at.w)
+        unbalanced = problem.curvature * at.w + problem.slope - problem.terms.back(at.alpha)
+        gap = at.products + abs(float(unbalanced @ at.w))
+        size = max(abs(value), float(problem.curvature @ at.w**2) / 2)
+        if gap <= tolerance * size or at.products == 0 or iteration == max_iterations:
+            break
+        newton = _Newton.of(problem, at, unbalanced)
+        predicted = newton.towards(0.0, 0.0)
+        ideal = at.moved(predicted, at.room(predicted)).products
+        aim = at.products / (2 * len(problem.cost)) * (ideal / at.products) ** 3
+        step = newton.towards(aim - predicted.alpha * predicted.ahead, aim - predicted.beta * predicted.behind)
+        length = at.room(step)
+        if not np.isfinite(step.w).all() or length == 0:
+            break
+        at = at.moved(step, length)
+    return CornerMinimum(at.w, value, gap, iteration)
+
+
+def _start(problem: Corners) -> Inside:
+    """Every term with half of its cost, and slacks that fit."""
+    alpha = problem.cost / 2
+    pull = problem.terms.back(alpha) - problem.slope
+    w = np.divide(pull, problem.curvature, out=np.zeros_like(pull), where=problem.curvature > 0)
+    beyond = problem.terms.times(w) - problem.margin
+    return Inside(w, alpha, problem.cost - alpha, np.maximum(beyond, 0) + 1, np.maximum(-beyond, 0) + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Newton:
+    """Newton's equations at a point, ready to be solved for several right sides."""
+
+    problem: Corners
+    at: Inside
+    unbalanced: Array
+    stiffness: Array
+    system: Array
+
+    @classmethod
+    def of(cls, problem: Corners, at: Inside, unbalanced: Array) -> _Newton:
+        """The equations with all but w eliminated: Q + Dᵀ·diag(stiffness)·D."""
+        stiffness = 1 / (at.ahead / at.alpha + at.behind / at.beta)
+        system = problem.terms.gram(stiffness) + np.diag(problem.curvature)
+        if not problem.curvature.all():
+            system[np.diag_indices_from(system)] *= 1 + DAMPING
+        return cls(problem, at, unbalanced, stiffness, system)
+
+    def towards(self, ahead: Array | float, behind: Array | float) -> Inside:
+        """The step to where the products α·ahead and β·behind have these values, to first order."""
+        at, problem = self.at, self.problem
+        pull = ahead / at.alpha - behind / at.beta - (problem.terms.times(at.w) - problem.margin)
+        right = problem.terms.back(self.stiffness * pull) - self.unbalanced
+        w = np.asarray(np.linalg.solve(self.system, right), np.float64)
+        alpha = self.stiffness * (pull - problem.terms.times(w))
+        return Inside(
+            w=w,
+            alpha=alpha,
+            beta=-alpha,
+            ahead=(ahead - at.ahead * alpha) / at.alpha - at.ahead,
+            behind=(behind + at.behind * alpha) / at.beta - at.behind,
+        )

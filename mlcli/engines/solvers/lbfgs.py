@@ -1,0 +1,70 @@
+"""L-BFGS: Newton's method with a curvature that is guessed from the last few steps (Liu & Nocedal 1989)."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from mlcli.core.tables import Array
+from mlcli.engines.linear_objective import LinearObjective, Objective, Point
+from mlcli.engines.solvers.minimum import ROUNDING, SHORTEST_STEP, Minimum
+
+MEMORY = 10
+"""How many steps are remembered."""
+FALL = 1e-4
+"""A step must lower the objective by this share of what the slope promises."""
+FLATTER = 0.9
+"""Where the fall is lost in rounding, the slope along the step must be this much flatter."""
+
+
+def lbfgs(objective: LinearObjective, start: Array, tolerance: float, max_iterations: int) -> Minimum:
+    """Step until no entry of the gradient is above ``tolerance``."""
+    here, taught = objective.at(start), deque[tuple[Array, Array]](maxlen=MEMORY)
+    own = objective.own_bends()
+    for iteration in range(max_iterations):
+        if here.steepness <= tolerance:
+            return Minimum(here, iteration, converged=True)
+        way = _direction(here.slope, own, taught)
+        there = _stepped(objective, here, way)
+        if there is None and not taught:
+            return Minimum(here, iteration, converged=False)
+        if there is None:
+            taught.clear()
+            continue
+        moved, bent = there.w - here.w, there.slope - here.slope
+        if np.vdot(moved, bent) > ROUNDING * np.vdot(bent, bent):
+            taught.append((moved, bent))
+        here = there
+    return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
+
+
+def _direction(slope: Array, own: Array, taught: deque[tuple[Array, Array]]) -> Array:
+    """The two loops of Nocedal 1980: minus the guessed inverse of the curvature times the slope.
+
+    The guess starts with what each column bends by itself.
+    """
+    way, shares = -slope, list[float]()
+    for moved, bent in reversed(taught):
+        shares.append(float(np.vdot(moved, way) / np.vdot(moved, bent)))
+        way = way - shares[-1] * bent
+    way = way / own
+    if taught:
+        moved, bent = taught[-1]
+        way = way * float(np.vdot(moved, bent) / np.vdot(bent, bent / own))
+    for moved, bent in taught:
+        way = way + (shares.pop() - float(np.vdot(bent, way) / np.vdot(moved, bent))) * moved
+    return way
+
+
+def _stepped(objective: Objective, here: Point, way: Array) -> Point | None:
+    """The longest of the step, its half, its quarter, ... that lowers the objective enough."""
+    promised, length = float(np.vdot(here.slope, way)), 1.0
+    while promised < 0 and length >= SHORTEST_STEP:
+        there = objective.at(here.w + length * way)
+        rounded = there.value <= here.value + ROUNDING * max(1.0, abs(here.value))
+        flatter = abs(float(np.vdot(there.slope, way))) <= FLATTER * -promised
+        if there.value <= here.value + FALL * length * promised or (rounded and flatter):
+            return there
+        length /= 2
+    return None

@@ -1,0 +1,1 @@
+"""Trees: columns into bins, growing by compiled loops or by recursion, one structure, one walker, findings."""

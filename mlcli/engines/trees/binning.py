@@ -1,0 +1,160 @@
+"""Training columns as small whole numbers: each cell as the bin that its value lies in.
+
+A column with at most as many distinct values as there are bins has a bin for each, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.tables import Array, Flags, Rows
+
+Bins = np.ndarray[Any, np.dtype[Any]]
+
+MOST_BINS = 255
+"""With the bin of missing cells, as many as a byte can number."""
+NO_LIMIT = 2**32
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The smallest and the largest training value in each bin of one ordered column, ascending."""
+
+    lowest: Array
+    highest: Array
+
+    @property
+    def thresholds(self) -> Array:
+        """Between neighbouring bins; the value itself belongs to the lower one."""
+        return midway(self.highest[:-1], self.lowest[1:])
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """``bins`` (F × n, uint8) says in which bin each cell lies.
+
+    Known values of feature f are in bins 0 to ``known[f] - 1``, missing ones in bin ``known[f]``. The bin of a
+    nominal cell is its code; with more than 255 bins somewhere, all are of more bytes.
+    """
+
+    bins: Bins
+    known: Rows
+    ordered: Flags
+    lowest: Array
+    """F × most bins: the smallest training value in each bin, infinite past the last one."""
+    highest: Array
+
+    @property
+    def width(self) -> int:
+        """How many bins a feature has at most, with that of missing cells."""
+        return int(self.known.max(initial=0)) + 1
+
+    def between(self, feature: Rows, low: Rows, high: Rows) -> Array:
+        """The threshold between two bins of ordered features; infinite where ``high`` is of missing cells."""
+        known = high < self.known[feature]
+        above = self.lowest[feature, np.where(known, high, low)]
+        return np.where(known, midway(self.highest[feature, low], above), np.inf)
+
+
+def binned(
+    cells: Array, ordered: Flags, levels: Rows, most: int | None = MOST_BINS, weights: Array | None = None
+) -> Binned:
+    """The bins of a matrix of cells (n × F, as ``features`` makes it), at most ``most`` for an ordered column."""
+    columns = np.ascontiguousarray(cells.T)
+    edges = [
+        edges_of(column, most or NO_LIMIT, weights) if by_threshold else Edges(np.empty(0), np.empty(0))
+        for column, by_threshold in zip(columns, ordered, strict=True)
+    ]
+    lengths = np.array([len(one.lowest) for one in edges], dtype=np.intp)
+    known = np.where(ordered, lengths, levels - 1)
+    return Binned(
+        bins=_assigned(columns, edges, known, ordered),
+        known=known,
+        ordered=ordered,
+        lowest=_padded([one.lowest for one in edges], int(lengths.max(initial=0))),
+        highest=_padded([one.highest for one in edges], int(lengths.max(initial=0))),
+    )
+
+
+def with_rare_levels_joined(cells: Array, levels: Rows, weights: Array) -> tuple[Array, Rows, tuple[Rows, ...]]:
+    """Cells whose columns have no more levels than a byte can number, as the rarest share one.
+
+    Beside them how many levels each column has then, and the bin of every level.
+    """
+    joined, counts, bins = cells, levels.copy(), []
+    for j, count in enumerate(levels):
+        bins.append(np.arange(count))
+        if count > MOST_BINS + 1:
+            totals = np.bincount(cells[:, j].astype(np.intp), weights=weights, minlength=count)[:-1]
+            bins[j] = np.full(count, MOST_BINS - 1)
+            bins[j][np.argsort(-totals, kind="stable")[: MOST_BINS - 1]] = np.arange(MOST_BINS - 1)
+            bins[j][-1] = MOST_BINS
+            joined = joined.copy() if joined is cells else joined
+            joined[:, j], counts[j] = bins[j][cells[:, j].astype(np.intp)], MOST_BINS + 1
+    return joined, counts, tuple(bins)
+
+
+def edges_of(column: Array, most: int, weights: Array | None = None) -> Edges:
+    """The bins of one ordered column: one per distinct value, or else ``most`` that share the rows evenly.
+
+    With weights they share these.
+    """
+    ascending = np.sort(column)  # empty cells come last
+    if len(column) and np.isnan(ascending[-1]):
+        ascending = ascending[: len(ascending) - int(np.isnan(ascending).sum())]
+    if not len(ascending):
+        return Edges(ascending, ascending)
+    last_rows = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]), len(ascending) - 1)
+    values = ascending[last_rows]
+    if len(values) <= most:
+        return Edges(values, values)
+    counts: Rows | Array = np.diff(last_rows, prepend=-1)
+    if weights is not None:
+        known = ~np.isnan(column)
+        counts = np.bincount(np.searchsorted(values, column[known]), weights[known])
+    last = _last_values(counts, most)
+    first = np.zeros_like(last)
+    first[1:] = last[:-1] + 1
+    return Edges(values[first], values[last])
+
+
+def midway(low: Array, high: Array) -> Array:
+    """Half-way, yet never as much as the higher value, which must stay on the right."""
+    middle = low / 2 + high / 2
+    return np.where(middle >= high, low, middle)
+
+
+def _last_values(counts: Rows | Array, most: int) -> Rows:
+    from mlcli.kernels.trees.binning import last_of_each
+
+    last = np.empty(most, np.intp)
+    return last[: last_of_each(counts, most, last)]
+
+
+def _assigned(columns: Array, edges: list[Edges], known: Rows, ordered: Flags) -> Bins:
+    from mlcli.kernels.trees.binning import bins_of
+
+    highest = int(known.max(initial=0))
+    bins = np.empty(
+        columns.shape, np.uint8 if highest <= MOST_BINS else np.uint16 if highest < 2**16 else np.uint32
+    )
+    for j, column in enumerate(columns):
+        if not ordered[j]:
+            bins[j] = column
+        elif known[j] <= MOST_BINS:
+            bins_of(column, _padded([edges[j].thresholds], MOST_BINS)[0], int(known[j]), bins[j])
+        else:
+            bins[j] = np.searchsorted(edges[j].thresholds, column)  # NaN comes after everything
+            bins[j, np.isnan(column)] = known[j]
+    return bins
+
+
+def _padded(rows: list[Array], width: int) -> Array:
+    """Ascending numbers of different counts as one matrix, infinite where there are none."""
+    matrix = np.full((len(rows), width), np.inf)
+    for j, row in enumerate(rows):
+        matrix[j, : len(row)] = row
+    return matrix

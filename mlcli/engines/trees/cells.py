@@ -1,0 +1,52 @@
+"""The columns of a table as one matrix of features, in the order of the file; empty cells as the tree treats them.
+
+A feature is *ordered* (numbers, and ordinal levels as their rank; NaN where missing) or *nominal* (codes; one past
+the last level where missing, so that an empty cell is a level of its own).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Flags, Table
+
+
+def is_ordered(column: Column) -> bool:
+    """Whether a column is split by a threshold."""
+    return column.kind in ("numeric", "ordinal")
+
+
+def ordered(columns: Sequence[Column]) -> Flags:
+    """Which columns are split by a threshold."""
+    return np.array([is_ordered(column) for column in columns], dtype=bool)
+
+
+def level_counts(columns: Sequence[Column]) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    """The number of levels of each nominal column, the missing one included; 0 for ordered columns."""
+    counts = np.array([len(column.levels) + 1 for column in columns], dtype=np.intp)
+    return np.where(ordered(columns), 0, counts) if len(columns) else counts
+
+
+def features(table: Table, fills: Array) -> Array:
+    """The cells (n × F) of a table; an empty cell takes the fill of its column, and stays empty if that is NaN.
+
+    They are those of the table itself where nothing in them changes.
+    """
+    if not table.codes.shape[1] and np.isnan(fills).all():
+        return table.numbers
+    cells = np.empty((len(table), len(table.columns)))
+    left_empty = np.where(ordered(table.columns), np.nan, level_counts(table.columns) - 1)
+    fills = np.where(np.isnan(fills), left_empty, fills)
+    for j, (column, given) in enumerate(table.parts()):
+        cells[:, j] = np.where(known(given, column), given, fills[j])
+    return cells
+
+
+def known(given: np.ndarray[Any, Any], column: Column) -> Flags:
+    """Which cells of a column are not empty."""
+    known: Flags = given >= 0 if column.coded else ~np.isnan(given)
+    return known

@@ -1,0 +1,167 @@
+"""A tree in words: indented rules, each class as an OR of ANDs, and what each column is worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array
+from mlcli.engines.trees.cells import is_ordered
+from mlcli.engines.trees.structure import LEAF, Trees
+
+MOST_LEAVES = 16
+"""Up to how many leaves classes are shown as an OR of ANDs."""
+MOST_NAMES = 10
+"""How many columns that are not asked for are named."""
+
+OR_MISSING = " or missing"
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """A tree with the names of its columns and what each node answers."""
+
+    tree: Trees
+    columns: Sequence[Column]
+    answers: Sequence[str]
+
+    def branches(self, node: int) -> Iterator[tuple[int, str]]:
+        """Each child with the condition that leads to it."""
+        column = self.columns[self.tree.feature[node]]
+        first = int(self.tree.left[node])
+        for child in range(first, first + int(self.tree.children[node])):
+            yield child, f"{column.name} {self._condition(node, child, column)}"
+
+    def _condition(self, node: int, child: int, column: Column) -> str:
+        if not is_ordered(column):
+            return self._levels(node, child, column)
+        left = child == self.tree.left[node]
+        if math.isinf(self.tree.threshold[node]):
+            return "is known" if left else "is missing"
+        sign = "≤" if left else ">"
+        missing = OR_MISSING if self.tree.missing[node] == child else ""
+        return f"{sign} {_bound(self.tree.threshold[node], column)}{missing}"
+
+    def _levels(self, node: int, child: int, column: Column) -> str:
+        """The levels that lead to a child, or the one that does not; "missing" only where cells can be."""
+        names = [*column.levels, "missing"]
+        offset, left = int(self.tree.offset[node]), int(self.tree.left[node])
+        reached = self.tree.child_of[offset : offset + len(names)]
+        if offset < 0:
+            reached = np.where(np.arange(len(names)) == self.tree.threshold[node], left, left + 1)
+        shown = len(names) if column.missing else len(names) - 1
+        inside = [name for name, where in zip(names[:shown], reached, strict=False) if where == child]
+        outside = [name for name, where in zip(names[:shown], reached, strict=False) if where != child]
+        if len(inside) == 1:
+            return f"= {inside[0]}"
+        return f"≠ {outside[0]}" if len(outside) == 1 else f"in {{{', '.join(inside)}}}"
+
+    def nodes(self) -> Iterator[tuple[int, int, str]]:
+        """Each node with its depth and the condition that leads to it, before those below it."""
+        waiting = [(0, 0, "")]
+        while waiting:
+            node, depth, condition = waiting.pop()
+            yield node, depth, condition
+            if not self.tree.leaves[node]:
+                waiting += [(child, depth + 1, text) for child, text in self.branches(node)][::-1]
+
+    def paths(self) -> Iterator[tuple[str, str]]:
+        """For each leaf its answer and the conditions that lead to it, joined by AND."""
+        waiting: list[tuple[int, tuple[str, ...]]] = [(0, ())]
+        while waiting:
+            node, path = waiting.pop()
+            if self.tree.leaves[node]:
+                yield self.answers[node], _all_of(path) or "always"
+            else:
+                waiting += [(child, (*path, condition)) for child, condition in self.branches(node)][::-1]
+
+
+def _all_of(conditions: Sequence[str]) -> str:
+    """Conditions joined by AND, those with an OR of their own in brackets."""
+    if len(conditions) == 1:
+        return conditions[0]
+    return " AND ".join(f"({one})" if one.endswith(OR_MISSING) else one for one in conditions)
+
+
+def _bound(threshold: float, column: Column) -> str:
+    """A threshold, or the level at or below it."""
+    return column.levels[int(threshold)] if column.coded else f"{threshold:.6g}"
+
+
+def explained(tree: Trees, columns: Sequence[Column], answers: Sequence[str]) -> findings.Explanation:
+    """Rules, classes as OR of ANDs while there are few leaves, and what columns are worth."""
+    words = Words(tree, columns, answers)
+    sections: list[findings.Finding] = [_rules(words)]
+    if tree.value.shape[1] > 1 and tree.leaves.sum() <= MOST_LEAVES:
+        sections.append(_classes(words))
+    if not tree.leaves[0]:
+        sections.append(_worth(tree, columns))
+    return tuple(sections)
+
+
+def _rules(words: Words) -> findings.Tree:
+    tree = words.tree
+    order, depths, conditions = zip(*words.nodes(), strict=True)
+    sure = tree.value.max(axis=1) if tree.value.shape[1] > 1 else np.ones(len(order))
+    return findings.Tree(
+        "Tree",
+        depths,
+        conditions,
+        tuple(words.answers[node] for node in order),
+        tuple(sure[list(order)].tolist()),
+        tuple(tree.weight[list(order)].tolist()),
+        note=f"{tree.leaves.sum()} leaves, depth {max(depths)}; in brackets the training rows",
+    )
+
+
+def _classes(words: Words) -> findings.Lines:
+    """Each class as an OR of ANDs, one way to it per line."""
+    ways: dict[str, list[str]] = {}
+    for answer, path in words.paths():
+        ways.setdefault(answer, []).append(f"({path})")
+    lines = []
+    for answer, paths in ways.items():
+        lines += [f"{answer} = {paths[0]}", *(f"  OR {path}" for path in paths[1:])]
+    return findings.Lines("Classes as an OR of ANDs", tuple(lines))
+
+
+def _worth(tree: Trees, columns: Sequence[Column]) -> findings.Table:
+    worth, reached, depth = importances(tree, len(columns)), asked_of(tree, len(columns)), tree.depths()
+    used = [j for j in np.argsort(-worth, kind="stable") if reached[j] > 0]
+    rows = tuple(
+        (columns[j].name, float(worth[j]), float(reached[j]), int(depth[tree.feature == j].min())) for j in used
+    )
+    header = ("column", "share of all gains", "share of rows asked", "first asked at depth")
+    unused = [column.name for j, column in enumerate(columns) if j not in used]
+    return findings.Table("What columns are worth", header, rows, note=not_asked(unused))
+
+
+def not_asked(names: Sequence[str]) -> str:
+    """A note that names the columns that are not asked for, or the first of them."""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"not asked for: {', '.join(names[:MOST_NAMES])}{more}" if names else ""
+
+
+def importances(tree: Trees, width: int) -> Array:
+    """Per column the weighted impurity that its questions take away, as a share of all."""
+    taken = tree.gains(width)
+    return taken / taken.sum() if taken.sum() > 0 else taken
+
+
+def asked_of(tree: Trees, width: int) -> Array:
+    """Per column the share of training rows that are asked for it at least once."""
+    parent = tree.parent
+    asked = np.zeros((len(parent), width), dtype=bool)
+    share = np.zeros(width)
+    for node, feature in enumerate(tree.feature):  # parents come before their children
+        asked[node] = asked[parent[node]]
+        if feature != LEAF and not asked[node, feature]:
+            asked[node, feature] = True
+            share[feature] += tree.weight[node]
+    of_all: Array = share / tree.weight[0]
+    return of_all

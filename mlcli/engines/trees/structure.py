@@ -1,0 +1,292 @@
+"""Grown trees as flat arrays, one entry per node of all trees: parents before children, siblings side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mlcli.core.tables import Array, Codes, Flags, Rows
+
+if TYPE_CHECKING:
+    from mlcli.kernels.trees.walking import Wood
+
+LEAF = -1
+STOPS = -1
+"""In place of a child: rows that no branch fits stop at the node, whose own value answers them."""
+FEW = 4000
+"""So many walks of a row through a tree are made by NumPy, which need not load compiled loops."""
+INDICES = ("roots", "feature", "left", "missing", "offset", "child_of")
+PER_NODE = ("feature", "threshold", "left", "missing", "offset")
+NOTES = ("weight", "impurity", "gain")
+"""What is noted of nodes, where a method keeps it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """Of an ordered column, x ≤ ``threshold`` goes to ``left``, x above to ``left + 1``, no x to ``missing``.
+
+    Of a nominal column, the child of code c is ``child_of[offset + c]``; or where ``offset`` is -1, the level that
+    ``threshold`` names goes to ``left`` and the others to ``left + 1``.
+    """
+
+    roots: Codes
+    """The first node of each tree."""
+    feature: Codes
+    """The column that a node asks for, or LEAF."""
+    threshold: Array
+    """NaN where nothing is compared; infinite where the node asks whether a number is known."""
+    left: Codes
+    """The first child, or LEAF."""
+    missing: Codes
+    offset: Codes
+    child_of: Codes
+    value: Array
+    """Nodes × K: class shares, the mean, or a score."""
+    weight: Array
+    impurity: Array
+    gain: Array
+    """The weighted impurity that a question takes away."""
+
+    def __len__(self) -> int:
+        return len(self.roots)
+
+    @cached_property
+    def leaves(self) -> Flags:
+        """Which nodes ask nothing."""
+        leaves: Flags = self.feature == LEAF
+        return leaves
+
+    @cached_property
+    def children(self) -> Rows:
+        """How many branches each node has."""
+        count = np.where(self.leaves, 0, 2).astype(np.intp)
+        mapped = np.flatnonzero(self.offset >= 0)
+        if len(mapped):
+            mapped = mapped[np.argsort(self.offset[mapped])]
+            last = np.maximum.reduceat(self.child_of, self.offset[mapped])
+            count[mapped] = last - self.left[mapped] + 1
+        return count
+
+    def _below(self, nodes: Rows) -> Rows:
+        """The children of some nodes, in order."""
+        count = self.children[nodes]
+        ends = count.cumsum()
+        below: Rows = np.arange(count.sum()) + np.repeat(self.left[nodes] - ends + count, count)
+        return below
+
+    @property
+    def parent(self) -> Rows:
+        """The parent of each node; a root is its own."""
+        parents, inner = np.arange(len(self.feature)), np.flatnonzero(~self.leaves)
+        parents[self._below(inner)] = np.repeat(inner, self.children[inner])
+        return parents
+
+    def depths(self) -> Rows:
+        """How many questions lead to each node."""
+        depth, level, reached = np.zeros(len(self.feature), np.intp), self.roots.astype(np.intp), 0
+        while len(level):
+            depth[level] = reached
+            level, reached = self._below(level), reached + 1
+        return depth
+
+    def part(self, first: int, end: int) -> Trees:
+        """Some consecutive trees, among the same nodes."""
+        return replace(self, roots=self.roots[first:end])
+
+    @staticmethod
+    def joined(trees: Sequence[Trees]) -> Trees:
+        """Several as one, in order."""
+        nodes = np.cumsum([0, *(len(tree.feature) for tree in trees)])
+        levels = np.cumsum([0, *(len(tree.child_of) for tree in trees)])
+        shifts = {"roots": nodes, "left": nodes, "missing": nodes, "child_of": nodes, "offset": levels}
+        arrays: dict[str, Any] = {}
+        for field in fields(Trees):
+            parts = [getattr(tree, field.name) for tree in trees]
+            if field.name in shifts:
+                by = shifts[field.name]
+                parts = [np.where(part >= 0, part + by[k], part) for k, part in enumerate(parts)]
+            arrays[field.name] = np.concatenate(parts) if parts else getattr(NONE, field.name)
+        return Trees(**_as_indices(arrays))
+
+    def sent_with_most(self) -> Trees:
+        """The same, in which rows that would stop for a missing number go on with most rows."""
+        stops = ~self.leaves & (self.missing == STOPS) & (self.offset < 0)
+        left = self.left[stops]
+        missing = self.missing.copy()
+        missing[stops] = left + (self.weight[left] < self.weight[left + 1])
+        return replace(self, missing=missing)
+
+    def without_notes(self) -> Trees:
+        """The same with no more than it takes to answer."""
+        return replace(self, weight=np.empty(0), impurity=np.empty(0), gain=np.empty(0))
+
+    def gains(self, columns: int) -> Array:
+        """What the questions of each column gained."""
+        inner = ~self.leaves
+        return np.bincount(self.feature[inner], self.gain[inner], columns).astype(np.float64)
+
+    def answers(self, cells: Array, ordered: Flags) -> Array:
+        """The sum of what the trees say of each row (n × K) of cells."""
+        sums = np.zeros((len(cells), self.value.shape[1]))
+        self.add_to(sums, cells, ordered)
+        return sums
+
+    def add_to(self, sums: Array, cells: Array, ordered: Flags) -> None:
+        """Add what the trees say of each row of cells to sums (n × outputs·K); outputs take turns."""
+        width = self.value.shape[1]
+        if len(cells) * len(self) <= FEW:
+            for tree, reached in enumerate(self._reached_by_steps(cells, ordered)):
+                first = tree * width % sums.shape[1]
+                sums[:, first : first + width] += self.value[reached]
+            return
+        from mlcli.kernels.trees.walking import BLOCK, add_answers
+
+        cells = cells_to_walk(cells)
+        rows, reached = np.arange(len(cells)), np.empty(BLOCK, np.int32)
+        add_answers(self._wood(cells, ordered), self.roots, cells, rows, self.value, reached, sums)
+
+    def reached(self, cells: Array, ordered: Flags, rows: Rows | None = None) -> Codes:
+        """The node of each tree (trees × n) that answers each row, or some rows, of cells: mostly a leaf."""
+        rows = np.arange(len(cells)) if rows is None else rows
+        if len(rows) * len(self) <= FEW:
+            return self._reached_by_steps(cells[rows], ordered)
+        from mlcli.kernels.trees.walking import walk
+
+        cells = cells_to_walk(cells)
+        reached = np.empty((len(self), len(rows)), np.int32)
+        walk(self._wood(cells, ordered), self.roots, cells, rows, reached)
+        return reached
+
+    def _reached_by_steps(self, cells: Array, ordered: Flags) -> Codes:
+        """All rows go down all trees together, one question after another."""
+        at = np.repeat(self.roots[:, None], len(cells), axis=1).reshape(-1)
+        walking = np.flatnonzero(~self.leaves[at])
+        while len(walking):
+            node = at[walking]
+            following = self._following(node, cells[walking % len(cells), self.feature[node]], ordered)
+            moved = following != STOPS
+            at[walking[moved]] = following[moved]
+            walking = walking[moved]
+            walking = walking[~self.leaves[at[walking]]]
+        return at.reshape(len(self), len(cells))
+
+    def _following(self, node: Codes, cell: Array, ordered: Flags) -> Codes:
+        """The next node of rows at nodes that ask, or STOPS."""
+        by_order = ordered[self.feature[node]]
+        threshold, left = self.threshold[node], self.left[node]
+        following = left + np.where(by_order, cell > threshold, cell != threshold).astype(np.int32)
+        mapped = self.offset[node] >= 0
+        following[mapped] = self.child_of[self.offset[node[mapped]] + cell[mapped].astype(np.intp)]
+        empty = np.isnan(cell)
+        following[empty] = self.missing[node[empty]]
+        return following
+
+    def _wood(self, cells: Array, ordered: Flags) -> Wood:
+        """The nodes as compiled walks read them."""
+        from mlcli.kernels.trees.walking import Wood
+
+        plain = bool(ordered.all()) and not np.isnan(cells).any()
+        return Wood(
+            *self._packed, self.offset, self.child_of, ordered if len(ordered) else np.ones(1, bool), plain
+        )
+
+    @cached_property
+    def _packed(self) -> tuple[np.ndarray[Any, Any], Codes]:
+        from mlcli.kernels.trees.walking import NODE
+
+        nodes, own = np.empty(len(self.feature), NODE), np.arange(len(self.feature), dtype=np.int32)
+        nodes["threshold"] = np.where(self.leaves, np.inf, self.threshold)
+        nodes["feature"], nodes["left"] = np.maximum(self.feature, 0), np.where(self.leaves, own, self.left)
+        return nodes, np.where(self.missing == STOPS, own, self.missing)
+
+    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Every array by name: what is saved."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @staticmethod
+    def restored(arrays: Mapping[str, Any]) -> Trees:
+        """The trees of saved arrays; ValueError if they are not those of trees."""
+        if set(arrays) != {field.name for field in fields(Trees)}:
+            raise ValueError(f"the saved trees do not have {sorted(arrays)}")
+        return Trees(**arrays)
+
+    def check(self, levels: Rows, width: int, outputs: int = 1) -> None:
+        """Refuse (ValueError) what could lead a row astray, given ``levels`` as ``level_counts`` has them."""
+        for problem, found in self._problems(levels, width, outputs):
+            if found:
+                raise ValueError(f"the saved trees {problem}")
+
+    def _problems(self, levels: Rows, width: int, outputs: int) -> Iterator[tuple[str, bool]]:
+        """What may be wrong, each only looked for when the ones before are right."""
+        nodes = len(self.feature)
+        whole = [getattr(self, name) for name in INDICES]
+        yield "have indices that are not whole numbers", any(a.dtype != np.int32 or a.ndim != 1 for a in whole)
+        yield "have arrays of different lengths", any(getattr(self, name).shape != (nodes,) for name in PER_NODE)
+        noted = [getattr(self, name) for name in NOTES]
+        yield "have notes of other nodes", any(note.shape not in ((nodes,), (0,)) for note in noted)
+        yield "have values of another shape", self.value.shape != (nodes, width)
+        yield "have numbers that are not finite", not all(np.isfinite(a).all() for a in (self.value, *noted))
+        yield "are not as many for each output", len(self) % outputs != 0
+        ends = np.append(self.roots, nodes).astype(np.int64)
+        yield "have roots out of order", bool(ends[0] != 0) or bool((np.diff(ends) < 1).any())
+        yield "ask for a column that is not there", _outside(self.feature, LEAF, len(levels))
+        inner = np.flatnonzero(~self.leaves)
+        levels_here, maps = levels[self.feature[inner]], self.offset[inner] >= 0
+        yield "mix thresholds and levels", bool((maps & (levels_here == 0)).any())
+        yield "compare with no number", bool(np.isnan(self.threshold[inner[~maps]]).any())
+        starts, stops = self.offset[inner[maps]], self.offset[inner[maps]] + levels_here[maps]
+        yield "send levels astray", bool((stops > len(self.child_of)).any())
+        end = np.repeat(ends[1:], np.diff(ends))[inner]
+        reached = [
+            np.append(self.left[node], self.child_of[a:b])
+            for node, a, b in zip(inner[maps], starts, stops, strict=True)
+        ]
+        first, last = self.left[inner].astype(np.int64), self.left[inner].astype(np.int64) + 1
+        last[maps] = [int(some.max()) for some in reached]
+        yield "have a child before its parent", bool((first <= inner).any())
+        yield "have a question without branches", bool((last <= first).any())
+        yield "have a child in another tree", bool((last >= end).any())
+        low = [int(some[some != STOPS].min(initial=some[0])) for some in reached]
+        yield "send levels before the first child", bool((np.array(low, np.int64) < first[maps]).any())
+        claimed = np.bincount(np.r_[first, last + 1], np.r_[np.ones(len(first)), -np.ones(len(last))], nodes + 1)
+        expected = np.ones(nodes)
+        expected[self.roots] = 0
+        yield "have children of several parents, or of none", not np.array_equal(claimed.cumsum()[:-1], expected)
+        missing = self.missing[inner]
+        astray = (missing != STOPS) & ((missing < first) | (missing > last))
+        yield "send missing cells astray", bool(astray.any()) or bool((self.missing[self.leaves] != STOPS).any())
+
+
+def _outside(values: Codes, low: int, end: int) -> bool:
+    return bool(((values < low) | (values >= end)).any())
+
+
+def _as_indices(arrays: dict[str, Any]) -> dict[str, Any]:
+    return {name: a.astype(np.int32) if name in INDICES else a for name, a in arrays.items()}
+
+
+def cells_to_walk(cells: Array) -> Array:
+    """Cells as compiled loops want them: other arrays would be compiled for again, and leaves look at one too."""
+    if not cells.shape[1]:
+        return np.zeros((len(cells), 1))
+    return np.require(cells, np.float64, ["C", "W"])
+
+
+def trees_of(count: int, width: int) -> dict[str, Any]:
+    """The arrays of so many nodes of one tree that ask nothing."""
+    arrays: dict[str, Any] = {name: np.full(count, LEAF, np.int32) for name in PER_NODE if name != "threshold"}
+    arrays |= {name: np.zeros(count) for name in NOTES}
+    return arrays | {
+        "roots": np.zeros(min(count, 1), np.int32),
+        "threshold": np.full(count, np.nan),
+        "child_of": np.empty(0, np.int32),
+        "value": np.zeros((count, width)),
+    }
+
+
+NONE = Trees(**trees_of(0, 1))
+"""No trees at all."""

@@ -1,0 +1,1 @@
+"""Compiled loops of trees, by stage: binning, sums, splits, growing, walking."""

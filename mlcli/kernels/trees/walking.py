@@ -1,0 +1,145 @@
+"""Compiled walks: every row goes down each tree by its cells, and adds up what the nodes say that it comes to."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.kernels.without_counting import compiled, inlined
+from mlcli.tasks.classification import DECIMALS
+
+NODE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("left", np.int32)])
+"""What a node asks, and its first child. A leaf asks whether column 0 is above infinity, and leads to itself."""
+BLOCK = 512
+"""How many rows go through one tree before they go to the next, so that both stay in the nearest memory."""
+NEARLY = 1 - 10.0**-DECIMALS
+"""Votes that are this part of the most count as equal to it."""
+
+
+class Wood(NamedTuple):
+    """The nodes of trees, and how cells are compared with what they ask."""
+
+    nodes: np.ndarray[Any, Any]
+    missing: Codes
+    """Where rows without the cell go; the node itself of a leaf, and where they stop."""
+    offset: Codes
+    """Where in ``child_of`` the children of levels begin, or -1."""
+    child_of: Codes
+    ordered: Flags
+    plain: bool
+    """Whether all columns are ordered and no cell is missing."""
+
+
+@inlined
+def step(wood: Wood, node: int, cells: Array, row: int) -> int:
+    """The next node of a row; a leaf is its own, and no branch of the code depends on it."""
+    asked = wood.nodes[node]
+    right: int = int(asked["left"]) + (cells[row, asked["feature"]] > asked["threshold"])
+    return right
+
+
+@inlined
+def any_step(wood: Wood, node: int, cells: Array, row: int) -> int:
+    """The same whatever is asked and whatever is missing; a row that no child fits stays."""
+    asked = wood.nodes[node]
+    cell = cells[row, asked["feature"]]
+    if asked["left"] == node:
+        return node
+    if np.isnan(cell):
+        return int(wood.missing[node])
+    if wood.offset[node] >= 0:
+        child = int(wood.child_of[wood.offset[node] + int(cell)])
+        return child if child >= 0 else node
+    if wood.ordered[asked["feature"]]:
+        return int(asked["left"] + (cell > asked["threshold"]))
+    return int(asked["left"] + (cell != asked["threshold"]))
+
+
+@inlined
+def reached_of(wood: Wood, root: int, cells: Array, row: int) -> int:
+    """The node that a row comes to."""
+    node, following = -1, root
+    while following != node:
+        node = following
+        following = any_step(wood, node, cells, row)
+    return node
+
+
+@inlined
+def four_reached(wood: Wood, root: int, cells: Array, rows: Rows, nodes: Codes) -> None:
+    """Four rows walk down together, so that none waits for the memory of another."""
+    a, b, c, d = root, root, root, root
+    moves = True
+    while moves:
+        e, f = step(wood, a, cells, rows[0]), step(wood, b, cells, rows[1])
+        g, h = step(wood, c, cells, rows[2]), step(wood, d, cells, rows[3])
+        moves = e != a or f != b or g != c or h != d
+        a, b, c, d = e, f, g, h
+    nodes[0], nodes[1], nodes[2], nodes[3] = a, b, c, d
+
+
+@inlined
+def walk_tree(wood: Wood, root: int, cells: Array, rows: Rows, nodes: Codes) -> None:
+    """Fill the nodes that some rows come to in one tree."""
+    fours = len(rows) // 4 * 4 if wood.plain else 0
+    for i in range(0, fours, 4):
+        four_reached(wood, root, cells, rows[i : i + 4], nodes[i : i + 4])
+    for i in range(fours, len(rows)):
+        nodes[i] = reached_of(wood, root, cells, rows[i])
+
+
+@compiled
+def walk(wood: Wood, roots: Codes, cells: Array, rows: Rows, reached: Codes) -> None:
+    """Fill ``reached`` (trees × rows) with the nodes that rows come to."""
+    for begin in range(0, len(rows), BLOCK):
+        end = min(begin + BLOCK, len(rows))
+        for tree in range(len(roots)):
+            walk_tree(wood, roots[tree], cells, rows[begin:end], reached[tree, begin:end])
+
+
+@compiled
+def add_answers(
+    wood: Wood, roots: Codes, cells: Array, rows: Rows, value: Array, reached: Codes, answers: Array
+) -> None:
+    """Add what trees say of ``rows``, all in order, to the answers (n × outputs·K); outputs take turns."""
+    width = value.shape[1]
+    turns = answers.shape[1] // width
+    for begin in range(0, len(rows), BLOCK):
+        end = min(begin + BLOCK, len(rows))
+        for tree in range(len(roots)):
+            walk_tree(wood, roots[tree], cells, rows[begin:end], reached)
+            first = (tree % turns) * width
+            for i in range(end - begin):
+                for k in range(width):
+                    answers[begin + i, first + k] += value[reached[i], k]
+
+
+class Votes(NamedTuple):
+    """Of each training row: the sum of what trees said (n × K), how many did, and how wrong their mean is."""
+
+    said: Array
+    voters: Array
+    loss: Array
+
+
+@compiled
+def count_votes(
+    rows: Rows, reached: Codes, value: Array, slot: Rows, output: Array, by_size: Rows, votes: Votes
+) -> None:
+    """Add what a tree says of some rows; of equal votes the class that is earlier in ``by_size`` wins."""
+    classes = value.shape[1]
+    for i in range(len(rows)):
+        row, most, place = rows[i], 0.0, 0
+        votes.voters[row] += 1.0
+        for k in range(classes):
+            votes.said[row, k] += value[reached[i], k]
+            most = max(most, votes.said[row, k])
+        if classes == 1:
+            away = votes.said[row, 0] / votes.voters[row] - output[row]
+            votes.loss[row] = away * away
+        else:
+            while votes.said[row, by_size[place]] < most * NEARLY:
+                place += 1
+            votes.loss[row] = 0.0 if by_size[place] == slot[row] else 1.0

@@ -1,0 +1,194 @@
+"""Classes by linear scores: what is minimised over coefficients, and how scores become probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.params import learned
+from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.engines.least_squares import CarefulPlane, careful_plane
+from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
+from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.regression import ValuedRows
+
+LEAST_SHARP, MOST_SHARP, BISECTIONS = -14.0, 14.0, 60
+"""Between which logarithms the sharpness of scores of size 1 is looked for."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Coefficients that are minimised on their own: those of all classes, or of one against the rest."""
+
+    outcomes: Array
+    """1 where a row (column) is of the class of an output (line), for all classes but the first."""
+    spread: Array
+    """From coefficients to those of the outputs that are learned: orthonormal, so that the penalty is the same."""
+    mixing: Array
+    """From coefficients to those of scores less the score of the first class."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to tell classes apart by linear scores."""
+
+    parts: Callable[[Codes, int], Sequence[Part]]
+    """What is minimised, each on its own, for the codes of the rows and the number of classes."""
+    probabilities: Callable[[Array], Array]
+    """Probabilities (n × classes) from scores (n × outputs)."""
+    outputs: Callable[[Sequence[str]], Sequence[str]]
+    """What each output scores, in words, from the names of the classes."""
+    log_odds: bool
+    """Whether each score is the logarithm of odds by itself."""
+
+
+def softmax(scores: Array) -> Array:
+    """e^z_k / Σ_j e^z_j for each row, relative to its largest score."""
+    lines = np.ascontiguousarray(scores.T)
+    shares = lines - lines.max(axis=0)
+    np.exp(shares, out=shares)
+    shares /= shares.sum(axis=0)
+    return np.asarray(shares.T)
+
+
+def _one_score(positive: Array) -> Part:
+    return Part(np.asarray(positive, np.float64)[None, :], np.eye(1), np.eye(1))
+
+
+def _binary(y: Codes, classes: int) -> Sequence[Part]:
+    return [_one_score(y == 1)]
+
+
+def _one_against_rest(y: Codes, classes: int) -> Sequence[Part]:
+    return [_one_score(y == k) for k in range(classes)]
+
+
+def _all_classes(y: Codes, classes: int) -> Sequence[Part]:
+    """The best scores add up to 0, so they have one coordinate less than there are classes."""
+    spread = contrasts(classes)
+    outcomes = np.array([y == k for k in range(1, classes)], np.float64).reshape(classes - 1, len(y))
+    return [Part(outcomes, spread, spread[1:] - spread[0])]
+
+
+def contrasts(classes: int) -> Array:
+    """An orthonormal basis (classes × classes − 1) of what adds up to 0 (Helmert 1876)."""
+    basis = np.zeros((classes, classes - 1))
+    for k in range(1, classes):
+        basis[:k, k - 1], basis[k, k - 1] = -1 / np.sqrt(k * (k + 1)), k / np.sqrt(k * (k + 1))
+    return basis
+
+
+BINARY = Form(
+    parts=_binary,
+    probabilities=lambda scores: softmax(np.concatenate([np.zeros((1, len(scores))), scores.T]).T),
+    outputs=lambda names: [f"{names[1]} against {names[0]}"],
+    log_odds=True,
+)
+SOFTMAX = Form(parts=_all_classes, probabilities=softmax, outputs=list, log_odds=False)
+ONE_AGAINST_REST = Form(
+    parts=_one_against_rest,
+    probabilities=lambda scores: softmax(-np.logaddexp(0, -scores)),
+    outputs=lambda names: [f"{name} against the rest" for name in names],
+    log_odds=True,
+)
+FORMS = {"softmax": SOFTMAX, "one-against-rest": ONE_AGAINST_REST}
+FORMS_OF_FEW = {1: SOFTMAX, 2: BINARY}
+"""With two classes every form has one score; with one, its probability is 1."""
+
+
+@dataclass(kw_only=True, eq=False)
+class LinearMargins(Classifier):
+    """Linear scores of sides: one of the second class against the first, or of each class against the rest.
+
+    Probabilities are softmax of sharpness × scores, with the sharpness that makes the training rows likeliest:
+    they say which rows are surer, and never change which score is highest.
+    """
+
+    coefficients_: Array = learned()
+    """Outputs × columns."""
+    centre_: Array = learned()
+    level_: Array = learned()
+    """The scores at the centre."""
+    present_: Codes = learned()
+    """The classes with training rows."""
+    sharpness_: float = learned()
+
+    def sides(self, data: LabelledRows) -> Array:
+        """±1 for the rows (last axis) of each output; notes which classes are there."""
+        self.present_ = np.flatnonzero(data.class_totals > 0).astype(np.int32)
+        against = {1: self.present_[:0], 2: self.present_[1:]}.get(len(self.present_), self.present_)
+        return np.where(data.y == against[:, None], 1.0, -1.0)
+
+    def learn_scores(self, data: LabelledRows, coefficients: Array, level: Array, centre: Array) -> None:
+        """Take over the linear functions of all outputs, and find the sharpness of their scores."""
+        self.coefficients_, self.level_, self.centre_ = coefficients, level, centre
+        place = np.searchsorted(self.present_, data.y)
+        self.sharpness_ = sharpness(self._all_scores(data.table), place, data.weights)
+
+    def scores(self, table: Table) -> Array:
+        """Rows × outputs."""
+        unit = 1 + np.abs(self.level_)
+        return linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, unit)
+
+    def _all_scores(self, table: Table) -> Array:
+        """Rows × classes that are there; the first of two has the score 0."""
+        scores = self.scores(table)
+        beside = np.zeros((len(scores), len(self.present_) - scores.shape[1]))
+        return np.hstack([beside, scores])
+
+    def predict_proba(self, table: Table) -> Array:
+        """Softmax of the sharpened scores; a class without training rows gets 0."""
+        probabilities = np.zeros((len(table), len(self.classes_)))
+        probabilities[:, self.present_] = softmax(self.sharpness_ * self._all_scores(table))
+        return probabilities
+
+    def check_learned(self) -> None:
+        """Refuse arrays that do not fit the columns, the classes or each other."""
+        check_shapes(self.columns_, self.coefficients_, self.centre_)
+        outputs = len(self.output_names())
+        if self.level_.shape != (outputs,) or self.coefficients_.shape[:-1] != (outputs,):
+            raise ValueError(f"learned arrays that do not fit {outputs} outputs")
+
+    def output_names(self) -> Sequence[str]:
+        """What each output scores."""
+        names = [self.classes_[k] for k in self.present_]
+        return MARGIN_NAMES.get(len(names), ONE_AGAINST_REST.outputs)(names)
+
+    def coefficient_table(self, note: str) -> findings.Table:
+        """The coefficients of each output by column."""
+        named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, intercept=True)
+        rows: tuple[tuple[findings.Cell, ...], ...] = tuple((name, *values.tolist()) for name, values in named)
+        return findings.Table("Coefficients", ("column", *self.output_names()), rows, note=note)
+
+
+MARGIN_NAMES: dict[int, Callable[[Sequence[str]], Sequence[str]]] = {1: lambda names: [], 2: BINARY.outputs}
+
+
+def sharpness(scores: Array, place: Rows, weights: Array) -> float:
+    """The a for which softmax of a × scores makes the classes of rows likeliest, by bisection on the slope.
+
+    One more row than there are says nothing (Platt 1999 counts so), else separated classes would have no finite a.
+    """
+    if scores.shape[1] < 2 or not np.ptp(scores):
+        return 1.0
+    unit = scores / np.abs(scores).max()
+    doubt = 1 / (weights.sum() + 2)
+    truth = (1 - doubt) * np.eye(scores.shape[1])[place] + doubt / scores.shape[1]
+
+    def falling(log: float) -> bool:
+        return bool(weights @ ((softmax(np.exp(log) * unit) - truth) * unit).sum(axis=1) < 0)
+
+    low, high = LEAST_SHARP, MOST_SHARP
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if falling(middle) else (low, middle)
+    return float(np.exp(low) / np.abs(scores).max())
+
+
+def plane_of_side(data: LabelledRows, side: Array, l2: float) -> CarefulPlane:
+    """Least squares to ±1."""
+    valued = ValuedRows(table=data.table, rows=data.rows, target=data.target, y=side, weight=data.weight)
+    return careful_plane(valued, l2, intercept=True)

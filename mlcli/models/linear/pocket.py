@@ -1,0 +1,54 @@
+"""Pocket: the perceptron, with the plane that got the fewest rows wrong kept in the back pocket.
+
+Formula:
+    As perceptron: w ← w + η y x and b ← b + η y for a row with y (b + w·x) ≤ 0. A plane that has got more rows
+    in a row right than the one in the pocket is tried on all rows, and replaces it if it gets fewer wrong (the
+    ratchet).
+
+Assumes:
+    Less than perceptron: with enough passes it comes near the fewest errors that a plane can make, whether or not
+    one separates the classes. How near after a limit of passes, nobody promises.
+
+Cost:
+    n·p for each pass, and as much for each plane that is tried.
+
+Choices:
+    S1, "Pocket version of PLA": a solution if we stop after a number of passes. It starts from the linear
+    classifier, whose errors are few already; zero and random numbers are the other choices. The plane that the
+    passes end with is tried as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array
+from mlcli.models.linear.perceptron import STARTS, Perceptron
+from mlcli.tasks.classification import Classifier
+
+
+@register("pocket", reference="Gallant 1990")
+@dataclass(kw_only=True, eq=False)
+class Pocket(Perceptron, Classifier):
+    """The best plane of a perceptron."""
+
+    start: str = param("linear", "the weights before the first pass", choices=STARTS)
+
+    def corrected(
+        self, X: Array, side: Array, w: Array, rng: np.random.Generator
+    ) -> tuple[Array, tuple[int, ...]]:
+        """The best plane of all passes, and how many rows each has corrected."""
+        from mlcli.kernels.linear.perceptron import count_wrong, pocket_pass
+
+        best, runs = w.copy(), np.zeros(2, np.intp)
+        errors = np.array([count_wrong(X, side, best)])
+        wrong = list[int]()
+        for rows in self.passes(len(X), rng):
+            if errors[0] == 0:
+                break
+            wrong.append(pocket_pass(X, side, rows, self.learning_rate, w, best, runs, errors))
+        return (w if count_wrong(X, side, w) < errors[0] else best), tuple(wrong)

@@ -1,0 +1,213 @@
+"""Losses of pairs: the squared hinge by sums that list no pairs, the hinge with no more listed than fit a window.
+
+A pair (a, b) lacks 1 − (s_a − s_b) where that is above 0. Far from its margin it costs nothing, or a straight
+line that needs only sums. So for the hinge the pairs near their margin are listed, the others are taken as they
+stand, and the interior point method solves what is left: nowhere above the true objective, so that its minimum is
+a proven lower bound, and a step towards it goes down. Where all pairs fit, the window holds all, and one round is
+the whole method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from mlcli.core.blocks import row_blocks
+from mlcli.core.pair_sums import of_higher, of_lower, pair_weight
+from mlcli.core.tables import Array, Codes
+from mlcli.engines.linear_objective import Point
+from mlcli.engines.pairs import Pairs, near_rows, pairs_near
+from mlcli.engines.penalties import Penalty
+from mlcli.engines.solvers.interior_point import CornerMinimum, Corners, interior_point
+from mlcli.engines.solvers.newton import newton
+from mlcli.tasks.ranking import GroupedRows
+
+CELLS = 1 << 17
+WINDOW = 1 << 19
+"""Rows that lie near to each other, of which at most half are pairs, as many as are listed at once."""
+ROUNDS = 200
+NARROWEST = SHORTEST_STEP = 2.0**-20
+CHANGE, TOO_LONG = 10.0, 2.0**-10
+"""How many times as much a way is held back, of which less than so large a part was gone."""
+MOST_HELD, ROUNDED = 1e15, 1e-9
+"""Held back more, or so near to the bound without a way down, only roundings are left to win."""
+ROUGH, NEAR = 1e-4, 0.05
+"""How precisely a window is solved whose solution lies farther away than so large a share of the objective."""
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """The matrix whose row for a pair (a, b) is x_a − x_b; it is never written out as a whole."""
+
+    X: Array
+    pairs: Pairs
+
+    def times(self, w: Array) -> Array:
+        """How far each pair lies apart."""
+        return self.pairs.gaps(self.X @ w)
+
+    def back(self, value: Array) -> Array:
+        """A value of each pair, gathered by columns."""
+        return np.asarray(self.pairs.gathered(value, len(self.X)) @ self.X)
+
+    def gram(self, weight: Array) -> Array:
+        """Σ weight × the products of two columns of a difference, block by block."""
+        total = np.zeros((self.X.shape[1],) * 2)
+        for some in row_blocks(len(self.pairs), self.X.shape[1], CELLS):
+            difference = self.X[self.pairs.higher[some]] - self.X[self.pairs.lower[some]]
+            total += (difference * weight[some, None]).T @ difference
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """½‖w‖² + c × what the pairs of training rows lack, or its square, added up per row."""
+
+    X: Array
+    relevance: Array
+    group: Codes
+    weights: Array
+    c: float
+
+    @classmethod
+    def of(cls, data: GroupedRows, c: float) -> Self:
+        """A common offset of all rows cancels in pairs, and would only cost digits."""
+        data = data.counted()
+        numbers = data.table.numbers
+        return cls(numbers - numbers.mean(axis=0), data.relevance, data.group, data.weights, c)
+
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return int(pair_weight(self.relevance, self.group, np.ones(len(self.group))).sum())
+
+    @cached_property
+    def penalty(self) -> Penalty:
+        """½‖w‖²."""
+        width = self.X.shape[1]
+        return Penalty(np.ones(width), np.zeros(width))
+
+    def at(self, w: Array) -> Point:
+        """The objective of the squared hinge."""
+        score = self.X @ w
+        powers = self._powers(score, 2)
+        count, total, squares = self._lower(score, powers).T
+        lack = float(self.weights @ (count * (1 - score) ** 2 + 2 * (1 - score) * total + squares))
+        above, sum_above, _ = self._higher(score, powers).T
+        pull = above * (1 + score) - sum_above - count * (1 - score) - total
+        slope = w + self.c * 2 * (self.weights * pull) @ self.X
+        return Point(w, float(w @ w) / 2 + self.c * lack, slope, score, float(np.abs(slope).max(initial=0.0)))
+
+    def curvature(self, here: Point) -> Array:
+        """What the gradient of the squared hinge changes by."""
+        below, above = (side(here.scores, self.weights[:, None])[:, 0] for side in (self._lower, self._higher))
+        partners = self._lower(here.scores, self.weights[:, None] * self.X)
+        own = (self.X * (self.weights * (below + above))[:, None]).T @ self.X
+        crossed = (self.X * self.weights[:, None]).T @ partners
+        return np.asarray(np.eye(len(here.w)) + 2 * self.c * (own - crossed - crossed.T))
+
+    def gap(self, here: Point) -> float:
+        """The squared hinge's objective is at most so much above the least one."""
+        return float(here.slope @ here.slope) / 2
+
+    def reached(self, here: Point, fall: float, tolerance: float) -> bool:
+        """Whether the gap is small beside the objective."""
+        return self.gap(here) <= tolerance * here.value
+
+    def hinge(self, w: Array) -> float:
+        """The objective of the hinge."""
+        score = self.X @ w
+        count, total = self._lower(score, self._powers(score, 1)).T
+        return float(w @ w / 2 + self.c * (self.weights @ (count * (1 - score) + total)))
+
+    def line_of_lack(self, score: Array, margin: float) -> tuple[Array, float]:
+        """Slope and offset, as a function of w, of the lack of the pairs within a smaller margin."""
+        sides = (self._lower, self._higher)
+        below, above = (side(score, self.weights[:, None], margin)[:, 0] for side in sides)
+        return np.asarray((self.weights * (above - below)) @ self.X), float(self.weights @ below)
+
+    def _lower(self, score: Array, summed: Array, margin: float = 1.0) -> Array:
+        """For each row, the sum over its partners below that lack something of the margin."""
+        return of_lower(self.relevance, self.group, score, margin, summed)
+
+    def _higher(self, score: Array, summed: Array, margin: float = 1.0) -> Array:
+        """For each row, the sum over its partners above."""
+        return of_higher(self.relevance, self.group, score, margin, summed)
+
+    def _powers(self, score: Array, most: int) -> Array:
+        """Weight × score⁰, weight × score¹, ...: what sums of lacks are made from."""
+        return np.column_stack([self.weights * score**power for power in range(most + 1)])
+
+
+def least_squared_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> CornerMinimum:
+    """By Newton's method: the objective is made of parabolas, so that the last step is exact (Lee & Lin 2014)."""
+    found = newton(rows, np.zeros(rows.X.shape[1]), tolerance, max_iterations)
+    return CornerMinimum(found.at.w, found.at.value, rows.gap(found.at), found.iterations)
+
+
+def least_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> CornerMinimum:
+    """Minimise what the window shows, go there, and open it anew, until the gap is small beside the objective.
+
+    Where the way there turns out too long, the next one is held back by ½ hold ‖w − here‖² (a proximal term), and
+    a window that is solved so proves no bound.
+    """
+    w, least, hold, iterations = _start(rows, max_iterations), 0.0, 0.0, 0
+    objective = rows.hinge(w)
+    for _ in range(ROUNDS):
+        window, whole = _window(rows, rows.X @ w)
+        near = whole or objective - least <= NEAR * objective
+        held = replace(window, curvature=window.curvature * (1 + hold), slope=window.slope - hold * w)
+        found = interior_point(held, tolerance if near else ROUGH, max_iterations)
+        iterations += found.iterations
+        if whole:
+            return replace(found, iterations=iterations)
+        if hold == 0:
+            least = max(least, found.value - found.gap)
+        length, objective = _length(rows, w, found.w, objective)
+        w = w + length * (found.w - w)
+        enough = tolerance if length else max(tolerance, ROUNDED)
+        if (hold == 0 and objective - least <= enough * objective) or hold > MOST_HELD:
+            break
+        hold = _held(hold, length)
+    return CornerMinimum(w, objective, max(objective - least, 0.0), iterations)
+
+
+def _window(rows: PairSums, score: Array) -> tuple[Corners, bool]:
+    """The pairs near their margin, with the line of those lacking more; whether that is all pairs."""
+    reach = np.inf
+    near = near_rows(rows.group, score, -reach, reach)
+    while near.size > WINDOW and reach > NARROWEST:
+        reach = min(reach, 2.0) / 2
+        near = near_rows(rows.group, score, 1 - reach, 1 + reach)
+    pairs = pairs_near(rows.relevance, rows.weights, near)
+    slope, offset = rows.line_of_lack(score, 1 - reach)
+    ones = np.ones(rows.X.shape[1])
+    terms = Differences(rows.X, pairs)
+    shown = Corners(terms, rows.c * pairs.weight, np.ones(len(pairs)), ones, rows.c * slope, rows.c * offset)
+    return shown, bool(np.isinf(reach))
+
+
+def _held(hold: float, length: float) -> float:
+    """More after a way that was too long, less after one that was not, and nothing rather than little."""
+    if length < TOO_LONG:
+        return max(hold, 1.0) * CHANGE
+    return hold / CHANGE if hold > CHANGE else 0.0
+
+
+def _start(rows: PairSums, max_iterations: int) -> Array:
+    """The minimum of the squared hinge, which needs no pairs; anything, where the first window holds them all."""
+    nowhere = np.zeros(rows.X.shape[1])
+    everything = near_rows(rows.group, rows.X @ nowhere, -np.inf, np.inf).size <= WINDOW
+    return nowhere if everything else least_squared_hinge(rows, ROUGH, max_iterations).w
+
+
+def _length(rows: PairSums, here: Array, there: Array, objective: float) -> tuple[float, float]:
+    """The whole way, its half, its quarter, ...: the first that lowers the objective, and to what."""
+    length = 1.0
+    while length > SHORTEST_STEP:
+        if (reached := rows.hinge(here + length * (there - here))) < objective:
+            return length, reached
+        length /= 2
+    return 0.0, objective

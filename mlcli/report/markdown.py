@@ -1,0 +1,67 @@
+"""Documents as Markdown (GitHub's tables): to be pasted into a page, an issue or a notebook."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from mlcli.report.document import Block, Cell, Document, Grid, Heading, Lines, Notes, Sentence
+from mlcli.report.drawing import drawn
+from mlcli.report.layout import written
+from mlcli.report.page import Page
+
+MEANS_SOMETHING = re.compile(r"([\\`*_\[\]<>|])")
+OPENS_A_BLOCK = re.compile(r"^(?=[#+-])")
+STRONG = ("strong", "best")
+RULES = {"left": "---", "right": "---:"}
+
+
+def markdown_of(document: Document, page: Page) -> str:
+    """The whole document, an empty line between its blocks."""
+    blocks = ("\n".join(_lines(block, page)) for block in document)
+    return "\n\n".join(text for text in blocks if text) + "\n"
+
+
+def _lines(block: Block, page: Page) -> Iterator[str]:
+    match block:
+        case Heading(text, level):
+            yield f"{'#' * level} {_plain(text, page)}"
+        case Sentence(text, style):
+            yield _strong(_paragraph(text, page), style in STRONG)
+        case Lines(lines):
+            yield from ("```text", *map(page.shown, lines), "```")
+        case Notes(items):
+            yield from (f"- {_plain(f'{mark} {text}' if mark.strip('-') else text, page)}" for mark, text in items)
+        case Grid():
+            yield from _table(block, page)
+        case _:
+            yield from _lines(drawn(block, None), page)
+
+
+def _table(grid: Grid, page: Page) -> Iterator[str]:
+    yield _row(_plain(title, page) for title in grid.header)
+    yield _row(RULES[side] for side in grid.sides)
+    yield from (_row(_cell(cell, page) for cell in row) for row in grid.rows)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell, page: Page) -> str:
+    """Only the best is strong: a column of strong names is a column of names."""
+    return _strong(_plain(written(cell), page), cell.style == "best")
+
+
+def _strong(text: str, wanted: bool) -> str:
+    return f"**{text}**" if wanted and text else text
+
+
+def _paragraph(text: str, page: Page) -> str:
+    """Text that is not taken for a list or a title by the way it begins."""
+    return OPENS_A_BLOCK.sub(r"\\", _plain(text, page))
+
+
+def _plain(text: str, page: Page) -> str:
+    """Text that means what it says."""
+    return MEANS_SOMETHING.sub(r"\\\1", page.shown(text).strip())

@@ -1,0 +1,43 @@
+"""What holds for every test: one BLAS thread, as wherever the shell runs a cell; and which are run (`--about`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mlcli.core.threads import pin_blas_from_the_start
+from tests.families import About
+
+pin_blas_from_the_start()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--about", metavar="FAMILY", help="run the tests of one family of methods, or of one method")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a family that is not there before anything is collected."""
+    try:
+        about(config)
+    except LookupError as error:
+        raise pytest.UsageError(error.args[0]) from None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep what is about the family."""
+    if wanted := about(config):
+        left_out = [item for item in items if not wanted.has(item.path, parameters_of(item))]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
+
+
+def parameters_of(item: pytest.Item) -> dict[str, Any]:
+    """What a test is run with."""
+    return item.callspec.params if hasattr(item, "callspec") else {}
+
+
+def about(config: pytest.Config) -> About | None:
+    """What is asked for."""
+    word = config.getoption("--about")
+    return About(word) if word else None

@@ -1,0 +1,179 @@
+"""The compiled growing of boosted trees beside a plain one, which tries every cut of every node with floats."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from mlcli.core.tables import Array, Flags, Rows
+from mlcli.engines.trees.binning import Binned
+from mlcli.engines.trees.gradients import GradientGrower, Limits
+from mlcli.kernels.trees.gradient_sums import PER_COLUMN, add_rows, clear, fix_points, in_blocks, subtract
+
+KNOWN = np.array([5, 40, 7, 3, 6])
+"""Bins of values of each column; cells in the bin after them are missing."""
+NOMINAL = np.array([False, False, False, False, True])
+
+
+class Toy(NamedTuple):
+    """Binned rows with gradients and hessians."""
+
+    bins: Any
+    gradient: Array
+    hessian: Array
+
+
+def toy(rows: int = 90, seed: int = 0) -> Toy:
+    """Some cells are missing, but none of the first column's."""
+    rng = np.random.default_rng(seed)
+    highest = KNOWN + np.array([0, 1, 1, 1, 1])
+    bins = (rng.random((len(KNOWN), rows)) * highest[:, None]).astype(np.uint8)
+    return Toy(bins, rng.normal(size=rows) + 0.3 * bins[1] - 5.0 * (bins[4] == 3), rng.random(rows) + 0.1)
+
+
+def cells_of(bins: Any) -> Array:
+    """The cells that lie in these bins: a number is its bin, a missing level a level."""
+    cells: Array = bins.T.astype(float)
+    cells[:, ~NOMINAL] = np.where(cells[:, ~NOMINAL] == KNOWN[~NOMINAL], np.nan, cells[:, ~NOMINAL])
+    return cells
+
+
+def grower(bins: Any, **changes: Any) -> GradientGrower:
+    """Trees of eight leaves of at least four rows."""
+    limits: dict[str, Any] = {"max_leaves": 8, "max_depth": None, "min_leaf": 4, "l2": 0.5, "growth": "leaf-wise"}
+    values = np.repeat(np.arange(256.0)[None], len(KNOWN), axis=0)
+    rows = Binned(bins, KNOWN, ~NOMINAL, values, values)
+    level_bins = tuple(np.arange(count + 1) for count in KNOWN)
+    nothing, weights = np.zeros(len(KNOWN), np.intp), np.ones(bins.shape[1])
+    levels = np.where(NOMINAL, KNOWN + 1, 0)
+    return GradientGrower(rows, levels, level_bins, nothing, weights, Limits(**(limits | changes)))
+
+
+def worth(toy_: Toy, rows: Flags) -> float:
+    """What the best score of some rows lowers the loss by."""
+    return float(toy_.gradient[rows].sum() ** 2 / (toy_.hessian[rows].sum() + 0.5) / 2)
+
+
+def plain_cuts(toy_: Toy, rows: Flags, column: int) -> Any:
+    """All ways to part the rows of a node by one column: which of them go left."""
+    codes = toy_.bins[column]
+    if NOMINAL[column]:
+        levels = np.unique(codes[rows])
+        ratio = [
+            toy_.gradient[rows & (codes == k)].sum() / (toy_.hessian[rows & (codes == k)].sum() + 0.5)
+            for k in levels
+        ]
+        order = levels[np.argsort(ratio)]
+        return [rows & np.isin(codes, order[:cut]) for cut in range(1, len(order))]
+    missing = codes == KNOWN[column]
+    right = [rows & (codes <= cut) for cut in range(KNOWN[column])]
+    return right + [rows & ((codes <= cut) | missing) for cut in range(KNOWN[column] - 1)]
+
+
+def plain_best(toy_: Toy, rows: Flags) -> tuple[float, Flags]:
+    """The split of a node that gains most, and what goes left."""
+    allowed = [
+        left
+        for column in range(len(KNOWN))
+        for left in plain_cuts(toy_, rows, column)
+        if left.sum() >= 4 and (rows & ~left).sum() >= 4
+    ]
+    gains = [worth(toy_, left) + worth(toy_, rows & ~left) - worth(toy_, rows) for left in allowed]
+    best = int(np.argmax(gains)) if gains else 0
+    return (gains[best], allowed[best]) if gains and gains[best] > 0 else (0.0, rows)
+
+
+def plain_scores(toy_: Toy, leaves: int) -> Array:
+    """The score of each row in a tree grown leaf by leaf."""
+    parts = [np.ones(len(toy_.gradient), bool)]
+    while len(parts) < leaves:
+        found = [plain_best(toy_, rows) for rows in parts]
+        best = int(np.argmax([gain for gain, _ in found]))
+        if found[best][0] <= 0:
+            break
+        rows, left = parts[best], found[best][1]
+        parts[best : best + 1] = [left, rows & ~left]
+    scores = np.empty(len(toy_.gradient))
+    for rows in parts:
+        scores[rows] = -toy_.gradient[rows].sum() / (toy_.hessian[rows].sum() + 0.5)
+    return scores
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_tree_is_that_of_the_plain_search(seed: int) -> None:
+    made = toy(seed=seed)
+    grown = grower(made.bins).grow(made.gradient, made.hessian, None)
+    scores = np.zeros(len(made.gradient))
+    grown.add_to(scores)
+    assert scores == pytest.approx(plain_scores(made, 8), abs=1e-9)
+
+
+def test_training_rows_walk_to_the_leaf_that_holds_them() -> None:
+    made = toy()
+    grown = grower(made.bins).grow(made.gradient, made.hessian, None)
+    held, walked = np.zeros(len(made.gradient)), np.zeros((len(made.gradient), 1))
+    grown.add_to(held)
+    grown.tree.add_to(walked, cells_of(made.bins), ~NOMINAL)
+    assert np.array_equal(held, walked[:, 0])
+    assert grown.tree.weight[grown.leaves].sum() == len(made.gradient)
+
+
+def test_the_order_of_rows_changes_no_bit() -> None:
+    made, order = toy(), np.random.default_rng(3).permutation(90)
+    straight = grower(made.bins).grow(made.gradient, made.hessian, None).tree
+    bins = np.ascontiguousarray(made.bins[:, order])
+    shuffled = grower(bins).grow(made.gradient[order], made.hessian[order], None).tree
+    assert all(
+        np.array_equal(array, shuffled.arrays()[name], equal_nan=array.dtype.kind == "f")
+        for name, array in straight.arrays().items()
+    )
+
+
+def test_a_tree_asks_only_for_chosen_columns() -> None:
+    made = toy()
+    tree = grower(made.bins).grow(made.gradient, made.hessian, np.array([0, 3, 4])).tree
+    assert set(tree.feature[tree.left >= 0]) <= {0, 3, 4}
+    assert (tree.left >= 0).any()
+
+
+@pytest.mark.parametrize("growth", ["leaf-wise", "depth-wise"])
+def test_limits_are_kept(growth: str) -> None:
+    made = toy()
+    tree = grower(made.bins, max_leaves=5, max_depth=2, min_leaf=15, growth=growth).grow(
+        made.gradient, made.hessian, None
+    )
+    assert 1 < len(tree.leaves) <= 4
+    assert tree.tree.weight[tree.leaves].min() >= 15
+
+
+def test_depth_first_leaves_no_shallow_node_that_could_be_split() -> None:
+    made = toy()
+    tree = grower(made.bins, max_leaves=4, growth="depth-wise").grow(made.gradient, made.hessian, None).tree
+    assert tree.left.tolist() == [1, 3, 5, -1, -1, -1, -1] or tree.left.tolist() == [1, 5, 3, -1, -1, -1, -1]
+
+
+def sums_of(rows: Rows, made: Toy) -> Any:
+    """The histogram of some rows, in units of 2^-40."""
+    fixed, sums = np.empty((len(made.gradient), 2), np.int64), np.empty(8 * PER_COLUMN, np.int64)
+    scales = np.array([2.0**40, 2.0**40, 1.0])
+    fix_points(made.gradient, made.hessian, np.ones(len(made.gradient)), scales, 50, fixed)
+    clear(sums, np.full(8, 256))
+    add_rows(in_blocks(made.bins), rows.astype(np.int32), fixed, np.empty_like(fixed), sums)
+    return sums
+
+
+def test_histograms_are_sums_over_rows_and_siblings_differences() -> None:
+    made, rows = toy(), np.flatnonzero(np.arange(90) % 3 == 0)
+    sums = sums_of(rows, made)
+    for column in range(len(KNOWN)):
+        gradients = sums[column * PER_COLUMN : (column + 1) * PER_COLUMN : 2] * 2.0**-40
+        assert gradients[:41] == pytest.approx(
+            np.bincount(made.bins[column, rows], weights=made.gradient[rows], minlength=41), abs=1e-9
+        )
+        packed = sums[column * PER_COLUMN + 1 : (column + 1) * PER_COLUMN : 2]
+        assert (packed >> 50)[:41].tolist() == np.bincount(made.bins[column, rows], minlength=41).tolist()
+    rest = sums_of(np.arange(90), made)
+    subtract(rest, sums, np.full(8, 256))
+    assert np.array_equal(rest, sums_of(np.flatnonzero(np.arange(90) % 3), made))

@@ -1,0 +1,172 @@
+"""Compiled splitting and growing beside plain twins that say what is meant."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import njit
+
+from mlcli.core.tables import Array
+from mlcli.engines.trees.binning import binned
+from mlcli.engines.trees.growing import Workspace
+from mlcli.engines.trees.targets import Targets, in_units, packed
+from mlcli.kernels.trees import growing, splits, sums
+from mlcli.kernels.trees.splits import SQUARES, Chance, Whole, random_below, random_share
+from mlcli.kernels.trees.sums import Columns, Here
+
+TOLERANCE = 1e-12
+add_up, best_split, random_threshold = sums.add_up, splits.best_split, splits.random_threshold
+cut_between, deal = growing.cut_between, growing.deal
+
+
+# What only kernels call is called from these, which are compiled as well.
+
+
+@njit
+def histogram(columns: Any, here: Any, sums: Any) -> None:
+    add_up(columns, 0, here, sums)
+
+
+@njit
+def split(columns: Any, here: Any, whole: Any, room: Any) -> Any:
+    return best_split(columns, 0, here, whole, room)
+
+
+@njit
+def drawn_threshold(columns: Any, here: Any, whole: Any, left: Any, state: Any, chance: Any) -> Any:
+    score, low, high, side = random_threshold(columns, 0, here, whole, left, state, chance)
+    return score, low, high, side, cut_between(columns, 0, low, high, chance.wish[0])
+
+
+@njit
+def dealt(column: Any, lowest: int, low: int, known: int, missing_left: bool, rows: Any, room: Any) -> Any:
+    return deal(column, lowest, low, known, missing_left, rows, room)
+
+
+class Rows:
+    """A node of some rows of one column with gaps, with classes or centred values, and weights."""
+
+    def __init__(self, seed: int, slots: int, n: int = 30, ordered: bool = True, decimals: int = 1) -> None:
+        rng = np.random.default_rng(seed)
+        cells = np.round(rng.normal(size=n), decimals) if ordered else rng.integers(0, 5, n).astype(float)
+        if ordered:
+            cells[rng.random(n) < 0.2] = np.nan
+        levels = np.array([0 if ordered else 5])
+        self.binned = found = binned(cells[:, None], np.array([ordered]), levels, None)
+        self.columns = Columns(found.bins, found.known, found.ordered, found.lowest, found.highest)
+        self.rows = rng.permutation(n)[: n - 5].astype(np.uint32)
+        weight, slot = rng.integers(1, 4, n), rng.integers(0, slots, n)
+        output = np.ones(n) if slots > 1 else rng.integers(-9, 9, n).astype(float)
+        share = packed(Targets(slot, output, weight.astype(float), slots), weight, 1.0)
+        self.here = Here(self.rows, share.parts[:, self.rows])
+        amount = np.eye(slots)[slot] * weight[:, None] if slots > 1 else share.parts[1][:, None]
+        self.each = np.column_stack([amount.astype(float), weight])[self.rows]
+        totals = self.here.parts.sum(axis=1)
+        self.whole = Whole(totals, share.bits, SQUARES, 0, 4.0, TOLERANCE * (1.0 if slots > 1 else 1e30))
+        self.bin = found.bins[0, self.rows].astype(int)
+        self.known = int(found.known[0])
+        self.room = Workspace.of(found, len(share.parts)).room
+
+    def score(self, left: Any) -> float:
+        """Σ S² / W of both sides, by the definition; -inf if one is too light."""
+        parts = [self.each[left].sum(axis=0), self.each[~left].sum(axis=0)]
+        if min(part[-1] for part in parts) < self.whole.least:
+            return -np.inf
+        return float(sum((part[:-1] ** 2).sum() / part[-1] for part in parts))
+
+    def scores(self) -> list[tuple[float, int, int, int]]:
+        """Every threshold in order, with missing cells on the right and on the left."""
+        missing = self.bin == self.known
+        return [
+            (self.score((self.bin <= low) | (missing & (side == 1))), low, high, side)
+            for low, high in pairwise(np.unique(self.bin))
+            for side in ((0, 1) if missing.any() and high < self.known else (0,))
+        ]
+
+
+def first_of_the_best(scores: list[tuple[float, int, int, int]]) -> Any:
+    """The first split, but for rounding, that scores most."""
+    most = max(score for score, *_ in scores)
+    return next(split for split in scores if split[0] >= most * (1 - 1e-12) - TOLERANCE)
+
+
+CASES = [pytest.param(seed, slots, id=f"{slots}-{seed}") for slots in (1, 3, 30) for seed in range(4)]
+
+
+@pytest.mark.parametrize(("seed", "slots"), CASES)
+def test_the_histogram_of_a_node_is_what_its_rows_sum_up_to(seed: int, slots: int) -> None:
+    node = Rows(seed, slots)
+    histogram(node.columns, node.here, node.room.sums)
+    expected = [node.here.parts[:, node.bin == b].sum(axis=1) for b in range(node.known + 1)]
+    assert node.room.sums[:, : node.known + 1].T.tolist() == np.array(expected).tolist()
+
+
+@pytest.mark.parametrize(("seed", "slots"), CASES)
+@pytest.mark.parametrize(("n", "decimals"), [(30, 1), (150, 1), (150, 6)], ids=["few", "histogram", "sorted"])
+def test_the_threshold_is_the_first_of_the_best(seed: int, slots: int, n: int, decimals: int) -> None:
+    node = Rows(seed, slots, n, decimals=decimals)
+    found = split(node.columns, node.here, node.whole, node.room)
+    assert found == pytest.approx(first_of_the_best(node.scores()))
+
+
+@pytest.mark.parametrize(("seed", "slots"), CASES)
+def test_the_level_is_the_first_of_the_best(seed: int, slots: int) -> None:
+    node = Rows(seed, slots, ordered=False)
+    scores = [(node.score(node.bin == one), one, one, 0) for one in np.unique(node.bin)]
+    found = split(node.columns, node.here, node.whole, node.room)
+    assert found == pytest.approx(first_of_the_best(scores))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_random_threshold_scores_what_its_sides_do_and_lies_where_it_was_drawn(seed: int) -> None:
+    node, state = Rows(seed, 3), np.array([seed + 1])
+    chance, missing = Chance(np.empty(30, np.uint8), np.array([np.nan])), node.bin == node.known
+    for _ in range(20):
+        score, low, high, side, cut = drawn_threshold(
+            node.columns, node.here, node.whole, node.room.left, state, chance
+        )
+        assert score == pytest.approx(node.score((node.bin <= low) | (missing & (side == 1))))
+        assert node.columns.highest[0, low] <= cut < node.columns.lowest[0, high]
+        assert cut == chance.wish[0]
+
+
+@pytest.mark.parametrize("missing_left", [False, True])
+def test_rows_are_dealt_in_their_order(missing_left: bool) -> None:
+    node = Rows(3, 2)
+    goes = (node.bin <= 4) | ((node.bin == node.known) & missing_left)
+    expected = [*node.rows[goes], *node.rows[~goes]]
+    room = np.empty(len(node.rows), np.uint32)
+    lefts, missing = dealt(node.columns.bins[0], 0, 4, node.known, missing_left, node.rows, room)
+    assert (lefts, missing) == (goes.sum(), (node.bin == node.known).sum())
+    assert node.rows.tolist() == expected
+
+
+def test_words_hold_as_many_classes_as_have_room() -> None:
+    """1,000 rows need 10 bits for each class, so that six share a word of 63."""
+    slot, weight = np.arange(1000) % 26, np.ones(1000, np.int64)
+    share = packed(Targets(slot, np.ones(1000), weight.astype(float), 26), weight, 1.0)
+    assert (share.bits, share.parts.shape) == (10, (5, 1000))
+    sums = share.parts.sum(axis=1)
+    fields = [(int(sums[k // 6]) >> (10 * (k % 6))) & 1023 for k in range(26)]
+    assert fields == np.bincount(slot).tolist()
+
+
+def test_weights_count_in_units() -> None:
+    assert [one.tolist() for one in in_units(np.array([0.5, 1.5, 0.0]))[:1]] == [[1, 3, 0]]
+    counts, unit = in_units(np.array([1.0, np.pi, 0.0, 1e-30]))
+    assert counts * unit == pytest.approx([1.0, np.pi, 0.0, 0.0], abs=1e-11)
+    assert (counts > 0).tolist() == [True, True, False, True]
+
+
+def test_random_numbers_are_even_and_repeat_with_their_state() -> None:
+    state, again = np.array([7]), np.array([7])
+    drawn = [random_below(state, 6) for _ in range(3000)]
+    assert np.bincount(drawn) / 3000 == pytest.approx([1 / 6] * 6, abs=0.02)
+    assert [random_below(again, 6) for _ in range(3000)] == drawn
+    shares: Array = np.array([random_share(state) for _ in range(3000)])
+    assert shares.mean() == pytest.approx(0.5, abs=0.02)
+    assert (shares >= 0).all()
+    assert (shares < 1).all()

@@ -1,0 +1,119 @@
+"""Every format renders every block and loses no word of it; strict readers take CSV and Markdown apart again."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from mlcli.core.errors import UsageError
+from mlcli.core.findings import Bars, Curve, Dendrogram, Histogram, Tree
+from mlcli.report.document import Cell, Content, Document, Heading, Lines, Notes, Picture, Sentence, grid
+from mlcli.report.formats import RENDERERS, known_format, renderer_of
+from mlcli.report.page import Page
+from tests.cli.shell import document, typed
+
+ROWS: list[list[Content]] = [["zero-r", Cell("0.5|0.6", "best")], ["a, b", Cell("", heights=(0.0, 1.0))]]
+DOCUMENT: Document = (
+    Heading("iris: *all* of_it", 1),
+    Sentence("- no list", "weak"),
+    Sentence("clearly", "strong"),
+    grid(["model", "score"], ROWS, right=[1]),
+    Heading("tree"),
+    Lines(("x <= 3", "|   y: red")),
+    Notes((("!", "no spread"), ("", "a remark"))),
+)
+PICTURES: dict[str, Picture] = {
+    "weight": Bars("bars", ("column", "weight"), ("x", "y"), (1.0, 2.0)),
+    "loss": Curve("curve", "round", (1.0, 2.0), (("loss", (3.0, 1.0)),)),
+    "length": Histogram("histogram", "length", (0.0, 1.0, 2.0), (("all", (3.0, 4.0)),)),
+    "┤": Dendrogram("merges", ("a", "b"), ((0, 1),), (1.0,)),
+    "x <= 1: a": Tree(
+        "tree", (0, 1, 1), ("", "x <= 1", "x > 1"), ("a", "a", "b"), (0.5, 1.0, 1.0), (4.0, 2.0, 2.0)
+    ),
+}
+"""Each by something that only its drawing has."""
+
+
+def rendered(format: str, shown: Document = DOCUMENT) -> str:
+    return renderer_of(format)(shown, Page())
+
+
+def cells_of_markdown(line: str) -> Sequence[str]:
+    """The cells of a row as a reader of GitHub's tables finds them."""
+    return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+@pytest.mark.parametrize("format", RENDERERS)
+def test_every_word_is_there_in_the_order_of_the_document(format: str) -> None:
+    rest = rendered(format).replace("\\", "")
+    for word in (
+        "all",
+        "no list",
+        "clearly",
+        "model",
+        "zero-r",
+        "0.5|0.6",
+        "▁█",
+        "tree",
+        "x <= 3",
+        "y: red",
+        "no spread",
+    ):
+        _, found, rest = rest.partition(word)
+        assert found, f"{word} is not there, or not in its place"
+    assert "a remark" in rest
+
+
+@pytest.mark.parametrize("mark", PICTURES)
+@pytest.mark.parametrize("format", RENDERERS)
+def test_every_picture_is_drawn(format: str, mark: str) -> None:
+    assert mark in rendered(format, (PICTURES[mark],))
+
+
+@pytest.mark.parametrize("format", RENDERERS)
+def test_no_control_character_gets_through(format: str) -> None:
+    shown = rendered(format, (Sentence("a\x1b[31m"), grid(["b\x07"], [["c\nd"]]), Lines(("e\x1b",))))
+    assert not set(shown) & {"\x1b", "\x07"}
+    assert "c\\nd" in shown.replace("\\\\", "\\")
+
+
+def test_csv_is_read_back_once_remarks_are_left_out() -> None:
+    lines = [line for line in rendered("csv").splitlines() if line and not line.startswith("#")]
+    assert list(csv.reader(lines)) == [["model", "score"], ["zero-r", "0.5|0.6"], ["a, b", "▁█"]]
+
+
+def test_markdown_has_tables_whose_rows_are_as_long_as_their_header() -> None:
+    lines = [line for line in rendered("markdown").splitlines() if line.startswith("|") and "y: red" not in line]
+    assert [cells_of_markdown(line) for line in lines] == [
+        ["model", "score"],
+        ["---", "---:"],
+        ["zero-r", "**0.5|0.6**"],
+        ["a, b", "▁█"],
+    ]
+
+
+def test_markdown_takes_no_text_for_markup() -> None:
+    lines = rendered("markdown").splitlines()
+    assert lines[0] == r"# iris: \*all\* of\_it"
+    assert r"\- no list" in lines
+    assert "**clearly**" in lines
+
+
+def test_an_unknown_format_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(UsageError, match="there is no format 'cvs'") as refused:
+        known_format("cvs")
+    assert "csv" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "words", [("models",), ("models", "knn"), ("data",), ("data", "iris"), ("eval", "iris", "-m", "zero-r")]
+)
+def test_commands_print_in_every_format(words: tuple[str, ...]) -> None:
+    printed = {typed(*words, "--format", format).stdout for format in RENDERERS}
+    assert len(printed) == len(RENDERERS)
+    assert document(typed(*words, "--format", "json")).keys() == document(typed(*words, "--json")).keys()
+    refused = typed(*words, "--format", "nosuch")
+    assert (refused.exit_code, refused.stdout) == (2, "")
