@@ -33,7 +33,7 @@ from mlcli.core.params import build, learned, param
 from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Codes, Table
+from mlcli.core.tables import Codes, Rows, Table
 from mlcli.engines.draws import draws
 from mlcli.engines.ensemble import fitted
 from mlcli.engines.trees.cells import features, ordered
@@ -96,7 +96,7 @@ class TreeEmbedding(Step):
         """The number of the leaf of each row in each tree (trees × n)."""
         trees = self._trees()
         cells = features(table, np.full(len(self.columns_), np.nan))
-        before = np.cumsum(trees.leaves) - trees.leaves
+        before: Rows = np.cumsum(trees.leaves) - trees.leaves
         reached = trees.reached(cells, ordered(self.columns_))
         return np.asarray(before[reached] - before[trees.roots][:, None], np.int32)
 
