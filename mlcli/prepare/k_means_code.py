@@ -2,8 +2,8 @@
 
 Formula:
     Lloyd's algorithm on the training rows, from k-means++ starts: rows go to the nearest centre, centres to the
-    mean of their rows, until no row changes; of `restarts` the one with the least sum of squared distances. A row
-    gets the level of the nearest centre.
+    mean of their rows, until less than one row in a thousand changes; of `restarts` the one with the least sum of
+    squared distances. A row gets the level of the nearest centre.
 
 Assumes:
     Round groups of one size, and columns on one scale.
@@ -37,6 +37,8 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.centres import Cloud, cloud_of, k_means_plus_plus, nearest, squared_lengths
 
 MOST_STEPS = 300
+STILL = 1e-3
+"""Groups are settled when a smaller share of the rows than this moves."""
 
 
 @register("k-means-code", reference="Lloyd 1982; Coates & Ng 2012, Learning feature representations with k-means")
@@ -93,13 +95,12 @@ def _settled(cloud: Cloud, centres: Array) -> tuple[Array, float]:
     centres = centres.reshape(max(len(centres), 1), -1) if centres.size else np.zeros((1, cloud.X.shape[1]))
     found = nearest(cloud.X, centres, cloud.lengths)
     for _ in range(MOST_STEPS):
-        weight = np.bincount(found.group, cloud.weights, len(centres))
-        sums = np.array([np.bincount(found.group, cloud.weights * cells, len(centres)) for cells in cloud.X.T])
-        filled = weight > 0
-        moved = np.where(filled, sums.reshape(-1, len(centres)) / np.where(filled, weight, 1.0), centres.T).T
-        after = nearest(cloud.X, moved, cloud.lengths)
-        settled = np.array_equal(after.group, found.group)
-        centres, found = np.ascontiguousarray(moved), after
+        members = np.eye(len(centres))[found.group] * cloud.weights[:, None]
+        weight = members.sum(axis=0)[:, None]
+        centres = np.where(weight > 0, members.T @ cloud.X / np.where(weight > 0, weight, 1.0), centres)
+        after = nearest(cloud.X, centres, cloud.lengths)
+        settled = np.count_nonzero(after.group != found.group) <= STILL * len(cloud.X)
+        found = after
         if settled:
             break
     weight = np.bincount(found.group, cloud.weights, len(centres))

@@ -31,7 +31,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Table
+from mlcli.core.tables import Array, Table
 
 MOST_COLUMNS = 20_000
 
@@ -55,21 +55,23 @@ class Polynomial(Step):
 
     def transform(self, table: Table) -> Table:
         """The table with the products."""
-        X, columns = table.numbers, table.number_columns
-        made = [
-            (self._column([columns[place] for place in places]), X[:, places].prod(axis=1))
-            for places in self._products(len(columns))
-        ]
+        cells, columns = np.ascontiguousarray(table.numbers.T), table.number_columns
+        products = self._products(len(columns))
+        known: dict[tuple[int, ...], Array] = {(place,): cells[place] for place in range(len(columns))}
+        for places in products:
+            known[places] = known[places[:-1]] * cells[places[-1]]
+        made = [(self._column([columns[place] for place in places]), known[places]) for places in products]
         return Table.of([*table.parts(), *made], len(table))
 
-    def _products(self, count: int) -> list[list[int]]:
+    def _products(self, count: int) -> list[tuple[int, ...]]:
         """The factors of each product, by degree."""
-        most = comb(count + self.degree, self.degree)
-        if most > MOST_COLUMNS and not self.interactions:
-            what = f"polynomial of degree {self.degree} makes {most:,} columns of {count}"
+        degrees = range(2, self.degree + 1)
+        many = sum(comb(count if self.interactions else count + degree - 1, degree) for degree in degrees)
+        if many > MOST_COLUMNS:
+            what = f"polynomial of degree {self.degree} makes {many:,} products of {count} columns"
             raise UsageError(what, hint="choose a lower degree, or fewer columns")
         choose = combinations if self.interactions else combinations_with_replacement
-        return [list(one) for degree in range(2, self.degree + 1) for one in choose(range(count), degree)]
+        return [one for degree in degrees for one in choose(range(count), degree)]
 
     @staticmethod
     def _column(factors: Sequence[Column]) -> Column:

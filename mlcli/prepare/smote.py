@@ -33,9 +33,12 @@ from mlcli.core.registry import register
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.bags import order_of_content
+from mlcli.engines.centres import squared_distances, squared_lengths
 from mlcli.tasks.classification import LabelledRows
 
 NO_ROW = -1
+BLOCK = 500
+"""The distances of so many rows are held at once."""
 
 
 @register("smote", reference="Chawla, Bowyer, Hall & Kegelmeyer 2002, SMOTE")
@@ -88,12 +91,19 @@ class Smote(RowStep):
 
 def _near(own: Table, k: int) -> Rows:
     """The nearest other rows of each row (n × k)."""
+    if k < 1:
+        return np.empty((len(own), 0), np.intp)
     deviation = own.numbers.std(axis=0)
-    scaled = own.numbers / np.where(deviation > 0, deviation, 1.0)
-    apart = sum((np.subtract.outer(cells, cells) ** 2 for cells in scaled.T), np.zeros((len(own), len(own))))
-    apart = apart + sum(np.not_equal.outer(cells, cells).astype(np.float64) for cells in own.codes.T)
-    np.fill_diagonal(apart, np.inf)
-    return np.argsort(apart, axis=1, kind="stable")[:, :k]
+    X = (own.numbers - own.numbers.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
+    lengths, found = squared_lengths(X), []
+    for start in range(0, len(X), BLOCK):
+        block = slice(start, start + BLOCK)
+        apart = squared_distances(X, X[block], lengths)
+        for cells in own.codes.T:
+            apart += np.not_equal.outer(cells[block], cells)
+        apart[np.arange(len(apart)), start + np.arange(len(apart))] = np.inf
+        found.append(np.argpartition(apart, k - 1, axis=1)[:, :k])
+    return np.concatenate(found)
 
 
 def _most_frequent(codes: Codes) -> Codes:
