@@ -96,10 +96,13 @@ def _cells(
     faults: Faults,
 ) -> Iterator[Cell]:
     """The cells of one dataset; a model whose steps name columns that are not there is a fault, and has none."""
+    from_panel = models is None
     if models is None:
         models = [_resolved(ModelSpec(use)) for use in planned.kind.panel]
     for model in _labelled(planned, _baselines_first(planned, models)):
-        skipped = _why_skipped(planned, model, protocol)
+        skipped = _why_skipped(planned, model, protocol) or (
+            _why_not_in_panel(planned, model) if from_panel else ""
+        )
         as_it_is = skipped or model.saved is not None
         learned = 0 if skipped or model.saved is None else _learned_rows(planned, model.saved)
         steps = model.steps or () if as_it_is else None
@@ -166,6 +169,16 @@ def _unfit_steps(planned: PlannedDataset, model: ModelSpec) -> Iterator[str]:
             yield f"{step.id} learns from {' or '.join(step.kinds)}; {planned.name} is {planned.kind.name}"
         if step.gives_weights and not build(MODELS.load(model.use), model.params).accepts.weights:
             yield f"{step.id} weighs rows, and {model.use} takes every row alike; {WITHOUT_WEIGHTS}"
+
+
+def _why_not_in_panel(planned: PlannedDataset, model: ModelSpec) -> str:
+    """Why the panel leaves out one of its methods on so many rows, or nothing."""
+    most = planned.kind.panel_rows.get(model.use, planned.strata.rows)
+    if planned.strata.rows <= most:
+        return ""
+    return (
+        f"its time grows with the square of rows: on more than {most:,} it runs where it is named, -m {model.use}"
+    )
 
 
 def _kinds_of(model: ModelSpec) -> tuple[Kind, ...]:
