@@ -15,6 +15,7 @@ from mlcli.core.seeds import MAX_SEED
 from mlcli.experiment.spec.cells import AS_SAVED, Cell, Experiment, ModelSpec, ProtocolSpec, Stages, StepSpec
 from mlcli.experiment.spec.datasets import PlannedDataset, check_metrics, planned_datasets, protocol_for
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
+from mlcli.experiment.spec.panel import why_too_slow
 from mlcli.experiment.spec.written import Faults, placed
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
@@ -89,10 +90,9 @@ def _cells(
     experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec] | None
 ) -> Iterator[Cell]:
     """The cells of one dataset."""
-    if models is None:
-        models = [_resolved(ModelSpec(use)) for use in planned.kind.panel]
-    for model in _labelled(planned, _baselines_first(planned, models)):
-        skipped = _why_skipped(planned, model, protocol)
+    panel = [_resolved(ModelSpec(use)) for use in planned.kind.panel] if models is None else []
+    for model in _labelled(planned, _baselines_first(planned, panel if models is None else models)):
+        skipped = _why_skipped(planned, model, protocol) or (why_too_slow(planned, model.use) if panel else "")
         as_it_is = skipped or model.saved is not None
         learned = 0 if skipped or model.saved is None else _learned_rows(planned, model.saved)
         yield Cell(
