@@ -81,6 +81,10 @@ class Model:
         """What was learned, for a person."""
         return ()
 
+    def explain_answers(self, table: Table) -> Explanation:
+        """How it comes to its answers about these rows, a finding for each; none where it cannot say."""
+        return ()
+
     def explain_task(self) -> Explanation:
         """What the base of the kind of task has noted of the fitted model, for a person."""
         return ()
