@@ -75,7 +75,7 @@ KINDS = (
         baselines=("zero-r",),
         panel=(
             *("one-r", "naive-bayes", "knn", "decision-tree", "logistic-regression"),
-            *("random-forest", "newton-boosting"),
+            *("svm", "random-forest", "newton-boosting"),
         ),
         columns_at="mlcli.report.predictions:label_columns",
     ),
