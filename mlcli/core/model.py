@@ -51,6 +51,10 @@ class Model:
         """Parameters that are legal one by one but not together."""
         return []
 
+    def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
+        """About how long a fit takes on one core of a laptop; the default is for methods that nobody waits for."""
+        return 0.0
+
     def fit(self, data: Any, rng: np.random.Generator) -> None:
         """Learn from training rows."""
         raise TypeError(f"{type(self).__name__} does not say how it learns")
@@ -74,6 +78,10 @@ class Model:
 
     def explain(self) -> Explanation:
         """What was learned, for a person."""
+        return ()
+
+    def explain_answers(self, table: Table) -> Explanation:
+        """How it comes to its answers about these rows, a finding for each; none where it cannot say."""
         return ()
 
     def explain_task(self) -> Explanation:

@@ -58,7 +58,8 @@ class Parameter:
 
     def _problem_with_one(self, value: Any) -> str | None:
         if not any(_has_type(value, kind) for kind in self.types):
-            return f"takes {self.words()}, was given {value!r}"
+            null = "; YAML writes none as null" if self.optional and value == "none" else ""
+            return f"takes {self.words()}, was given {value!r}{null}"
         if self.choices is not None and value not in self.choices:
             given = f"is one of {', '.join(map(str, self.choices))}; was given {value!r}"
             close = nearest(value, self.choices) if isinstance(value, str) else None

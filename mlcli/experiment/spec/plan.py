@@ -18,6 +18,7 @@ from mlcli.core.seeds import MAX_SEED
 from mlcli.experiment.spec.cells import AS_SAVED, Cell, Experiment, ModelSpec, ProtocolSpec, Stages, StepSpec
 from mlcli.experiment.spec.datasets import PlannedDataset, check_metrics, planned_datasets, protocol_for
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
+from mlcli.experiment.spec.panel import why_too_slow
 from mlcli.experiment.spec.written import Faults
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
@@ -96,13 +97,9 @@ def _cells(
     faults: Faults,
 ) -> Iterator[Cell]:
     """The cells of one dataset; a model whose steps name columns that are not there is a fault, and has none."""
-    from_panel = models is None
-    if models is None:
-        models = [_resolved(ModelSpec(use)) for use in planned.kind.panel]
-    for model in _labelled(planned, _baselines_first(planned, models)):
-        skipped = _why_skipped(planned, model, protocol) or (
-            _why_not_in_panel(planned, model) if from_panel else ""
-        )
+    panel = [_resolved(ModelSpec(use)) for use in planned.kind.panel] if models is None else []
+    for model in _labelled(planned, _baselines_first(planned, panel if models is None else models)):
+        skipped = _why_skipped(planned, model, protocol) or (why_too_slow(planned, model.use) if panel else "")
         as_it_is = skipped or model.saved is not None
         learned = 0 if skipped or model.saved is None else _learned_rows(planned, model.saved)
         steps = model.steps or () if as_it_is else None
@@ -169,16 +166,6 @@ def _unfit_steps(planned: PlannedDataset, model: ModelSpec) -> Iterator[str]:
             yield f"{step.id} learns from {' or '.join(step.kinds)}; {planned.name} is {planned.kind.name}"
         if step.gives_weights and not build(MODELS.load(model.use), model.params).accepts.weights:
             yield f"{step.id} weighs rows, and {model.use} takes every row alike; {WITHOUT_WEIGHTS}"
-
-
-def _why_not_in_panel(planned: PlannedDataset, model: ModelSpec) -> str:
-    """Why the panel leaves out one of its methods on so many rows, or nothing."""
-    most = planned.kind.panel_rows.get(model.use, planned.strata.rows)
-    if planned.strata.rows <= most:
-        return ""
-    return (
-        f"its time grows with the square of rows: on more than {most:,} it runs where it is named, -m {model.use}"
-    )
 
 
 def _kinds_of(model: ModelSpec) -> tuple[Kind, ...]:
