@@ -51,7 +51,7 @@ REST = -1
 BINS = 16
 BOUNDS = (
     "The expected error on new rows is at most E[support vectors] / (N − 1): a row that is no support vector "
-    "changes nothing when it is left out; the notes add E_in. The span estimates what leaving rows out would give."
+    "changes nothing when it is left out. The span estimates what leaving rows out would give."
 )
 
 
