@@ -13,7 +13,7 @@ from mlcli.core.answers import Answers
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.params import learned, parameters
+from mlcli.core.params import learned, models_inside
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Rows, Table
@@ -45,8 +45,7 @@ class Model:
 
     def nested(self) -> tuple[Model, ...]:
         """The models that it is built around, as they are configured."""
-        declared = parameters(type(self))
-        return tuple(model for one in declared for model in one.models(getattr(self, one.name)))
+        return models_inside(self)
 
     def conflicts(self) -> list[str]:
         """Parameters that are legal one by one but not together."""

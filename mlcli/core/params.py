@@ -227,6 +227,11 @@ def settings(instance: Any) -> dict[str, Any]:
     return {one.name: one.plain(value) for one, value in values if not (one.if_given and value == one.default)}
 
 
+def models_inside(instance: Any) -> tuple[Any, ...]:
+    """The models that parameters of an instance hold, as they are configured."""
+    return tuple(model for one in parameters(type(instance)) for model in one.models(getattr(instance, one.name)))
+
+
 def yaml_from_text(text: str, name: str) -> Any:
     """The value of a parameter that is typed as YAML in a shell."""
     from mlcli.core.strict_yaml import parse

@@ -9,11 +9,12 @@ from mlcli.core.findings import as_json
 from mlcli.core.registry import MODELS
 from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.spec.cells import Cell
+from mlcli.experiment.spec.labels import settings_of
 from mlcli.report.as_json import cell_as_json, plain
 from mlcli.report.document import Document, Heading, Notes, Sentence
 from mlcli.report.findings import explained
 from mlcli.report.numbers import counted
-from mlcli.report.remarks import settings_of, steps_of
+from mlcli.report.remarks import steps_of
 from mlcli.report.results import learns_from_unlabelled, subject_of
 
 if TYPE_CHECKING:
