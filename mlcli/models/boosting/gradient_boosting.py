@@ -15,11 +15,11 @@ Cost:
     leaves·p·4 kB for histograms.
 
 Choices:
-    Decision 19: ∂L/∂F of the squared loss is −(y − F), not +. The notes' algorithm 2 searches one multiplier for
-    a whole tree; here every leaf has its own (Friedman 2001, TreeBoost), which contains that. A leaf of one class
-    has no best step, so classes take Friedman's single step. ``delta`` of Huber's loss stays the same in all
-    rounds, so that the losses of rounds can be compared. Bins, missing cells and nominal columns are as in
-    newton-boosting, with h = 1 and no l2.
+    ∂L/∂F of the squared loss is −(y − F), not +. The notes' algorithm 2 searches one multiplier for a whole tree;
+    here every leaf has its own (Friedman 2001, TreeBoost), which contains that. A leaf of one class has no best
+    step, so classes take Friedman's single step. ``delta`` of Huber's loss stays the same in all rounds, so that
+    the losses of rounds can be compared. Bins, missing cells and nominal columns are as in newton-boosting, with h
+    = 1 and no l2.
 """
 
 from __future__ import annotations

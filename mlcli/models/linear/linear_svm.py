@@ -14,10 +14,9 @@ Cost:
     squared hinge as many of Newton's or L-BFGS.
 
 Choices:
-    (70) and (72) of S0, which leaves the penalty out of (72): decision 18. The intercept is not penalised;
-    LIBLINEAR penalises it. A score of 0 is the first class (decision 38). The margin is 1 / ‖w‖; rows with y (b
-    + w·x) ≤ 1 are support vectors. Probabilities are softmax of sharpened scores, which order rows by their
-    distance.
+    The multiclass loss has the penalty too, which the notes leave out. The intercept is not penalised; LIBLINEAR
+    penalises it. A score of 0 is the first class. The margin is 1 / ‖w‖; rows with y (b + w·x) ≤ 1 are support
+    vectors. Probabilities are softmax of sharpened scores, which order rows by their distance.
 """
 
 from __future__ import annotations
