@@ -1,49 +1,67 @@
-"""What naive Bayes learns of single columns: normal densities of numbers, and shares of levels."""
+"""What naive Bayes learns of single columns: normal distributions of numbers, and shares of levels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from mlcli.core.moments import Moments
 from mlcli.core.tables import Array, Codes, Flags
+from mlcli.engines.normal_columns import log_density
+from mlcli.engines.posteriors import certain_posterior, logarithm
+from mlcli.engines.training_sums import Layout
 
 FRACTION = 1e-9
 """What is added to every variance, as a share of the largest variance of any column."""
+
+
+ROUNDING = 1e-13
+IMPOSSIBLE = -1e300
+"""A logarithm of 0 that may be multiplied by 0."""
 
 
 def _share_of_the_largest(overall: Moments) -> Array:
     return np.asarray(FRACTION * overall.variance.max(axis=-1, initial=0.0))
 
 
-ADDED: dict[str, Callable[[Moments], Array]] = {
-    "add": _share_of_the_largest,
-    "drop": lambda overall: np.zeros(overall.variance.shape[:-1]),
-}
+def _nothing(overall: Moments) -> Array:
+    return np.zeros(overall.variance.shape[:-1])
 
 
-def log_density(numbers: Array, means: Array, variances: Array, kept: Flags) -> Array:
-    """The normal log-density (... × n × classes) of rows (... × n × p), over the columns kept (... × p).
+ADDED: dict[str, Callable[[Moments], Array]] = {"floor": _nothing, "add": _share_of_the_largest, "drop": _nothing}
+"""What is added to every variance. A column with a variance of 0 in a class even so is treated as "floor" says,
+or left out."""
 
-    Means and variances are ... × classes × p; an empty cell adds nothing.
-    """
-    found = np.empty((*numbers.shape[:-1], means.shape[-2]))
-    spreads = np.where(kept[..., None, :], variances, 1.0)
-    logs = np.where(kept[..., None, :], np.log(2 * np.pi * spreads), 0.0)
-    precisions = kept[..., None, :] / spreads
-    with_gaps = bool(np.isnan(numbers).any())
-    for k in range(means.shape[-2]):
-        away = numbers - means[..., k, None, :]
-        away *= away
-        if with_gaps:
-            terms = away * precisions[..., k, None, :] + logs[..., k, None, :]
-            found[..., k] = -0.5 * np.where(np.isnan(numbers), 0.0, terms).sum(axis=-1)
-        else:
-            found[..., k] = -0.5 * (away @ precisions[..., k, :, None])[..., 0] - 0.5 * logs[..., k, None, :].sum(
-                axis=-1
-            )
-    return found
+
+@dataclass(frozen=True, eq=False)
+class Likelihoods:
+    """What each set of rows says of every column by class; leading axes are those sets."""
+
+    priors: Array
+    means: Array
+    variances: Array
+    kept: Flags
+    """The numeric columns whose normal density counts (sets × columns)."""
+    floored: Flags
+    """Those with a floor below their variances, which sums do not tell."""
+    shares: tuple[Array, ...]
+    """For each coded column the shares of its levels (levels × ... × classes)."""
+    layout: Layout
+    far: Flags
+    """Whether some mean lies so far from 0 that digits are lost."""
+
+    def answers(self, rows: Array) -> Array:
+        """The posteriors (sets × rows × classes); a row that no class makes possible is left to a fit."""
+        numbers = rows[..., self.layout.numbers]
+        joint = logarithm(self.priors)[:, None] + log_density(numbers, self.means, self.variances, self.kept)
+        for places, shares in zip(self.layout.coded, self.shares, strict=True):
+            logs = np.maximum(np.moveaxis(logarithm(shares), 0, -2), IMPOSSIBLE)
+            joint += np.nan_to_num(rows[..., places]) @ logs
+        joint[joint <= IMPOSSIBLE] = -np.inf
+        unsure = (self.far | self.floored.any(axis=-1))[:, None]
+        return certain_posterior(joint, np.where(unsure, np.inf, ROUNDING * np.abs(joint.max(axis=-1))))
 
 
 def as_counted(counts: Array, strength: float = 0.0) -> Array:

@@ -22,9 +22,12 @@ Choices:
     unless `smooth_prior`. The notes print a sum over all classes in the denominator of Laplace's estimate; that is
     not a distribution. Epsilon is put in the place of 0 without renormalising, and must be below 1/N.
 
-    `zero_variance: add` adds 1e-9 times the largest variance of any column to every variance (the notes add a
-    share of a variance to a standard deviation, whose units differ); `drop` leaves out a column that does not vary
-    within some class. Variances divide by N unless `ddof` is 1.
+    A column that does not vary within some class has no normal density there. With `zero_variance: floor` its
+    numbers count as measured to the mean gap between its distinct training values: no deviation is below a sixth
+    of that gap, and for every class the mass of the normal within half a gap of the number takes the place of the
+    density, which could outweigh all other columns. `add` adds 1e-9 times the largest variance of any column to
+    every variance, as scikit-learn does (the notes add a share of a variance to a standard deviation, whose units
+    differ); `drop` leaves such columns out. Variances divide by N unless `ddof` is 1.
 
     Missing cells are left out of the product. Where a class has no cell of a column to learn from, the column says
     nothing of it: its numbers have the distribution of all rows, and so do levels that are not smoothed. A class
@@ -44,28 +47,23 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.blocks import row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Flags, Table
+from mlcli.core.tables import Array, Flags, Rows, Table
 from mlcli.engines.learn_from_sums import held_out_classes
-from mlcli.engines.posteriors import (
-    certain_posterior,
-    logarithm,
-    posterior,
-    prior_conflicts,
-    refuse_misfitting_priors,
-)
-from mlcli.engines.training_sums import CellSums, Layout, cells_of_classes
-from mlcli.models.bayes._likelihoods import ADDED, SMOOTHINGS, log_density, log_likelihood
+from mlcli.engines.normal_columns import floored, log_density, log_mass, mean_gap
+from mlcli.engines.posteriors import logarithm, posterior, prior_conflicts, refuse_misfitting_priors
+from mlcli.engines.training_sums import CellSums, cells_of_classes
+from mlcli.models.bayes._likelihoods import ADDED, SMOOTHINGS, Likelihoods, log_likelihood
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 FARTHEST = 5e4
 """In units of its spread: a mean that lies farther from 0 has lost digits."""
-ROUNDING = 1e-13
-IMPOSSIBLE = -1e300
-"""A logarithm of 0 that may be multiplied by 0."""
+MOST_NAMED = 3
+"""How many columns, and classes of each, a warning names."""
 HOW_SMOOTHED = {
     "alpha": "in P(level | class), {0.alpha:g} is added to the count of every level (alpha).",
     "none": "P(level | class) is as counted, not smoothed.",
@@ -75,35 +73,11 @@ HOW_SMOOTHED = {
 """How an explanation puts each way of smoothing."""
 
 
-@dataclass(frozen=True, eq=False)
-class Likelihoods:
-    """What each set of rows says of every column by class; leading axes are those sets."""
-
-    priors: Array
-    means: Array
-    variances: Array
-    kept: Flags
-    shares: tuple[Array, ...]
-    """For each coded column the shares of its levels (levels × ... × classes)."""
-    layout: Layout
-    far: Flags
-    """Whether some mean lies so far from 0 that digits are lost."""
-
-    def answers(self, rows: Array) -> Array:
-        """The posteriors (sets × rows × classes); a row that no class makes possible is left to a fit."""
-        joint = logarithm(self.priors)[:, None] + log_density(
-            rows[..., self.layout.numbers], self.means, self.variances, self.kept
-        )
-        for places, shares in zip(self.layout.coded, self.shares, strict=True):
-            logs = np.maximum(np.moveaxis(logarithm(shares), 0, -2), IMPOSSIBLE)
-            joint += np.nan_to_num(rows[..., places]) @ logs
-        joint[joint <= IMPOSSIBLE] = -np.inf
-        largest = joint.max(axis=-1)
-        error = np.where(self.far[:, None], np.inf, ROUNDING * np.abs(largest))
-        return certain_posterior(joint, error)
-
-
-@register("naive-bayes", reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995")
+@register(
+    "naive-bayes",
+    reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995",
+    revision=2,
+)
 @dataclass(kw_only=True, eq=False)
 class NaiveBayes(Classifier):
     """Categorical and normal columns together."""
@@ -116,7 +90,7 @@ class NaiveBayes(Classifier):
     priors: tuple[float, ...] | None = param(
         None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
     )
-    zero_variance: str = param("add", "what to do about numbers that do not vary in a class", choices=ADDED)
+    zero_variance: str = param("floor", "what to do about numbers that do not vary in a class", choices=ADDED)
     ddof: int = param(0, "what is taken off N in variances", ge=0, le=1)
 
     priors_: Array = learned()
@@ -124,6 +98,9 @@ class NaiveBayes(Classifier):
     means_: Array = learned()
     variances_: Array = learned()
     kept_: Flags = learned()
+    """The numeric columns whose normal density counts."""
+    gaps_: Array = learned()
+    """The mean gap of those whose mass over it counts; 0 elsewhere."""
 
     @property
     def accepts(self) -> Accepts:
@@ -144,6 +121,21 @@ class NaiveBayes(Classifier):
         found = self.learn_from(sums)
         self.priors_, self.likelihoods_, self.kept_ = found.priors, found.shares, found.kept
         self.means_, self.variances_ = found.means + sums.origin[sums.layout.numbers], found.variances
+        self.gaps_ = np.zeros(len(found.kept))
+        self._put_floors(data, np.flatnonzero(found.floored))
+
+    def _put_floors(self, data: LabelledRows, columns: Rows) -> None:
+        """Floors below the variances of columns that do not vary in a class, and a warning that names them."""
+        said = []
+        for j in columns.tolist():
+            flat = zip(self.classes_, self.variances_[:, j], strict=True)
+            classes = listed([label for label, variance in flat if variance == 0], MOST_NAMED)
+            said.append(f"'{data.table.number_columns[j].name}' (in {classes})")
+            self.gaps_[j] = mean_gap(data.table.numbers[data.weights > 0, j])
+            self.variances_[:, j] = floored(self.variances_[:, j], self.gaps_[j])
+        if said:
+            text = "numbers that do not vary within a class have a floor below their spread"
+            warnings.warn(f"{text}: {listed(said, MOST_NAMED)}", MlcliWarning, stacklevel=3)
 
     def learn_from(self, sums: CellSums) -> Likelihoods:
         """Shares of classes and levels, means and variances; where a class has no cells, those of all rows."""
@@ -156,10 +148,12 @@ class NaiveBayes(Classifier):
         size = means + sums.origin[..., None, numbers]
         far = np.asarray(((size**2 > FARTHEST**2 * variances) & (by_class.squares > 0)).any(axis=(-1, -2)))
         counts = (np.moveaxis((sums.cells.weight * sums.cells.mean)[..., one], -1, 0) for one in sums.layout.coded)
-        # Nothing can be added where no column varies; such columns say nothing and are left out, as in "drop".
         kept = np.asarray((variances > 0).all(axis=-2))
+        # A column that never varies says nothing, whatever is done about others.
+        floored = ~kept & (overall.variance > 0) & (self.zero_variance == "floor")
         shares = tuple(self._smoothed(of_levels) for of_levels in counts)
-        return Likelihoods(self._priors_of(sums.weight), means, variances, kept, shares, sums.layout, far)
+        priors = self._priors_of(sums.weight)
+        return Likelihoods(priors, means, variances, kept, floored, shares, sums.layout, far)
 
     def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The posteriors of all rows, each by sums of the rows outside its part."""
@@ -208,6 +202,8 @@ class NaiveBayes(Classifier):
         found = np.tile(logarithm(self.priors_), (len(table), 1))
         for rows in row_blocks(*table.numbers.shape):
             found[rows] += log_density(table.numbers[rows], self.means_, self.variances_, self.kept_)
+        for j in np.flatnonzero(self.gaps_).tolist():
+            found += log_mass(table.numbers[:, j], self.means_[:, j], self.variances_[:, j], self.gaps_[j])
         for shares, codes in zip(self.likelihoods_, table.codes.T, strict=True):
             found += log_likelihood(logarithm(shares), codes)
         return found
@@ -221,6 +217,7 @@ class NaiveBayes(Classifier):
             (self.means_, (classes, numbers)),
             (self.variances_, (classes, numbers)),
             (self.kept_, (numbers,)),
+            (self.gaps_, (numbers,)),
             *zip(self.likelihoods_, ((len(column.levels), classes) for column in coded), strict=True),
         ]
         if any(np.shape(array) != shape for array, shape in expected):
@@ -258,7 +255,7 @@ class NaiveBayes(Classifier):
             for j, name in enumerate(numeric)
             for k, label in enumerate(self.classes_)
         )
-        dropped = [name for name, kept in zip(numeric, self.kept_, strict=True) if not kept]
+        dropped = [name for name, used in zip(numeric, self.kept_ | (self.gaps_ > 0), strict=True) if not used]
         note = f"left out, since they do not vary: {', '.join(dropped)}" if dropped else ""
         header = ("column", self.target_, "mean", "standard deviation")
         return (findings.Table(f"Numbers by {self.target_}", header, rows, note=note),)
