@@ -46,9 +46,9 @@ def mean_gap(numbers: Array) -> float:
     return float((distinct[-1] - distinct[0]) / (len(distinct) - 1))
 
 
-def floored(variances: Array, gap: float) -> Array:
-    """Variances that are not below what a column with such a gap can tell."""
-    return np.asarray(np.maximum(variances, (LEAST_DEVIATION * gap) ** 2))
+def least_variance(gap: float) -> float:
+    """What a column with such a gap can tell."""
+    return (LEAST_DEVIATION * gap) ** 2
 
 
 def log_mass(numbers: Array, means: Array, variances: Array, gap: float) -> Array:

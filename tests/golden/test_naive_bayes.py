@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.special import logsumexp
+from scipy.stats import binom, norm
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
-from sklearn.naive_bayes import CategoricalNB, GaussianNB
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 
 from mlcli.core.errors import FitError, MlcliWarning, UsageError
-from mlcli.core.params import build
+from mlcli.core.params import build, learned_fields
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.models.bayes.naive_bayes import NaiveBayes
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.classification import Classifier, LabelledRows
 from tests.golden.asking import answered, asked, fitted, right_by_leave_one_out
 from tests.golden.weather import printed, weather
 from tests.rows import labelled, table_of
@@ -293,7 +294,7 @@ def test_it_says_priors_likelihoods_and_normals() -> None:
     assert numbers.rows[2] == ("y", "a", pytest.approx(2.0), pytest.approx(np.sqrt(2 / 3)))
 
 
-@pytest.mark.parametrize("field", ["priors_", "means_", "variances_", "kept_", "gaps_", "likelihoods_"])
+@pytest.mark.parametrize("field", sorted(set(learned_fields(NaiveBayes)) - set(learned_fields(Classifier))))
 def test_learned_fields_that_do_not_fit_are_refused(field: str) -> None:
     model = fitted(NaiveBayes(), weather())
     setattr(model, field, model.likelihoods_[:1] if field == "likelihoods_" else np.zeros((7, 7)))
@@ -319,3 +320,89 @@ def model_table(model: NaiveBayes, X: Any) -> Table:
 )
 def test_it_says_how_counts_became_probabilities(params: dict[str, Any], said: str) -> None:
     assert said in fitted(NaiveBayes(**params), weather()).explain()[0].note
+
+
+def counted(rng: np.random.Generator) -> tuple[Any, Any]:
+    """Counts of five columns, whose rates depend on one of three classes."""
+    y = np.resize([0, 1, 2], 120)
+    return rng.poisson(rng.uniform(0.2, 3.0, (3, 5))[y]), y
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0])
+@pytest.mark.parametrize(("distribution", "Theirs"), [("bernoulli", BernoulliNB), ("count", MultinomialNB)])
+def test_events_agree_with_scikit_learn(distribution: str, Theirs: Any, alpha: float) -> None:
+    rng = np.random.default_rng(7)
+    (X, y), weight = counted(rng), rng.integers(0, 3, 120)
+    model = fitted(NaiveBayes(alpha=alpha, distributions={"numeric": distribution}), numeric(X, y, weight))
+    theirs = Theirs(alpha=alpha).fit(X, y, sample_weight=weight)
+    assert model.log_joint(model_table(model, X * 1.0)) == pytest.approx(
+        theirs.predict_joint_log_proba(X), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("trials", [None, 20])
+def test_binomial_columns_agree_with_scipy(trials: int | None) -> None:
+    X, y = counted(np.random.default_rng(8))
+    model = fitted(NaiveBayes(trials=trials, distributions={"numeric": "binomial"}), numeric(X, y))
+    of = np.full(5, trials) if trials else X.max(axis=0)
+    assert model.trials_ == pytest.approx(of)
+    chance = np.array([(X[y == k].sum(axis=0) + 1) / (40 * of + 2) for k in range(3)])
+    joint = np.log(1 / 3) + binom(of, chance).logpmf(X[:, None, :]).sum(axis=2)
+    said = model.predict_proba(model_table(model, X * 1.0))
+    assert said == pytest.approx(np.exp(joint - logsumexp(joint, axis=1, keepdims=True)), abs=1e-9)
+
+
+def test_each_column_has_the_distribution_of_its_name_else_of_its_kind() -> None:
+    rng = np.random.default_rng(9)
+    (X, y), normal = counted(rng), rng.normal(size=120)
+    names = ("visits", "clicks", "height", "colour")
+    cells: tuple[Any, ...] = (X[:, 0], X[:, 1], normal, ["red" if one else "blue" for one in X[:, 2] > 1])
+    data = labelled(table_of(dict(zip(names, cells, strict=True))), ["abc"[k] for k in y])
+    chosen = {"numeric": "bernoulli", "clicks": "binomial", "height": "gaussian", "nominal": "categorical"}
+    joint = -3 * np.log(1 / 3)
+    for name in names:
+        alone = data.with_table(data.table.select([name]))
+        own = {key: value for key, value in chosen.items() if key in (name, "numeric")}
+        joint = joint + fitted(NaiveBayes(distributions=own), alone).log_joint(alone.table)
+    model = fitted(NaiveBayes(distributions=chosen), data)
+    assert model.log_joint(data.table) == pytest.approx(joint, rel=1e-9)
+    events = next(table for table in model.explain() if table.title == "P(event | class)")
+    assert [row[:2] for row in events.rows] == [("visits", "bernoulli"), ("clicks", "binomial")]
+
+
+def test_an_empty_cell_of_events_is_left_out_and_an_impossible_event_decides() -> None:
+    data = labelled(table_of({"x": [0, 0, 3, None], "y": [1, 2, 1, 2]}), list("aabb"))
+    model = fitted(NaiveBayes(smoothing="none", distributions={"x": "bernoulli", "y": "count"}), data)
+    said = model.predict_proba(table_of({"x": [None, 1.0], "y": [None, 4.0]}, data.table.columns))
+    assert said == pytest.approx(np.array([[0.5, 0.5], [0.0, 1.0]]))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "problem"),
+    [
+        ({"x": "count"}, r"column 'x' has -2, but as count its numbers are 0 or more"),
+        ({"numeric": "binomial"}, r"column 'x' has -2, but as binomial its numbers are from 0 to 4"),
+        ({"y": "binomial"}, r"column 'y' has 5, but as binomial"),
+        ({"z": "count"}, r"column 'z' is nominal, so it cannot be count\n  it can be categorical or bernoulli"),
+        ({"z": "bernoulli"}, r"column 'z' is nominal.*: it has 3 levels"),
+        ({"x": "categorical"}, r"column 'x' is numeric, so it cannot be categorical"),
+        ({"clicks": "count"}, r"there is no column or kind 'clicks'"),
+    ],
+)
+def test_a_distribution_that_does_not_fit_is_refused_by_the_name_of_its_column(
+    chosen: dict[str, Any], problem: str
+) -> None:
+    data = labelled(table_of({"x": [1, -2, 3], "y": [5, 0, 1], "z": list("uvw")}), list("aba"))
+    trials = 4 if "binomial" in chosen.values() else None
+    with pytest.raises(FitError, match=problem):
+        fitted(NaiveBayes(distributions=chosen, trials=trials), data)
+
+
+def test_distributions_that_are_none_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"distributions: x is one of gaussian, .*; was given 'poisson'"):
+        build(NaiveBayes, {"distributions": {"x": "poisson"}})
+    with pytest.raises(UsageError, match="trials are of binomial columns"):
+        build(NaiveBayes, {"trials": 3})
+    model = fitted(NaiveBayes(distributions={"numeric": "count"}), numeric(*counted(np.random.default_rng(3))))
+    with pytest.raises(FitError, match=r"column 'x1' has -1"):
+        model.predict_proba(model_table(model, np.array([[0, -1.0, 0, 0, 0]])))

@@ -9,10 +9,13 @@ Formula:
         n_vk / N_k, or ε for 0     `smoothing: epsilon`
         (n_vk + m/V) / (N_k + m)   `smoothing: m-estimate`
 
-    For numeric columns it is the normal density with the mean and the variance of the column in class k.
+    For numeric columns it is the normal density with the mean and the variance of the column in class k, or what
+    `distributions` names: `bernoulli`, θ_k where x > 0 and 1 − θ_k elsewhere; `binomial`, θ_k^x (1 − θ_k)^(n−x)
+    for n `trials`; `count`, θ_k^x, where the θ_k of all such columns add up to 1 (multinomial), so that one alone
+    says nothing. A θ_k is smoothed as a level is: one of two, or one of as many as there are such columns.
 
 Assumes:
-    Columns independent of each other within each class, numbers normally distributed within each class.
+    Columns independent of each other within each class, numbers normally distributed there unless said otherwise.
 
 Cost:
     One pass over the cells to fit; rows × columns × classes to predict.
@@ -38,7 +41,9 @@ Choices:
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -47,30 +52,34 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.blocks import row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Flags, Rows, Table
+from mlcli.core.tables import Array, Flags, Table
+from mlcli.engines.event_columns import log_likelihood_of_events
 from mlcli.engines.learn_from_sums import held_out_classes
-from mlcli.engines.normal_columns import floored, log_density, log_mass, mean_gap
+from mlcli.engines.normal_columns import log_density, log_mass
 from mlcli.engines.posteriors import logarithm, posterior, prior_conflicts, refuse_misfitting_priors
 from mlcli.engines.training_sums import CellSums, cells_of_classes
-from mlcli.models.bayes._likelihoods import ADDED, SMOOTHINGS, Likelihoods, log_likelihood
+from mlcli.models.bayes._likelihoods import (
+    ADDED,
+    HOW_SMOOTHED,
+    SMOOTHINGS,
+    Likelihoods,
+    event_columns,
+    events_table,
+    levels_table,
+    log_likelihood,
+    normals_table,
+    put_floors,
+    refuse_misfitting_distributions,
+    split,
+    wrong_distributions,
+)
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 FARTHEST = 5e4
 """In units of its spread: a mean that lies farther from 0 has lost digits."""
-MOST_NAMED = 3
-"""How many columns, and classes of each, a warning names."""
-HOW_SMOOTHED = {
-    "alpha": "in P(level | class), {0.alpha:g} is added to the count of every level (alpha).",
-    "none": "P(level | class) is as counted, not smoothed.",
-    "epsilon": "P(level | class) is as counted, with {0.epsilon:g} in the place of 0 (epsilon).",
-    "m-estimate": "in P(level | class), {0.m:g} rows are spread over the levels of every class (m).",
-}
-"""How an explanation puts each way of smoothing."""
 
 
 @register(
@@ -92,6 +101,12 @@ class NaiveBayes(Classifier):
     )
     zero_variance: str = param("floor", "what to do about numbers that do not vary in a class", choices=ADDED)
     ddof: int = param(0, "what is taken off N in variances", ge=0, le=1)
+    distributions: dict[str, Any] | None = param(
+        None, "columns or kinds with another distribution than usual, such as {clicks: count, numeric: bernoulli}"
+    )
+    trials: int | None = param(
+        None, "of how many trials a binomial column has the hits; its largest number if none", ge=1
+    )
 
     priors_: Array = learned()
     likelihoods_: tuple[Array, ...] = learned()
@@ -101,6 +116,9 @@ class NaiveBayes(Classifier):
     """The numeric columns whose normal density counts."""
     gaps_: Array = learned()
     """The mean gap of those whose mass over it counts; 0 elsewhere."""
+    events_: Array = learned()
+    """The chance that an event of a column does and does not happen (2 × columns × classes)."""
+    trials_: Array = learned()
 
     @property
     def accepts(self) -> Accepts:
@@ -108,34 +126,33 @@ class NaiveBayes(Classifier):
         return Accepts(nominal=True, missing=True, weights=True)
 
     def conflicts(self) -> list[str]:
-        """Given priors add up to 1 and are not smoothed."""
-        if self.priors is None:
-            return []
-        found = ["priors that are given are not smoothed: leave out smooth_prior"] if self.smooth_prior else []
-        return [*found, *prior_conflicts(self.priors)]
+        """Given priors add up to 1 and are not smoothed; distributions are such, and trials are of one."""
+        found = [*wrong_distributions(self._chosen), *prior_conflicts(self.priors)]
+        if self.priors is not None and self.smooth_prior:
+            found.append("priors that are given are not smoothed: leave out smooth_prior")
+        if self.trials is not None and "binomial" not in self._chosen.values():
+            found.append("trials are of binomial columns: name one in distributions, or leave them out")
+        return found
+
+    @property
+    def _chosen(self) -> dict[str, Any]:
+        return self.distributions or {}
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Count classes and levels, and take the mean and variance of numbers in each class."""
         self._refuse_misfits(data)
+        events, numbers, others = split(data.table, self._chosen)
+        by_class = data.weights[:, None] * (data.y[:, None] == np.arange(len(data.classes)))
+        self.trials_, self.events_ = events.learn(numbers, by_class, self.trials, self._smoothed)
+        self._learn_others(data.with_table(others))
+
+    def _learn_others(self, data: LabelledRows) -> None:
+        """Of columns that are normal or levels, what sums teach; and floors, which they do not."""
         sums = cells_of_classes(data)
         found = self.learn_from(sums)
         self.priors_, self.likelihoods_, self.kept_ = found.priors, found.shares, found.kept
-        self.means_, self.variances_ = found.means + sums.origin[sums.layout.numbers], found.variances
-        self.gaps_ = np.zeros(len(found.kept))
-        self._put_floors(data, np.flatnonzero(found.floored))
-
-    def _put_floors(self, data: LabelledRows, columns: Rows) -> None:
-        """Floors below the variances of columns that do not vary in a class, and a warning that names them."""
-        said = []
-        for j in columns.tolist():
-            flat = zip(self.classes_, self.variances_[:, j], strict=True)
-            classes = listed([label for label, variance in flat if variance == 0], MOST_NAMED)
-            said.append(f"'{data.table.number_columns[j].name}' (in {classes})")
-            self.gaps_[j] = mean_gap(data.table.numbers[data.weights > 0, j])
-            self.variances_[:, j] = floored(self.variances_[:, j], self.gaps_[j])
-        if said:
-            text = "numbers that do not vary within a class have a floor below their spread"
-            warnings.warn(f"{text}: {listed(said, MOST_NAMED)}", MlcliWarning, stacklevel=3)
+        self.means_ = found.means + sums.origin[sums.layout.numbers]
+        self.variances_, self.gaps_ = put_floors(data, found.variances, np.flatnonzero(found.floored))
 
     def learn_from(self, sums: CellSums) -> Likelihoods:
         """Shares of classes and levels, means and variances; where a class has no cells, those of all rows."""
@@ -150,15 +167,14 @@ class NaiveBayes(Classifier):
         counts = (np.moveaxis((sums.cells.weight * sums.cells.mean)[..., one], -1, 0) for one in sums.layout.coded)
         kept = np.asarray((variances > 0).all(axis=-2))
         # A column that never varies says nothing, whatever is done about others.
-        floored = ~kept & (overall.variance > 0) & (self.zero_variance == "floor")
+        flat = ~kept & (overall.variance > 0) & (self.zero_variance == "floor")
         shares = tuple(self._smoothed(of_levels) for of_levels in counts)
-        priors = self._priors_of(sums.weight)
-        return Likelihoods(priors, means, variances, kept, floored, shares, sums.layout, far)
+        return Likelihoods(self._priors_of(sums.weight), means, variances, kept, flat, shares, sums.layout, far)
 
     def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """The posteriors of all rows, each by sums of the rows outside its part."""
+        """The posteriors of all rows, each by sums of the rows outside its part; with the usual distributions."""
         self._refuse_misfits(data)
-        return held_out_classes(self, data, round_, steps)
+        return None if self.distributions else held_out_classes(self, data, round_, steps)
 
     def _smoothed(self, counts: Array) -> Array:
         if len(counts) == 0:
@@ -168,6 +184,7 @@ class NaiveBayes(Classifier):
 
     def _refuse_misfits(self, data: LabelledRows) -> None:
         refuse_misfitting_priors(self.id, self.priors, data)
+        refuse_misfitting_distributions(self._chosen, data.table.columns)
         total = data.weights.sum()
         if self.smoothing == "epsilon" and self.epsilon * total >= 1:
             raise FitError(
@@ -200,6 +217,9 @@ class NaiveBayes(Classifier):
     def log_joint(self, table: Table) -> Array:
         """The logarithm of P(k) Π_j P(x_j | k) for each row and class."""
         found = np.tile(logarithm(self.priors_), (len(table), 1))
+        events, numbers, table = split(table, self._chosen)
+        events.refuse_what_is_no_count(numbers, self.trials)
+        found += log_likelihood_of_events(events.happened(numbers, self.trials_), self.events_)
         for rows in row_blocks(*table.numbers.shape):
             found[rows] += log_density(table.numbers[rows], self.means_, self.variances_, self.kept_)
         for j in np.flatnonzero(self.gaps_).tolist():
@@ -211,51 +231,44 @@ class NaiveBayes(Classifier):
     def check_learned(self) -> None:
         """A likelihood for each level and class, a mean and a variance for each number and class."""
         classes, coded = len(self.classes_), [column for column in self.columns_ if column.coded]
-        numbers = len(self.columns_) - len(coded)
+        events = len(event_columns(self.columns_, self._chosen).names)
+        numbers = len(self.columns_) - len(coded) - events
         expected = [
             (self.priors_, (classes,)),
             (self.means_, (classes, numbers)),
             (self.variances_, (classes, numbers)),
             (self.kept_, (numbers,)),
             (self.gaps_, (numbers,)),
+            (self.events_, (2, events, classes)),
+            (self.trials_, (events,)),
             *zip(self.likelihoods_, ((len(column.levels), classes) for column in coded), strict=True),
         ]
         if any(np.shape(array) != shape for array, shape in expected):
             raise ValueError("priors or likelihoods that do not fit the columns and classes")
 
     def explain(self) -> findings.Explanation:
-        """The priors, the likelihood of each level, and the mean and deviation of each number, by class."""
+        """The priors, the chances of levels and events, and the mean and deviation of each number, by class."""
         priors = tuple(zip(self.classes_, map(float, self.priors_), strict=True))
         coded = (column for column in self.columns_ if column.coded)
         tables = zip(coded, self.likelihoods_, strict=True)
         return (
             findings.Table("Priors", (self.target_, "prior"), priors, note=self._how_smoothed()),
-            *(self._levels_table(column, shares) for column, shares in tables),
+            *(levels_table(column, shares, self.target_, self.classes_) for column, shares in tables),
             *self._number_tables(),
         )
 
     def _how_smoothed(self) -> str:
-        if not any(column.coded for column in self.columns_):
+        if not any(column.coded for column in self.columns_) and not self.events_.size:
             return ""
         how = HOW_SMOOTHED[self.smoothing].format(self)
         priors = "The priors are as counted" if self.priors is None else "The priors are as given"
         return how if self.smooth_prior else f"{priors}; {how}"
 
-    def _levels_table(self, column: Column, shares: Array) -> findings.Table:
-        levels = zip(column.levels, shares.tolist(), strict=True)
-        rows = tuple((level, *by_class) for level, by_class in levels)
-        return findings.Table(f"P({column.name} | {self.target_})", (column.name, *self.classes_), rows)
-
-    def _number_tables(self) -> tuple[findings.Table, ...]:
-        numeric = [column.name for column in self.columns_ if not column.coded]
-        if not numeric:
-            return ()
-        rows = tuple(
-            (name, label, float(self.means_[k, j]), float(np.sqrt(self.variances_[k, j])))
-            for j, name in enumerate(numeric)
-            for k, label in enumerate(self.classes_)
-        )
-        dropped = [name for name, used in zip(numeric, self.kept_ | (self.gaps_ > 0), strict=True) if not used]
-        note = f"left out, since they do not vary: {', '.join(dropped)}" if dropped else ""
-        header = ("column", self.target_, "mean", "standard deviation")
-        return (findings.Table(f"Numbers by {self.target_}", header, rows, note=note),)
+    def _number_tables(self) -> Iterator[findings.Table]:
+        events = event_columns(self.columns_, self._chosen)
+        numbers = [one.name for one in self.columns_ if not one.coded and one.name not in events.names]
+        if events.names:
+            yield events_table(events, self.events_, self.target_, self.classes_)
+        if numbers:
+            deviations, used = np.sqrt(self.variances_), self.kept_ | (self.gaps_ > 0)
+            yield normals_table(numbers, self.means_, deviations, used, self.target_, self.classes_)
