@@ -91,10 +91,14 @@ class NearestNeighbours(Classifier, Regressor):
         choices=("larger-class", "class-order", "nearest", "priority", "random"),
     )
     priority: tuple[str, ...] | None = param(
-        None, "classes, those that win equal votes first (tied_vote: priority)"
+        None, "classes, those that win equal votes first (tied_vote: priority)", if_given=True
     )
-    gamma: float = param(0.5, "how fast a vote fades with distance (weights: gaussian, laplacian)", gt=0)
-    search: str = param("auto", "how neighbours are found; the answers are the same", choices=SEARCHES)
+    gamma: float = param(
+        0.5, "how fast a vote fades with distance (weights: gaussian, laplacian)", gt=0, if_given=True
+    )
+    search: str = param(
+        "auto", "how neighbours are found; the answers are the same", choices=SEARCHES, if_given=True
+    )
 
     numbers_: Array = learned()
     codes_: Codes = learned()
@@ -148,7 +152,7 @@ class NearestNeighbours(Classifier, Regressor):
                 hint = did_you_mean(name, classes, "classes")
                 raise FitError(f"priority: there is no class '{name}'", hint=hint)
         ranks = {name: 1 - place / len(self.priority) for place, name in enumerate(self.priority)}
-        return data.outputs @ np.array([ranks.get(name, 0.0) for name in classes])
+        return np.asarray(data.outputs @ np.array([ranks.get(name, 0.0) for name in classes]))
 
     def predict_proba(self, table: Table) -> Array:
         """The share of each class in the vote."""
