@@ -36,7 +36,8 @@ def main(family: str, number: str, whose: str, cold: str) -> None:
     times = [seconds(learner, few) for _ in range(3)]
     found = {"first call": times[0] - min(times[1:])}
     if not cold:
-        many, _ = Made(*MEMORY_ON).halves(pair.kind, 0)
+        rows, columns = MEMORY_ON
+        many, _ = Made(min(rows, pair.most), columns).halves(pair.kind, 0)
         before = resident("VmRSS")
         forget_the_peak()
         learner(many)

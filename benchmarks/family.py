@@ -14,7 +14,7 @@ from numpy.linalg import LinAlgError
 
 from benchmarks.alone import measured
 from benchmarks.pair import Pair, answers_of_ours, answers_of_theirs, score
-from benchmarks.rows import SIZES, Made, all_for
+from benchmarks.rows import SIZES, Made, Shipped, all_for
 from benchmarks.timing import Times, for_a_while, markdown, median_ms, ratio_of_turns
 from mlcli.core.errors import MlcliError
 
@@ -27,8 +27,9 @@ LEGEND = f"""Ratios above 1 mean that mlcli is faster: medians of the turns, wit
 alternate for {PATIENCE:g} s, at most {TURNS}; one that takes longer (forests and boosting of 100,000 × 50) is
 the only one. In pairs ours stands first. Scores are accuracy or R² on rows not seen. Growth is the exponent of
 time from 2,000 × 20 to 20,000 × 20, and to 2,000 × 500. Memory is the resident peak above what was there before a
-fit to 20,000 × 20. The first call is what it costs more than the next, imports included, in a process of its own;
-compiling is the same where no kernel is cached; these three are measured once per method."""
+fit to 20,000 × 20, or to 2,000 rows where more are left out. The first call is what it costs more than the next,
+imports included, in a process of its own; compiling is the same where no kernel is cached; these three are
+measured once per method."""
 
 Row = tuple[object, ...]
 
@@ -64,7 +65,7 @@ def side_by_side(pair: Pair) -> tuple[list[Row], dict[str, Times]]:
     rows: list[Row] = []
     fits: dict[str, Times] = {}
     warm(pair)
-    for size in all_for(pair.kind):
+    for size in sizes_of(pair, all_for(pair.kind)):
         train, test = size.halves(pair.kind, pair.asked)
         try:
             fits[size.label], cells = compared(pair, train, test)
@@ -74,11 +75,16 @@ def side_by_side(pair: Pair) -> tuple[list[Row], dict[str, Times]]:
     return rows, fits
 
 
+def sizes_of(pair: Pair, sizes: Sequence[Made | Shipped]) -> list[Made | Shipped]:
+    """Those that do not have too many rows for a pair."""
+    return [size for size in sizes if not isinstance(size, Made) or size.n <= pair.most]
+
+
 def warm(pair: Pair) -> None:
     """Load what both import; and every kernel of ours, as some are only for many rows."""
     train, test = SIZES[0].halves(pair.kind, pair.asked)
     answers_of_theirs(pair.theirs(train), test)
-    for size in SIZES:
+    for size in sizes_of(pair, SIZES):
         train, test = size.halves(pair.kind, pair.asked)
         answers_of_ours(pair.ours(train), test)
 

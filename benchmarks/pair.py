@@ -28,6 +28,8 @@ class Pair:
     params: dict[str, Any] = field(default_factory=dict)
     peer_params: dict[str, Any] = field(default_factory=dict)
     asked: int = MOST_ASKED
+    most: int = 1_000_000
+    """How many made rows are learned from at most."""
     remark: str = ""
     """What distinguishes it from another pair of the same method."""
 

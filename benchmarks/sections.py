@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 
-FAMILIES = ("bayes", "linear", "logistic", "neighbours", "trees", "forests", "boosting", "ensembles")
+FAMILIES = ("bayes", "linear", "logistic", "neighbours", "kernels", "trees", "forests", "boosting", "ensembles")
 NAMES = ("startup", *FAMILIES, "scores", "kinds", "splits", "shell", "utilisation")
 
 

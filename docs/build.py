@@ -110,6 +110,8 @@ def parameter_table(declared: tuple[Parameter, ...]) -> str:
 
 def text_of(value: Any) -> str:
     """A default as it is typed."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(text_of, value))}]"
     if value is None or isinstance(value, bool):
         return "none" if value is None else str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)

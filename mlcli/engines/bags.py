@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Rows
-from mlcli.engines.draws import draws
+from mlcli.engines.draws import draws, steady_draws
 from mlcli.tasks.supervised import SupervisedRows
 
 Counts = NDArray[np.intp]
+Rowed = TypeVar("Rowed", bound=RowsOfTable)
 
 MOST_REPEATS = 20
 """Whole weights count as repeats while they are at most this on average; a bag has a draw for each."""
@@ -21,6 +25,32 @@ MOST_REPEATS = 20
 def order_of_content(data: SupervisedRows) -> Rows:
     """An order of rows that depends on what is in them alone; it looks random."""
     return np.lexsort((data.y, draws(data.table, 0)))
+
+
+def as_repeats(data: Rowed) -> Rowed:
+    """Rows in the order of their content, each as often as its weight says where weights are whole."""
+    keys = steady_draws(data.table, 0)
+    data = data.take(np.lexsort((data.y, keys) if isinstance(data, SupervisedRows) else (keys,)))
+    if data.weight is None or not _are_repeats(data.weights):
+        return data
+    times = data.weights.astype(np.intp)
+    return replace(data.take(np.repeat(np.arange(len(data)), times)), weight=None)
+
+
+def held_aside(data: Rowed, share: float, rng: np.random.Generator) -> tuple[Rowed, Rowed | None]:
+    """Rows to learn from, and about a share of them held aside, if any; equal rows stay together."""
+    if share == 0:
+        return data, None
+    drawn = steady_draws(data.table, int(rng.integers(2**62))) < share
+    if drawn.all() or not drawn.any():
+        text = f"{len(data)} rows are too few to hold {100 * share:g} % of them aside: all are learned from"
+        warnings.warn(text, MlcliWarning, stacklevel=4)
+        return data, None
+    return data.take(np.flatnonzero(~drawn)), data.take(np.flatnonzero(drawn))
+
+
+def _are_repeats(weights: Array) -> bool:
+    return bool((weights % 1 == 0).all()) and bool(weights.sum() <= MOST_REPEATS * len(weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +68,7 @@ class Bag:
     @staticmethod
     def of(weights: Array, share: float = 1.0, replacement: bool = True) -> Bag:
         """The bag of rows with these weights, which are all above 0."""
-        ends = np.cumsum(weights)
-        whole = bool((weights % 1 == 0).all()) and bool(ends[-1] <= MOST_REPEATS * len(ends))
-        return Bag(ends, whole, share, replacement)
+        return Bag(np.cumsum(weights), _are_repeats(weights), share, replacement)
 
     @property
     def unit(self) -> float:

@@ -121,7 +121,7 @@ class Spherical(Diagonal):
 
     def likeliest(self, scatter: Array, floor: Array) -> Array:
         """The mean of the variances, for every column."""
-        return np.full_like(scatter, max(scatter.mean(), floor.mean()))
+        return np.full_like(scatter, max(scatter.mean(), floor.mean())) if len(scatter) else scatter
 
     def lies_on(self, floor: Array, covariance: Array) -> bool:
         """Whether the variance is hardly more."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from mlcli.core.tables import Array, Table
 
 Words = NDArray[np.uint64]
+DIGITS, TINY = 1e9, 1e-290
 HALF = np.uint64(1 << 21)
 """Half of the last of the 30 bits of a number that count."""
 
@@ -19,6 +20,21 @@ def draws(table: Table, seed: int) -> Array:
     mixed = np.full(len(table), seed, np.uint64)
     for cells in (*map(_rounded, numbers.T), *table.codes.T.astype(np.uint64)):
         mixed = _scrambled(mixed ^ cells)
+    return np.asarray((mixed >> np.uint64(11)) * 2.0**-53)
+
+
+def steady_draws(table: Table, seed: int) -> Array:
+    """The same for numbers without gaps that steps have made, whose last digits follow the order of the rows.
+
+    Numbers count to nine digits of the largest of their column: what a step brings to about 0, such as the mean
+    that fills an empty cell, has no digits of its own.
+    """
+    X = table.numbers
+    largest = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
+    scaled = X * (DIGITS / np.maximum(largest, TINY))
+    cells = np.hstack([np.rint(scaled, out=scaled).astype(np.int64), table.codes.astype(np.int64)]).view(np.uint64)
+    factors = _scrambled(np.arange(cells.shape[1], dtype=np.uint64)) | np.uint64(1)
+    mixed = _scrambled(_scrambled(cells @ factors) ^ np.uint64(seed))
     return np.asarray((mixed >> np.uint64(11)) * 2.0**-53)
 
 

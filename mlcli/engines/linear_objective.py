@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from mlcli.core.blocks import row_blocks
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.losses import Loss
 from mlcli.engines.penalties import Penalty
 
@@ -84,21 +84,10 @@ class LinearObjective:
 
     def curvature(self, here: Point) -> Array:
         """Σ over rows of what their scores bend by, times the products of their columns."""
-        by_row = np.einsum("aj,abn,bk->jkn", self.mixing, self.loss.curvature(here.scores), self.mixing)
-        outputs, width = here.w.shape
-        curved = np.zeros((outputs, width, outputs, width))
-        for rows in row_blocks(len(self.X), width, CELLS):
-            block = self.X[rows]
-            for j in range(outputs):
-                for k in range(j + 1):
-                    _add_products(curved[j, :, k], block, by_row[j, k, rows])
-        for j in range(outputs):
-            for k in range(j):
-                curved[k, :, j] = curved[j, :, k]
-        if not self.intercept:
-            curved[..., -1] = curved[:, -1] = 0.0
-        made = curved.reshape(outputs * width, outputs * width)
-        made[np.diag_indices_from(made)] += np.tile(self.penalty.l2, outputs)
+        by_row = self.mixing.T @ np.tensordot(self.mixing.T, self.loss.curvature(here.scores), axes=1)
+        ones = np.full((len(self.X), 1), float(self.intercept))
+        made = weighted_gram(by_row, np.hstack([self.X, ones]))
+        made[np.diag_indices_from(made)] += np.tile(self.penalty.l2, len(here.w))
         return made
 
     def reached(self, here: Point, fall: float, tolerance: float) -> bool:
@@ -127,14 +116,51 @@ class LinearObjective:
         alike = bound / np.sqrt(np.outer(own, own))
         return np.asarray(1 / (own * max(float(np.linalg.eigvalsh(alike)[-1]), np.finfo(float).tiny)))
 
-    def take(self, rows: slice) -> LinearObjective:
+    def take(self, rows: Rows | slice) -> LinearObjective:
         """The same of some of the rows."""
         return replace(self, X=np.ascontiguousarray(self.X[rows]), loss=self.loss.take(rows))
 
 
-def _add_products(whole: Array, block: Array, weights: Array) -> None:
-    whole[:-1, :-1] += (block * weights[:, None]).T @ block
-    edge = weights @ block
-    whole[-1, :-1] += edge
-    whole[:-1, -1] += edge
-    whole[-1, -1] += weights.sum()
+@dataclass(frozen=True, eq=False)
+class Masked:
+    """An objective of which some coefficients stay 0."""
+
+    whole: LinearObjective
+    mask: Flags
+    """Outputs × columns, without the ones."""
+
+    @cached_property
+    def _kept(self) -> Array:
+        return np.hstack([self.mask, np.zeros((len(self.mask), 1))])
+
+    @property
+    def penalty(self) -> Penalty:
+        """That of the whole."""
+        return self.whole.penalty
+
+    def at(self, w: Array) -> Point:
+        """The objective at some coefficients, with no slope along those that stay."""
+        here = self.whole.at(w * self._kept)
+        slope = here.slope * self._kept
+        return replace(here, w=w, slope=slope, steepness=self.penalty.steepness(w, slope))
+
+    def own_bends(self) -> Array:
+        """About what the objective bends along each column by itself."""
+        return self.whole.own_bends()
+
+
+def weighted_gram(by_row: Array, X: Array) -> Array:
+    """Σ over rows of a positive matrix (outputs × outputs × rows) times, as blocks, the products of columns."""
+    outputs, width = len(by_row), X.shape[1]
+    total = np.zeros((outputs, width, outputs, width))
+    for rows in row_blocks(len(X), width, CELLS):
+        block = X[rows]
+        for j in range(outputs):
+            rooted = block * np.sqrt(np.maximum(by_row[j, j, rows, None], 0.0))
+            total[j, :, j] += rooted.T @ rooted
+            for k in range(j):
+                total[j, :, k] += (block * by_row[j, k, rows, None]).T @ block
+    for j in range(outputs):
+        for k in range(j):
+            total[k, :, j] = total[j, :, k].T
+    return total.reshape(outputs * width, outputs * width)

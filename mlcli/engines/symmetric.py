@@ -108,3 +108,12 @@ def made_regular(matrices: Array, shares: Array) -> Array:
     size = np.einsum("...ii,...mi->...m", matrices, shares**2)
     by = np.divide(size, length**2, out=np.zeros_like(size), where=length > 0)
     return np.asarray(matrices + np.einsum("...mi,...m,...mj->...ij", shares, by, shares))
+
+
+def inverse_factor(A: Array) -> Array:
+    """L⁻¹ of Cholesky's A = LLᵀ, for a positive definite A, which is overwritten: A⁻¹ = L⁻ᵀL⁻¹."""
+    from scipy.linalg import lapack
+
+    factor, _ = lapack.dpotrf(A.T, lower=1, overwrite_a=1)
+    inverse, _ = lapack.dtrtri(factor, lower=1, overwrite_c=1)
+    return np.asarray(inverse)

@@ -42,7 +42,7 @@ BETWEEN = 0.381966
 """Keeps simple fractions away from the border between two roundings, where platforms would disagree."""
 FOR_STEPS = {"penguins": slice(0, 344, 3), "housing_satisfaction": slice(0, 72)}
 """Numbers, empty cells, and levels with and without an order."""
-SMALL = {"rounds": 10, "trees": 10, "bags": 5}
+SMALL = {"rounds": 10, "trees": 10, "bags": 5, "epochs": 20}
 """What would take long, in kernels that are not compiled above all."""
 NEVER = {"revision": 0}
 HEADER = {field.name for field in fields(Answers)}
@@ -103,7 +103,11 @@ def _of_model(cls: Any) -> Iterator[tuple[str, Any]]:
             params = small | chosen
             accepts = build(cls, params).accepts
             rows = _weighted(rows_of(kind.name)) if weighted else rows_of(kind.name)
-            train, test = _parts(_scaled(_accepted(rows, accepts)), kind, unlabelled=accepts.unlabelled)
+            train, test = _parts(
+                _scaled(_accepted(rows, accepts)),
+                kind,
+                unlabelled=accepts.unlabelled and kind.name == "classification",
+            )
             learned = Learner("canary", ModelSpec(cls.id, params), (), seed=1).fitted(train, 0)
             yield f"{kind.name}{said}", _plain(ask(learned, test))
 

@@ -18,8 +18,8 @@ from mlcli.core.schema import Column
 from mlcli.tasks.table import kinds_of
 from tests.contract.toys import EVERYTHING, REAL, SUPERVISED, UNSUPERVISED, rows_for
 
-FEW = {"bags": 4, "rounds": 20}
-"""Promises are the same for a few models as for many."""
+FEW = {"bags": 4, "rounds": 20, "epochs": 50}
+"""Promises are the same for a few models or epochs as for many."""
 QUICK: dict[str, dict[str, Any]] = {
     "adaboost": {"rounds": 10},
     "stacking": {"models": ["knn", "decision-tree"]},

@@ -206,3 +206,66 @@ def test_a_constant_column_has_no_effect_and_is_named() -> None:
 def test_weights_that_sum_to_nothing_are_refused() -> None:
     with pytest.raises(FitError, match="every training row has weight 0"):
         fitted(LinearRegression(), replace(line(), weight=np.zeros(40)))
+
+
+@pytest.mark.parametrize("solver", ["gradient-descent", "sgd"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_descent_ends_at_the_same_plane(solver: str, intercept: bool) -> None:
+    data = in_numbers("concrete")
+    said = answered(LinearRegression(solver=solver, intercept=intercept, tolerance=1e-7), data).predicted
+    assert said == pytest.approx(answered(LinearRegression(intercept=intercept), data).predicted, abs=1e-2)
+    assert "x0" in coefficient_table(fitted(LinearRegression(solver="sgd"), data))
+
+
+def assumptions(model: LinearRegression) -> dict[Any, Any]:
+    section: Any = model.explain()[2]
+    return {row[0]: row[2:4] for row in section.rows}
+
+
+def curved() -> Any:
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(200, 3))
+    y = X @ [1.0, 2.0, 0.0] + 0.7 * X[:, 0] ** 2 + np.exp(X[:, 1] / 2) * rng.standard_t(4, size=200)
+    return valued(numeric(X), list(y))
+
+
+def test_the_checks_are_those_of_their_definitions() -> None:
+    """Ramsey 1969, Durbin & Watson 1950, Koenker 1981 and SciPy's Jarque-Bera, by plain regressions."""
+    data = curved()
+    X, n = np.column_stack([np.ones(200), data.table.numbers]), 200
+    project = X @ np.linalg.pinv(X)
+    fit = project @ data.y
+    e = data.y - fit
+    more = np.column_stack([X, fit**2, fit**3])
+    left = data.y - more @ np.linalg.pinv(more) @ data.y
+    reset = ((e @ e - left @ left) / 2) / (left @ left / (n - 6))
+    squares = e**2 - np.mean(e**2)
+    explained = project @ squares
+    r2 = explained @ explained / (squares @ squares)
+    pagan = r2 / 3 / ((1 - r2) / (n - 4))
+    found = assumptions(fitted(LinearRegression(), data))
+    assert found["linearity"] == pytest.approx((reset, scipy.stats.f.sf(reset, 2, n - 6)), rel=1e-8)
+    assert found["independence"][0] == pytest.approx(np.sum(np.diff(e) ** 2) / (e @ e), rel=1e-9)
+    assert found["one variance"] == pytest.approx((pagan, scipy.stats.f.sf(pagan, 3, n - 4)), rel=1e-8)
+    assert found["normal residuals"] == pytest.approx(tuple(scipy.stats.jarque_bera(e)), rel=1e-8)
+    assert found["normal residuals"][1] < 0.05
+
+
+def test_rows_that_drift_are_not_independent_and_plain_noise_passes_every_check() -> None:
+    rng = np.random.default_rng(12)
+    x = rng.normal(size=300)
+    drift = valued(numeric(x[:, None]), list(x + np.cumsum(rng.normal(size=300))))
+    plain = valued(numeric(x[:, None]), list(x + rng.normal(size=300)))
+    assert assumptions(fitted(LinearRegression(), drift))["independence"][1] < 1e-6
+    assert all(p > 0.05 for _, p in assumptions(fitted(LinearRegression(), plain)).values())
+
+
+def test_variance_inflation_is_one_over_what_other_columns_leave() -> None:
+    data = in_numbers("concrete")
+    model = fitted(LinearRegression(), data)
+    X = data.table.numbers
+    for j in range(X.shape[1]):
+        others = np.column_stack([np.ones(len(X)), np.delete(X, j, axis=1)])
+        left = X[:, j] - others @ np.linalg.lstsq(others, X[:, j], rcond=None)[0]
+        assert model.inflation_[j] == pytest.approx(X[:, j].var() / left.var(), rel=1e-6)
+    assert list(model.explain()[3].values) == sorted(model.inflation_, reverse=True)

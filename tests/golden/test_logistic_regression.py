@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.optimize
+import scipy.stats
 import sklearn.linear_model
 from sklearn.multiclass import OneVsRestClassifier
 
-from mlcli.core.errors import MlcliWarning
+from mlcli.core.errors import MlcliWarning, UsageError
+from mlcli.core.params import build
 from mlcli.core.tables import Array
 from mlcli.engines.losses import CrossEntropy
 from mlcli.models.linear._classes import contrasts, softmax
@@ -75,6 +78,12 @@ def test_other_solvers_end_where_newton_does(dataset: str, multiclass: str, solv
     newton = answered(LogisticRegression(multiclass=multiclass, solver="newton"), data)
     other = answered(LogisticRegression(multiclass=multiclass, solver=solver), data)
     assert other.probabilities == pytest.approx(newton.probabilities, abs=1e-6)
+
+
+def test_steps_by_few_rows_end_there_too() -> None:
+    data = standardised("iris")
+    said = answered(LogisticRegression(solver="sgd", tolerance=1e-7), data)
+    assert said.probabilities == pytest.approx(answered(LogisticRegression(), data).probabilities, abs=1e-4)
 
 
 def test_more_columns_than_rows_is_solved_among_the_rows() -> None:
@@ -177,7 +186,7 @@ def test_the_odds_ratio_is_what_a_unit_multiplies_the_odds_by() -> None:
     data = overlapping()
     model = fitted(LogisticRegression(), data)
     before, after = (model.predict_proba(numeric(np.array([[x, 0.5, 0.5]])))[0] for x in (1.0, 2.0))
-    (_, ratio) = model.explain()[1].rows[0]
+    ratio = model.explain()[1].rows[0][2]
     assert after[1] / after[0] / (before[1] / before[0]) == pytest.approx(ratio)
     assert model.explain()[0].header == ("column", "yes against no")
 
@@ -259,3 +268,83 @@ def test_it_says_what_its_coefficients_add_up_to() -> None:
         (LogisticRegression(multiclass="one-against-rest"), "iris"),
     ):
         assert "logarithm of the odds" in fitted(model, standardised(name)).explain()[0].note
+
+
+@pytest.mark.parametrize(
+    ("dataset", "solver"), [("iris", "newton"), ("wdbc", "newton"), ("iris", "gradient-descent"), ("iris", "sgd")]
+)
+def test_an_absolute_penalty_has_the_minimum_of_scikit_learn(dataset: str, solver: str) -> None:
+    data = standardised(dataset)
+    model = fitted(LogisticRegression(l1=2.0, l2=0.5, solver=solver, tolerance=1e-6), data)
+    expected = sklearn.linear_model.LogisticRegression(
+        C=1 / 2.5, l1_ratio=0.8, solver="saga", tol=1e-10, max_iter=100_000
+    )
+    expected.fit(data.table.numbers, data.y)
+    assert model.coefficients_ == pytest.approx(expected.coef_, abs=1e-3)
+    assert (model.coefficients_ == 0).sum() == (np.abs(expected.coef_) < 1e-9).sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("link", "share"),
+    [
+        ("normal", scipy.stats.norm.cdf),
+        ("arctan", scipy.stats.cauchy.cdf),
+        ("generalised-logistic", lambda z: (1 + np.exp(-z)) ** -1.7),
+    ],
+)
+def test_links_reach_the_likelihood_that_scipy_reaches(link: str, share: Any) -> None:
+    data = overlapping()
+    X, y = np.column_stack([np.ones(200), data.table.numbers]), data.y
+
+    def cost(w: Any) -> float:
+        p = np.clip(share(X @ w), 1e-12, 1 - 1e-12)
+        return float(-np.log(np.where(y == 1, p, 1 - p)).sum() + w[1:] @ w[1:] / 2)
+
+    least = scipy.optimize.minimize(cost, np.zeros(4), method="BFGS", options={"gtol": 1e-7})
+    model = fitted(LogisticRegression(link=link, power=1.7), data)
+    assert model.coefficients_[0] == pytest.approx(least.x[1:], abs=1e-4)
+    assert model.predict_proba(data.table)[:, 1] == pytest.approx(share(X @ least.x), abs=1e-4)
+
+
+def test_other_links_tell_each_class_from_the_rest() -> None:
+    data = standardised("iris")
+    said = answered(LogisticRegression(link="normal"), data)
+    assert said.probabilities.sum(axis=1) == pytest.approx(1.0)
+    assert (said.predicted == data.y).mean() > 0.9
+
+
+def test_a_generalised_link_of_power_one_is_the_logistic_one() -> None:
+    data = standardised("wdbc")
+    one, other = (answered(LogisticRegression(link=link), data) for link in ("logistic", "generalised-logistic"))
+    assert other.probabilities == pytest.approx(one.probabilities, abs=1e-8)
+
+
+def test_standard_errors_are_those_of_the_information() -> None:
+    """Square roots of the inverse of Fisher's information, by its definition (Agresti 2002, section 5.5)."""
+    data = overlapping()
+    model = fitted(LogisticRegression(l2=0.0), data)
+    X, p = np.column_stack([np.ones(200), data.table.numbers]), model.predict_proba(data.table)[:, 1]
+    information = (X * (p * (1 - p))[:, None]).T @ X
+    expected = np.sqrt(np.linalg.inv(information).diagonal())
+    assert model.errors_[0] == pytest.approx(expected[1:], rel=1e-6)
+    row = model.explain()[1].rows[0]
+    assert row[4] == pytest.approx(np.exp(model.coefficients_[0, 0] + 1.959964 * expected[1]), rel=1e-5)
+    assert row[7] == pytest.approx(2 * scipy.stats.norm.sf(abs(model.coefficients_[0, 0] / expected[1])), rel=1e-6)
+
+
+def test_errors_of_three_classes_are_those_against_the_first() -> None:
+    data = standardised("iris").take(np.arange(50, 150))
+    two = replace(data, y=(data.y - 1).astype(np.int32), classes=("versicolor", "virginica"))
+    three = replace(two, classes=("versicolor", "virginica", "none"))
+    assert fitted(LogisticRegression(), three).errors_ == pytest.approx(fitted(LogisticRegression(), two).errors_)
+    model = fitted(LogisticRegression(l2=0.0), in_numbers("wine").take(slice(0, 178, 1)))
+    assert len(model.errors_) == 2
+    names = {row[1] for row in model.explain()[1].rows}
+    assert names == {"class_1 against class_0", "class_2 against class_0"}
+
+
+def test_a_solver_that_lacks_what_it_needs_is_refused() -> None:
+    with pytest.raises(UsageError, match="l-bfgs needs a penalty without corners"):
+        build(LogisticRegression, {"solver": "l-bfgs", "l1": 1.0})
+    with pytest.raises(UsageError, match="the solver sgd needs a loss whose curvature is bounded"):
+        build(LogisticRegression, {"solver": "sgd", "link": "normal"})

@@ -20,8 +20,10 @@ from mlcli.core.tables import Array
 
 SHORT_OF_THE_WALL = 0.995
 """No share or slack may use up more of itself in one step."""
-DAMPING = 1e-14
+DAMPING = 1e-12
 """Added to the system where some q are 0, as a share of its diagonal."""
+ROUNDING = 1e-16
+"""Products of so small a share of the objective are as good as 0."""
 CELLS = 2**17
 
 
@@ -77,6 +79,13 @@ class Corners:
         lack = float(self.cost @ np.maximum(0.0, self.margin - self.terms.times(w)))
         return float(self.curvature @ w**2) / 2 + lack + float(self.slope @ w) + self.offset
 
+    def least(self, w: Array, alpha: Array) -> float:
+        """What no coefficients can fall below, by shares; those of free coefficients w must balance for that."""
+        pull, held = self.terms.back(alpha) - self.slope, self.curvature > 0
+        squares = np.divide(pull**2, self.curvature, out=np.zeros_like(pull), where=held)
+        apart = abs(float(pull[~held] @ w[~held]))
+        return float(alpha @ self.margin) - float(squares.sum()) / 2 + self.offset - apart
+
 
 @dataclass(frozen=True, eq=False)
 class Inside:
@@ -125,9 +134,9 @@ def interior_point(problem: Corners, tolerance: float, max_iterations: int) -> C
     for iteration in range(max_iterations + 1):
         value = problem.value(at.w)
         unbalanced = problem.curvature * at.w + problem.slope - problem.terms.back(at.alpha)
-        gap = at.products + abs(float(unbalanced @ at.w))
+        gap = max(value - problem.least(at.w, at.alpha), 0.0)
         size = max(abs(value), float(problem.curvature @ at.w**2) / 2)
-        if gap <= tolerance * size or at.products == 0 or iteration == max_iterations:
+        if gap <= tolerance * size or at.products <= ROUNDING * size or iteration == max_iterations:
             break
         newton = _Newton.of(problem, at, unbalanced)
         predicted = newton.towards(0.0, 0.0)

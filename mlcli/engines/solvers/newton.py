@@ -59,12 +59,23 @@ def newton_step(objective: Objective, here: Point) -> Array:
         l1 = np.tile(objective.penalty.l1, len(here.w))
         toward = curvature @ here.w.ravel() - here.slope.ravel()
         return quadratic_minimum(curvature, toward, l1, here.w.ravel()).reshape(here.w.shape) - here.w
-    # A large penalty beside a free intercept would cost all digits without taking the sizes out.
+    alike, root = _without_sizes(curvature)
+    return np.asarray(-(np.linalg.solve(alike, here.slope.ravel() / root) / root).reshape(here.w.shape))
+
+
+def inverse_curvature(objective: Objective, here: Point) -> Array:
+    """The inverse of the curvature: the covariance of coefficients, where the objective is a likelihood."""
+    alike, root = _without_sizes(objective.curvature(here))
+    return np.asarray(np.linalg.inv(alike) / np.outer(root, root))
+
+
+def _without_sizes(curvature: Array) -> tuple[Array, Array]:
+    """A large penalty beside a free intercept would cost all digits without taking the sizes out."""
     root = np.sqrt(np.maximum(curvature.diagonal(), 0.0))
     root[root == 0] = 1.0
     alike = curvature / root / root[:, None]
     alike[np.diag_indices_from(alike)] += DAMPING
-    return np.asarray(-(np.linalg.solve(alike, here.slope.ravel() / root) / root).reshape(here.w.shape))
+    return alike, root
 
 
 def never_ends(objective: LinearObjective, minimum: Minimum) -> bool:

@@ -6,18 +6,20 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mlcli.core.tables import Array, Codes, Rows
+from mlcli.core.tables import Array, Rows
+from mlcli.engines.trees import growing
 from mlcli.engines.trees.binning import Binned, Bins, binned, with_rare_levels_joined
+from mlcli.engines.trees.criteria import CRITERIA
 from mlcli.engines.trees.growing import NEARLY
 from mlcli.engines.trees.structure import LEAF, STOPS, Trees, trees_of
+from mlcli.engines.trees.targets import Ids
 
-GROWTH = {"leaf-wise": 0, "depth-wise": 1}
-"""Which leaf is split next: the one that gains most, or that one among the least deep."""
+GROWTH = {"leaf-wise": 1, "depth-wise": 2}
+"""Which leaf is split next, as compiled loops number it: the one that gains most, or that among the least deep."""
 BOTTOMLESS = 2**31
 WORD = 62
 """How many bits a sum may take."""
@@ -42,7 +44,7 @@ class Grown:
 
     tree: Trees
     leaves: Rows
-    rows: Codes
+    rows: Ids
     spans: Rows
     """Per leaf where its rows begin and end in ``rows``."""
 
@@ -51,7 +53,7 @@ class Grown:
         """Whether it asks anything."""
         return len(self.leaves) > 1
 
-    def refitted(self, score_of: Callable[[Codes], float]) -> Grown:
+    def refitted(self, score_of: Callable[[Ids], float]) -> Grown:
         """The same tree, whose leaves answer with a function of their rows."""
         value = self.tree.value.copy()
         value[self.leaves, 0] = [score_of(self.rows[begin:end]) for begin, end in self.spans]
@@ -66,55 +68,6 @@ class Grown:
         order = np.argsort(self.spans[:, 0])
         lengths = (self.spans[:, 1] - self.spans[:, 0])[order]
         scores[self.rows] += np.repeat(self.tree.value[self.leaves[order], 0], lengths)
-
-
-@dataclass(frozen=True, eq=False)
-class Room:
-    """Arrays that growing fills anew for each tree."""
-
-    fixed: NDArray[np.int64]
-    pool: NDArray[np.int64]
-    """Leaves × sums in all bins of all columns."""
-    spare: Codes
-    beside: NDArray[np.int64]
-    asked: Rows
-    left: Codes
-    sets: NDArray[np.uint8]
-    scores: Array
-    gains: Array
-    totals: NDArray[np.int64]
-    spans: Rows
-    of_bins: NDArray[np.int64]
-    """Four rows about the bins of a column."""
-    ordered: NDArray[np.int64]
-    """The sums of a column in another order."""
-    found: Array
-    """What each cut of a column gains."""
-    bounds: Array
-
-    @staticmethod
-    def of(rows: int, sums: int, leaves: int) -> Room:
-        """Room for trees on so many rows, with so many sums per node, of so many leaves."""
-        from mlcli.kernels.trees.gradient_sums import BINS
-
-        nodes = 2 * leaves - 1
-        return Room(
-            fixed=np.empty((rows, 2), np.int64),
-            pool=np.empty((leaves, sums), np.int64),
-            spare=np.empty(rows, np.int32),
-            beside=np.empty((rows, 2), np.int64),
-            asked=np.zeros((nodes, 5), np.intp),
-            left=np.empty(nodes, np.int32),
-            sets=np.zeros((nodes, 32), np.uint8),
-            scores=np.empty(nodes),
-            gains=np.empty(nodes),
-            totals=np.empty((nodes, 2), np.int64),
-            spans=np.empty((nodes, 2), np.intp),
-            of_bins=np.empty((4, BINS), np.int64),
-            ordered=np.empty(2 * BINS, np.int64),
-            found=np.empty(BINS),
-            bounds=np.empty((nodes, 2)),
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,40 +112,46 @@ class GradientGrower:
 
     def grow(self, gradient: Array, hessian: Array, chosen: Rows | None) -> Grown:
         """One tree, that asks for some of the columns or, by None, for any."""
-        from mlcli.kernels.trees.gradient_growing import grow
+        from mlcli.kernels.trees import growing as loops
 
-        room, columns = self._room, self._all if chosen is None else self._of(chosen)
+        columns = self._all if chosen is None else self._of(chosen)
         units = self._fix_points(gradient, hessian)
-        whole = np.array([self._least, self._shift, int(self.directions.any())])
-        depth = self.limits.max_depth or BOTTOMLESS
-        limits = np.array([self.limits.max_leaves, depth, GROWTH[self.limits.growth]])
-        rows = np.arange(self.bins.shape[1], dtype=np.int32)
-        nodes = grow(
-            columns.blocks, columns.bins, columns.most, columns.known, columns.kinds, columns.directions,
-            room.fixed, units, whole, limits, rows, room.pool, room.spare, room.beside, room.of_bins,
-            room.ordered, room.found, room.bounds,
-            room.asked, room.left, room.sets, room.scores, room.gains, room.totals, room.spans,
-        )  # fmt: skip
-        return self._grown(rows, nodes, chosen)
+        slopes = self._room._replace(
+            blocks=columns.blocks,
+            columns=columns.bins,
+            bins=columns.most,
+            known=columns.known,
+            kinds=columns.kinds,
+            directions=columns.directions,
+            units=units,
+        )
+        rows, limits = np.arange(self.bins.shape[1], dtype=np.uint32), self._compiled_limits
+        grown = self._nodes
+        nothing: Any = None
+        space = loops.Space(rows, self._right, nothing, nothing, nothing, self._waiting, nothing)
+        count = loops.grow(None, None, 1.0, limits, grown, space, None, None, slopes)
+        return self._grown(grown, slopes, rows, count, chosen)
 
-    def _grown(self, rows: Codes, nodes: int, chosen: Rows | None) -> Grown:
-        room, left = self._room, self._room.left[:nodes].copy()
-        asks = np.flatnonzero(left != LEAF)
-        column = room.asked[asks, 0] if chosen is None else chosen[room.asked[asks, 0]]
-        arrays = trees_of(nodes, 1) | {
-            "left": left,
-            "value": np.where(left != LEAF, 0.0, room.scores[:nodes])[:, None],
-            "weight": np.ldexp((room.totals[:nodes, 1] >> self._shift).astype(np.float64), -self._weight_places),
+    def _grown(self, grown: Any, slopes: Any, rows: Ids, count: int, chosen: Rows | None) -> Grown:
+        from mlcli.kernels.trees.growing import BEGIN, END, FEATURE, LEFT, LOW
+
+        nodes = grown.nodes[:count]
+        inner = nodes[:, FEATURE] != LEAF
+        asks, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
+        column = nodes[asks, FEATURE] if chosen is None else chosen[nodes[asks, FEATURE]]
+        arrays = trees_of(count, 1) | {
+            "left": np.where(inner, nodes[:, LEFT], LEAF).astype(np.int32),
+            "value": np.where(inner, 0.0, slopes.scores[:count])[:, None],
+            "weight": np.ldexp((slopes.totals[:count, 1] >> self._shift).astype(np.float64), -self._weight_places),
             "impurity": np.empty(0),
         }
-        arrays["feature"][asks], arrays["gain"][asks] = column, room.gains[asks] / -2
-        self._ask(arrays, asks, column)
-        leaves = np.flatnonzero(left == LEAF)
-        return Grown(Trees(**arrays), leaves, rows, room.spans[leaves])
+        arrays["feature"][asks], arrays["gain"][asks] = column, grown.gain[asks] / 2
+        self._ask(arrays, asks, column, nodes[asks, LOW], slopes.sets[asks])
+        return Grown(Trees(**arrays), leaves, rows, nodes[leaves][:, [BEGIN, END]])
 
-    def _ask(self, arrays: dict[str, Any], asks: Rows, column: Rows) -> None:
+    def _ask(self, arrays: dict[str, Any], asks: Rows, column: Rows, cut: Rows, sets: Any) -> None:
         """Thresholds and sides of missing cells, or the child of every level."""
-        sets, cut, left = self._room.sets[asks], self._room.asked[asks, 1], arrays["left"][asks]
+        left = arrays["left"][asks]
         known, ordered = self.binned.known[column], self.binned.ordered[column]
         arrays["threshold"][asks[ordered]] = self.binned.between(column[ordered], cut[ordered], cut[ordered] + 1)
         lost = sets[np.arange(len(asks)), known >> 3] >> (known & 7) & 1
@@ -231,11 +190,51 @@ class GradientGrower:
         return min(least, 1 << WEIGHT_BITS)  # more than all rows together weigh
 
     @cached_property
-    def _room(self) -> Room:
-        from mlcli.kernels.trees.gradient_sums import BLOCK, PER_COLUMN
+    def _compiled_limits(self) -> Any:
+        limits = self.limits
+        shape = growing.Limits(max_depth=limits.max_depth, max_leaves=limits.max_leaves)
+        return shape.compiled(CRITERIA["squared-error"], 1, 1.0)._replace(order=GROWTH[limits.growth])
 
-        sums = self._all.blocks.shape[0] * BLOCK * PER_COLUMN
-        return Room.of(self.bins.shape[1], sums, self.limits.max_leaves)
+    @cached_property
+    def _room(self) -> Any:
+        """Arrays that growing fills anew for each tree."""
+        from mlcli.kernels.trees.gradient_nodes import Slopes
+        from mlcli.kernels.trees.gradient_sums import BINS, BLOCK, PER_COLUMN
+
+        columns, rows, leaves = self._all, self.bins.shape[1], self.limits.max_leaves
+        nodes, sums = 2 * leaves - 1, columns.blocks.shape[0] * BLOCK * PER_COLUMN
+        return Slopes(
+            *(columns.blocks, columns.bins, columns.most, columns.known, columns.kinds, columns.directions),
+            fixed=np.empty((rows, 2), np.int64),
+            units=np.empty(3),
+            whole=np.array([self._least, self._shift, int(self.directions.any())]),
+            pool=np.empty((leaves, sums), np.int64),
+            slots=np.zeros(nodes, np.intp),
+            beside=np.empty((rows, 2), np.int64),
+            of_bins=np.empty((4, BINS), np.int64),
+            ordered=np.empty(2 * BINS, np.int64),
+            found=np.empty(BINS),
+            bounds=np.empty((nodes, 2)),
+            sets=np.zeros((nodes, 32), np.uint8),
+            totals=np.empty((nodes, 2), np.int64),
+            scores=np.empty(nodes),
+        )
+
+    @cached_property
+    def _nodes(self) -> Any:
+        from mlcli.kernels.trees.growing import DEPTH, Grown
+
+        count = 2 * self.limits.max_leaves - 1
+        nodes, nothing = np.empty((count, DEPTH + 1), np.int32), cast("Any", None)
+        return Grown(nodes, nothing, np.empty(count), nothing, nothing, nothing, nothing)
+
+    @cached_property
+    def _right(self) -> Ids:
+        return np.empty(self.bins.shape[1], np.uint32)
+
+    @cached_property
+    def _waiting(self) -> Rows:
+        return np.empty(2 * self.limits.max_leaves, np.intp)
 
     @cached_property
     def _all(self) -> Columns:

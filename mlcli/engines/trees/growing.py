@@ -15,6 +15,7 @@ from mlcli.engines.trees.targets import Packed, Targets
 
 if TYPE_CHECKING:
     from mlcli.kernels.trees import growing as loops
+    from mlcli.kernels.trees.few import Few
     from mlcli.kernels.trees.splits import Chance
     from mlcli.kernels.trees.sums import Room
 
@@ -71,13 +72,15 @@ class Workspace:
 
     grown: loops.Grown
     room: Room
+    few: Few
     right: Any
     parts: Any
     waiting: Any
 
     @staticmethod
-    def of(binned: Binned, words: int) -> Workspace:
+    def of(binned: Binned, words: int, slots: int) -> Workspace:
         """For binned rows whose sums take so many words."""
+        from mlcli.kernels.trees.few import Few
         from mlcli.kernels.trees.growing import DEPTH, Grown
         from mlcli.kernels.trees.sums import FEW, Room
 
@@ -100,6 +103,7 @@ class Workspace:
         return Workspace(
             grown,
             room,
+            few=Few(np.empty(FEW, np.intp), *np.empty((2, FEW)), *np.empty((2, slots)), *np.empty((4, FEW))),
             right=np.empty(rows, np.uint32),
             parts=np.empty((words, rows), np.int64),
             waiting=np.empty(rows + 1, np.intp),
@@ -121,16 +125,17 @@ class Grower:
         from mlcli.kernels.trees import growing, sums
 
         binned, words = self.binned, len(share.parts)
-        space = self._workspaces.get(words) or Workspace.of(binned, words)
+        space = self._workspaces.get(words) or Workspace.of(binned, words, self.targets.slots)
         self._workspaces[words] = space
         columns = sums.Columns(binned.bins, binned.known, binned.ordered, binned.lowest, binned.highest)
         inside = growing.Space(
             share.inside, space.right, space.parts, np.arange(len(binned.known)), np.array([seed]), space.waiting,
             space.room,
         )  # fmt: skip
-        targets = sums.Targets(share.parts, share.bits, self.targets.output)
+        targets = sums.Targets(share.parts, share.bits, self.targets.slot, self.targets.output)
         limits = self.limits.compiled(self.criterion, len(binned.known), share.unit)
-        count = growing.grow(columns, targets, share.fine, limits, space.grown, inside, self._chance)
+        few = None if self.limits.random_cuts else space.few
+        count = growing.grow(columns, targets, share.fine, limits, space.grown, inside, few, self._chance, None)
         return self._tree(space.grown, count, share)
 
     def _tree(self, grown: loops.Grown, count: int, share: Packed) -> Trees:

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from mlcli.core.tables import Array, Codes
+from mlcli.engines.trees.targets import Ids
 
 HALVINGS = 80
 """How often an interval is halved to find a minimum: to the last bit."""
@@ -43,7 +44,7 @@ class Loss(Protocol):
     def at(self, scores: Array) -> Slopes:
         """The loss near some scores."""
 
-    def step(self, slopes: Slopes, scores: Array, output: int, rows: Codes) -> float:
+    def step(self, slopes: Slopes, scores: Array, output: int, rows: Ids) -> float:
         """How far one output of the rows of a leaf should go, given the slopes near their scores."""
 
 
@@ -65,7 +66,7 @@ class ValueLoss(ABC):
         cost = self.weights @ self.costs(short) / self.weights.sum()
         return Slopes(float(cost), -(self.weights * self.pull(short))[None, :], self.weights[None, :])
 
-    def step(self, slopes: Slopes, scores: Array, output: int, rows: Codes) -> float:
+    def step(self, slopes: Slopes, scores: Array, output: int, rows: Ids) -> float:
         """As far as costs least."""
         return self.best_of(self.y[rows] - scores[output, rows], self.weights[rows])
 
@@ -159,7 +160,7 @@ class ClassLoss:
     shrinkage = 1.0
     """Friedman's factor for outputs that are not independent."""
 
-    def step(self, slopes: Slopes, scores: Array, output: int, rows: Codes) -> float:
+    def step(self, slopes: Slopes, scores: Array, output: int, rows: Ids) -> float:
         """−G / H; nowhere if all is as good as certain."""
         hessian = float(slopes.hessian[output, rows].sum())
         return -self.shrinkage * float(slopes.gradient[output, rows].sum()) / hessian if hessian > TINY else 0.0

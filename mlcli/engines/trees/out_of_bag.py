@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.engines.trees.structure import Trees
-from mlcli.engines.trees.targets import Targets
+from mlcli.engines.trees.structure import Trees, only_known_numbers
+from mlcli.engines.trees.targets import Packed, Targets, in_units, packed
 from mlcli.tasks.classification import first_of_the_largest
 
 
@@ -24,6 +25,20 @@ class OutOfBag:
     curve: list[float] = field(default_factory=list)
     """The error tree after tree; NaN while every row was in every bag."""
     _votes: list[Array] = field(default_factory=list)
+
+    @cached_property
+    def everything(self) -> Packed:
+        """All rows with their weights."""
+        return packed(self.targets, *in_units(self.targets.weight))
+
+    @cached_property
+    def _plain(self) -> bool:
+        return only_known_numbers(self.cells, self.ordered)
+
+    def leaves(self, tree: Trees, rows: Rows) -> Codes:
+        """The leaf that each of some rows comes to."""
+        leaves: Codes = tree.reached(self.cells, self.ordered, rows, self._plain)[0]
+        return leaves
 
     def losses(self, said: Array, rows: Rows) -> Array:
         """Whether the class is wrong, or the squared error, of what is said (rows × K)."""

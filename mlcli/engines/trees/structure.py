@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LEAF = -1
 STOPS = -1
 """In place of a child: rows that no branch fits stop at the node, whose own value answers them."""
-FEW = 4000
+FEW = 2000
 """So many walks of a row through a tree are made by NumPy, which need not load compiled loops."""
 INDICES = ("roots", "feature", "left", "missing", "offset", "child_of")
 PER_NODE = ("feature", "threshold", "left", "missing", "offset")
@@ -149,16 +149,14 @@ class Trees:
         rows, reached = np.arange(len(cells)), np.empty(BLOCK, np.int32)
         add_answers(self._wood(cells, ordered), self.roots, cells, rows, self.value, reached, sums)
 
-    def reached(self, cells: Array, ordered: Flags, rows: Rows | None = None) -> Codes:
+    def reached(self, cells: Array, ordered: Flags, rows: Rows | None = None, plain: bool | None = None) -> Codes:
         """The node of each tree (trees × n) that answers each row, or some rows, of cells: mostly a leaf."""
         rows = np.arange(len(cells)) if rows is None else rows
-        if len(rows) * len(self) <= FEW:
-            return self._reached_by_steps(cells[rows], ordered)
         from mlcli.kernels.trees.walking import walk
 
         cells = cells_to_walk(cells)
         reached = np.empty((len(self), len(rows)), np.int32)
-        walk(self._wood(cells, ordered), self.roots, cells, rows, reached)
+        walk(self._wood(cells, ordered, plain), self.roots, cells, rows, reached)
         return reached
 
     def _reached_by_steps(self, cells: Array, ordered: Flags) -> Codes:
@@ -185,11 +183,11 @@ class Trees:
         following[empty] = self.missing[node[empty]]
         return following
 
-    def _wood(self, cells: Array, ordered: Flags) -> Wood:
+    def _wood(self, cells: Array, ordered: Flags, plain: bool | None = None) -> Wood:
         """The nodes as compiled walks read them."""
         from mlcli.kernels.trees.walking import Wood
 
-        plain = bool(ordered.all()) and not np.isnan(cells).any()
+        plain = only_known_numbers(cells, ordered) if plain is None else plain
         return Wood(
             *self._packed, self.offset, self.child_of, ordered if len(ordered) else np.ones(1, bool), plain
         )
@@ -267,6 +265,11 @@ def _outside(values: Codes, low: int, end: int) -> bool:
 
 def _as_indices(arrays: dict[str, Any]) -> dict[str, Any]:
     return {name: a.astype(np.int32) if name in INDICES else a for name, a in arrays.items()}
+
+
+def only_known_numbers(cells: Array, ordered: Flags) -> bool:
+    """Whether all columns are ordered and no cell is missing."""
+    return bool(ordered.all()) and not np.isnan(cells).any()
 
 
 def cells_to_walk(cells: Array) -> Array:

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.tables import Array, Codes, Rows
+from mlcli.core.tables import Array, Rows
 from mlcli.kernels.without_counting import compiled
 
 Bytes = NDArray[np.uint8]
@@ -36,7 +36,7 @@ def fix_points(gradient: Array, hessian: Array, weight: Array, scales: Array, sh
 
 
 @compiled
-def add_rows(blocks: Bytes, rows: Codes, fixed: Whole, beside: Whole, sums: Whole) -> None:
+def add_rows(blocks: Bytes, rows: NDArray[np.uint32], fixed: Whole, beside: Whole, sums: Whole) -> None:
     """Add some rows to the sums of one node; ``beside`` is room for their gradients in the order of ``rows``."""
     for i in range(len(rows)):
         beside[i, 0] = fixed[rows[i], 0]

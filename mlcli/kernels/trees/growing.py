@@ -5,12 +5,14 @@ A child comes after its parent, and two siblings side by side.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.kernels.trees.binning import Bins
+from mlcli.kernels.trees.few import Few, lay_out
+from mlcli.kernels.trees.gradient_nodes import Slopes, begin, best_of_node, deal_by_set, settle_children, sum_up
 from mlcli.kernels.trees.splits import (
     ENTROPY,
     SQUARES,
@@ -23,6 +25,7 @@ from mlcli.kernels.trees.splits import (
 )
 from mlcli.kernels.trees.sums import (
     AMOUNT,
+    FEW,
     WEIGHT,
     Columns,
     Here,
@@ -94,21 +97,27 @@ class Space(NamedTuple):
 
 @compiled
 def grow(
-    columns: Columns, targets: Targets, unit: float, limits: Limits, grown: Grown, space: Space,
-    chance: Chance | None,
+    columns: Columns | None, targets: Any, unit: float, limits: Limits, grown: Grown, space: Space,
+    few: Few | None, chance: Chance | None, slopes: Slopes | None,
 ) -> int:  # fmt: skip
     """Grow a tree on the rows of ``space``; how many nodes it has.
 
-    With ``chance`` one cut of each column is drawn, without it the best is searched for. An amount is a whole
-    number of ``unit``.
+    With ``few`` the best cut of each column is searched for, with ``chance`` one is drawn. An amount is a whole
+    number of ``unit``. With ``slopes``, and neither columns nor targets, a tree is grown on
+    gradients; what is None is not compiled.
     """
     nodes, waiting = grown.nodes, space.waiting
     nodes[0, BEGIN], nodes[0, END], nodes[0, DEPTH] = 0, len(space.rows), 0
     made, seen, leaves, open_nodes = int(np.int64(1)), int(np.int64(0)), 1, 0  # of the type that nodes have
+    if slopes is not None:
+        begin(slopes, space.rows)
     while True:
         while seen < made:
             waiting[open_nodes] = seen
-            open_nodes += examine(columns, targets, unit, limits, seen, grown, space, chance)
+            if columns is not None:
+                open_nodes += examine(columns, targets, unit, limits, seen, grown, space, few, chance)
+            if slopes is not None:
+                open_nodes += examine_slopes(slopes, limits, seen, leaves, grown)
             seen += 1
         if open_nodes == 0 or leaves >= limits.max_leaves:
             break
@@ -116,8 +125,11 @@ def grow(
         node = waiting[place]
         open_nodes -= 1
         waiting[place] = waiting[open_nodes]
-        middle = divide(columns, node, nodes, space.rows, space.right)
-        made = add_children(nodes, node, made, middle)
+        if columns is not None:
+            middle = divide(columns, node, nodes, space.rows, space.right)
+            made = add_children(nodes, node, made, middle)
+        if slopes is not None:
+            made = divide_slopes(slopes, node, nodes, made, leaves, limits, space.rows, space.right)
         leaves += 1
     for place in range(open_nodes):
         nodes[waiting[place], FEATURE] = LEAF
@@ -126,16 +138,45 @@ def grow(
 
 @inlined
 def next_place(waiting: Rows, open_nodes: int, nodes: Codes, gain: Array, order: int) -> int:
-    """Where the open node stands that is split next; of equals the first."""
+    """Where the open node stands that is split next; of equals the one that was made first."""
     if order == LAST:
         return open_nodes - 1
     best = 0
     for place in range(1, open_nodes):
         node, other = waiting[place], waiting[best]
         deeper = nodes[node, DEPTH] - nodes[other, DEPTH] if order == LEAST_DEEP else 0
-        if deeper < 0 or (deeper == 0 and gain[node] > gain[other]):
+        more = gain[node] > gain[other] or (gain[node] == gain[other] and node < other)
+        if deeper < 0 or (deeper == 0 and more):
             best = place
     return best
+
+
+@inlined
+def examine_slopes(slopes: Slopes, limits: Limits, node: int, leaves: int, grown: Grown) -> bool:
+    """Find the split of a node of gradients; whether there is one."""
+    nodes = grown.nodes
+    nodes[node, FEATURE], grown.gain[node] = LEAF, 0.0
+    if leaves >= limits.max_leaves or nodes[node, DEPTH] >= limits.max_depth:
+        return False
+    rows = nodes[node, END] - nodes[node, BEGIN]
+    grown.gain[node], column, nodes[node, LOW], nodes[node, SIDE] = best_of_node(slopes, node, rows)
+    nodes[node, FEATURE] = column if grown.gain[node] > 0.0 else LEAF
+    return bool(grown.gain[node] > 0.0)
+
+
+@inlined
+def divide_slopes(
+    slopes: Slopes, node: int, nodes: Codes, made: int, leaves: int, limits: Limits, rows: Ids, right: Ids
+) -> int:
+    """Deal the rows of a node to two children, summed up where they may be split; how many nodes there are."""
+    start, end, column = nodes[node, BEGIN], nodes[node, END], nodes[node, FEATURE]
+    middle = start + deal_by_set(
+        slopes, node, column, nodes[node, LOW], nodes[node, SIDE], made, rows[start:end], right
+    )
+    settle_children(slopes, node, made, slopes.directions[column])
+    if leaves + 1 < limits.max_leaves and nodes[node, DEPTH] + 1 < limits.max_depth:
+        sum_up(slopes, node, made, leaves, rows[start:middle], rows[middle:end])
+    return add_children(nodes, node, made, middle)
 
 
 @inlined
@@ -153,7 +194,7 @@ def add_children(nodes: Codes, node: int, made: int, middle: int) -> int:
 @inlined
 def examine(
     columns: Columns, targets: Targets, unit: float, limits: Limits, node: int, grown: Grown, space: Space,
-    chance: Chance | None,
+    few: Few | None, chance: Chance | None,
 ) -> bool:  # fmt: skip
     """Sum up a node, and find its split; whether there is one."""
     nodes = grown.nodes
@@ -182,9 +223,11 @@ def examine(
     whole = Whole(
         grown.totals[node], targets.bits, limits.criterion, centre, limits.least, ROUNDING * most + noise
     )
-    search(
-        columns, limits, node, grown, here, whole, before, most, limits.min_gain * weight / scale, space, chance
-    )
+    if few is not None:  # noqa: SIM102 - a condition of two would be compiled for None as well
+        if len(here.rows) <= FEW:
+            lay_out(targets, here, centre, few)
+    wanted = limits.min_gain * weight / scale
+    search(columns, limits, node, grown, here, whole, before, most, wanted, space, few, chance)
     grown.gain[node] *= scale
     return bool(nodes[node, FEATURE] != LEAF)
 
@@ -219,7 +262,8 @@ def settle_classes(totals: Words, node: int, bits: int, criterion: int) -> tuple
 @inlined
 def search(
     columns: Columns, limits: Limits, node: int, grown: Grown, here: Here, whole: Whole, before: float,
-    most: float, wanted: float, space: Space, chance: Chance | None,
+    most: float, wanted: float, space: Space, few: Few | None,
+    chance: Chance | None,
 ) -> None:  # fmt: skip
     """Note the best split of a node by columns drawn at random, going on while none of them gains anything.
 
@@ -235,9 +279,10 @@ def search(
             other = k + random_below(space.state, width - k)
             space.drawn[k], space.drawn[other] = space.drawn[other], space.drawn[k]
         feature, wish = space.drawn[k], np.nan
-        if chance is None:
-            score, low, high, side = best_split(columns, feature, here, whole, space.room)
-        else:
+        score, low, high, side = -np.inf, 0, 0, 0
+        if few is not None:
+            score, low, high, side = best_split(columns, feature, here, whole, space.room, few)
+        if chance is not None:
             score, low, high, side = random_split(columns, feature, here, whole, space.room, space.state, chance)
             wish = chance.wish[0]
         if score > best + (0.0 if first else whole.tolerance):

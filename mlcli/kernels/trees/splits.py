@@ -13,6 +13,7 @@ import numpy as np
 
 from mlcli.core.tables import Array, Rows
 from mlcli.kernels.trees.binning import Bins
+from mlcli.kernels.trees.few import Few, best_threshold_of_few
 from mlcli.kernels.trees.sums import (
     AMOUNT,
     FEW,
@@ -133,7 +134,7 @@ def best_level(sums: Words, known: int, whole: Whole, left: Words) -> Split:
 
 
 @inlined
-def best_split(columns: Columns, feature: int, here: Here, whole: Whole, room: Room) -> Split:
+def best_split(columns: Columns, feature: int, here: Here, whole: Whole, room: Room, few: Few) -> Split:
     """The best split of a node by one column."""
     known, count, column = int(columns.known[feature]), len(here.rows), columns.bins[feature]
     names, bins = room.names, 0
@@ -144,6 +145,8 @@ def best_split(columns: Columns, feature: int, here: Here, whole: Whole, room: R
         sort_few(column, here.rows, room.keys)
         if room.keys[2, 0] // FEW == room.keys[2, count - 1] // FEW:
             return -np.inf, 0, 0, 0
+        if whole.criterion == SQUARES and room.keys[2, count - 1] // FEW < known:
+            return best_threshold_of_few(room.keys[2], count, few, whole.least, whole.tolerance)
         bins = sum_runs(room.keys[2], count, 6, here, room)
     elif known > SPARSE * count:
         bins = sum_runs(

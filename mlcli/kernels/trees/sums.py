@@ -44,11 +44,12 @@ class Columns(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """What each training row adds to the words of its node (words × n), and its value."""
+    """What each training row adds to the words of its node (words × n), its class, and its value."""
 
     parts: Words
     bits: int
     """How many a class has in a word; 0 of values."""
+    slot: Rows
     output: Array
 
 

@@ -25,7 +25,7 @@ from mlcli.engines.trees.criteria import CRITERIA
 from mlcli.engines.trees.growing import Grower, Limits
 from mlcli.engines.trees.out_of_bag import OutOfBag
 from mlcli.engines.trees.structure import Trees
-from mlcli.engines.trees.targets import Targets, in_units, packed
+from mlcli.engines.trees.targets import Targets, packed
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -112,7 +112,7 @@ class Forest(Classifier, Regressor):
         for member in self._grown(growers, bag, outside, seeds):
             members.append(member)
             if bag is not None:
-                outside.add(member.tree, member.rows, member.leaves[0])
+                outside.add(member.tree, member.rows, member.leaves)
         self._keep(members, outside)
 
     def _keep(self, members: list[Member], outside: OutOfBag) -> None:
@@ -151,14 +151,13 @@ class Forest(Classifier, Regressor):
 
     def _member(self, grower: Grower, bag: Bag | None, outside: OutOfBag, rng: np.random.Generator) -> Member:
         targets = grower.targets
-        counts, unit = in_units(targets.weight) if bag is None else (bag.repeats(rng), bag.unit)
-        share = packed(targets, counts, unit)
+        share = outside.everything if bag is None else packed(targets, bag.repeats(rng), bag.unit)
         tree = grower.grow(share, int(rng.integers(1, 2**32))).sent_with_most()
         taken = tree.gains(len(self.columns_))
         worth = taken / taken.sum() if taken.sum() > 0 else taken
         rows = share.outside
-        leaves = tree.reached(outside.cells, outside.ordered, rows)
-        worse = outside.worse(tree, rows, leaves[0], rng) if self.shuffle else np.empty(0)
+        leaves = outside.leaves(tree, rows) if len(rows) else rows.astype(np.int32)
+        worse = outside.worse(tree, rows, leaves, rng) if self.shuffle else np.empty(0)
         return Member(tree, worth, rows, leaves, worse)
 
     def _by_size(self) -> Rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from mlcli.core.params import learned
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.least_squares import CarefulPlane, careful_plane
 from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
+from mlcli.engines.links import LOGISTIC, Link
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import ValuedRows
 
@@ -73,6 +74,14 @@ def _all_classes(y: Codes, classes: int) -> Sequence[Part]:
     return [Part(outcomes, spread, spread[1:] - spread[0])]
 
 
+def _each_class(y: Codes, classes: int) -> Sequence[Part]:
+    """A weight vector for each class, which an absolute penalty makes unique."""
+    (part,) = _all_classes(y, classes)
+    first = np.zeros((len(part.outcomes), classes))
+    first[:, :1] = -1.0
+    return [Part(part.outcomes, np.eye(classes), first + np.eye(classes)[1:])]
+
+
 def contrasts(classes: int) -> Array:
     """An orthonormal basis (classes × classes − 1) of what adds up to 0 (Helmert 1876)."""
     basis = np.zeros((classes, classes - 1))
@@ -88,6 +97,7 @@ BINARY = Form(
     log_odds=True,
 )
 SOFTMAX = Form(parts=_all_classes, probabilities=softmax, outputs=list, log_odds=False)
+SOFTMAX_BY_CLASS = replace(SOFTMAX, parts=_each_class)
 ONE_AGAINST_REST = Form(
     parts=_one_against_rest,
     probabilities=lambda scores: softmax(-np.logaddexp(0, -scores)),
@@ -97,6 +107,31 @@ ONE_AGAINST_REST = Form(
 FORMS = {"softmax": SOFTMAX, "one-against-rest": ONE_AGAINST_REST}
 FORMS_OF_FEW = {1: SOFTMAX, 2: BINARY}
 """With two classes every form has one score; with one, its probability is 1."""
+
+
+def form_of(multiclass: str, classes: int, link: Link, corners: bool) -> Form:
+    """The form for so many classes; links but the logistic tell a class from the rest."""
+    if classes in FORMS_OF_FEW:
+        return with_link(FORMS_OF_FEW[classes], link)
+    if link is not LOGISTIC:
+        return with_link(ONE_AGAINST_REST, link)
+    return SOFTMAX_BY_CLASS if corners and multiclass == "softmax" else FORMS[multiclass]
+
+
+def with_link(form: Form, link: Link) -> Form:
+    """The same with probabilities of another link."""
+    if link is LOGISTIC or form is SOFTMAX:
+        return form
+    shares = {BINARY.outputs: _two_shares, ONE_AGAINST_REST.outputs: _normed_shares}[form.outputs]
+    return replace(form, probabilities=lambda scores: shares(link, scores), log_odds=False)
+
+
+def _two_shares(link: Link, scores: Array) -> Array:
+    return np.exp(np.hstack([link.log_rest(scores), link.log_share(scores)]))
+
+
+def _normed_shares(link: Link, scores: Array) -> Array:
+    return softmax(link.log_share(scores))
 
 
 @dataclass(kw_only=True, eq=False)

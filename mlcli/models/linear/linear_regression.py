@@ -18,11 +18,15 @@ Cost:
 Choices:
     Decision 54: the variance is RSS / N; a step of the notes drops a factor ½ on the way to it. What is collinear
     is decided on columns of unit norm, so units do not matter, and a column that differs from others only by the
-    rounding of its cells counts as collinear. A weight counts a row that many times: N is the sum of weights.
+    rounding of its cells counts as collinear. A weight counts a row that many times: N is the sum of weights. The
+    checks are those of S0 5.2.1: linearity, independence, one variance and normal residuals, each with a test, and
+    how much the variance of a coefficient is inflated by the other columns. Gradient descent, by all rows or by
+    few, ends at the same plane, with no standard errors.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -30,21 +34,31 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
+from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Cell, Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Flags, Table
+from mlcli.core.tables import Array, Flags
 from mlcli.engines.learn_from_sums import held_out_values
 from mlcli.engines.least_squares import CarefulPlane, Plane, careful_plane, plane_by_sums, plane_from
-from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
+from mlcli.engines.linear_design import Design
+from mlcli.engines.linear_objective import LinearObjective
+from mlcli.engines.linear_scores import check_shapes, terms
+from mlcli.engines.linear_values import LinearValues
+from mlcli.engines.losses import Squared
+from mlcli.engines.penalties import Penalty
+from mlcli.engines.residual_checks import CHECKS, Residuals, table_of_checks
+from mlcli.engines.solvers.minimum import complaint
+from mlcli.engines.solvers.table import SOLVERS
 from mlcli.engines.training_sums import TrainingSums
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 CONFIDENCE = 0.95
+OF_INFLATION = "How many times other columns make its variance larger; above 10, they say nearly the same."
 NAMED = 12
 """Of more columns than this, a note names the first ones only."""
 INVOLVED = 1e-6
@@ -53,19 +67,25 @@ INVOLVED = 1e-6
 
 @register("linear-regression", reference="Hastie, Tibshirani & Friedman 2009, section 3.2")
 @dataclass(kw_only=True, eq=False)
-class LinearRegression(Regressor):
+class LinearRegression(LinearValues, Regressor):
     """Least squares by the pseudo-inverse."""
 
-    intercept: bool = param(True, "whether the answer at the origin is free; without it, it is 0")
+    solver: str = param(
+        "closed-form", "how the plane is found", choices=("closed-form", "gradient-descent", "sgd")
+    )
+    checks: bool = param(True, "whether the assumptions are checked on the training rows")
+    tolerance: float = param(1e-8, "the gradient per row at which descent stops, in standard units", gt=0)
+    max_iterations: int = param(10_000, "how many steps of descent, or passes, at most", ge=1)
 
-    coefficients_: Array = learned()
-    centre_: Array = learned()
-    level_: float = learned()
     standard_errors_: Array = learned()
     """Of the intercept, then of each coefficient; NaN where there is none."""
     residual_sum_: float = learned()
     total_: float = learned()
     rank_: int = learned()
+    checks_: Array = learned()
+    """For each of CHECKS its statistic and p; NaN where it says nothing."""
+    inflation_: Array = learned()
+    """How many times other columns make the variance of each coefficient larger."""
     constant_: Flags = learned()
     collinear_: Flags = learned()
 
@@ -78,36 +98,69 @@ class LinearRegression(Regressor):
         """Find the nearest plane, and how precisely the rows determine it."""
         data = data.counted()
         self.total_ = float(data.weights.sum())
+        if self.solver != "closed-form":
+            self._descend(data)
+            return
         plane = plane_by_sums(data, 0.0) if self.intercept else None
         if plane is None:
             self._fit_carefully(data)
             return
         self.centre_, self.level_, self.coefficients_ = plane.centre, float(plane.level), plane.slopes
-        self.residual_sum_ = float(data.weights @ (data.y - self.predict_values(data.table)) ** 2)
         self.constant_ = self.collinear_ = np.zeros(len(plane.slopes), bool)
         self.rank_ = len(plane.slopes) + 1
-        self._learn_precision(plane.inverse)
+        self._learn_precision(data, plane.inverse, plane.gram.diagonal())
 
     def _fit_carefully(self, data: ValuedRows) -> None:
         """The same where columns may be collinear, constant, or more than the rows can tell apart."""
         plane = careful_plane(data, 0.0, self.intercept)
-        self.centre_, self.level_ = plane.design.centre, plane.level
-        self.coefficients_ = plane.design.coefficients(plane.slopes)
-        self.residual_sum_ = float(plane.residuals @ plane.residuals)
+        self.learn_slopes(plane.design, plane.slopes, plane.level)
         self.constant_, self.collinear_ = ~plane.design.varying, _collinear(plane)
         self.rank_ = len(plane.slopes) - plane.undetermined.shape[1] + int(self.intercept)
-        self._learn_precision(plane.inverse if plane.design.basis is None else None)
+        inverse = plane.inverse if plane.design.basis is None else None
+        self._learn_precision(data, inverse, plane.design.scale**2 * self.total_)
 
-    def _learn_precision(self, inverse: Array | None) -> None:
-        """Standard errors of what the rows determine, by the inverse for columns that vary; NaN elsewhere."""
+    def _descend(self, data: ValuedRows) -> None:
+        """The same by gradient descent on half the mean squared error, in standard columns and deviations."""
+        design = Design.of(data, self.intercept)
+        middle = design.mean(data.y) if self.intercept else 0.0
+        unit = np.sqrt(design.mean((data.y - middle) ** 2)) or 1.0
+        loss = Squared((data.y - middle)[None] / unit, data.weights / design.total)
+        penalty = Penalty.of(0.0, 0.0, design.scale, design.total)
+        objective = LinearObjective(design.standard, loss, penalty, np.eye(1), self.intercept)
+        solver = SOLVERS[self.solver]
+        found = solver.minimise(objective, objective.start, self.tolerance, self.max_iterations)
+        if unfinished := complaint([found], self.tolerance):
+            text = f"{self.id} {unfinished}; the solver closed-form, or a larger max_iterations, would help"
+            warnings.warn(text, MlcliWarning, stacklevel=2)
+        w = unit * found.at.w[0]
+        self.learn_slopes(design, w[:-1] / design.scale, middle + float(w[-1]))
+        self.constant_ = self.collinear_ = ~design.varying
+        self.rank_ = len(design.scale) + int(self.intercept)
+        self._learn_precision(data, None, design.scale)
+
+    def _learn_precision(self, data: ValuedRows, inverse: Array | None, squares: Array) -> None:
+        """Standard errors of what the rows determine, by the inverse for columns that vary; NaN elsewhere.
+
+        ``squares`` are the sums of squares of these columns about their means.
+        """
+        answers = self.predict_values(data.table)
+        residual = data.y - answers
+        self.residual_sum_ = float(data.weights @ residual**2)
         varying, freedom = ~self.constant_, self.total_ - self.rank_
         variance = self.residual_sum_ / freedom if freedom > 0 else np.nan
         errors = np.full(len(varying) + 1, np.nan)
+        self.checks_, self.inflation_ = np.full((len(CHECKS), 2), np.nan), np.full(len(varying), np.nan)
         if inverse is not None:
             centre = self.centre_[varying]
             errors[1:][varying] = np.sqrt(variance * inverse.diagonal())
             errors[0] = np.sqrt(variance * (1 / self.total_ + centre @ inverse @ centre))
-        errors[1:][self.collinear_] = np.nan
+        if inverse is not None and self.intercept:
+            columns = data.table.numbers if varying.all() else data.table.numbers[:, varying]
+            if self.checks:
+                known = Residuals(columns, centre, inverse, data.weights, residual, answers, self.rank_)
+                self.checks_ = known.checks()
+            self.inflation_[varying] = inverse.diagonal() * squares
+        errors[1:][self.collinear_] = self.inflation_[self.collinear_] = np.nan
         errors[0] = np.nan if self.collinear_.any() or not self.intercept else errors[0]
         self.standard_errors_ = errors
 
@@ -117,26 +170,37 @@ class LinearRegression(Regressor):
 
     def held_out(self, data: ValuedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The values of all rows, each by sums of the rows outside its part."""
-        return held_out_values(self, data, round_, steps) if self.intercept else None
-
-    def predict_values(self, table: Table) -> Array:
-        """The weighted sum of the columns."""
-        return linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, abs(self.level_))
+        from_sums = self.intercept and self.solver == "closed-form"
+        return held_out_values(self, data, round_, steps) if from_sums else None
 
     def check_learned(self) -> None:
         """Refuse arrays that do not fit the columns."""
-        check_shapes(self.columns_, self.coefficients_, self.centre_, self.constant_, self.collinear_)
+        super().check_learned()
+        check_shapes(self.columns_, self.constant_, self.collinear_, self.inflation_)
         check_shapes(self.columns_, self.standard_errors_[1:])
 
     def explain(self) -> Explanation:
-        """Coefficients with their precision, and the noise."""
+        """Coefficients with their precision, the noise, and the checks of what is assumed."""
         coefficients = findings.Table(
             "Coefficients",
             header=("column", "coefficient", "standard error", "t", "p", "2.5 %", "97.5 %"),
             rows=tuple(self._coefficient_rows()),
             note=" ".join(self._notes()),
         )
-        return coefficients, findings.Table("Noise", ("what", "value"), self._noise_rows())
+        noise = findings.Table("Noise", ("what", "value"), self._noise_rows())
+        if np.isnan(self.checks_).all():
+            return coefficients, noise
+        checks = table_of_checks(self.checks_)
+        return coefficients, noise, checks, self._inflation()
+
+    def _inflation(self) -> findings.Bars:
+        """The columns whose coefficients others make uncertain, the worst first."""
+        known = [
+            j for j in np.argsort(-self.inflation_, kind="stable").tolist() if not np.isnan(self.inflation_[j])
+        ]
+        labels = tuple(self.columns_[j].name for j in known[:NAMED])
+        values = tuple(float(self.inflation_[j]) for j in known[:NAMED])
+        return findings.Bars("Variance inflation", ("column", "times"), labels, values, note=OF_INFLATION)
 
     def _coefficient_rows(self) -> Iterator[tuple[Cell, ...]]:
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)

@@ -3,15 +3,19 @@
 Formula:
     Two classes: P(second class) = 1 / (1 + e^−(b + w·x)). More: P(k) = e^(b_k + w_k·x) / Σ_j e^(b_j + w_j·x)
     (softmax), or one such model of each class against the rest, with probabilities made to sum to 1.
-    Minimise Σ −log P(y_i | x_i) + l2/2·‖w‖².
+    Minimise Σ −log P(y_i | x_i) + l2/2·‖w‖² + l1·|w|₁.
+    Other links take the place of 1 / (1 + e^−z): the normal distribution function (probit), ½ + arctan(z)/π
+    (cauchit), and the generalised logistic function (1 + e^−z)^−power; more than two classes are then told apart
+    one against the rest.
 
 Assumes:
     Log-odds that are linear in the columns. Where columns separate the classes and l2 = 0, no finite coefficients
     are best; a warning then says so. The penalty is fair only between columns of one scale.
 
 Cost:
-    n·p·K for each step. Newton takes some five to ten, and three or four times n·p²·K²/2 for their curvature; long
-    tables are solved for every eighth row first, and many coefficients by n·p·K for each of a few dozen products.
+    n·p·K for each step. Newton takes some five to ten, each with n·p²·K²/2 for its curvature (long tables are
+    solved for every eighth row first); L-BFGS some dozens without; gradient descent hundreds, sgd some dozen
+    passes. ``auto`` is Newton where curvatures are cheap, else L-BFGS.
 
 Choices:
     Decision 1: softmax of +w·x; with the minus of the notes only the sign of the weights would change. Decision
@@ -19,7 +23,8 @@ Choices:
     penalised. Softmax has a weight vector for each class; they sum to 0, as do the intercepts. Two classes have
     one vector, so that softmax and one against the rest are then the same. ``tolerance`` is compared with the
     gradient per row of training, in columns of unit variance, so that it depends neither on the number of rows nor
-    on units.
+    on units. Standard errors are those of the curvature at the end, penalty included; there are none with an l1.
+    (143) of S0 has the generalised logistic function. The arctan link is not convex: the nearest minimum is given.
 """
 
 from __future__ import annotations
@@ -41,12 +46,13 @@ from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.linear_design import Design
 from mlcli.engines.linear_objective import LinearObjective
 from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
-from mlcli.engines.losses import CrossEntropy
+from mlcli.engines.links import ARCTAN, LOGISTIC, NORMAL, Link, LinkLoss, generalised_logistic
+from mlcli.engines.losses import CrossEntropy, Loss
 from mlcli.engines.penalties import Penalty
 from mlcli.engines.solvers.minimum import Minimum, complaint
-from mlcli.engines.solvers.newton import never_ends
+from mlcli.engines.solvers.newton import inverse_curvature, never_ends
 from mlcli.engines.solvers.table import SOLVERS
-from mlcli.models.linear._classes import FORMS, FORMS_OF_FEW, Form, Part
+from mlcli.models.linear._classes import FORMS, Form, Part, form_of
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 LARGEST_EXPONENT = 709.0
@@ -55,6 +61,15 @@ SEPARATED = (
     "they stopped growing at the tolerance; an l2 above 0 makes them unique"
 )
 
+LINKS = {
+    "logistic": lambda power: LOGISTIC,
+    "normal": lambda power: NORMAL,
+    "arctan": lambda power: ARCTAN,
+    "generalised-logistic": generalised_logistic,
+}
+CHEAP = 5e7
+"""Rows × coefficients² up to which standard errors are worth their curvature."""
+NORMAL_REACH = 1.959963984540054
 SAID_OF_LOG_ODDS = "Intercept + coefficients × columns is the logarithm of the odds."
 SAID_OF_SCORES = (
     "Intercept + coefficients × columns is a class's score; probabilities are in proportion to e^score."
@@ -68,7 +83,11 @@ class LogisticRegression(Classifier):
 
     multiclass: str = param("softmax", "how more than two classes share the probability", choices=FORMS)
     l2: float = param(1.0, "the cost of half a unit of squared coefficient, in log-loss", ge=0, tune=(1e-4, 1e4))
+    l1: float = param(0.0, "the cost of a unit of |coefficient|, in log-loss; leaves columns out", ge=0)
+    link: str = param("logistic", "how a score becomes a probability", choices=LINKS)
+    power: float = param(1.0, "the power of the generalised logistic function", gt=0)
     intercept: bool = param(True, "whether the log-odds at the origin are free; without it, they are 0")
+    standard_errors: bool = param(True, "whether odds ratios get intervals, for one more curvature")
     solver: str = param("auto", "how the minimum is found", choices=SOLVERS)
     tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
     max_iterations: int = param(10_000, "how many steps at most", ge=1)
@@ -82,23 +101,34 @@ class LogisticRegression(Classifier):
     """The classes with training rows."""
     iterations_: tuple[int, ...] = learned()
     steepness_: tuple[float, ...] = learned()
+    errors_: Array = learned()
+    """Standard errors of the slopes of each score (scores × columns), NaN where there are none."""
 
     @property
     def accepts(self) -> Accepts:
         """Numbers and weights; the penalty is fair only between columns of one scale."""
         return Accepts(weights=True, prefers_scaled=True)
 
+    def conflicts(self) -> list[str]:
+        """A solver that lacks what it needs."""
+        loss = CrossEntropy if self.link == "logistic" else LinkLoss
+        said = SOLVERS[self.solver].mismatch(self.solver, loss, self.l1 > 0)
+        return [said] if said else []
+
+    @property
+    def _link(self) -> Link:
+        return LINKS[self.link](self.power)
+
     @property
     def _form(self) -> Form:
-        return FORMS_OF_FEW.get(len(self.present_), FORMS[self.multiclass])
+        return form_of(self.multiclass, len(self.present_), self._link, self.l1 > 0)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Minimise each part of the form, over the classes that are there."""
+        data = data.counted()
         self.present_ = np.flatnonzero(data.class_totals > 0).astype(np.int32)
-        place = np.zeros(len(data.classes), np.int32)
-        place[self.present_] = np.arange(len(self.present_))
-        parts = self._form.parts(place[data.y], len(self.present_))
-        design = Design.of(data, self.intercept)
+        parts = self._form.parts(np.searchsorted(self.present_, data.y).astype(np.int32), len(self.present_))
+        design = (Design.by_column if self.l1 else Design.of)(data, self.intercept)
         objectives = [self._objective(design, part, data.weights / design.total) for part in parts]
         minima = [self._minimum(objective) for objective in objectives]
         self._warn(objectives, minima)
@@ -107,12 +137,28 @@ class LogisticRegression(Classifier):
         self.coefficients_ = design.coefficients(w[:, :-1] / design.scale)
         self.iterations_ = tuple(found.iterations for found in minima)
         self.steepness_ = tuple(found.at.steepness for found in minima)
+        errors = [self._errors(design, *both) for both in zip(objectives, minima, strict=True)]
+        self.errors_ = np.concatenate(errors)
 
     def _objective(self, design: Design, part: Part, shares: Array) -> LinearObjective:
         """Mean loss and penalty per row, in columns of unit variance; the intercept is free."""
-        penalty = Penalty.of(self.l2, 0.0, design.scale, design.total)
-        loss = CrossEntropy(part.outcomes, shares)
+        penalty = Penalty.of(self.l2, self.l1, design.scale, design.total)
+        loss: Loss = CrossEntropy(part.outcomes, shares)
+        if self.link != "logistic" and len(part.outcomes):
+            loss = LinkLoss(part.outcomes, shares, self._link)
         return LinearObjective(design.standard, loss, penalty, part.mixing, self.intercept)
+
+    def _errors(self, design: Design, objective: LinearObjective, found: Minimum) -> Array:
+        """Standard errors of the slopes of scores: of all classes but the first against it, or of one side."""
+        errors = np.full((len(objective.mixing), len(design.varying)), np.nan)
+        size, width = found.at.w.size, found.at.w.shape[1]
+        wanted = self.standard_errors and not self.l1 and design.basis is None
+        if not wanted or not size or len(objective.X) * size**2 > CHEAP:
+            return errors
+        covariance = inverse_curvature(objective, found.at).reshape(-1, width, size // width, width) / design.total
+        own = np.einsum("ja,apbp,jb->jp", objective.mixing, covariance, objective.mixing)[:, :-1]
+        errors[:, design.varying] = np.sqrt(np.maximum(own, 0.0)) / design.scale
+        return errors
 
     def _minimum(self, objective: LinearObjective) -> Minimum:
         """Start from the class shares: the best answer that looks at no column."""
@@ -123,7 +169,7 @@ class LogisticRegression(Classifier):
         if unfinished:
             advice = SOLVERS[self.solver].advice
             warnings.warn(f"{self.id} {unfinished}; {advice}", MlcliWarning, stacklevel=2)
-        elif self.l2 == 0 and any(map(never_ends, objectives, minima)):
+        elif self.l2 == 0 and self.l1 == 0 and any(map(never_ends, objectives, minima)):
             warnings.warn(SEPARATED, MlcliWarning, stacklevel=2)
 
     def predict_proba(self, table: Table) -> Array:
@@ -158,12 +204,6 @@ class LogisticRegression(Classifier):
             rows=tuple((name, *map(float, values)) for name, values in named),
             note=" ".join(self._notes()),
         )
-        odds = findings.Table(
-            "Odds ratios",
-            header=("column", *outputs),
-            rows=tuple((name, *map(_odds, values)) for name, values in named[int(self.intercept) :]),
-            note="What one unit more (a standard deviation, if standardised) multiplies the odds by.",
-        )
         ends = zip(self.iterations_, self.steepness_, strict=True)
         solver = findings.Table(
             f"Solver {self.solver}",
@@ -171,15 +211,41 @@ class LogisticRegression(Classifier):
             rows=tuple(ends),
             note=f"The gradient is per row, in columns of unit variance; it may stop at {self.tolerance:g}.",
         )
-        return (coefficients, odds, solver) if self._form.log_odds else (coefficients, solver)
+        return (coefficients, self._odds(), solver) if self.link == "logistic" else (coefficients, solver)
+
+    def _odds(self) -> findings.Table:
+        """What a unit of each column multiplies the odds by, with its 95 % interval."""
+        header = ("column", "odds of", "odds ratio", "2.5 %", "97.5 %", "standard error", "z", "p")
+        note = "What one unit more (a standard deviation, if standardised) multiplies the odds by."
+        if np.isnan(self.errors_).all():
+            note += " No standard errors: with an l1, few rows or very many coefficients there are none."
+        return findings.Table("Odds ratios", header, tuple(self._odds_rows()), note=note)
+
+    def _odds_rows(self) -> Iterator[tuple[findings.Cell, ...]]:
+        names, slopes = self._outputs(), self.coefficients_
+        if not self._form.log_odds:
+            names, slopes = [f"{name} against {names[0]}" for name in names[1:]], slopes[1:] - slopes[0]
+        for j, column in enumerate(self.columns_):
+            for name, w, error in zip(names, slopes[:, j].tolist(), self.errors_[:, j].tolist(), strict=True):
+                yield column.name, name, _power_of_e(w), *_precision(w, error)
 
     def _notes(self) -> Iterator[str]:
-        yield SAID_OF_LOG_ODDS if self._form.log_odds else SAID_OF_SCORES
+        of_link = f"The {self.link} function of intercept + coefficients × columns is the probability."
+        said = SAID_OF_LOG_ODDS if self._form.log_odds else SAID_OF_SCORES
+        yield said if self.link == "logistic" else of_link
         absent = [name for k, name in enumerate(self.classes_) if k not in self.present_]
         if absent:
             yield f"Without training rows, so of probability 0: {', '.join(absent)}."
 
 
-def _odds(coefficient: float) -> float | None:
+def _precision(w: float, error: float) -> tuple[findings.Cell, ...]:
+    """The interval of the odds ratio, the standard error of its logarithm, z and the two-sided p."""
+    if not error > 0:
+        return (None,) * 5
+    ends = (_power_of_e(w - NORMAL_REACH * error), _power_of_e(w + NORMAL_REACH * error))
+    return *ends, error, w / error, math.erfc(abs(w / error) / math.sqrt(2))
+
+
+def _power_of_e(coefficient: float) -> float | None:
     """e^w, or nothing where it is too large for a number."""
     return math.exp(coefficient) if coefficient < LARGEST_EXPONENT else None

@@ -50,7 +50,8 @@ def _random(data: LabelledRows, side: Array, rng: np.random.Generator) -> Array:
 def _linear(data: LabelledRows, side: Array, rng: np.random.Generator) -> Array:
     plane = plane_of_side(data, side, 0.0)
     slopes = plane.design.coefficients(plane.slopes)
-    return np.asarray(np.append(slopes, plane.level - slopes @ plane.design.centre), np.float64)
+    found: Array = np.append(slopes, plane.level - slopes @ plane.design.centre)
+    return found
 
 
 STARTS = {"zero": _zero, "random": _random, "linear": _linear}

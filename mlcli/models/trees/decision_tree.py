@@ -13,9 +13,9 @@ Assumes:
     single column gains anything (XOR, parity) the tree stops. Grown out, it fits noise: limit depth or leaves.
 
 Cost:
-    n log n per column once, then n per column and level, in compiled loops once loading them pays: on tables of
-    more than some ten thousand cells, or after some dozens of trees. With ``bins``, nodes of more than a thousand
-    rows cost less, and less memory is worked in.
+    n log n per column once, then n per column and level, in compiled loops; trees of up to 3,000 cells, and those
+    with a branch for every level or with gain ratios, are grown in NumPy. With ``bins``, large nodes cost less,
+    and less memory is worked in.
 
 Choices:
     Thresholds lie midway between two values, and the value itself goes left. Ordinal columns are split like

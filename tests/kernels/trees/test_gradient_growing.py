@@ -160,7 +160,7 @@ def sums_of(rows: Rows, made: Toy) -> Any:
     scales = np.array([2.0**40, 2.0**40, 1.0])
     fix_points(made.gradient, made.hessian, np.ones(len(made.gradient)), scales, 50, fixed)
     clear(sums, np.full(8, 256))
-    add_rows(in_blocks(made.bins), rows.astype(np.int32), fixed, np.empty_like(fixed), sums)
+    add_rows(in_blocks(made.bins), rows.astype(np.uint32), fixed, np.empty_like(fixed), sums)
     return sums
 
 

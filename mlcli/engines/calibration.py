@@ -1,0 +1,75 @@
+"""Scores of classes made probabilities, without a change of which class is the most probable one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mlcli.core.tables import Array, Codes
+
+LEAST_SLOPE = 1e-3
+"""What is left of a slope, in units of the scores, where scores tell nothing about rows that were left out."""
+STEPS = 100
+CERTAIN = 1e-7
+"""Probabilities of pairs are kept so far from 0 and 1."""
+
+
+def softmax(scores: Array) -> Array:
+    """exp(score) as shares of the row."""
+    columns = np.ascontiguousarray(scores.T)
+    powers = np.exp(columns - columns.max(axis=0))
+    return np.asarray((powers / powers.sum(axis=0)).T)
+
+
+def two_sided(score: Array) -> Array:
+    """One score for or against the second of two classes as a score of each."""
+    return np.column_stack([-score / 2, score / 2])
+
+
+def slope(scores: Array, y: Codes, weights: Array) -> float:
+    """The a at which softmax(a · scores) is likeliest, by Newton's method between bounds.
+
+    The scores are those of rows that were left out. The target of each row is Platt's (N + 1)/(N + 2) for its
+    class of N rows, and the rest for the others, so that a is finite where all are right.
+    """
+    columns = np.ascontiguousarray((scores - scores.mean(axis=1, keepdims=True)).T)
+    unit = float(np.average(np.abs(columns).max(axis=0), weights=weights))
+    if not unit > 0:
+        return 1.0
+    totals = np.bincount(y, weights=weights, minlength=len(columns))
+    sure = ((totals + 1) / (totals + 2))[y]
+    own = columns[y, np.arange(len(y))]
+    target = float(weights @ (own * (sure - (1 - sure) / (len(columns) - 1))))
+    low, high, at = LEAST_SLOPE / unit, np.inf, 1.0 / unit
+    for _ in range(STEPS):
+        shares = softmax((at * columns).T).T
+        mean = (shares * columns).sum(axis=0)
+        excess = float(weights @ mean) - target
+        low, high = (low, at) if excess > 0 else (at, high)
+        curve = float(weights @ ((shares * columns**2).sum(axis=0) - mean**2))
+        step = at - excess / curve if curve > 0 else np.inf
+        between = (low + high) / 2 if np.isfinite(high) else 2 * low
+        following = step if low < step < high else between
+        if abs(following - at) <= 1e-12 * at:
+            break
+        at = following
+    return float(at)
+
+
+def coupled(pairwise: Array, pairs: Codes, classes: int) -> Array:
+    """The probabilities of classes that fit those of pairs best (Wu, Lin & Weng 2004, second method).
+
+    ``pairwise`` has for each row and pair (first, second) the probability r of the second; p minimises
+    Σ (r_ji p_i − r_ij p_j)² among distributions, which a system of classes + 1 equations gives.
+    """
+    r = np.zeros((len(pairwise), classes, classes))
+    against = np.clip(pairwise, CERTAIN, 1 - CERTAIN)
+    r[:, pairs[:, 1], pairs[:, 0]], r[:, pairs[:, 0], pairs[:, 1]] = against, 1 - against
+    system = np.zeros((len(pairwise), classes + 1, classes + 1))
+    system[:, :classes, :classes] = -r * np.swapaxes(r, 1, 2)
+    places = np.arange(classes)
+    system[:, places, places] = (r**2).sum(axis=1)
+    system[:, :classes, classes] = system[:, classes, :classes] = 1.0
+    wanted = np.zeros((len(pairwise), classes + 1, 1))
+    wanted[:, classes] = 1.0
+    shares = np.maximum(np.linalg.solve(system, wanted)[:, :classes, 0], 0.0)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

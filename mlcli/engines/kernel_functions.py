@@ -1,0 +1,192 @@
+"""Kernel functions: how alike two rows are, as the inner product of what some map makes of them.
+
+    linear x·z,  polynomial (γ x·z + offset)^degree,  gaussian exp(−γ‖x − z‖²) with γ = 1/(2σ²),
+    precomputed: a matrix that the table itself holds.
+
+The matrix of all training rows is kept for a while by what it depends on, the cells and the parameters, so that
+fits to the same rows (other costs, other methods) share it; all pairs of classes share it within a fit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.tables import Array
+from mlcli.engines.centres import squared_lengths
+
+PRECISE_ROWS = 3_000
+"""Matrices of more rows are kept in single precision, as LIBSVM's are."""
+MOST_BYTES = 2_500_000_000
+"""Larger matrices are refused."""
+KEPT_BYTES = 400_000_000
+GRID_BITS = 30
+BLOCK_CELLS = 64_000
+"""Kernel values that are worked out at once, so that they stay in the cache of the processor."""
+
+Towards = Callable[[Array], Array]
+"""The kernel of each of some rows with each of those that it was made for."""
+
+
+@dataclass(frozen=True)
+class KernelFunction:
+    """A kernel by its name, and the parameters that it has use for."""
+
+    name: str = "gaussian"
+    gamma: float = 1.0
+    degree: int = 3
+    offset: float = 1.0
+
+    def towards(self, Z: Array) -> Towards:
+        """What gives the kernel of any rows with each row of Z."""
+        return KERNELS[self.name](self, Z)
+
+    def __call__(self, X: Array, Z: Array) -> Array:
+        """The kernel of each row of one block with each of another."""
+        return self.towards(Z)(X)
+
+    def matrix(self, X: Array, *, precise: bool = False) -> Array:
+        """The kernel of every two of some rows; other fits may hold the same one, so that nobody changes it.
+
+        In double precision where that is asked for, or where there are few rows.
+        """
+        return _kept.get(self, X, np.dtype(np.float64 if precise or len(X) <= PRECISE_ROWS else np.float32))
+
+    def weighted(self, X: Array, Z: Array, coefficients: Array) -> Array:
+        """Σ coefficients of each row of Z times its kernel with each row of X."""
+        if not len(Z):
+            return np.zeros((len(X), *coefficients.shape[1:]))
+        towards = self.towards(Z)
+        return np.concatenate([towards(X[block]) @ coefficients for block in _blocks(X, Z)])
+
+
+def _blocks(X: Array, Z: Array) -> list[slice]:
+    """Slices of rows that are worked out at once; more where rows are long, or Z would be read too often."""
+    rows, step = len(X), max(1, BLOCK_CELLS // max(1, len(Z)), X.shape[1])
+    return [slice(at, at + step) for at in range(0, max(1, rows), step)]
+
+
+def linear(kernel: KernelFunction, Z: Array) -> Towards:
+    """x·z."""
+    return lambda X: np.asarray(X @ Z.T)
+
+
+def polynomial(kernel: KernelFunction, Z: Array) -> Towards:
+    """(γ x·z + offset)^degree."""
+    scaled = kernel.gamma * Z.T
+    return lambda X: np.asarray((X @ scaled + kernel.offset) ** kernel.degree)
+
+
+def gaussian(kernel: KernelFunction, Z: Array) -> Towards:
+    """exp(2γ x·z − γ‖x‖² − γ‖z‖²), all in one product; rows are measured from the mean of Z, to keep digits."""
+    root, middle = np.sqrt(kernel.gamma), Z.mean(axis=0)
+    around = root * (Z - middle)
+    second = np.vstack([2.0 * around.T, np.ones(len(Z)), -squared_lengths(around)])
+
+    def values(X: Array) -> Array:
+        around = root * (X - middle)
+        powers = np.column_stack([around, -squared_lengths(around), np.ones(len(X))]) @ second
+        np.minimum(powers, 0.0, out=powers)
+        return np.asarray(np.exp(powers, out=powers))
+
+    return values
+
+
+def precomputed(kernel: KernelFunction, Z: Array) -> Towards:
+    """The cells at the places that Z names."""
+    places = Z[:, 0].astype(np.intp)
+    return lambda X: X[:, places]
+
+
+KERNELS: dict[str, Callable[[KernelFunction, Array], Towards]] = {
+    "gaussian": gaussian,
+    "linear": linear,
+    "polynomial": polynomial,
+    "precomputed": precomputed,
+}
+
+
+def scale(X: Array, weights: Array) -> float:
+    """The γ at which distances are about 1: 1 / (columns × variance of all cells), to twelve digits."""
+    if not X.size:
+        return 1.0
+    means = np.average(X, axis=0, weights=weights)
+    variance = float(np.average((X - means.mean()) ** 2, axis=0, weights=weights).mean())
+    return float(f"{1.0 / (X.shape[1] * variance):.12g}") if variance > 0 else 1.0
+
+
+def on_grid(X: Array) -> Array:
+    """The rows to nine digits of how far each column spreads: no search follows the last digits of scaling."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    spread = np.where(high > low, high - low, 1.0)
+    step = 2.0 ** (np.ceil(np.log2(spread)) - GRID_BITS)
+    return np.asarray(np.round(X / step) * step)
+
+
+def symmetric_matrix(K: Array) -> Array:
+    """A matrix of a user, if it is the kernel of anything: symmetric, without a negative eigenvalue."""
+    size = float(np.abs(K).max(initial=0.0))
+    if not np.allclose(K, K.T, rtol=0, atol=1e-8 * size):
+        raise FitError("the precomputed kernel is not symmetric", hint="k_j in row i is the same as k_i in row j")
+    least = float(np.linalg.eigvalsh(K)[0]) if len(K) else 0.0
+    if least < -1e-8 * size * len(K):
+        text = f"the precomputed kernel has a negative eigenvalue ({least:.3g})"
+        raise FitError(text, hint="no map of rows has such inner products: it is not a kernel")
+    return np.asarray((K + K.T) / 2)
+
+
+class _Matrices:
+    """The matrices that were asked for last, as far as memory allows."""
+
+    def __init__(self) -> None:
+        self.by_key: OrderedDict[Any, Array] = OrderedDict()
+        self.lock = Lock()
+
+    def get(self, kernel: KernelFunction, X: Array, precision: np.dtype[Any]) -> Array:
+        """The matrix of a kernel and rows, worked out where it is not kept."""
+        key = (kernel, precision, X.shape, hashlib.blake2b(X.tobytes(), digest_size=16).digest())
+        with self.lock:
+            if key in self.by_key:
+                self.by_key.move_to_end(key)
+                return self.by_key[key]
+        found = _matrix(kernel, X, precision)
+        with self.lock:
+            self.by_key[key] = found
+            while sum(matrix.nbytes for matrix in self.by_key.values()) > KEPT_BYTES:
+                self.by_key.popitem(last=False)
+        return found
+
+
+_kept = _Matrices()
+
+
+def forget_matrices() -> None:
+    """Keep none of the matrices any longer."""
+    with _kept.lock:
+        _kept.by_key.clear()
+
+
+def _matrix(kernel: KernelFunction, X: Array, precision: np.dtype[Any]) -> Array:
+    """The kernel of every two rows, block by block."""
+    rows = len(X)
+    if rows**2 * precision.itemsize > MOST_BYTES:
+        text = (
+            f"the kernel matrix of {rows:,} different rows would take {rows**2 * precision.itemsize / 1e9:.1f} GB"
+        )
+        most = int((MOST_BYTES / precision.itemsize) ** 0.5)
+        raise FitError(text, hint=f"at most {most:,} rows can be learned from: take a sample of them")
+    K: Array = np.empty((rows, rows), precision)
+    towards = kernel.towards(X)
+    with np.errstate(over="ignore"):
+        for block in _blocks(X, X):
+            K[block] = towards(X[block])
+    if not np.isfinite(np.diagonal(K)).all():
+        raise FitError(f"the {kernel.name} kernel of these rows is too large a number", hint="scale the columns")
+    return K

@@ -1,0 +1,135 @@
+"""What methods with a kernel function have in common: its parameters, and the rows as it sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError
+from mlcli.core.model import Model
+from mlcli.core.params import learned, param
+from mlcli.core.tables import Array, Table
+from mlcli.engines.bags import order_of_content
+from mlcli.engines.kernel_functions import KERNELS, KernelFunction, on_grid, scale, symmetric_matrix
+from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.supervised import SupervisedRows
+
+PRECOMPUTED = "precomputed"
+R = TypeVar("R", LabelledRows, ValuedRows, SupervisedRows)
+
+
+@dataclass(kw_only=True, eq=False)
+class KernelModel(Model):
+    """A method that sees rows through a kernel function."""
+
+    kernel: str = param("gaussian", "how alike two rows are", choices=KERNELS)
+    gamma: float | None = param(
+        None, "what squared distances or products are multiplied by; none: 1 / (columns × variance)", gt=0
+    )
+    sigma: float | None = param(None, "the width of the Gaussian kernel in place of gamma = 1/(2σ²)", gt=0)
+    degree: int = param(3, "the power of the polynomial kernel", ge=1, le=20, tune=(2, 5))
+    offset: float = param(1.0, "what the polynomial kernel adds to products", ge=0)
+    matrix: str | None = param(
+        None, "how the columns of a precomputed kernel begin: with k_ the column k_7 has the kernel to row 7"
+    )
+
+    gamma_: float = learned()
+    points_: Array = learned()
+    """The rows that a kernel is taken to; of a precomputed one their places in the file."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale, but for a matrix that is a kernel already; and weights."""
+        return Accepts(weights=True, prefers_scaled=self.kernel != PRECOMPUTED)
+
+    def conflicts(self) -> list[str]:
+        """One width, and a matrix exactly where it is the kernel."""
+        found = ["gamma and sigma are two names of one thing: give one"] if self.gamma and self.sigma else []
+        if (self.kernel == PRECOMPUTED) != (self.matrix is not None):
+            found.append("a precomputed kernel, and no other, needs `matrix`: how its columns begin, such as k_")
+        return found
+
+    @property
+    def function(self) -> KernelFunction:
+        """The kernel with what was learned of its width."""
+        return KernelFunction(self.kernel, self.gamma_, self.degree, self.offset)
+
+    def seen(self, table: Table) -> Array:
+        """What the kernel reads of rows: their numbers, or the columns of the matrix in their order."""
+        if self.matrix is None:
+            return table.numbers
+        names = [column.name for column in table.number_columns]
+        places = {
+            name.removeprefix(self.matrix): at for at, name in enumerate(names) if name.startswith(self.matrix)
+        }
+        order = [places.get(str(number)) for number in range(1, len(places) + 1)]
+        if not order or None in order:
+            missing = order.index(None) + 1 if order else 1
+            text = f"there is no column of numbers '{self.matrix}{missing}'"
+            raise FitError(
+                text, hint=f"the columns are {self.matrix}1, {self.matrix}2, ..., one for each row of the file"
+            )
+        return table.numbers[:, np.array(order, np.intp)]
+
+    def kernel_of(self, data: SupervisedRows, *, precise: bool = False) -> tuple[Array, Array]:
+        """Settle the width; the points of training rows, and the kernel of every two of them."""
+        seen = self.seen(data.table)
+        if seen.shape[1] == 0:
+            raise FitError(f"there is no column that {self.id} could compare rows by")
+        if self.kernel != PRECOMPUTED:
+            self.gamma_ = self._width(seen, data.weights)
+            return seen, self.function.matrix(seen, precise=precise)
+        self.gamma_ = 1.0
+        points = data.rows[:, None].astype(np.float64)
+        if data.rows.max() >= seen.shape[1]:
+            text = f"the matrix has {seen.shape[1]} columns, and there is a row {data.rows.max() + 1}"
+            raise FitError(text, hint=f"one column for each row of the file, {self.matrix}1 for the first")
+        return points, symmetric_matrix(self.function(seen, points))
+
+    def _width(self, seen: Array, weights: Array) -> float:
+        if self.sigma is not None:
+            return 1.0 / (2.0 * self.sigma**2)
+        return scale(seen, weights) if self.gamma is None else self.gamma
+
+    def responses(self, table: Table, coefficients: Array) -> Array:
+        """Σ coefficients × kernel to the points kept (rows × outputs)."""
+        return self.function.weighted(self.seen(table), self.points_, coefficients)
+
+    def weights_of_columns(self, names: Sequence[str], coefficients: Array) -> tuple[findings.Table, ...]:
+        """What each column counts in each output, where the kernel is linear."""
+        if self.kernel != "linear" or not len(names):
+            return ()
+        weights = zip(*(coefficients.T @ self.points_).tolist(), strict=True)
+        lines = tuple((column.name, *of) for column, of in zip(self.columns_, weights, strict=True))
+        return (findings.Table("Weights", ("column", *names), lines),)
+
+    def check_points(self, coefficients: Array) -> None:
+        """Refuse learned points that do not fit the columns, or coefficients that do not fit the points."""
+        width = 1 if self.kernel == PRECOMPUTED else len(self.columns_)
+        if self.points_.ndim != 2 or self.points_.shape[1] != width or len(coefficients) != len(self.points_):
+            raise ValueError(f"the points or coefficients of {self.id} do not fit its columns")
+        if self.kernel == PRECOMPUTED and not (self.points_ >= 0).all():
+            raise ValueError(f"the points of {self.id} are no rows")
+
+
+def distinct_rows(data: R) -> R:
+    """Rows that differ, in an order that follows from their content, each with the summed weight of its equals.
+
+    So what is learned by moving from row to row until little changes depends neither on the order of the file, nor
+    on whether a row has weight 2 or stands there twice, nor on the last digits of scaled columns.
+    """
+    data = data.counted()
+    data = data.with_table(replace(data.table, numbers=on_grid(data.table.numbers)))
+    data = data.take(order_of_content(data))
+    blocks = (data.table.numbers, data.table.codes, data.y[:, None])
+    differs = np.any([(block[1:] != block[:-1]).any(axis=1) for block in blocks], axis=0)
+    first = np.flatnonzero(np.concatenate([[True], differs]))
+    if len(first) == len(data):
+        return data
+    return replace(data.take(first), weight=np.add.reduceat(data.weights, first))

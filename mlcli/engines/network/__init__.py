@@ -1,0 +1,1 @@
+"""Networks of layers: activations, outputs with their loss, backpropagation, optimisers, training."""

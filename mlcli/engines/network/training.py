@@ -1,0 +1,174 @@
+"""Training: epoch after epoch, batch after batch: forward, backward, step; until the watched loss falls no more.
+
+The loss is the mean over rows, plus l2 / 2n · ‖W‖² with n the number of rows: the sum over rows and l2 / 2 · ‖W‖²,
+as other penalised methods have it. Biases are not penalised.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.tables import Array, Rows
+from mlcli.engines.network.network import Network
+from mlcli.engines.network.optimisers import OPTIMISERS, Optimiser
+from mlcli.engines.network.outputs import Output
+
+ROOM = 1 << 20
+"""The parameters of every epoch are kept while they are no more numbers than this, else those of a few epochs."""
+FEW = (1, 2, 3, 5, 7)
+"""These epochs, and ten, a hundred, ... times as many."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a network is trained."""
+
+    epochs: int
+    batch: int | None
+    """Rows of a step; None: all."""
+    learning_rate: float
+    optimiser: str = "adam"
+    momentum: float = 0.0
+    l2: float = 0.0
+    dropout: float = 0.0
+    patience: int | None = None
+    """After how many epochs without a smaller watched loss training ends; None: never."""
+    tolerance: float = 0.0
+    """By how much it must be smaller."""
+
+    @classmethod
+    def of(cls, model: Any) -> Self:
+        """The plan that the parameters of a model declare, by name."""
+        return cls(**{one.name: getattr(model, one.name) for one in fields(cls) if hasattr(model, one.name)})
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Rows with the targets of all outputs; weights have mean 1, None: all weigh the same."""
+
+    X: Array
+    Y: Array
+    weights: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def take(self, rows: Rows | slice) -> Examples:
+        """Some of them."""
+        return Examples(self.X[rows], self.Y[rows], None if self.weights is None else self.weights[rows])
+
+    def mean_of(self, losses: Array) -> float:
+        """The mean of a loss of each row."""
+        return float(losses.mean() if self.weights is None else losses @ self.weights / self.weights.sum())
+
+
+@dataclass
+class History:
+    """The loss after each epoch, and the parameters that the network would have had training ended there."""
+
+    training: list[float] = field(default_factory=list)
+    validation: list[float] = field(default_factory=list)
+    kept: dict[int, Array] = field(default_factory=dict)
+
+    @property
+    def watched(self) -> list[float]:
+        """The loss that decides when training ends."""
+        return self.validation or self.training
+
+    def parameters_after(self, epoch: int) -> Array:
+        """Those of the end, had training ended after an epoch."""
+        if epoch not in self.kept:
+            known = ", ".join(map(str, sorted(self.kept)))
+            raise FitError(f"of so large a network not every epoch is kept, only {known}: ask for some of these")
+        return self.kept[epoch]
+
+
+def train(
+    network: Network,
+    output: Output,
+    examples: Examples,
+    aside: Examples | None,
+    plan: Plan,
+    rng: np.random.Generator,
+) -> History:
+    """Train a network from the parameters that it has; with rows aside those of the best epoch are left in it."""
+    history, trainer = History(), Trainer(network, output, plan, rng)
+    keeps = epochs_kept(plan.epochs, len(network.parameters))
+    best, since, final = math.inf, 0, network.parameters
+    for epoch in range(1, plan.epochs + 1):
+        history.training.append(trainer.epoch(examples))
+        if aside is not None:
+            history.validation.append(trainer.loss(aside))
+        loss = history.watched[-1]
+        if not math.isfinite(loss):
+            raise FitError(
+                f"the loss of epoch {epoch} is infinite: a smaller learning_rate or scaled columns help"
+            )
+        since = 0 if loss < best - plan.tolerance else since + 1
+        if aside is None:
+            final = network.parameters
+        elif loss < best:
+            final = network.parameters.copy()
+        best = min(best, loss)
+        if epoch in keeps:
+            history.kept[epoch] = final.copy() if aside is None else final
+        if plan.patience is not None and since >= plan.patience:
+            break
+    network.parameters[:] = final
+    return history
+
+
+def epochs_kept(epochs: int, parameters: int) -> frozenset[int]:
+    """The epochs whose parameters are kept."""
+    if epochs * parameters <= ROOM:
+        return frozenset(range(1, epochs + 1))
+    return frozenset(few * 10**power for power in range(len(str(epochs))) for few in FEW)
+
+
+class Trainer:
+    """Takes a network through one epoch after another."""
+
+    def __init__(self, network: Network, output: Output, plan: Plan, rng: np.random.Generator) -> None:
+        self.network, self.output, self.plan, self.rng = network, output, plan, rng
+        made = OPTIMISERS[plan.optimiser]
+        self.optimiser: Optimiser = made(len(network.parameters), plan.learning_rate, plan.momentum)
+
+    def epoch(self, examples: Examples, order: Rows | None = None) -> float:
+        """Every row once, in batches of a new order; the mean loss of rows, each before the step it is part of."""
+        size = min(self.plan.batch or len(examples), len(examples))
+        said = np.empty_like(examples.Y)
+        order = self.rng.permutation(len(examples)) if order is None and size < len(examples) else order
+        for first in range(0, len(examples), size):
+            rows = slice(None) if order is None else order[first : first + size]
+            said[rows] = self.step(examples.take(rows), len(examples))
+        return examples.mean_of(self.output.losses(said, examples.Y))
+
+    def step(self, batch: Examples, rows: int) -> Array:
+        """Forward, backward, step; what was answered, and room that the next step takes back."""
+        network, dropped = self.network, self._dropped(len(batch))
+        answers = network.forward(batch.X, dropped)
+        said = answers.copy()
+        errors = self.output.errors(answers, batch.Y)
+        errors *= 1 / len(batch) if batch.weights is None else batch.weights[:, None] / len(batch)
+        network.backward(errors, dropped)
+        if self.plan.l2:
+            network.slopes[: network.weight_count] += self.plan.l2 / rows * network.weights
+        self.optimiser.step(network.parameters, network.slopes)
+        return said
+
+    def _dropped(self, rows: int) -> Sequence[Array]:
+        """For every unit of a hidden layer 0 where it is dropped in a row, else what makes up for the others."""
+        if not self.plan.dropout:
+            return ()
+        stays = 1.0 - self.plan.dropout
+        return [(self.rng.random((rows, len(layer.bias))) < stays) / stays for layer in self.network.layers[:-1]]
+
+    def loss(self, examples: Examples) -> float:
+        """The mean loss of rows as they are answered now."""
+        return examples.mean_of(self.output.losses(self.network.answers(examples.X), examples.Y))

@@ -1,0 +1,45 @@
+"""Stochastic gradient descent: a step for every few rows, with the variance that they bring taken out again.
+
+A pass begins with the gradient of all rows. Each step then takes this, and what the gradient of its few rows has
+changed by since (Johnson & Zhang 2013), so that steps need not become smaller to arrive. Rows come in an order
+that a fixed seed draws: where the minimum is does not depend on it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mlcli.core.tables import Array
+from mlcli.engines.linear_objective import LinearObjective
+from mlcli.engines.solvers.minimum import Minimum
+
+BATCH = 64
+"""Rows for each step."""
+CAUTION = 0.5
+SEED = 1
+
+
+def stochastic_gradient_descent(
+    objective: LinearObjective, start: Array, tolerance: float, max_iterations: int
+) -> Minimum:
+    """Go through all rows until no entry of the gradient is above ``tolerance``; an iteration is a pass."""
+    rng, w, step = np.random.default_rng(SEED), start, _steps(objective)
+    here = objective.at(start)
+    for done in range(max_iterations):
+        if here.steepness <= tolerance:
+            return Minimum(here, done, converged=True)
+        order = rng.permutation(len(objective.X))
+        for rows in np.array_split(order, max(1, len(order) // BATCH)):
+            few = objective.take(rows)
+            change = few.at(w).slope - few.at(here.w).slope
+            w = objective.penalty.proximal(w - step * (here.slope + change), step)
+        here = objective.at(w)
+    return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
+
+
+def _steps(objective: LinearObjective) -> Array:
+    """The steps that are safe for all rows, less where single rows bend far more than all do."""
+    own, weights = objective.own_bends(), objective.loss.weights
+    lengths = objective.X**2 @ (1 / own[:-1]) + 1 / own[-1]
+    typical = float(weights @ lengths) / float(weights.sum())
+    return np.asarray(CAUTION * objective.step_bounds() / max(1.0, float(lengths.max()) / typical / BATCH))

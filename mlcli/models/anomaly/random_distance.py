@@ -1,0 +1,176 @@
+"""Random distance: a network represents rows such that suspects lie far from rows drawn at random.
+
+Formula:
+    f(x, S) = min_{x' ∈ S} ‖Φ(x) − Φ(x')‖ with S a few rows that are not suspected, drawn at random.
+    Minimise the mean over draws of max(0, m + f(good, S) − f(suspect, S)); s(x) = the mean of f(x, S) over many S.
+    Φ(x) = relu(W x). Suspects are the rows that another detector scores highest.
+
+Assumes:
+    That detector ranks more right than wrong: its errors are learned. Columns on one scale, so they are
+    standardised unless steps are given.
+
+Cost:
+    A fit of the detector; for each step the representation of ``batch`` × (sample + 2) rows. A row asked is
+    compared with ``subsets`` × ``sample`` rows.
+
+Choices:
+    Decision 22: the hinge wants suspects farther away, m + f(good) − f(suspect), and is a mean over pairs; the
+    notes have the signs swapped. Suspects score more than √3 deviations above the mean (Cantelli: at most a
+    quarter of rows do), at least one row. The margin counts in units of the mean distance f of the random start.
+    What a column adds is the fall of the score when its cell is replaced by the mean of the rows drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.configuration import behind_steps
+from mlcli.core.errors import FitError
+from mlcli.core.findings import Explanation
+from mlcli.core.model import Model
+from mlcli.core.nested import model_param
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Flags, Table
+from mlcli.engines.bags import as_repeats
+from mlcli.engines.ensemble import fitted
+from mlcli.engines.network.activations import ACTIVATIONS
+from mlcli.engines.network.findings import layers_of
+from mlcli.engines.network.network import Network, check_layers
+from mlcli.engines.network.occlusion import occlusion
+from mlcli.engines.network.optimisers import Adam
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+
+SUSPICIOUS = math.sqrt(3)
+"""How many deviations above the mean a suspect scores."""
+SHOWN = 50
+"""How many points the curve of the hinge has."""
+RELU = ACTIVATIONS["relu"](1.0)
+
+
+@register("random-distance", reference="Pang, Cao, Chen & Liu 2018, Representations for distances to random rows")
+@dataclass(kw_only=True, eq=False)
+class RandomDistance(Detector):
+    """Learns the representation in which distances to random rows tell suspects from others."""
+
+    base: Model = model_param("knn-distance", "the detector that says which rows are suspects", of=(Detector,))
+    features: int = param(50, "how many numbers represent a row", ge=1, tune=(5, 100))
+    sample: int = param(8, "how many rows are drawn, the nearest of which counts", ge=1, tune=(1, 64))
+    margin: float = param(0.3, "how much farther suspects are to be than others", gt=0)
+    steps: int = param(
+        100, "how many steps are made; with many, suspects are learned by heart", ge=1, tune=(20, 500)
+    )
+    batch: int = param(64, "how many pairs of a suspect and another row a step is made from", ge=1)
+    learning_rate: float = param(0.003, "how far a step of Adam goes", gt=0, tune=(1e-4, 1e-1))
+    subsets: int = param(50, "how many samples a score is the mean of", ge=1, tune=(10, 200))
+
+    weights_: tuple[Array, ...] = learned()
+    biases_: tuple[Array, ...] = learned()
+    drawn_: Array = learned()
+    """The rows of the samples, one after another."""
+    suspects_: int = learned()
+    loss_: Array = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale."""
+        return Accepts(prefers_scaled=True)
+
+    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
+        """Ask the base for suspects, then push them away from samples of the others."""
+        data = as_repeats(data)
+        X = data.table.numbers
+        if len(X) < 2 or not X.shape[1]:
+            raise FitError("random-distance needs two rows and a column")
+        base: Any = fitted(behind_steps(self.base, self.columns_), data, rng.spawn(1)[0])
+        suspected = _suspected(base.final.score_rows(base.prepared(data.table)))
+        suspects, others = X[suspected], X[~suspected]
+        network = Network((X.shape[1], self.features), [RELU])
+        network.draw(rng)
+        optimiser, losses = Adam(len(network.parameters), self.learning_rate), np.empty(self.steps)
+        unit = self._unit(network, others, rng)
+        for step in range(self.steps):
+            one, other = (rows[rng.integers(0, len(rows), self.batch)] for rows in (suspects, others))
+            samples = others[rng.integers(0, len(others), (self.batch, self.sample))]
+            losses[step] = self.slopes(network, one, other, samples, self.margin * unit)
+            optimiser.step(network.parameters, network.slopes)
+        self.weights_, self.biases_ = network.learned()
+        self.drawn_ = others[rng.integers(0, len(others), self.subsets * self.sample)]
+        self.suspects_, self.loss_ = len(suspects), losses
+
+    def _unit(self, network: Network, others: Array, rng: np.random.Generator) -> float:
+        """The mean distance between represented rows at the start."""
+        one, other = (network.answers(others[rng.integers(0, len(others), 200)]) for _ in range(2))
+        return float(np.linalg.norm(one - other, axis=1).mean()) or 1.0
+
+    def slopes(self, network: Network, suspects: Array, others: Array, samples: Array, margin: float) -> float:
+        """Fill the slopes of the mean hinge over pairs, each with a sample of its own; the mean hinge."""
+        count, size, columns = samples.shape
+        rows = np.concatenate([suspects, others, samples.reshape(-1, columns)])
+        represented = network.forward(rows)
+        among = represented[2 * count :].reshape(count, size, -1)
+        apart = [represented[first : first + count, None] - among for first in (0, count)]
+        near = [np.sqrt((one**2).sum(axis=2)) for one in apart]
+        nearest = [one.argmin(axis=1) for one in near]
+        pair = np.arange(count)
+        far, close = (one[pair, place] for one, place in zip(near, nearest, strict=True))
+        hinge = np.maximum(margin + close - far, 0.0)
+        errors = np.zeros_like(represented)
+        for sign, first, way, place, length in zip((-1, 1), (0, count), apart, nearest, (far, close), strict=True):
+            pull = (sign * (hinge > 0) / count / np.maximum(length, 1e-12))[:, None] * way[pair, place]
+            errors[first : first + count] += pull
+            errors[2 * count + pair * size + place] -= pull
+        network.backward(RELU.pull(errors, represented))
+        return float(hinge.mean())
+
+    def _network(self) -> Network:
+        return Network.of(self.weights_, self.biases_, [RELU])
+
+    def _distances(self, table: Table) -> Array:
+        """Distances of rows to the nearest of each sample."""
+        from scipy.spatial.distance import cdist
+
+        network = self._network()
+        found = cdist(network.answers(table.numbers), network.answers(self.drawn_))
+        return np.asarray(found.reshape(len(table), self.subsets, self.sample).min(axis=2))
+
+    def score_rows(self, table: Table) -> Array:
+        """The mean distance to the nearest row of a sample."""
+        return np.asarray(self._distances(table).mean(axis=1))
+
+    def deviations(self, table: Table) -> Array:
+        """How much of the score goes when a cell is replaced by the mean of the rows drawn."""
+
+        def score(X: Array) -> Array:
+            return self.score_rows(replace(table, numbers=X))
+
+        return occlusion(score, table.numbers, self.drawn_.mean(axis=0))
+
+    def explain(self) -> Explanation:
+        """The suspects, the layer, and the hinge over the steps."""
+        rows = ((self.base.final.id, self.suspects_),)
+        suspects = findings.Table("Suspects", ("by", "training rows"), rows)
+        layers = layers_of(self.drawn_.shape[1], self.biases_, ["relu"])
+        parts = np.array_split(self.loss_, min(SHOWN, self.steps))
+        ends = tuple(np.cumsum([len(part) for part in parts]).astype(float).tolist())
+        hinge = tuple(float(part.mean()) for part in parts)
+        return suspects, layers, findings.Curve("Hinge", "step", ends, (("mean", hinge),))
+
+    def check_learned(self) -> None:
+        """Refuse a layer of other widths, and other rows."""
+        super().check_learned()
+        columns = sum(not column.coded for column in self.columns_)
+        check_layers(self.weights_, self.biases_, (columns, self.features))
+        if self.drawn_.shape != (self.subsets * self.sample, columns):
+            raise ValueError("the saved samples are not rows of the model")
+
+
+def _suspected(scores: Array) -> Flags:
+    """The rows that score far above the mean, the highest at least."""
+    return np.asarray(scores >= min(scores.mean() + SUSPICIOUS * scores.std(), scores.max()))

@@ -1,0 +1,130 @@
+"""Gaussian Bayes: each class is a normal distribution with a spherical, diagonal or full covariance of its own.
+
+Formula:
+    P(k | x) ∝ π_k N(x; μ_k, Σ_k). π_k is the share of the class in training, μ_k its mean, and Σ_k = S_k / (N_k
+    − ddof) with S_k the scatter of its rows about μ_k: as it is (full), its diagonal alone, or the mean of its
+    diagonal for every column (spherical).
+
+Assumes:
+    Numbers normally distributed within each class: round clouds of columns of one scale (spherical), columns that
+    vary independently (diagonal), or in any way (full, which wants far more rows than columns in each class).
+
+Cost:
+    rows × columns to fit and per row to predict; full: columns times as much.
+
+Choices:
+    S2, "Generative". Maximum likelihood, ddof 0 (decision 12). Diagonal is `naive-bayes` of numeric columns; full
+    is `qda`, which has more against classes with few rows. No variance is below `floor` times that of all rows: a
+    class with one row, or with a column that does not vary in it, has the floor there. A class that is absent in
+    training has probability 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.findings import Explanation
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.engines.covariances import COVARIANCE_TYPES, CovarianceType
+from mlcli.engines.posteriors import log_priors, posterior, prior_conflicts, refuse_misfitting_priors
+from mlcli.tasks.classification import Classifier, LabelledRows
+
+
+@register("gaussian-bayes", reference="Duda, Hart & Stork 2001, section 2.6")
+@dataclass(kw_only=True, eq=False)
+class GaussianBayes(Classifier):
+    """Normal classes of a form that is chosen."""
+
+    covariance: str = param("diagonal", "what the covariance of a class may look like", choices=COVARIANCE_TYPES)
+    priors: tuple[float, ...] | None = param(
+        None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
+    )
+    ddof: int = param(0, "what is taken off the rows of a class in its covariance", ge=0, le=1)
+    floor: float = param(1e-6, "the smallest variance of a class, as a share of that of all rows", ge=0, lt=1)
+
+    priors_: Array = learned()
+    centre_: Array = learned()
+    means_: Array = learned()
+    """Of each class, from the centre (classes × columns)."""
+    deviations_: Array = learned()
+    whiteners_: Array = learned()
+    levels_: Array = learned()
+    """The logarithm of the prior over the root of the determinant."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers and weights; a sphere is round only between columns of one scale."""
+        return Accepts(weights=True, prefers_scaled=self.covariance == "spherical")
+
+    def conflicts(self) -> list[str]:
+        """Given priors add up to 1."""
+        return prior_conflicts(self.priors)
+
+    @property
+    def _form(self) -> CovarianceType:
+        return COVARIANCE_TYPES[self.covariance]
+
+    def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
+        """Take the mean and the covariance of each class."""
+        data = data.counted()
+        refuse_misfitting_priors(self.id, self.priors, data)
+        X, weights, totals = data.table.numbers, data.weights, data.class_totals
+        self.centre_ = weights @ X / weights.sum()
+        away = X - self.centre_
+        spread = weights @ away**2 / weights.sum()
+        floor = self.floor * np.where(spread > 0, spread, 1.0)
+        of_class = [self._of_class(away[data.y == k], weights[data.y == k], floor) for k in range(len(totals))]
+        means, deviations, whiteners, log_determinants = zip(*of_class, strict=True)
+        self.means_, self.deviations_ = np.array(means), np.array(deviations)
+        self.whiteners_ = np.array(whiteners)
+        self.priors_ = totals / totals.sum() if self.priors is None else np.array(self.priors)
+        self.levels_ = log_priors(totals, self.priors) + np.array(log_determinants)
+
+    def _of_class(self, away: Array, weights: Array, floor: Array) -> tuple[Array, Array, Array, float]:
+        """Mean, deviations, whitener and the logarithm of its determinant; of no rows anything."""
+        total, form = float(weights.sum()), self._form
+        mean = weights @ away / total if total else np.zeros(len(floor))
+        free = total - self.ddof if total > self.ddof else max(total, 1.0)
+        least = np.maximum(floor, np.finfo(float).tiny)
+        covariance = form.likeliest(form.scatter(away - mean, weights) / free, least)
+        return mean, form.deviations(covariance), *form.whitener(covariance)
+
+    def predict_proba(self, table: Table) -> Array:
+        """The posterior of each class."""
+        away = table.numbers - self.centre_
+        parts = zip(self.means_, self.whiteners_, self.levels_, strict=True)
+        lengths = [level - 0.5 * self._form.squared_lengths(away - mean, made) for mean, made, level in parts]
+        return posterior(np.column_stack(lengths))
+
+    def check_learned(self) -> None:
+        """A mean and a covariance for each class."""
+        classes, columns = len(self.classes_), len(self.columns_)
+        shapes = (
+            (self.means_, (classes, columns)),
+            (self.deviations_, (classes, columns)),
+            (self.levels_, (classes,)),
+        )
+        inside = (self.whiteners_, (classes, *self._form.shape(columns))), (self.centre_, (columns,))
+        if any(np.shape(array) != shape for array, shape in (*shapes, *inside)):
+            raise ValueError("means or covariances that do not fit the columns and classes")
+
+    def explain(self) -> Explanation:
+        """The priors, and the mean and deviation of each column by class."""
+        header = ("column", *self.classes_)
+        priors = tuple(zip(self.classes_, map(float, self.priors_), strict=True))
+        return (
+            findings.Table("Priors", (self.target_, "prior"), priors),
+            findings.Table("Means", header, tuple(self._by_column(self.means_ + self.centre_))),
+            findings.Table("Standard deviations", header, tuple(self._by_column(self.deviations_))),
+        )
+
+    def _by_column(self, by_class: Array) -> Iterator[tuple[findings.Cell, ...]]:
+        for column, values in zip(self.columns_, by_class.T.tolist(), strict=True):
+            yield (column.name, *values)

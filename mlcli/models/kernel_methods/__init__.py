@@ -1,0 +1,1 @@
+"""Methods that see rows through a kernel function alone: how alike each two of them are."""

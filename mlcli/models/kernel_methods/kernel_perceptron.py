@@ -1,0 +1,136 @@
+"""Kernel perceptron: rows that were answered wrongly stand for their class from then on.
+
+Formula:
+    f_k(x) = Σᵢ βᵢₖ K(xᵢ, x), at first 0. Visit the rows in turn: where f of the row's class is not above f of
+    every other class, add 1 to its β for its class and take 1 off for the largest other one. Go on until a pass
+    has no mistake, or for ``passes``. Averaged, β is its mean over all visits. The class is the one with the
+    largest f.
+
+Assumes:
+    Classes that a plane in the space of the kernel tells apart, or nearly; columns on one scale, so they are
+    standardised unless steps are given.
+
+Cost:
+    n² kernel values once, then n for each mistake; per row asked a kernel value for each row that was a mistake.
+
+Choices:
+    Of two classes this is the perceptron: y·f ≤ 0 is a mistake. There is no b, but 1 is added to every kernel
+    value, which is the same as a constant column. Rows are visited in an order that follows from their content.
+    The plain one keeps what the last mistake has left, which on classes that overlap is no better than any other
+    moment; the mean is much steadier (Freund & Schapire 1999). Probabilities are a softmax of a·f with the a that
+    is likeliest for every third row, by what the others alone would have learned.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.calibration import slope, softmax
+from mlcli.engines.kernel_models import KernelModel, distinct_rows
+from mlcli.tasks.classification import Classifier, LabelledRows
+
+CONSTANT = 1.0
+"""Added to kernel values in place of b."""
+HELD_OUT = 3
+"""One of so many rows is held out to see how sure answers are."""
+
+
+@register("kernel-perceptron", reference="Aizerman, Braverman & Rozonoer 1964; averaged: Freund & Schapire 1999")
+@dataclass(kw_only=True, eq=False)
+class KernelPerceptron(KernelModel, Classifier):
+    """Sums over mistakes."""
+
+    passes: int = param(20, "how often all rows are visited at most", ge=1, le=10_000, tune=(1, 100))
+    average: bool = param(True, "whether coefficients are their mean over all visits, rather than the last ones")
+
+    coefficients_: Array = learned()
+    """β of each mistake (rows × classes that had rows)."""
+    slope_: float = learned()
+    levels_: Array = learned()
+    visited_: tuple[int, int, int] = learned()
+    """Passes, rows that were ever a mistake, mistakes of the last pass."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """What other methods with kernels do, but no weights: a mistake is a mistake."""
+        return replace(super().accepts, weights=False)
+
+    def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
+        """Pass over the rows; another learner of two thirds of them tells how sure answers to the rest are."""
+        rows = distinct_rows(data)
+        points, K = self.kernel_of(rows)
+        K = K + K.dtype.type(CONSTANT)
+        met = self._classes_as_met(rows)
+        y = np.argsort(met)[np.searchsorted(np.sort(met), rows.y)].astype(np.int32)
+        beta, passes, mistakes = self._learned(K, y, len(met))
+        if mistakes and not self.average:
+            text = f"{mistakes} of {len(rows)} rows were mistakes in the last of {passes} passes"
+            warnings.warn(f"{text}: take the average, more passes or another kernel", MlcliWarning, stacklevel=2)
+        self.slope_ = self._slope(K, y, len(met))
+        beta = beta[np.argsort(met)].T
+        used = np.flatnonzero(beta.any(axis=1))
+        self.points_, self.coefficients_, self.levels_ = points[used], beta[used], CONSTANT * beta.sum(axis=0)
+        self.visited_ = passes, len(used), mistakes
+
+    def _learned(self, K: Array, y: Codes, classes: int) -> tuple[Array, int, int]:
+        """The coefficients (classes × rows), how many passes that took, and the mistakes of the last one."""
+        from mlcli.kernels.svm.perceiving import perceive
+
+        scores, beta, timed = (np.zeros((classes, len(y))) for _ in range(3))
+        if classes < 2:
+            return beta, 0, 0
+        visits, passes, mistakes = perceive(K, y, self.passes, scores, beta, timed)
+        return ((visits + 1) * beta - timed) / visits if self.average else beta, passes, mistakes
+
+    def _slope(self, K: Array, y: Codes, classes: int) -> float:
+        """How steeply probabilities rise with f, by every third row and what the others teach."""
+        asked = np.arange(len(y)) % HELD_OUT == HELD_OUT - 1
+        if classes < 2 or not asked.any():
+            return 1.0
+        beta, _, _ = self._learned(K[np.ix_(~asked, ~asked)], y[~asked], classes)
+        return slope((beta @ K[np.ix_(~asked, asked)]).T, y[asked], np.ones(int(asked.sum())))
+
+    def _classes_as_met(self, rows: LabelledRows) -> Codes:
+        """The classes that have rows, as they come: between equal rivals the first is taken, whatever its name."""
+        _, first = np.unique(rows.y, return_index=True)
+        return rows.y[np.sort(first)]
+
+    def predict_proba(self, table: Table) -> Array:
+        """The softmax of the sums of the classes that had rows."""
+        found = np.zeros((len(table), len(self.classes_)))
+        sums = self.responses(table, self.coefficients_) + self.levels_
+        found[:, self.class_totals_ > 0] = softmax(self.slope_ * sums)
+        return found
+
+    def explain(self) -> findings.Explanation:
+        """How the passes went, and the weights where there are any."""
+        done, used, mistakes = self.visited_
+        lines = (
+            ("passes", done),
+            ("rows that were ever a mistake", used),
+            ("mistakes in the last pass", mistakes),
+        )
+        note = "Without a mistake in the last pass, all training rows are on the right side of what it ended with."
+        names = [name for name, total in zip(self.classes_, self.class_totals_, strict=True) if total > 0]
+        return (
+            findings.Table("Passes", ("what", "count"), lines, note=note),
+            *self.weights_of_columns(names, self.coefficients_),
+        )
+
+    def check_learned(self) -> None:
+        """A coefficient for each point and class that had rows."""
+        self.check_points(self.coefficients_)
+        shape = len(self.points_), int((self.class_totals_ > 0).sum())
+        if self.coefficients_.shape != shape or self.levels_.shape != shape[1:]:
+            raise ValueError("the coefficients of kernel-perceptron do not fit its classes")
+        if not np.isfinite(self.coefficients_).all():
+            raise ValueError("the coefficients of kernel-perceptron are no numbers")

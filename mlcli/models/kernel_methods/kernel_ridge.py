@@ -1,0 +1,110 @@
+"""Kernel ridge: least squares with a penalty, in the space of a kernel, for values and for classes.
+
+Formula:
+    Minimise Σᵢ wᵢ (yᵢ − f(xᵢ))² + α‖f‖² for f(x) = Σᵢ βᵢ K(xᵢ, x) + b, with b free: β = A⁻¹(y − b),
+    b = 1ᵀA⁻¹y / 1ᵀA⁻¹1, A = K + α diag(1/wᵢ). A row that is left out is missed by βᵢ / (A⁻¹ − A⁻¹11ᵀA⁻¹/1ᵀA⁻¹1)ᵢᵢ.
+    Of classes the outputs are indicators; the class is the one with the largest f.
+
+Assumes:
+    Columns on one scale, so they are standardised unless steps are given. Large errors count by their square.
+
+Cost:
+    n² kernel values and n³/3 products; per row asked a kernel value for each training row. Up to 17,000 different
+    rows. Some values of alpha share the kernel matrix, not the equations.
+
+Choices:
+    b is not penalised, as the intercept of ridge is not, so that adding a number to the target adds it to the
+    answers; scikit-learn's KernelRidge has no b. Probabilities are a softmax of a·f, with the a that is likeliest
+    for what each row gets when it is left out, which the formula above gives without another fit; equal f go to
+    the class with more training rows. Kernels, and a matrix of your own, are those of ``svm``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.engines.calibration import slope, softmax
+from mlcli.engines.kernel_models import KernelModel, distinct_rows
+from mlcli.engines.symmetric import inverse_factor
+from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import SupervisedRows
+
+
+@register("kernel-ridge", reference="Saunders, Gammerman & Vovk 1998, Ridge regression learning in dual variables")
+@dataclass(kw_only=True, eq=False)
+class KernelRidge(KernelModel, Classifier, Regressor):
+    """A smooth function near all rows."""
+
+    alpha: float = param(1.0, "how much smoothness counts", ge=1e-9, le=1e9, tune=(0.001, 100))
+
+    coefficients_: Array = learned()
+    """β (training rows × outputs)."""
+    levels_: Array = learned()
+    slope_: float = learned()
+    errors_: Array = learned()
+    """The root of the mean squared error of training rows, by all rows and by all others."""
+    effective_: float = learned()
+
+    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Solve the equations, and find what rows get that are left out."""
+        rows = distinct_rows(data)
+        outputs = rows.outputs
+        self.points_, K = self.kernel_of(rows, precise=True)
+        system = K.copy()
+        system[np.diag_indices(len(rows))] += self.alpha / rows.weights
+        inverse = inverse_factor(system)
+        ones = inverse.sum(axis=1)
+        self.levels_ = (ones @ (inverse @ outputs)) / (ones @ ones)
+        self.coefficients_ = inverse.T @ (inverse @ (outputs - self.levels_))
+        diagonal = (inverse**2).sum(axis=0)
+        own = diagonal - (ones @ inverse) ** 2 / (ones @ ones)
+        alone = own <= 1e-12 * diagonal
+        left_out = self.coefficients_ / np.where(alone, np.inf, own)[:, None]
+        missed = self.coefficients_ * (self.alpha / rows.weights)[:, None]
+        squares = [(one**2).sum(axis=1) for one in (missed, left_out)]
+        self.errors_ = np.array([np.sqrt(np.average(square, weights=rows.weights)) for square in squares])
+        self.effective_ = len(rows) - float((self.alpha / rows.weights) @ own)
+        self.slope_ = self._slope(outputs - left_out, rows) if isinstance(rows, LabelledRows) else 1.0
+
+    def _slope(self, scores: Array, rows: LabelledRows) -> float:
+        present, y = np.unique(rows.y, return_inverse=True)
+        return slope(scores[:, present], y.astype(np.int32), rows.weights) if len(present) > 1 else 1.0
+
+    def _outputs(self, table: Table) -> Array:
+        return self.responses(table, self.coefficients_) + self.levels_
+
+    def predict_values(self, table: Table) -> Array:
+        """The function."""
+        return np.asarray(self._outputs(table)[:, 0])
+
+    def predict_proba(self, table: Table) -> Array:
+        """The softmax of the function of each class that had rows."""
+        present = np.flatnonzero(self.class_totals_)
+        found = np.zeros((len(table), len(self.classes_)))
+        found[:, present] = softmax(self.slope_ * self._outputs(table)[:, present])
+        return found
+
+    def explain(self) -> findings.Explanation:
+        """How far off the rows are, and the weights where there are any."""
+        errors = zip(("of the training rows", "leave-one-out"), self.errors_.tolist(), strict=True)
+        note = f"The function uses {self.effective_:.4g} effective parameters of {len(self.points_)} rows."
+        outputs = self.classes_ if self.classes_ else ("weight",)
+        return (
+            findings.Table("Root of the mean squared error", ("error", self.target_), tuple(errors), note=note),
+            *self.weights_of_columns(outputs, self.coefficients_),
+        )
+
+    def check_learned(self) -> None:
+        """A coefficient for each point and output."""
+        self.check_points(self.coefficients_)
+        if self.coefficients_.ndim != 2 or self.levels_.shape != self.coefficients_.shape[1:]:
+            raise ValueError("the coefficients of kernel-ridge do not fit its outputs")
+        if not (np.isfinite(self.coefficients_).all() and np.isfinite(self.levels_).all()):
+            raise ValueError("the coefficients of kernel-ridge are no numbers")

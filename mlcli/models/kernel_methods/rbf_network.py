@@ -1,0 +1,249 @@
+"""RBF network: a weighted sum of bells around centres, for values and for classes.
+
+Formula:
+    h(x) = b + Σ_k w_k exp(−γ_k ‖x − μ_k‖²). The centres μ are those of k-means, or all training rows. Then in
+    turn: with the γ fixed, w and b by one step of least squares, w = Φ⁺ y (with all rows as centres and no b this
+    interpolates exactly); with w fixed, a step down the gradient of Σ (h(xᵢ) − yᵢ)² by log γ. Of classes the
+    outputs are ±1; of two the class is the sign of h, of more the one with the largest h.
+
+Assumes:
+    A smooth target, or classes in lumps; columns on one scale, so they are standardised unless steps are given.
+    Labels have no part in where centres lie.
+
+Cost:
+    ``rounds`` times n·centres² at most; n·centres per row asked. With all rows as centres ``rounds`` times n³, up
+    to 3,000 different rows.
+
+Choices:
+    ``gamma: none`` begins at 1 / (columns × variance). The pseudo-inverse leaves out directions in which the bells
+    hardly differ (``cutoff``), so that wide ones get no huge weights; with 0 it interpolates whatever it can. b is
+    fitted with the weights and not penalised; without it, answers far from all centres are 0. Probabilities are a
+    softmax of a·h, with the a that is likeliest for what rows get when they are left out (by the diagonal of the
+    hat matrix, with centres and γ as they are); a is 1 where every row is interpolated, since nothing is left to
+    learn it from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.engines.calibration import slope, softmax
+from mlcli.engines.centres import means_settled, squared_distances, squared_lengths
+from mlcli.engines.kernel_functions import scale
+from mlcli.engines.kernel_models import distinct_rows
+from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import SupervisedRows
+
+MOST_CENTRES = 3_000
+ALONE = 1e-8
+"""What is left of a row that decides about its own answer alone."""
+FIRST_STEP, LEAST_STEP = 0.5, 1e-3
+"""How far log γ moves at first, and how far it is worth to try."""
+ENOUGH = 1e-4
+"""Rounds end when the error falls by less than this share."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """The least squares of some features, b included, and how much each row decides about its own answer."""
+
+    level: Array
+    weights: Array
+    answers: Array
+    leverage: Array
+
+    @staticmethod
+    def of(features: Array, outputs: Array, weights: Array, bias: bool, cutoff: float) -> Weights:
+        """One step of learning, by the pseudo-inverse."""
+        share = (weights / weights.sum())[:, None]
+        middle = (share * features).sum(axis=0) if bias else np.zeros(features.shape[1])
+        level = (share * outputs).sum(axis=0) if bias else np.zeros(outputs.shape[1])
+        root = np.sqrt(weights)[:, None]
+        U, sizes, V = np.linalg.svd(root * (features - middle), full_matrices=False)
+        kept = (sizes > cutoff * sizes.max(initial=0.0)) & (sizes > 0)
+        U, sizes, V = U[:, kept], sizes[kept], V[kept]
+        found = V.T @ ((U.T @ (root * (outputs - level))) / sizes[:, None])
+        answers = level + (features - middle) @ found
+        leverage = (U**2).sum(axis=1) + (share[:, 0] if bias else 0.0)
+        return Weights(level - middle @ found, found, answers, leverage)
+
+    def left_out(self, outputs: Array) -> Array:
+        """What each row would get by the others; the level where it alone decides about itself."""
+        rest = 1.0 - self.leverage
+        alone = rest < ALONE
+        missed = (outputs - self.answers) / np.where(alone, 1.0, rest)[:, None]
+        return np.where(alone[:, None], self.level, outputs - missed)
+
+
+@register("rbf-network", reference="Broomhead & Lowe 1988; Moody & Darken 1989 for centres by k-means")
+@dataclass(kw_only=True, eq=False)
+class RadialBasisNetwork(Classifier, Regressor):
+    """Bells around centres."""
+
+    centres: int | None = param(
+        30, "how many centres k-means places; none: every training row is one", ge=1, tune=(5, 200)
+    )
+    bias: bool = param(True, "whether a constant is added")
+    gamma: float | None = param(
+        None, "what squared distances are multiplied by at first; none: 1 / (columns × variance)", gt=0
+    )
+    sigma: float | None = param(None, "the width of the bells at first, in place of gamma = 1/(2σ²)", gt=0)
+    widths: str = param("one", "whether all bells have one width, or each its own", choices=("one", "each"))
+    cutoff: float = param(
+        1e-3, "weights leave out singular values of the bells below this share of the largest", ge=0, lt=1
+    )
+    rounds: int = param(20, "how often widths and weights are learned in turn; 0: widths stay as they are", ge=0)
+
+    points_: Array = learned()
+    gammas_: Array = learned()
+    level_: Array = learned()
+    weights_: Array = learned()
+    slope_: float = learned()
+    errors_: Array = learned()
+    """The mean squared error of training rows after each round."""
+    left_out_: float = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale, and weights."""
+        return Accepts(weights=True, prefers_scaled=True)
+
+    def conflicts(self) -> list[str]:
+        """One width."""
+        return ["gamma and sigma are two names of one thing: give one"] if self.gamma and self.sigma else []
+
+    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Place the centres, then learn weights and widths in turn."""
+        rows = distinct_rows(data)
+        X = rows.table.numbers
+        outputs = 2.0 * rows.outputs - 1.0 if isinstance(rows, LabelledRows) else rows.outputs
+        self.points_ = self._centres(X, rows.weights, rng)
+        squared = self._squared(X)
+        gamma = scale(X, rows.weights) if self.gamma is None else self.gamma
+        self.gammas_ = np.full(len(self.points_), gamma if self.sigma is None else 1 / (2 * self.sigma**2))
+        fitted = self._in_turn(squared, outputs, rows.weights)
+        self.level_, self.weights_ = fitted.level, fitted.weights
+        left_out = fitted.left_out(outputs)
+        self.left_out_ = _error(left_out, outputs, rows.weights)
+        self.slope_ = 1.0
+        if isinstance(rows, LabelledRows) and np.count_nonzero(rows.class_totals) > 1:
+            present, y = np.unique(rows.y, return_inverse=True)
+            self.slope_ = slope(left_out[:, present], y.astype(np.int32), rows.weights)
+
+    def _in_turn(self, squared: Array, outputs: Array, weights: Array) -> Weights:
+        """Weights, widths, weights, and so on, until the error hardly falls."""
+        fitted = self._fitted(squared, outputs, weights)
+        errors = [_error(fitted.answers, outputs, weights)]
+        for _ in range(self.rounds):
+            moved = self._moved(squared, fitted, outputs, weights)
+            if moved is None or (len(errors) > 1 and errors[-1] > (1 - ENOUGH) * errors[-2]):
+                break
+            self.gammas_ = moved
+            fitted = self._fitted(squared, outputs, weights)
+            errors.append(_error(fitted.answers, outputs, weights))
+        self.errors_ = np.array(errors)
+        return fitted
+
+    def _centres(self, X: Array, weights: Array, rng: np.random.Generator) -> Array:
+        """All rows, or where Lloyd's steps from a good start end."""
+        if self.centres is None or self.centres >= len(X):
+            if len(X) > MOST_CENTRES:
+                text = f"{len(X):,} different rows are too many centres"
+                raise FitError(text, hint=f"at most {MOST_CENTRES:,}; let k-means place fewer: -p centres=100")
+            return X
+        return means_settled(X, weights, self.centres, rng)
+
+    def _squared(self, X: Array) -> Array:
+        """Squared distances to the centres, measured from the mean of these, to keep digits."""
+        middle = self.points_.mean(axis=0)
+        X, Z = X - middle, self.points_ - middle
+        return np.maximum(squared_distances(Z, X, squared_lengths(Z)), 0.0)
+
+    def _fitted(self, squared: Array, outputs: Array, weights: Array) -> Weights:
+        return Weights.of(np.exp(-self.gammas_ * squared), outputs, weights, self.bias, self.cutoff)
+
+    def _moved(self, squared: Array, fitted: Weights, outputs: Array, weights: Array) -> Array | None:
+        """The widths after a step down the gradient that lowers the error; None where no step does."""
+        before, slopes = self.error_and_slopes(squared, self.gammas_, fitted, outputs, weights)
+        largest = np.abs(slopes).max()
+        step = FIRST_STEP
+        while largest > 0 and step >= LEAST_STEP:
+            gammas = self.gammas_ * np.exp(-step * slopes / largest)
+            if self.error_and_slopes(squared, gammas, fitted, outputs, weights)[0] < before:
+                return np.asarray(gammas)
+            step /= 2
+        return None
+
+    def error_and_slopes(
+        self, squared: Array, gammas: Array, fitted: Weights, outputs: Array, weights: Array
+    ) -> tuple[float, Array]:
+        """The mean squared error with these widths and the weights as they are, and its derivatives by log γ."""
+        bells = np.exp(-gammas * squared)
+        missed = fitted.level + bells @ fitted.weights - outputs
+        share = (weights / weights.sum())[:, None]
+        slopes = -2.0 * gammas * ((bells * squared) * ((share * missed) @ fitted.weights.T)).sum(axis=0)
+        error = float((share * missed**2).sum())
+        return error, slopes if self.widths == "each" else np.full(len(slopes), slopes.sum())
+
+    def _outputs(self, table: Table) -> Array:
+        """The network's outputs for rows."""
+        return np.asarray(self.level_ + np.exp(-self.gammas_ * self._squared(table.numbers)) @ self.weights_)
+
+    def predict_values(self, table: Table) -> Array:
+        """The sum of the bells."""
+        return np.asarray(self._outputs(table)[:, 0])
+
+    def predict_proba(self, table: Table) -> Array:
+        """The softmax of the sums of the classes that had rows."""
+        found = np.zeros((len(table), len(self.classes_)))
+        present = self.class_totals_ > 0
+        found[:, present] = softmax(self.slope_ * self._outputs(table)[:, present])
+        return found
+
+    def explain(self) -> findings.Explanation:
+        """How the error fell, and where the bells stand."""
+        used = f"{len(self.points_)} centres{', and a constant' if self.bias else ''}"
+        lines = (
+            ("of the training rows", float(self.errors_[-1])),
+            ("leave-one-out, centres as they are", self.left_out_),
+        )
+        outputs = self.classes_ if self.classes_ else (self.target_,)
+        header = (
+            "centre",
+            *(column.name for column in self.columns_),
+            "gamma",
+            *(f"weight of {name}" for name in outputs),
+        )
+        table = np.column_stack([self.points_, self.gammas_, self.weights_]).tolist()
+        centres = tuple((number, *line) for number, line in enumerate(table, 1))
+        rounds = tuple(map(float, range(len(self.errors_))))
+        return (
+            findings.Table("Mean squared error", ("error", "value"), lines, note=f"With {used}."),
+            findings.Curve("Error by round", "round", rounds, (("training rows", tuple(self.errors_.tolist())),)),
+            findings.Table("Bells", header, centres, note="In the columns as the network sees them."),
+        )
+
+    def check_learned(self) -> None:
+        """A width and weights for each centre."""
+        centres = len(self.points_)
+        outputs = (len(self.classes_) if self.classes_ else 1,)
+        if self.points_.shape != (centres, len(self.columns_)) or not centres or self.gammas_.shape != (centres,):
+            raise ValueError("the centres of rbf-network do not fit the columns or their widths")
+        if self.weights_.shape != (centres, *outputs) or self.level_.shape != outputs:
+            raise ValueError("the weights of rbf-network do not fit its centres")
+        if not (np.isfinite(self.weights_).all() and (self.gammas_ >= 0).all()):
+            raise ValueError("the weights of rbf-network are no numbers")
+
+
+def _error(answers: Array, outputs: Array, weights: Array) -> float:
+    """The mean squared error, of all outputs together."""
+    return float(np.average(((answers - outputs) ** 2).sum(axis=1), weights=weights))

@@ -1,0 +1,161 @@
+"""Similarity: a row gets the answers of the training rows, each as much as it is like that row.
+
+Formula:
+    With K(x, xᵢ) = exp(−γ‖x − xᵢ‖²), γ = 1/(2σ²): ``normalised`` h(x) = Σ K(x, xᵢ) oᵢ / Σ K(x, xᵢ) (Nadaraya &
+    Watson), ``plain`` h(x) = Σ K(x, xᵢ) oᵢ. The sums go over all training rows or over some of them, the
+    landmarks; oᵢ are values, or indicators of the class, of which the shares are the probabilities.
+
+Assumes:
+    Rows that are near have similar targets; columns on one scale, so they are standardised unless steps are given.
+    Plain sums of values grow with the number of rows near, so that they suit a few landmarks.
+
+Cost:
+    n² distances of at most 1,500 rows to choose gamma, nothing else to fit; n·p per row asked.
+
+Choices:
+    ``gamma: none`` takes, of powers of two times 1 / (columns × variance), the one whose mean squared error is
+    least when each row is answered by the others. Far from all rows the normalised answer is that of the nearest,
+    since shares are formed from differences of distances. Equal shares go to the class with more training rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.engines.centres import squared_distances, squared_lengths
+from mlcli.engines.kernel_functions import BLOCK_CELLS, scale
+from mlcli.engines.kernel_models import distinct_rows
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import SupervisedRows
+
+POWERS = tuple(range(-3, 9))
+TRIED_ROWS = 1_500
+"""As many rows, in an order that looks random, decide about gamma."""
+
+
+def _shares(powers: Array, weights: Array) -> Array:
+    """Weight times likeness as shares of the row; where all are very small, by their differences."""
+    likeness = np.exp(powers - powers.max(axis=1, keepdims=True)) * weights
+    return np.asarray(likeness / likeness.sum(axis=1, keepdims=True))
+
+
+def _sums(powers: Array, weights: Array) -> Array:
+    """Weight times likeness."""
+    return np.asarray(np.exp(powers) * weights)
+
+
+Likeness = Callable[[Array, Array], Array]
+FORMS: dict[str, Likeness] = {"normalised": _shares, "plain": _sums}
+
+
+@register("similarity", reference="Nadaraya 1964; Watson 1964, Smooth regression analysis")
+@dataclass(kw_only=True, eq=False)
+class Similarity(Classifier, Regressor):
+    """Stores landmarks; all work is done when it is asked."""
+
+    form: str = param("normalised", "whether answers are shares of all likeness, or sums", choices=FORMS)
+    gamma: float | None = param(
+        None,
+        "what squared distances are multiplied by; none: what answers left-out rows best",
+        gt=0,
+        tune=(0.01, 100),
+    )
+    sigma: float | None = param(None, "the width of the kernel in place of gamma = 1/(2σ²)", gt=0)
+    landmarks: int | None = param(None, "how many training rows, drawn at random, give answers; none: all", ge=1)
+
+    gamma_: float = learned()
+    points_: Array = learned()
+    outputs_: Array = learned()
+    weights_: Array = learned()
+    errors_: Array = learned()
+    """The widths that were tried, and the mean squared error of each."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale, and weights."""
+        return Accepts(weights=True, prefers_scaled=True)
+
+    def conflicts(self) -> list[str]:
+        """One width."""
+        return ["gamma and sigma are two names of one thing: give one"] if self.gamma and self.sigma else []
+
+    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Store the landmarks, and settle the width."""
+        rows = distinct_rows(data)
+        self.errors_ = np.empty((0, 2))
+        self.gamma_ = self._width(rows)
+        if self.landmarks is not None and self.landmarks < len(rows):
+            rows = rows.take(np.sort(rng.choice(len(rows), self.landmarks, replace=False)))
+        self.points_, self.outputs_, self.weights_ = rows.table.numbers, rows.outputs, rows.weights
+
+    def _width(self, rows: SupervisedRows) -> float:
+        if self.sigma is not None:
+            return 1.0 / (2.0 * self.sigma**2)
+        if self.gamma is not None:
+            return self.gamma
+        unit = scale(rows.table.numbers, rows.weights)
+        some = rows.take(slice(0, TRIED_ROWS))
+        if len(some) < 2:
+            return unit
+        tried = [unit * 2.0**power for power in POWERS]
+        squared = _squared(some.table.numbers, some.table.numbers)
+        np.fill_diagonal(squared, np.inf)
+        answers = [_shares(-gamma * squared, some.weights) @ some.outputs for gamma in tried]
+        errors = [np.average(((one - some.outputs) ** 2).sum(axis=1), weights=some.weights) for one in answers]
+        self.errors_ = np.column_stack([tried, errors])
+        return tried[int(np.argmin(np.round(np.array(errors) / max(errors), 9)))] if max(errors) > 0 else unit
+
+    def _answers(self, table: Table, likeness: Likeness) -> Array:
+        """What the landmarks answer, each as much as its likeness to the row."""
+        step = max(1, BLOCK_CELLS // len(self.points_))
+        blocks = (table.numbers[at : at + step] for at in range(0, max(1, len(table)), step))
+        powers = (-self.gamma_ * _squared(X, self.points_) for X in blocks)
+        return np.concatenate([likeness(one, self.weights_) @ self.outputs_ for one in powers])
+
+    def predict_values(self, table: Table) -> Array:
+        """The sum, or the mean by likeness."""
+        return np.asarray(self._answers(table, FORMS[self.form])[:, 0])
+
+    def predict_proba(self, table: Table) -> Array:
+        """The share of each class in the likeness, be it normalised before or after."""
+        return self._answers(table, _shares)
+
+    def explain(self) -> findings.Explanation:
+        """What is stored, and how the width was chosen."""
+        lines = (("landmarks", len(self.points_)), ("gamma", self.gamma_), ("width σ", (2 * self.gamma_) ** -0.5))
+        stored = findings.Table("Landmarks", ("what", "value"), lines)
+        if not len(self.errors_):
+            return (stored,)
+        tried, errors = self.errors_.T.tolist()
+        note = "Each row is answered by all others; the width of the least error is taken."
+        return stored, findings.Curve(
+            "Mean squared error of rows that are left out",
+            "gamma",
+            tuple(tried),
+            (("error", tuple(errors)),),
+            note=note,
+        )
+
+    def check_learned(self) -> None:
+        """An answer and a weight for each landmark."""
+        shapes = len(self.points_), len(self.outputs_), len(self.weights_)
+        if len(set(shapes)) != 1 or not shapes[0] or self.points_.shape[1:] != (len(self.columns_),):
+            raise ValueError("the landmarks of similarity do not fit their answers or the columns")
+        if self.outputs_.ndim != 2 or not (self.weights_ > 0).all() or not self.gamma_ > 0:
+            raise ValueError("the landmarks of similarity have answers, weights or a width that cannot be")
+
+
+def _squared(X: Array, Z: Array) -> Array:
+    """Squared distances of rows to landmarks, measured from the mean of these, to keep digits."""
+    middle = Z.mean(axis=0)
+    X, Z = X - middle, Z - middle
+    return np.maximum(squared_distances(Z, X, squared_lengths(Z)), 0.0)

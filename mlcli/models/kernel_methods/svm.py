@@ -1,0 +1,275 @@
+"""Support vector machine: the plane with the widest margin between classes, also in the space of a kernel.
+
+Formula:
+    For two classes y = ±1: minimise ½‖w‖² + C Σᵢ ξᵢ with yᵢ(w·Φ(xᵢ) + b) ≥ 1 − ξᵢ and ξᵢ ≥ 0, solved by its dual:
+    maximise Σ αᵢ − ½ ΣΣ αᵢαⱼyᵢyⱼ K(xᵢ, xⱼ) with 0 ≤ αᵢ ≤ C and Σ αᵢyᵢ = 0, by SMO. f(x) = Σ αᵢyᵢ K(xᵢ, x) + b, and
+    the class is its sign. b is the mean over the rows on the margin (0 < α < C). The margin is 1/‖w‖, f(x)/‖w‖ the
+    signed distance of a row. ``C: none`` is the hard margin, which allows no row inside.
+
+Assumes:
+    Columns on one scale, so they are standardised unless steps are given. A C and a gamma that suit the data: try
+    some, since a grid shares the kernel matrix.
+
+Cost:
+    n² kernel values once, then usually 1 to 10 times n moves that cost n each; per row asked a kernel value for
+    each support vector. Up to 25,000 different rows.
+
+Choices:
+    Of more than two classes each pair has a machine (``one-against-one``), or each class against all others.
+    Probabilities are 1/(1 + exp(−a f(x))): through 0, so that the class is the sign of f. a is fitted, with
+    Platt's targets, to what each training row would get had it been left out, which the span of the support
+    vectors tells without another fit (Chapelle & Vapnik 2000). Those of pairs are coupled (Wu, Lin & Weng 2004),
+    and the class is the most probable one, where LIBSVM counts votes; one against rest has a softmax of a f_k(x),
+    the largest f_k wins. f = 0 goes to the class with more training rows. A row of weight w costs C·w. A
+    precomputed kernel is a matrix in the table, one column for each row of the file; it is refused unless
+    symmetric and without a negative eigenvalue. The notes minimise the dual, have no α ≤ C and once give support
+    vectors α = 0; they call all rows inside the margin misclassified.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.engines.calibration import coupled, slope, softmax, two_sided
+from mlcli.engines.kernel_models import KernelModel, distinct_rows
+from mlcli.engines.smo import Solution, left_out, solve
+from mlcli.tasks.classification import Classifier, LabelledRows
+
+HARD = 1e7
+"""The cost of the hard margin in units of 1 / mean of K(x, x): no row of classes that lie apart meets it."""
+HARD_MOVES = 200_000
+REST = -1
+BINS = 16
+BOUNDS = (
+    "The expected error on new rows is at most E[support vectors] / (N − 1): a row that is no support vector "
+    "changes nothing when it is left out; the notes add E_in. The span estimates what leaving rows out would give."
+)
+
+
+@register(
+    "svm", reference="Cortes & Vapnik 1995, Support-vector networks; Fan, Chen & Lin 2005 for the working set"
+)
+@dataclass(kw_only=True, eq=False)
+class SupportVectorMachine(KernelModel, Classifier):
+    """Machines between two sides each, and their support vectors."""
+
+    C: float | None = param(
+        1.0, "the cost of a row inside the margin; none: a hard margin", gt=0, le=1e12, tune=(0.01, 1000)
+    )
+    multiclass: str = param(
+        "one-against-one", "who is told from whom", choices=("one-against-one", "one-against-rest")
+    )
+    class_weight: str = param("none", "whether all classes count alike", choices=("none", "balanced"))
+    tolerance: float = param(1e-3, "how exactly the margin is found, in units of f", gt=0, le=0.5)
+
+    sides_: Codes = learned()
+    """Of each machine the class for which f is negative (or -1: all others), and that for which it is positive."""
+    coefficients_: Array = learned()
+    """αy (support vectors × machines)."""
+    offsets_: Array = learned()
+    slopes_: Array = learned()
+    norms_: Array = learned()
+    support_: Array = learned()
+    """Of each class how many rows are on the margin, inside it, and outside."""
+    errors_: Array = learned()
+    """The share of training rows answered wrongly, by all rows and by all others."""
+    distances_: Array = learned()
+    """How far the training rows of two classes are from the plane: edges, then counts of each class."""
+
+    def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
+        """Fit a machine between any two sides, and find how sure its answers are."""
+        rows = _class_by_class(distinct_rows(data))
+        points, K = self.kernel_of(rows)
+        self.sides_ = self._sides(rows.class_totals)
+        costs = self._costs(rows, K)
+        beta, removed = (np.zeros((len(rows), len(self.sides_))) for _ in range(2))
+        bounded, self.offsets_ = np.zeros(len(rows), bool), np.zeros(len(self.sides_))
+        for machine, sides in enumerate(self.sides_.tolist()):
+            of = _of_either(rows.y, sides)
+            part = _square(K, of)
+            solution = self._machine(part, np.where(rows.y[of] == sides[1], 1.0, -1.0), costs[of])
+            beta[of, machine], removed[of, machine] = solution.beta, left_out(part, solution)
+            bounded[of] |= solution.bounded
+            self.offsets_[machine] = solution.offset
+        products = K @ beta
+        self.norms_ = np.sqrt(np.maximum((beta * products).sum(axis=0), 0.0))
+        used = np.flatnonzero(beta.any(axis=1))
+        self.points_, self.coefficients_ = points[used], beta[used]
+        scores = products + self.offsets_
+        self.slopes_ = self._slopes(scores - removed, rows)
+        self._note(rows, scores, removed, np.where(bounded, 1, np.where(beta.any(axis=1), 0, 2)))
+
+    def _sides(self, totals: Array) -> Codes:
+        """The two sides of each machine, of classes that have rows."""
+        there = np.flatnonzero(totals)
+        if self.multiclass == "one-against-rest" and len(there) > 2:
+            return np.array([(REST, k) for k in there], np.int32)
+        pairs = [(a, b) for at, a in enumerate(there) for b in there[at + 1 :]]
+        return np.array(pairs, np.int32).reshape(-1, 2)
+
+    def _costs(self, rows: LabelledRows, K: Array) -> Array:
+        """What each row costs inside the margin."""
+        if self.C is None:
+            return np.full(len(rows), HARD / max(float(np.diagonal(K).mean(dtype=np.float64)), 1e-300))
+        if self.class_weight == "none":
+            return np.asarray(self.C * rows.weights)
+        totals, there = rows.class_totals, np.count_nonzero(rows.class_totals)
+        return np.asarray(self.C * rows.weights * (totals.sum() / (there * totals[rows.y])))
+
+    def _machine(self, K: Array, y: Array, costs: Array) -> Solution:
+        """The widest margin between two sides; inside, the first row is positive, whatever its class is called."""
+        first = y[0]
+        y = first * y
+        bounds = np.minimum(costs * y, 0.0), np.maximum(costs * y, 0.0)
+        if self.C is not None:
+            return solve(K, y, *bounds, tolerance=self.tolerance).turned(first)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MlcliWarning)
+            solution = solve(K, y, *bounds, tolerance=self.tolerance, moves=HARD_MOVES)
+        inside = int((y * (y - solution.residual + solution.offset) < 1 - 2 * self.tolerance).sum())
+        if inside or solution.bounded.any():
+            text = f"no plane keeps all rows off a hard margin: {inside} of {len(y)} are still inside it"
+            warnings.warn(f"{text}; give C to allow that, or another kernel", MlcliWarning, stacklevel=3)
+        return solution.turned(first)
+
+    def _slopes(self, scores: Array, rows: LabelledRows) -> Array:
+        """How steeply probabilities rise with f, by what rows get that were left out."""
+        if REST in self.sides_:
+            present, y = np.unique(rows.y, return_inverse=True)
+            return np.full(len(present), slope(scores, y.astype(np.int32), rows.weights))
+        slopes = []
+        for machine, sides in enumerate(self.sides_.tolist()):
+            of = _of_either(rows.y, sides)
+            positive = (rows.y[of] == sides[1]).astype(np.int32)
+            slopes.append(slope(two_sided(scores[of, machine]), positive, rows.weights[of]))
+        return np.array(slopes)
+
+    def _note(self, rows: LabelledRows, scores: Array, removed: Array, role: Codes) -> None:
+        """Keep what is told of the training rows."""
+        self.support_ = np.zeros((len(rows.classes), 3))
+        np.add.at(self.support_, (rows.y, role), 1.0)
+        wrong = [self.decide(self._probabilities(said)) != rows.y for said in (scores, scores - removed)]
+        self.errors_ = np.array([np.average(one, weights=rows.weights) for one in wrong])
+        self.distances_ = np.zeros((0, BINS + 1))
+        if len(self.sides_) == 1 and self.norms_[0] > 0:
+            distance = scores[:, 0] / self.norms_[0]
+            edges = np.linspace(distance.min(), distance.max(), BINS + 1)
+            counts = [np.histogram(distance[rows.y == k], edges)[0] for k in self.sides_[0]]
+            self.distances_ = np.vstack([edges, np.pad(counts, ((0, 0), (0, 1)))])
+
+    def decisions(self, table: Table) -> Array:
+        """What each machine says of each row: f, above 0 for its second side."""
+        return np.asarray(self.responses(table, self.coefficients_) + self.offsets_)
+
+    def predict_proba(self, table: Table) -> Array:
+        """The probabilities that fit what the machines decide."""
+        if not len(self.sides_):
+            return np.tile((self.class_totals_ > 0).astype(np.float64), (len(table), 1))
+        return self._probabilities(self.decisions(table))
+
+    def _probabilities(self, scores: Array) -> Array:
+        """Probabilities of all classes by the f of each machine."""
+        found = np.zeros((len(scores), len(self.classes_)))
+        present = np.flatnonzero(self.class_totals_)
+        if len(present) == 1:
+            found[:, present] = 1.0
+        elif REST in self.sides_:
+            found[:, present] = softmax(scores * self.slopes_)
+        elif len(present) == 2:
+            found[:, present] = softmax(two_sided(scores[:, 0] * self.slopes_))
+        else:
+            pairwise = softmax(two_sided((scores * self.slopes_).ravel()))[:, 1].reshape(scores.shape)
+            found[:, present] = coupled(
+                pairwise, np.searchsorted(present, self.sides_).astype(np.int32), len(present)
+            )
+        return found
+
+    def explain(self) -> findings.Explanation:
+        """The machines, the support vectors, what they promise, and where the rows lie."""
+        names = [" | ".join("rest" if k == REST else self.classes_[k] for k in sides) for sides in self.sides_]
+        used = np.count_nonzero(self.coefficients_, axis=0).tolist()
+        with np.errstate(divide="ignore"):
+            margins = (1 / self.norms_).tolist()
+        machines = tuple(zip(names, margins, self.offsets_.tolist(), used, strict=True))
+        counts = tuple(
+            (name, *of) for name, of in zip(self.classes_, self.support_.astype(int).tolist(), strict=True)
+        )
+        note = "f is below 0 for the first and above 0 for the second; a row at distance 1/‖w‖ has f = ±1."
+        return (
+            findings.Table("Machines", ("between", "margin 1/‖w‖", "b", "support vectors"), machines, note=note),
+            findings.Table(
+                "Support vectors by class",
+                (self.target_, "on the margin", "inside the margin", "no support vector"),
+                counts,
+                note="On the margin: 0 < α < C in every machine that uses the row; inside: α = C in one of them.",
+            ),
+            self._promises(),
+            *self.weights_of_columns(names, self.coefficients_),
+            *self._spread(),
+        )
+
+    def _promises(self) -> findings.Table:
+        """What the support vectors say about rows to come."""
+        rows, used = float(self.support_.sum()), float(self.support_[:, :2].sum())
+        bound = used / max(rows - 1, 1.0)
+        inside, left = self.errors_.tolist()
+        lines = (
+            ("error on the training rows, E_in", inside),
+            ("support vectors / (N − 1)", min(bound, 1.0)),
+            ("E_in + support vectors / (N − 1)", min(inside + bound, 1.0)),
+            ("leave-one-out error by the span", left),
+        )
+        return findings.Table("Bounds of the error", ("what", "share of rows"), lines, note=BOUNDS)
+
+    def _spread(self) -> tuple[findings.Histogram, ...]:
+        """How far the training rows of two classes lie from the plane."""
+        if not len(self.distances_):
+            return ()
+        edges, *counts = self.distances_.tolist()
+        sides = zip((self.classes_[k] for k in self.sides_[0]), counts, strict=True)
+        of_each = tuple((name, tuple(line[:-1])) for name, line in sides)
+        title = "Signed distance of the training rows"
+        return (findings.Histogram(title, "f(x)/‖w‖", tuple(edges), of_each),)
+
+    def check_learned(self) -> None:
+        """Coefficients for each support vector and machine, sides that are classes."""
+        self.check_points(self.coefficients_)
+        machines = len(self.sides_)
+        vectors = self.offsets_, self.slopes_, self.norms_
+        if self.coefficients_.ndim != 2 or any(np.shape(one) != (machines,) for one in vectors):
+            raise ValueError("the machines of svm do not fit together")
+        if self.coefficients_.shape[1] != machines or not np.isfinite(self.coefficients_).all():
+            raise ValueError("the coefficients of svm do not fit its machines")
+        if (
+            self.sides_.shape != (machines, 2)
+            or not ((self.sides_ >= REST) & (self.sides_ < len(self.classes_))).all()
+        ):
+            raise ValueError("the machines of svm have sides that are no classes")
+
+
+def _class_by_class(rows: LabelledRows) -> LabelledRows:
+    """The rows of the class that is met first, then those of the next, whatever they are called."""
+    present, first = np.unique(rows.y, return_index=True)
+    return rows.take(np.argsort(first[np.searchsorted(present, rows.y)], kind="stable"))
+
+
+def _square(K: Array, of: Rows) -> Array:
+    """The kernel of some rows, which stand in a few pieces."""
+    ends = np.flatnonzero(np.diff(of) > 1)
+    pieces = [slice(piece[0], piece[-1] + 1) for piece in np.split(of, ends + 1)]
+    return K if len(of) == len(K) else np.block([[K[one, other] for other in pieces] for one in pieces])
+
+
+def _of_either(y: Codes, sides: Sequence[int]) -> Rows:
+    """The rows on one of two sides."""
+    first, second = sides
+    return np.flatnonzero((y == first) | (y == second) | (first == REST))

@@ -1,0 +1,82 @@
+"""Least absolute deviations: the weighted sum of the columns with the least absolute error.
+
+Formula:
+    Minimise Σ |y_i − b − w·x_i|. More generally Σ q·max(0, r_i) + (1 − q)·max(0, −r_i) of the residuals r, whose
+    minimum is the q-quantile of the target given the columns; the median has q = ½.
+
+Assumes:
+    That the middle of the target is linear in the columns. A few far values of the target hardly move it, where
+    least squares follows them; far values of columns move both. No scale of columns is needed.
+
+Cost:
+    n·p² + p³ for each of 10 to 40 steps of an interior point method.
+
+Choices:
+    Section 5.2 of the notes names it beside least squares. It is a linear programme; where several planes are best
+    (an even number of rows, collinear columns), one between them is given. A weight counts a row that many times.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.findings import Explanation
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.engines.linear_design import Design
+from mlcli.engines.linear_values import LinearValues
+from mlcli.engines.solvers.interior_point import Corners, Matrix, interior_point
+from mlcli.tasks.regression import Regressor, ValuedRows
+
+TOLERANCE, ENOUGH = 1e-11, 1e-7
+"""The duality gap, as a share of the objective, that is aimed at, and the one that is not spoken of."""
+MOST_STEPS = 200
+
+
+@register("least-absolute", reference="Koenker & Bassett 1978; Mehrotra 1992")
+@dataclass(kw_only=True, eq=False)
+class LeastAbsolute(LinearValues, Regressor):
+    """Absolute errors by an interior point method."""
+
+    quantile: float = param(0.5, "the share of rows that lie below the plane; the median is 0.5", gt=0, lt=1)
+
+    deviation_: float = learned()
+    """The mean absolute residual."""
+    steps_: int = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers and weights; it does not depend on their scale."""
+        return Accepts(weights=True)
+
+    def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
+        """Solve the linear programme in standard columns, the target measured from its mean in its deviation."""
+        data = data.counted()
+        design = Design.of(data, self.intercept)
+        middle = design.mean(data.y) if self.intercept else 0.0
+        unit = design.mean(np.abs(data.y - middle)) or 1.0
+        X = np.column_stack([design.standard, np.full(len(data), float(self.intercept))])
+        y, weights = (data.y - middle) / unit, data.weights / design.total
+        below = 1 - self.quantile
+        slope, offset = below * weights @ X, -below * float(weights @ y)
+        free = np.append(np.zeros(len(design.scale)), 0.0 if self.intercept else 1.0)
+        found = interior_point(Corners(Matrix(X), weights, y, free, slope, offset), TOLERANCE, MOST_STEPS)
+        if found.gap > ENOUGH * max(found.value, TOLERANCE):
+            text = f"{self.id} stopped {found.gap / found.value:.1e} above the least error, as a share of it"
+            warnings.warn(f"{text}; columns that are less alike would help", MlcliWarning, stacklevel=2)
+        level = middle + unit * float(found.w[-1])
+        self.learn_slopes(design, unit * found.w[:-1] / design.scale, level)
+        self.steps_ = found.iterations
+        self.deviation_ = design.mean(np.abs(data.y - self.predict_values(data.table)))
+
+    def explain(self) -> Explanation:
+        """The coefficients, and how far rows are from the plane."""
+        note = f"Mean absolute residual {self.deviation_:.6g}, after {self.steps_} steps."
+        lines = (f"{100 * self.quantile:g} % of the weight of training rows lies below, but for rows on it.",)
+        return self.coefficient_table(note), findings.Lines("Quantile", lines)

@@ -1,0 +1,1 @@
+"""Networks of layers that learn classes and values."""
