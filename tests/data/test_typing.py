@@ -75,7 +75,8 @@ def test_declared_words_are_missing(loaded: Loaded) -> None:
 
 def test_columns_with_many_gaps_are_noted(loaded: Loaded) -> None:
     for known, noted in ((18, True), (21, False)):
-        _, _, dataset = column_of(loaded, [*(str(j) for j in range(known)), *[""] * (30 - known)], "target: null\n")
+        cells = [*(str(j) for j in range(known)), *[""] * (30 - known)]
+        _, _, dataset = column_of(loaded, cells, "target: null\n")
         assert any(note == "more than 30 % of the cells are missing: x (40%)" for note in dataset.notes) == noted
 
 
