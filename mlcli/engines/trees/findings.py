@@ -93,10 +93,12 @@ def _bound(threshold: float, column: Column) -> str:
     return column.levels[int(threshold)] if column.coded else f"{threshold:.6g}"
 
 
-def explained(tree: Trees, columns: Sequence[Column], answers: Sequence[str]) -> findings.Explanation:
+def explained(
+    tree: Trees, columns: Sequence[Column], answers: Sequence[str], leaves_grown: int
+) -> findings.Explanation:
     """Rules, classes as OR of ANDs while there are few leaves, and what columns are worth."""
     words = Words(tree, columns, answers)
-    sections: list[findings.Finding] = [_rules(words)]
+    sections: list[findings.Finding] = [_rules(words, leaves_grown)]
     if tree.value.shape[1] > 1 and tree.leaves.sum() <= MOST_LEAVES:
         sections.append(_classes(words))
     if not tree.leaves[0]:
@@ -104,8 +106,9 @@ def explained(tree: Trees, columns: Sequence[Column], answers: Sequence[str]) ->
     return tuple(sections)
 
 
-def _rules(words: Words) -> findings.Tree:
-    tree = words.tree
+def _rules(words: Words, leaves_grown: int) -> findings.Tree:
+    tree, leaves = words.tree, int(words.tree.leaves.sum())
+    pruned = f", pruned from {leaves_grown}" if leaves_grown > leaves else ""
     order, depths, conditions = zip(*words.nodes(), strict=True)
     sure = tree.value.max(axis=1) if tree.value.shape[1] > 1 else np.ones(len(order))
     return findings.Tree(
@@ -115,7 +118,7 @@ def _rules(words: Words) -> findings.Tree:
         tuple(words.answers[node] for node in order),
         tuple(sure[list(order)].tolist()),
         tuple(tree.weight[list(order)].tolist()),
-        note=f"{tree.leaves.sum()} leaves, depth {max(depths)}; in brackets the training rows",
+        note=f"{leaves} leaves{pruned}, depth {max(depths)}; in brackets the training rows",
     )
 
 
