@@ -7,6 +7,7 @@ price of a leaf that would outweigh what the questions below take away (Breiman 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ def cut_back(tree: Trees, leaf: Flags) -> Trees:
     """The same tree, in which some nodes ask nothing any more; what was below them is gone."""
     kept, stays_inner = _kept(tree, leaf), ~tree.leaves & ~leaf
     number = np.where(kept, kept.cumsum() - 1, STOPS).astype(np.int32)
-    arrays = {name: note[kept] if len(note) == len(kept) else note for name, note in tree.arrays().items()}
+    arrays: dict[str, Any] = {name: note[kept] if len(note) == len(kept) else note for name, note in tree.arrays().items()}
     inner = stays_inner[kept]
     for name in PER_NODE:
         empty = np.nan if name == "threshold" else LEAF
@@ -79,7 +80,7 @@ def where_leaves_cost_no_more(tree: Trees, own: Array, stopped: Array | float = 
 def by_held_out_rows(tree: Trees, reached: Codes, losses: Losses) -> Flags:
     """Reduced-error pruning: which nodes cost rows held out, that reached some nodes, no more as leaves."""
     own, parent, rows, at = np.zeros(len(tree.feature)), tree.parent, np.arange(len(reached)), reached
-    stopped = np.bincount(at, losses(rows, tree.value[at]), len(own))
+    stopped = np.bincount(at, losses(rows, tree.value[at]), len(own)).astype(np.float64)
     while len(rows):
         own += np.bincount(at, losses(rows, tree.value[at]), len(own))
         climbs = parent[at] != at

@@ -45,9 +45,7 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -56,12 +54,12 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.trees.binning import MOST_BINS, binned
-from mlcli.engines.trees.cells import features, known, level_counts, ordered
+from mlcli.engines.trees.candidates import Candidates
+from mlcli.engines.trees.cells import FILLS, features, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA, Criterion
-from mlcli.engines.trees.findings import explained
+from mlcli.engines.trees.findings import Words, explained
 from mlcli.engines.trees.growing import Grower, Limits
 from mlcli.engines.trees.recursive import ALGORITHMS, GATES, RecursiveGrower
 from mlcli.engines.trees.structure import Trees
@@ -75,32 +73,10 @@ SMALL = 3000
 """Trees of so many cells are grown by recursion, which need not load compiled loops; both give the same."""
 
 
-def own_value(table: Table, weights: Array) -> Array:
-    """No fills: being empty is itself something to split on."""
-    return np.full(len(table.columns), np.nan)
-
-
-def most_frequent(table: Table, weights: Array) -> Array:
-    """The most frequent value of each column; of several, the first level or the middle number."""
-    found = [_most_frequent(cells, column, weights) for column, cells in table.parts()]
-    return np.array(found, dtype=float)
-
-
-def _most_frequent(cells: np.ndarray[Any, Any], column: Column, weights: Array) -> float:
-    there = known(cells, column)
-    if not there.any():
-        return float("nan")
-    values, which = np.unique(cells[there], return_inverse=True)
-    counts = np.bincount(which, weights=weights[there])
-    tied = values[counts >= counts.max() * (1 - 1e-12)]
-    return float(tied[0] if column.coded else tied[(len(tied) - 1) // 2])
-
-
-FILLS: dict[str, Callable[[Table, Array], Array]] = {"own-value": own_value, "most-frequent": most_frequent}
-
-
 @register(
-    "decision-tree", reference="Breiman et al. 1984 (CART); Quinlan 1986 (ID3), 1993 (C4.5), 1987 (pruning)", revision=2
+    "decision-tree",
+    reference="Breiman et al. 1984 (CART); Quinlan 1986 (ID3), 1993 (C4.5), 1987 (pruning)",
+    revision=2,
 )
 @dataclass(kw_only=True, eq=False)
 class DecisionTree(Classifier, Regressor):
@@ -127,11 +103,13 @@ class DecisionTree(Classifier, Regressor):
     confidence: float = param(0.25, "how unlikely the errors are that pessimistic fears", gt=0, lt=1)
     validation: float = param(0.25, "the share of rows that reduced-error holds out", gt=0, lt=1)
     folds: int = param(5, "into how many folds cost-complexity deals the rows", ge=2)
+    candidates: bool = param(False, "whether to tell what every split would gain at the first nodes")
 
     fills_: Array = learned()
     nodes_: dict[str, Array] = learned()
     leaves_grown_: int = learned()
     """How many leaves there were before pruning."""
+    candidates_: Array = learned()
 
     def conflicts(self) -> list[str]:
         """A price of leaves that nobody pays."""
@@ -150,6 +128,7 @@ class DecisionTree(Classifier, Regressor):
         self.fills_ = FILLS[self.missing](data.table, data.weights)
         pruned = PRUNINGS[self._pruning(data)](self, data, rng)
         self.nodes_, self.leaves_grown_ = pruned.tree.arrays(), pruned.leaves_grown
+        self.candidates_ = self._candidates(pruned.tree, data).rows
 
     def _pruning(self, data: SupervisedRows) -> str:
         if self.prune != "auto":
@@ -162,10 +141,16 @@ class DecisionTree(Classifier, Regressor):
 
     def grown(self, data: SupervisedRows) -> Trees:
         """The tree of some rows before any pruning."""
+        grower = self._grower(data)
+        rows, algorithm = grower.binned, grower.algorithm
+        if rows.bins.size <= SMALL or self.algorithm == "c45" or (algorithm.each_level and grower.levels.any()):
+            return grower.grow()
+        words = packed(grower.targets, *in_units(data.weights))
+        return Grower(rows, grower.targets, grower.criterion, grower.limits).grow(words)
+
+    def _grower(self, data: SupervisedRows) -> RecursiveGrower:
         weights = None if (data.weights == data.weights[0]).all() else data.weights
-        by_threshold, levels = ordered(self.columns_), level_counts(self.columns_)
-        rows = binned(self.cells(data.table), by_threshold, levels, self.bins, weights)
-        targets, algorithm = Targets.of(data.outputs, data.weights), ALGORITHMS[self.algorithm]
+        levels = level_counts(self.columns_)
         limits = Limits(
             max_depth=self.max_depth,
             min_leaf=self.min_leaf,
@@ -173,12 +158,24 @@ class DecisionTree(Classifier, Regressor):
             min_gain=self.min_gain,
             purity=self.purity,
         )
-        criterion = self._criterion(data)
-        if rows.bins.size <= SMALL or self.algorithm == "c45" or (algorithm.each_level and levels.any()):
-            return RecursiveGrower(rows, levels, targets, criterion, algorithm, self.gate, limits).grow()
-        return Grower(rows, targets, criterion, limits).grow(packed(targets, *in_units(data.weights)))
+        return RecursiveGrower(
+            binned(self.cells(data.table), ordered(self.columns_), levels, self.bins, weights),
+            levels,
+            Targets.of(data.outputs, data.weights),
+            self._criterion(data),
+            ALGORITHMS[self.algorithm],
+            self.gate,
+            limits,
+        )
 
-    def _criterion(self, data: Any) -> Criterion:
+    def _candidates(self, tree: Trees, data: SupervisedRows) -> Candidates:
+        """What every split would gain, of all rows, if that is wanted."""
+        if not self.candidates:
+            return Candidates.none()
+        reached = tree.reached(self.cells(data.table), ordered(self.columns_))[0]
+        return Candidates.of(tree, self._grower(data), reached)
+
+    def _criterion(self, data: SupervisedRows) -> Criterion:
         of_classes = isinstance(data, LabelledRows)
         own = ALGORITHMS[self.algorithm].criterion if of_classes else "squared-error"
         criterion = CRITERIA[self.criterion or own]
@@ -208,7 +205,11 @@ class DecisionTree(Classifier, Regressor):
             answers = [f"{mean:.6g}" for mean in value[:, 0]]
         else:
             answers = [self.classes_[code] for code in self.decide(value)]
-        return explained(tree, self.columns_, answers, self.leaves_grown_)
+        found = explained(tree, self.columns_, answers, self.leaves_grown_)
+        if not len(self.candidates_):
+            return found
+        measure = "variance" if self.classes_ is None else self.criterion or ALGORITHMS[self.algorithm].criterion
+        return (*found, Candidates(self.candidates_).finding(Words(tree, self.columns_, answers), measure))
 
     def check_learned(self) -> None:
         """The tree must be one, over these columns."""
@@ -220,3 +221,4 @@ class DecisionTree(Classifier, Regressor):
         if len(self.tree) != 1 or self.leaves_grown_ < 1:
             raise ValueError("the saved tree is not one")
         self.tree.check(levels, 1 if self.classes_ is None else len(self.classes_))
+        Candidates(self.candidates_).check(self.tree, levels)
