@@ -27,7 +27,9 @@ def cut_back(tree: Trees, leaf: Flags) -> Trees:
     """The same tree, in which some nodes ask nothing any more; what was below them is gone."""
     kept, stays_inner = _kept(tree, leaf), ~tree.leaves & ~leaf
     number = np.where(kept, kept.cumsum() - 1, STOPS).astype(np.int32)
-    arrays: dict[str, Any] = {name: note[kept] if len(note) == len(kept) else note for name, note in tree.arrays().items()}
+    arrays: dict[str, Any] = {
+        name: note[kept] if len(note) == len(kept) else note for name, note in tree.arrays().items()
+    }
     inner = stays_inner[kept]
     for name in PER_NODE:
         empty = np.nan if name == "threshold" else LEAF
