@@ -120,7 +120,8 @@ class GradientBoosting(Boosted, Classifier, Regressor):
         if not self.stages():
             return found
         rounds = tuple(np.arange(1.0, self.stages() + 1).tolist())
-        names = [self.classes_[code] for code in self.present_] if len(self.present_) > 2 else [self.base.final.name]
+        several = len(self.present_) > 2
+        names = [self.classes_[code] for code in self.present_] if several else [self.base.final.name]
         far = tuple((name, tuple(steps)) for name, steps in zip(names, self.multipliers_.T.tolist(), strict=True))
         return *found, Curve("What each round is multiplied by", "round", rounds, far)
 
