@@ -72,7 +72,9 @@ class Forest(Classifier, Regressor):
     min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=(1, 20))
     bins: int = param(MOST_BINS, "into how many bins numbers are sorted at most", ge=2, le=MOST_BINS)
     bootstrap: bool = param(True, "whether a tree learns from as many rows drawn with replacement, or from all")
-    combine: str = param("mean", "how trees' answers about classes become one", choices=("mean", "votes"))
+    combine: str = param(
+        "mean", "how trees' answers about classes become one", choices=("mean", "votes"), if_given=True
+    )
     shuffle: bool = param(False, "whether columns are also valued by shuffling them out of the bag (slow)")
 
     random_cuts: ClassVar[bool] = False

@@ -95,15 +95,19 @@ class DecisionTree(Classifier, Regressor):
     )
     missing: str = param("own-value", "what an empty cell counts as", choices=FILLS)
     prune: str = param(
-        "auto", "how the grown tree is cut back; auto: what suits the algorithm", choices=("auto", *PRUNINGS)
+        "auto", "how the grown tree is cut back; auto: what suits the algorithm", choices=("auto", *PRUNINGS), if_given=True
     )
     prune_alpha: float | None = param(
-        None, "what a leaf costs under cost-complexity; none: what inner folds find best", ge=0
+        None, "what a leaf costs under cost-complexity; none: what inner folds find best", ge=0, if_given=True
     )
-    confidence: float = param(0.25, "how unlikely the errors are that pessimistic fears", gt=0, lt=1)
-    validation: float = param(0.25, "the share of rows that reduced-error holds out", gt=0, lt=1)
-    folds: int = param(5, "into how many folds cost-complexity deals the rows", ge=2)
-    candidates: bool = param(False, "whether to tell what every split would gain at the first nodes")
+    confidence: float = param(
+        0.25, "how unlikely the errors are that pessimistic fears", gt=0, lt=1, if_given=True
+    )
+    validation: float = param(0.25, "the share of rows that reduced-error holds out", gt=0, lt=1, if_given=True)
+    folds: int = param(5, "into how many folds cost-complexity deals the rows", ge=2, if_given=True)
+    candidates: bool = param(
+        False, "whether to tell what every split would gain at the first nodes", if_given=True
+    )
 
     fills_: Array = learned()
     nodes_: dict[str, Array] = learned()
