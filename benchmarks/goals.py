@@ -70,7 +70,8 @@ GOALS = (
     predict("nearest neighbours 1.5 × as fast", "neighbours", least=1.5),
     fit("logistic regression as fast", "logistic", least=1, where={"peer": ".*lbfgs.*"}),
     fit("naive Bayes 2 × as fast", "bayes", least=2, where={"method": "naive-bayes"}),
-    fit("least squares and ridge 2 × as fast", "linear", least=2),
+    fit("least squares and ridge 2 × as fast", "linear", least=2, where={"method": "linear-regression|ridge"}),
+    fit("lasso with its path 1.5 × as fast", "linear", least=1.5, where={"method": "lasso"}),
     splits("10 folds 5 × as fast", column="ratio", least=5, where={"protocol": "stratified-k-fold|k-fold"}),
     splits("leave-one-out 100 × as fast", column="ratio", least=100, where={"protocol": "leave-one-out"}),
     splits(

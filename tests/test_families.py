@@ -36,7 +36,7 @@ def test_a_test_is_about_a_family_by_its_parameters_or_by_its_file(
 
 
 def test_a_family_and_a_method_are_found_and_nothing_else_is() -> None:
-    assert methods_of("discriminants") == {"lda", "qda"}
+    assert methods_of("discriminants") == {"gaussian-bayes", "lda", "qda"}
     assert methods_of("lda") == {"lda"}
     with pytest.raises(LookupError, match=r"there is no family 'discriminant'.* did you mean 'discriminants'"):
         methods_of("discriminant")

@@ -1,6 +1,7 @@
 """Losses of linear scores: what scores (outputs × rows) cost, with gradient and curvature in the scores.
 
 A loss is half of an objective, the penalty the other half; a solver sees no more of a method than these two.
+Losses with corners (the hinge, absolute errors) are terms of the interior point method instead.
 """
 
 from __future__ import annotations
@@ -21,14 +22,11 @@ class Loss:
     """Outputs × rows: ±1 for a side, 0 or 1 for a class, or a number."""
     weights: Array
 
-    differentiable: ClassVar[bool] = True
-    twice: ClassVar[bool] = True
-    """Whether it has a curvature that Newton's method can use."""
     bound: ClassVar[float] = np.inf
     """The curvature in the scores of one row of weight 1 is never larger."""
 
     def at(self, scores: Array) -> tuple[float, Array]:
-        """The summed loss, and its gradient (a subgradient at a corner) in the scores."""
+        """The summed loss, and its gradient in the scores."""
         cost, slope = self.each(scores)
         return float(cost.sum(axis=0) @ self.weights), slope * self.weights
 
@@ -71,8 +69,7 @@ class CrossEntropy(Loss):
 
     def at(self, scores: Array) -> tuple[float, Array]:
         """Written relative to the largest score, which cannot overflow."""
-        highest = scores.max(axis=0, initial=0.0)
-        shares, total = self._shares(scores, highest)
+        shares, total, highest = self._shares(scores)
         value = self.weights @ (highest + np.log(total)) - np.vdot(self.truth * self.weights, scores)
         shares -= self.truth
         shares *= self.weights
@@ -85,7 +82,7 @@ class CrossEntropy(Loss):
 
     def curvature(self, scores: Array) -> Array:
         """diag(p) − p pᵀ of the shares p of each row."""
-        shares, _ = self._shares(scores, scores.max(axis=0, initial=0.0))
+        shares, _, _ = self._shares(scores)
         weighted = shares * self.weights
         curved = -weighted[:, None] * shares
         outputs = np.arange(len(shares))
@@ -99,12 +96,17 @@ class CrossEntropy(Loss):
                 np.log(self.truth @ self.weights) - np.log((1 - self.truth.sum(axis=0)) @ self.weights)
             )
 
-    def _shares(self, scores: Array, highest: Array) -> tuple[Array, Array]:
+    def _shares(self, scores: Array) -> tuple[Array, Array, Array]:
+        """The shares of the classes but the first, what they were divided by, and the largest score."""
+        highest = scores.max(axis=0, initial=0.0)
+        if len(scores) == 1:
+            small = np.exp(-np.abs(scores[0]))
+            total = 1 + small
+            return (np.where(scores[0] > 0, 1.0, small) / total)[None], total, highest
         shares = np.exp(scores - highest)
-        total = np.exp(-highest)
-        total += shares[0] if len(shares) == 1 else shares.sum(axis=0)
+        total = np.exp(-highest) + shares.sum(axis=0)
         shares /= total
-        return shares, total
+        return shares, total, highest
 
 
 class Squared(Loss):
@@ -126,28 +128,6 @@ class Squared(Loss):
         return np.asarray(self.truth @ self.weights / self.weights.sum())
 
 
-class Absolute(Loss):
-    """|z − y|, which one far row bends less than a square."""
-
-    differentiable = twice = False
-
-    def each(self, scores: Array) -> tuple[Array, Array]:
-        """The size of the error, and its sign."""
-        error = scores - self.truth
-        return np.abs(error), np.sign(error)
-
-
-class Hinge(Loss):
-    """max(0, 1 − y z) of sides y = ±1 (Cortes & Vapnik 1995)."""
-
-    differentiable = twice = False
-
-    def each(self, scores: Array) -> tuple[Array, Array]:
-        """What a row lacks of the margin 1."""
-        lack = np.maximum(1 - self.truth * scores, 0)
-        return lack, -self.truth * (lack > 0)
-
-
 class SquaredHinge(Loss):
     """max(0, 1 − y z)² of sides y = ±1."""
 
@@ -161,14 +141,3 @@ class SquaredHinge(Loss):
     def bend(self, scores: Array) -> Array:
         """2 where the margin is lacking."""
         return np.asarray(2.0 * (self.truth * scores < 1))
-
-
-class PerceptronLoss(Loss):
-    """max(0, −y z) of sides y = ±1 (Rosenblatt 1958)."""
-
-    differentiable = twice = False
-
-    def each(self, scores: Array) -> tuple[Array, Array]:
-        """How far a row is on the wrong side; a score of 0 is an error."""
-        wrong = self.truth * scores <= 0
-        return np.where(wrong, -self.truth * scores, 0.0), -self.truth * wrong

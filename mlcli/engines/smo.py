@@ -68,7 +68,7 @@ def solve(
     moves: int = MOVES,
 ) -> Solution:
     """The maximum, up to ``tolerance`` in what a pair of coefficients could still gain per unit."""
-    from mlcli.kernels.svm.climbing import FAR, climb
+    from mlcli.kernels.svm.climbing import CHUNK, FAR, climb
 
     beta = np.zeros(len(target)) if start is None else start.astype(np.float64)
     residual = target.astype(np.float64) if start is None else target - K @ beta
@@ -77,7 +77,7 @@ def solve(
     most = moves + 1000 * len(target)
     diagonal = np.diagonal(K).astype(np.float64)
     problem = K, diagonal, lower, upper, float(epsilon), float(tolerance), most
-    made = climb(*problem, beta, residual, raising, lowering)
+    made = climb(*problem, beta, residual, raising, lowering, np.empty((2, CHUNK)))
     if made == most:
         text = f"stopped after {made} moves of pairs, so that the margin may not be the widest"
         warnings.warn(f"{text}; scaled columns or a smaller C would converge sooner", MlcliWarning, stacklevel=3)

@@ -73,7 +73,8 @@ KINDS = (
         scores=("labels", "probabilities"),
         metrics=("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"),
         baselines=("zero-r",),
-        panel=("one-r", "naive-bayes", "knn", "decision-tree", "logistic-regression"),
+        panel=("one-r", "naive-bayes", "knn", "decision-tree", "logistic-regression", "svm"),
+        panel_rows={"svm": 5_000},
         columns_at="mlcli.report.predictions:label_columns",
     ),
     Kind(

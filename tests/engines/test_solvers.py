@@ -10,6 +10,7 @@ import scipy.optimize
 
 from mlcli.engines import losses
 from mlcli.engines.linear_objective import LinearObjective
+from mlcli.engines.links import LinkLoss
 from mlcli.engines.losses import Loss
 from mlcli.engines.penalties import Penalty
 from mlcli.engines.solvers.interior_point import Corners, Matrix, interior_point
@@ -69,7 +70,8 @@ def test_solvers_reach_what_scipy_reaches(loss: type[Loss], l1: float, solver: s
 
 
 def test_a_solver_says_what_it_lacks() -> None:
-    assert "needs a loss with a curvature" in SOLVERS["newton"].mismatch("newton", losses.Hinge, corners=False)
+    of_link = SOLVERS["sgd"].mismatch("sgd", LinkLoss, corners=False)
+    assert of_link == "the solver sgd needs a loss whose curvature is bounded; auto or newton or l-bfgs would do"
     said = SOLVERS["l-bfgs"].mismatch("l-bfgs", losses.Squared, corners=True)
     assert said == (
         "the solver l-bfgs needs a penalty without corners (l1 = 0); "

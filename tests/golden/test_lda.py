@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
@@ -16,6 +17,8 @@ from mlcli.core.params import build
 from mlcli.models.discriminants.lda import LinearDiscriminants
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.discriminants import PRIORS, bayes, probabilities, rows
+from tests.golden.shipped import in_numbers, numeric, with_numbers
+from tests.rows import labelled
 
 
 @pytest.mark.parametrize("priors", [None, PRIORS])
@@ -91,3 +94,52 @@ def test_rows_that_weigh_too_little_for_ddof_do_without_and_say_so() -> None:
     with pytest.warns(MlcliWarning, match="the rows weigh too little for covariances with ddof 1"):
         said = answered(LinearDiscriminants(), light).probabilities
     assert said == pytest.approx(probabilities(LinearDiscriminants(ddof=0), X, y), abs=1e-9)
+
+
+class ToTheDiagonal:
+    """What scikit-learn is told of covariances: products of two columns are that much smaller."""
+
+    def __init__(self, shrinkage: float) -> None:
+        self.shrinkage = shrinkage
+
+    def fit(self, X: Any) -> Any:
+        scatter = np.cov(X.T, bias=True)
+        self.covariance_ = (1 - self.shrinkage) * scatter + self.shrinkage * np.diag(np.diag(scatter))
+        return self
+
+
+@pytest.mark.parametrize("dataset", ["iris", "wine", "wdbc"])
+@pytest.mark.parametrize("shrinkage", [0.05, 0.5, 1.0])
+def test_a_given_shrinkage_is_that_of_scikit_learn(dataset: str, shrinkage: float) -> None:
+    data = in_numbers(dataset)
+    oracle = LinearDiscriminantAnalysis(solver="lsqr", covariance_estimator=ToTheDiagonal(shrinkage))
+    expected = oracle.fit(data.table.numbers, data.y).predict_proba(data.table.numbers)
+    said = answered(LinearDiscriminants(shrinkage=shrinkage, ddof=0), data)
+    assert said.probabilities == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("dataset", ["iris", "wine", "wdbc"])
+def test_the_rule_is_that_of_ledoit_and_wolf(dataset: str) -> None:
+    data = in_numbers(dataset)
+    means = np.array([data.table.numbers[data.y == k].mean(axis=0) for k in range(len(data.classes))])
+    away = data.table.numbers - means[data.y]
+    expected = ledoit_wolf_shrinkage(away / away.std(axis=0), assume_centered=True)
+    assert fitted(LinearDiscriminants(shrinkage=None), data).shrunk_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_more_columns_than_rows_are_no_obstacle_to_shrinkage() -> None:
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(120, 200))
+    y = (X[:, :5].sum(axis=1) > 0).astype(int)
+    data = labelled(numeric(X), ["ab"[k] for k in y])
+    train, test = data.take(np.arange(60)), data.take(np.arange(60, 120))
+    model = fitted(LinearDiscriminants(shrinkage=None), train)
+    assert 0.3 < model.shrunk_ <= 1
+    assert (model.predict_proba(test.table).argmax(axis=1) == test.y).mean() > 0.55
+
+
+def test_columns_that_vary_only_between_classes_are_left_out_when_shrunk() -> None:
+    data = in_numbers("iris")
+    more = with_numbers(data, np.column_stack([data.table.numbers, data.y.astype(float)]))
+    said, without = (answered(LinearDiscriminants(shrinkage=0.2), rows) for rows in (more, data))
+    assert said.probabilities == pytest.approx(without.probabilities, abs=1e-9)

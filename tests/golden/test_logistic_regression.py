@@ -346,5 +346,5 @@ def test_errors_of_three_classes_are_those_against_the_first() -> None:
 def test_a_solver_that_lacks_what_it_needs_is_refused() -> None:
     with pytest.raises(UsageError, match="l-bfgs needs a penalty without corners"):
         build(LogisticRegression, {"solver": "l-bfgs", "l1": 1.0})
-    with pytest.raises(UsageError, match="the solver sgd takes the link logistic only"):
+    with pytest.raises(UsageError, match="the solver sgd needs a loss whose curvature is bounded"):
         build(LogisticRegression, {"solver": "sgd", "link": "normal"})

@@ -12,6 +12,8 @@ from sklearn.svm import LinearSVC
 
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.pair_sums import share_in_order
+from mlcli.core.schema import Column
+from mlcli.core.tables import Table
 from mlcli.data.load import load
 from mlcli.models.ranking import _pair_losses
 from mlcli.models.ranking.ranking_svm import RankingSVM
@@ -154,3 +156,44 @@ def test_memory_does_not_grow_with_the_pairs(loss: str, monkeypatch: pytest.Monk
     tracemalloc.stop()
     assert model.pairs_ > 1_400_000
     assert most < 15e6
+
+
+def with_modes() -> Any:
+    """The same trips with the columns named, as one-hot leaves them."""
+    data = travel()
+    kept, modes = data.table.numbers[:, :-4], (data.table.numbers[:, -4:] > 0).astype(float)
+    names = [*(f"x{j}" for j in range(kept.shape[1])), *(f"mode={k}" for k in range(4))]
+    cells = [*kept.T, *modes.T]
+    table = Table.of([(Column(name), values) for name, values in zip(names, cells, strict=True)], len(data))
+    return replace(data, table=table)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_weights_of_each_option_are_those_of_linear_svc_on_crossed_columns(loss: str) -> None:
+    data = with_modes()
+    kept, modes = data.table.numbers[:, :-4], data.table.numbers[:, -4:]
+    crossed = np.hstack([modes, (kept[:, :, None] * modes[:, None, :]).reshape(len(data), -1)])
+    rows, weight = differences(with_numbers(data, crossed))
+    model = fitted(RankingSVM(c=0.1, loss=loss, option="mode"), data)
+    assert model.weights_ == pytest.approx(oracle(rows, weight, 0.1, loss), abs=1e-5)
+    assert model.in_order_ > fitted(RankingSVM(c=0.1, loss=loss), data).in_order_
+    (table, _) = model.explain()
+    assert table.header == ("column", "mode=0", "mode=1", "mode=2", "mode=3")
+    assert len(table.rows) == 1 + kept.shape[1]
+
+
+def test_two_options_are_told_apart_by_one_column() -> None:
+    rng = np.random.default_rng(3)
+    who, option = np.repeat(rng.normal(size=20), 2), np.tile([0.0, 1.0], 20)
+    relevance = (who > 0) == (option == 1)
+    table = Table.of([(Column("who"), who), (Column("mode=bus"), option)], 40)
+    data = replace(
+        grouped(np.zeros((40, 2)), relevance.astype(int).tolist(), np.repeat(range(20), 2).tolist()), table=table
+    )
+    assert fitted(RankingSVM(option="mode", c=100.0), data).in_order_ == 1.0
+    assert fitted(RankingSVM(c=100.0), data).in_order_ < 0.8
+
+
+def test_an_option_that_is_no_column_is_refused() -> None:
+    with pytest.raises(FitError, match="there is no nominal column 'way' of options"):
+        fitted(RankingSVM(option="way"), travel())

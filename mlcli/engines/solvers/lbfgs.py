@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.engines.linear_objective import LinearObjective, Objective, Point
+from mlcli.engines.linear_objective import LinearObjective, Masked, Point
 from mlcli.engines.solvers.minimum import ROUNDING, SHORTEST_STEP, Minimum
 
 MEMORY = 10
@@ -18,46 +18,46 @@ FLATTER = 0.9
 """Where the fall is lost in rounding, the slope along the step must be this much flatter."""
 
 
-def lbfgs(objective: LinearObjective, start: Array, tolerance: float, max_iterations: int) -> Minimum:
+def lbfgs(objective: LinearObjective | Masked, start: Array, tolerance: float, max_iterations: int) -> Minimum:
     """Step until no entry of the gradient is above ``tolerance``."""
-    here, taught = objective.at(start), deque[tuple[Array, Array]](maxlen=MEMORY)
+    here, memory = objective.at(start), deque[tuple[Array, Array]](maxlen=MEMORY)
     own = objective.own_bends()
     for iteration in range(max_iterations):
         if here.steepness <= tolerance:
             return Minimum(here, iteration, converged=True)
-        way = _direction(here.slope, own, taught)
+        way = _direction(here.slope, own, memory)
         there = _stepped(objective, here, way)
-        if there is None and not taught:
+        if there is None and not memory:
             return Minimum(here, iteration, converged=False)
         if there is None:
-            taught.clear()
+            memory.clear()
             continue
         moved, bent = there.w - here.w, there.slope - here.slope
         if np.vdot(moved, bent) > ROUNDING * np.vdot(bent, bent):
-            taught.append((moved, bent))
+            memory.append((moved, bent))
         here = there
     return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
 
 
-def _direction(slope: Array, own: Array, taught: deque[tuple[Array, Array]]) -> Array:
+def _direction(slope: Array, own: Array, memory: deque[tuple[Array, Array]]) -> Array:
     """The two loops of Nocedal 1980: minus the guessed inverse of the curvature times the slope.
 
     The guess starts with what each column bends by itself.
     """
     way, shares = -slope, list[float]()
-    for moved, bent in reversed(taught):
+    for moved, bent in reversed(memory):
         shares.append(float(np.vdot(moved, way) / np.vdot(moved, bent)))
         way = way - shares[-1] * bent
     way = way / own
-    if taught:
-        moved, bent = taught[-1]
+    if memory:
+        moved, bent = memory[-1]
         way = way * float(np.vdot(moved, bent) / np.vdot(bent, bent / own))
-    for moved, bent in taught:
+    for moved, bent in memory:
         way = way + (shares.pop() - float(np.vdot(bent, way) / np.vdot(moved, bent))) * moved
     return way
 
 
-def _stepped(objective: Objective, here: Point, way: Array) -> Point | None:
+def _stepped(objective: LinearObjective | Masked, here: Point, way: Array) -> Point | None:
     """The longest of the step, its half, its quarter, ... that lowers the objective enough."""
     promised, length = float(np.vdot(here.slope, way)), 1.0
     while promised < 0 and length >= SHORTEST_STEP:

@@ -89,10 +89,13 @@ def _cells(
     experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec] | None
 ) -> Iterator[Cell]:
     """The cells of one dataset."""
+    from_panel = models is None
     if models is None:
         models = [_resolved(ModelSpec(use)) for use in planned.kind.panel]
     for model in _labelled(planned, _baselines_first(planned, models)):
-        skipped = _why_skipped(planned, model, protocol)
+        skipped = _why_skipped(planned, model, protocol) or (
+            _why_not_in_panel(planned, model) if from_panel else ""
+        )
         as_it_is = skipped or model.saved is not None
         learned = 0 if skipped or model.saved is None else _learned_rows(planned, model.saved)
         yield Cell(
@@ -142,6 +145,16 @@ def _why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSp
     if weight is not None and not build(cls, model.params).accepts.weights:
         return f"{model.use} takes every row alike; {planned.name} has row weights in '{weight.name}'"
     return ""
+
+
+def _why_not_in_panel(planned: PlannedDataset, model: ModelSpec) -> str:
+    """Why the panel leaves out one of its methods on so many rows, or nothing."""
+    most = planned.kind.panel_rows.get(model.use, planned.strata.rows)
+    if planned.strata.rows <= most:
+        return ""
+    return (
+        f"its time grows with the square of rows: on more than {most:,} it runs where it is named, -m {model.use}"
+    )
 
 
 def _kinds_of(model: ModelSpec) -> tuple[Kind, ...]:

@@ -2,7 +2,8 @@
 
 Maximises Σ target·β − ½ βᵀKβ − ε Σ|β| where each β lies between its bounds, which enclose 0, and Σβ stays as it
 is. The first of the two is the one whose rise gains most; the second the one with which a step gains most by the
-second derivative (Fan, Chen & Lin 2005). Rows are read in chunks, whose best is found by loops without branches.
+second derivative (Fan, Chen & Lin 2005). Rows are read in chunks of as many lanes, each with a best of its own: a
+loop that looks for one largest number is not vectorised.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from numba import njit
 
 from mlcli.core.tables import Array
 
-CHUNK = 128
+CHUNK = 64
 FAR = 1e300
 FLAT = 1e-12
 """The least curvature along a step: equal rows have none."""
@@ -20,19 +21,20 @@ FLAT = 1e-12
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
 def climb(
     K: Array, diagonal: Array, lower: Array, upper: Array, epsilon: float, tolerance: float, most: int,
-    beta: Array, residual: Array, raising: Array, lowering: Array,
+    beta: Array, residual: Array, raising: Array, lowering: Array, lanes: Array,
 ) -> int:  # fmt: skip
     """Move until no pair gains more than ``tolerance`` per unit, at most so often; how often it has.
 
     ``residual`` is target − Kβ. Added to it, ``raising`` and ``lowering`` give what a unit more or less of each
-    coefficient gains or costs; they are −FAR and FAR at its bounds. All four arrays are kept up to date.
+    coefficient gains or costs; they are −FAR and FAR at its bounds. All four arrays are kept up to date; ``lanes``
+    (2 × CHUNK) are to work in.
     """
     step = 0.0
     i, j = int(diagonal.size - 1), int(diagonal.size - 1)
     for moves in range(most):
-        i = moved(K[i], K[j], step, residual, raising)
+        i = moved(K[i], K[j], step, residual, raising, lanes[0])
         highest, up = residual[i] + raising[i], K[i]
-        j, lowest = partner(up, diagonal, diagonal[i], highest, residual, lowering)
+        j, lowest = partner(up, diagonal, diagonal[i], highest, residual, lowering, lanes)
         if highest - lowest <= tolerance:
             return moves
         gap = highest - (residual[j] + lowering[j])
@@ -44,52 +46,69 @@ def climb(
         for t in (i, j):
             raising[t] = -FAR if beta[t] >= upper[t] else (-epsilon if beta[t] >= 0.0 else epsilon)
             lowering[t] = FAR if beta[t] <= lower[t] else (-epsilon if beta[t] > 0.0 else epsilon)
-    moved(K[i], K[j], step, residual, raising)
+    moved(K[i], K[j], step, residual, raising, lanes[0])
     return most
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
-def moved(up: Array, down: Array, step: float, residual: Array, raising: Array) -> int:
+def moved(up: Array, down: Array, step: float, residual: Array, raising: Array, tops: Array) -> int:
     """Tell the residuals of the last step; the coefficient whose rise gains most."""
-    highest, chunk = -FAR, 0
+    tops[:] = -FAR
     for begin in range(0, residual.size, CHUNK):
         left, offset = residual[begin : begin + CHUNK], raising[begin : begin + CHUNK]
         risen, fallen = up[begin : begin + CHUNK], down[begin : begin + CHUNK]
-        top = -FAR
         for t in range(left.size):
             left[t] += step * (fallen[t] - risen[t])
-            top = max(top, left[t] + offset[t])
-        if top > highest:
-            highest, chunk = top, begin
-    best = chunk
-    for t in range(chunk, min(chunk + CHUNK, residual.size)):
-        if residual[t] + raising[t] > residual[best] + raising[best]:
-            best = t
-    return best
+            tops[t] = max(tops[t], left[t] + offset[t])
+    highest, found = largest(tops), residual.size
+    for lane in range(min(CHUNK, residual.size)):
+        if tops[lane] == highest:
+            t = lane
+            while t < found and residual[t] + raising[t] < highest:
+                t += CHUNK
+            found = min(found, t)
+    return min(found, residual.size - 1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
 def partner(
-    up: Array, diagonal: Array, own: float, highest: float, residual: Array, lowering: Array
+    up: Array, diagonal: Array, own: float, highest: float, residual: Array, lowering: Array, lanes: Array
 ) -> tuple[int, float]:
     """The coefficient to be lowered while another rises, and the least cost of lowering any."""
-    lowest, best, chunk = FAR, -1.0, 0
+    tops, least = lanes[0], lanes[1]
+    tops[:], least[:] = -1.0, FAR
     for begin in range(0, residual.size, CHUNK):
         left, offset = residual[begin : begin + CHUNK], lowering[begin : begin + CHUNK]
         beside, others = up[begin : begin + CHUNK], diagonal[begin : begin + CHUNK]
-        least, top = FAR, -1.0
         for t in range(left.size):
             cost = left[t] + offset[t]
-            least = min(least, cost)
+            least[t] = min(least[t], cost)
             gap = max(highest - cost, 0.0)
-            top = max(top, gap * gap / max(own + others[t] - 2.0 * beside[t], FLAT))
-        lowest = min(lowest, least)
-        if top > best:
-            best, chunk = top, begin
-    found, best = chunk, -1.0
-    for t in range(chunk, min(chunk + CHUNK, residual.size)):
-        gap = max(highest - (residual[t] + lowering[t]), 0.0)
-        gain = gap * gap / max(own + diagonal[t] - 2.0 * up[t], FLAT)
-        if gain > best:
-            found, best = t, gain
-    return found, lowest
+            tops[t] = max(tops[t], gap * gap / max(own + others[t] - 2.0 * beside[t], FLAT))
+    best, found = largest(tops), residual.size
+    for lane in range(min(CHUNK, residual.size)):
+        if tops[lane] == best:
+            for t in range(lane, found, CHUNK):
+                gap = max(highest - (residual[t] + lowering[t]), 0.0)
+                if gap * gap / max(own + diagonal[t] - 2.0 * up[t], FLAT) >= best:
+                    found = t
+                    break
+    return min(found, residual.size - 1), smallest(least)
+
+
+@njit(cache=True, nogil=True)
+def largest(values: Array) -> float:
+    """The largest of some numbers."""
+    top = -FAR
+    for value in values:
+        top = max(top, value)
+    return top
+
+
+@njit(cache=True, nogil=True)
+def smallest(values: Array) -> float:
+    """The smallest of some numbers."""
+    least = FAR
+    for value in values:
+        least = min(least, value)
+    return least

@@ -6,18 +6,17 @@ Formula:
     diagonal for every column (spherical).
 
 Assumes:
-    Numbers normally distributed within each class: round clouds of columns of one scale (spherical), columns
-    that vary independently (diagonal), or in any way (full, which wants far more rows than columns in each
-    class).
+    Numbers normally distributed within each class: round clouds of columns of one scale (spherical), columns that
+    vary independently (diagonal), or in any way (full, which wants far more rows than columns in each class).
 
 Cost:
     rows × columns to fit and per row to predict; full: columns times as much.
 
 Choices:
-    S2, "Generative". Maximum likelihood, ddof 0 (decision 12). Diagonal is `naive-bayes` of numeric columns;
-    full is `qda`, which has more against classes with few rows. No variance is below `floor` times that of all
-    rows: a class with one row, or with a column that does not vary in it, has the floor there. A class that is
-    absent in training has probability 0.
+    S2, "Generative". Maximum likelihood, ddof 0 (decision 12). Diagonal is `naive-bayes` of numeric columns; full
+    is `qda`, which has more against classes with few rows. No variance is below `floor` times that of all rows: a
+    class with one row, or with a column that does not vary in it, has the floor there. A class that is absent in
+    training has probability 0.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ class GaussianBayes(Classifier):
         return prior_conflicts(self.priors)
 
     @property
-    def _covariance(self) -> CovarianceType:
+    def _form(self) -> CovarianceType:
         return COVARIANCE_TYPES[self.covariance]
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
@@ -90,7 +89,7 @@ class GaussianBayes(Classifier):
 
     def _of_class(self, away: Array, weights: Array, floor: Array) -> tuple[Array, Array, Array, float]:
         """Mean, deviations, whitener and the logarithm of its determinant; of no rows anything."""
-        total, form = float(weights.sum()), self._covariance
+        total, form = float(weights.sum()), self._form
         mean = weights @ away / total if total else np.zeros(len(floor))
         free = total - self.ddof if total > self.ddof else max(total, 1.0)
         least = np.maximum(floor, np.finfo(float).tiny)
@@ -101,9 +100,7 @@ class GaussianBayes(Classifier):
         """The posterior of each class."""
         away = table.numbers - self.centre_
         parts = zip(self.means_, self.whiteners_, self.levels_, strict=True)
-        lengths = [
-            level - 0.5 * self._covariance.squared_lengths(away - mean, made) for mean, made, level in parts
-        ]
+        lengths = [level - 0.5 * self._form.squared_lengths(away - mean, made) for mean, made, level in parts]
         return posterior(np.column_stack(lengths))
 
     def check_learned(self) -> None:
@@ -114,7 +111,7 @@ class GaussianBayes(Classifier):
             (self.deviations_, (classes, columns)),
             (self.levels_, (classes,)),
         )
-        inside = (self.whiteners_, (classes, *self._covariance.shape(columns))), (self.centre_, (columns,))
+        inside = (self.whiteners_, (classes, *self._form.shape(columns))), (self.centre_, (columns,))
         if any(np.shape(array) != shape for array, shape in (*shapes, *inside)):
             raise ValueError("means or covariances that do not fit the columns and classes")
 

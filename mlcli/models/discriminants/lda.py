@@ -22,6 +22,10 @@ Choices:
     than 1e-4 of what columns do (columns that follow from each other; fewer rows than columns), take no part.
     Where classes differ in what is left out, a warning says so. Only here does the scale of the columns matter;
     it is taken from their deviation within classes, so standardising changes nothing.
+
+    `shrinkage` s keeps the variances and multiplies the products of two columns by 1 − s, so that it does not
+    depend on units: 1 is a diagonal covariance. Ledoit and Wolf's rule finds s from the rows, in columns of unit
+    variance within classes; of scikit-learn, which finds one for each class, it is the pooled form.
 """
 
 from __future__ import annotations
@@ -91,6 +95,10 @@ class LinearDiscriminants(Classifier):
         None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
     )
     ddof: int = param(1, "what is taken off the rows of each class in the covariance", ge=0, le=1)
+    shrinkage: float | None = param(
+        0.0, "how far columns are taken to be uncorrelated within classes; by Ledoit and Wolf's rule if none",
+        ge=0, le=1, tune=(0.0, 1.0),
+    )  # fmt: skip
 
     priors_: Array = learned()
     centre_: Array = learned()
@@ -100,6 +108,8 @@ class LinearDiscriminants(Classifier):
     levels_: Array = learned()
     """The score of each class at the centre."""
     directions_: int = learned()
+    shrunk_: float = learned()
+    """The shrinkage that was given, or found."""
 
     @property
     def accepts(self) -> Accepts:
@@ -115,8 +125,16 @@ class LinearDiscriminants(Classifier):
         data = data.counted()
         refuse_misfitting_priors(self.id, self.priors, data)
         sums = sums_of_classes(data)
+        self.shrunk_ = ledoit_wolf(data, sums) if self.shrinkage is None else self.shrinkage
         found, directions = self.learn_from(sums), int((sums.overall.squares > 0).sum())
-        if found.left < ENOUGH:
+        if found.left < ENOUGH and self.shrunk_:
+            varies = ~rounded(sums, np.einsum("ii->i", sums.within)) & (np.einsum("ii->i", sums.within) > 0)
+            directions = int(varies.sum())
+            within, away = self._shrunk(sums)[np.ix_(varies, varies)], from_centre(sums)[:, varies]
+            coefficients = np.zeros_like(sums.mean)
+            coefficients[:, varies] = solved(within, away).solution * float(freedom(sums, self.ddof))
+            found = self._scores(sums, coefficients)
+        elif found.left < ENOUGH:
             transform = whitening(data, sums, self.ddof).transform
             found, directions = self._scores(sums, from_centre(sums) @ transform @ transform.T), transform.shape[1]
         self.priors_ = (
@@ -127,11 +145,16 @@ class LinearDiscriminants(Classifier):
 
     def learn_from(self, sums: TrainingSums) -> Scores:
         """μ_kᵀ Σ⁻¹ x − ½ μ_kᵀ Σ⁻¹ μ_k + log π_k, measured from the mean of all rows, to keep digits."""
-        squares = np.einsum("...ii->...i", sums.within)
-        within = made_regular(sums.within, sums.constant * squares[..., None, :])
+        squares, within = np.einsum("...ii->...i", sums.within), self._shrunk(sums)
+        within = within if self.shrunk_ else made_regular(within, sums.constant * squares[..., None, :])
         found, divisor = solved(within, from_centre(sums)), freedom(sums, self.ddof)
         enough = (divisor > 0) & ~rounded(sums, squares).any(axis=-1)
         return self._scores(sums, found.solution * divisor[..., None, None], np.where(enough, found.least, 0.0))
+
+    def _shrunk(self, sums: TrainingSums) -> Array:
+        """The scatter within classes, its products of two columns taken as so much smaller."""
+        kept = 1 - self.shrunk_
+        return sums.within if kept == 1 else sums.within * (kept + self.shrunk_ * np.eye(sums.within.shape[-1]))
 
     def _scores(self, sums: TrainingSums, coefficients: Array, left: Array | float = 1.0) -> Scores:
         half = 0.5 * np.einsum("...kd,...kd->...k", from_centre(sums), coefficients)
@@ -141,6 +164,9 @@ class LinearDiscriminants(Classifier):
     def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The posteriors of all rows, each by sums of the rows outside its part."""
         refuse_misfitting_priors(self.id, self.priors, data)
+        if self.shrinkage is None:
+            return None
+        self.shrunk_ = self.shrinkage
         return held_out_classes(self, data, round_, steps)
 
     def predict_proba(self, table: Table) -> Array:
@@ -169,5 +195,20 @@ class LinearDiscriminants(Classifier):
 
     def _note(self) -> str:
         note = "The difference between two scores is the logarithm of the odds."
+        if self.shrunk_:
+            note += f" Covariances within classes are shrunk by {self.shrunk_:.4g}."
         left_out = len(self.columns_) - self.directions_
         return f"{note} {NARROW.format(left_out)}" if left_out else note
+
+
+def ledoit_wolf(data: LabelledRows, sums: TrainingSums) -> float:
+    """The shrinkage of correlations within classes with the least expected error (Ledoit & Wolf 2004)."""
+    total, squares = float(sums.weight.sum()), np.einsum("ii->i", sums.within)
+    varies = (squares > 0) & ~rounded(sums, squares)
+    unit = np.sqrt(squares[varies] / total)
+    away = (data.table.numbers - sums.origin - sums.mean[data.y])[:, varies] / unit
+    correlations = sums.within[np.ix_(varies, varies)] / total / np.outer(unit, unit)
+    whole = float((correlations**2).sum())
+    noise = float(data.weights @ (away**2).sum(axis=1) ** 2) / total - whole
+    apart = whole - len(unit)
+    return min(1.0, max(0.0, noise / total / apart)) if apart > 0 else 1.0

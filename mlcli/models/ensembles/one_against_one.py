@@ -25,11 +25,9 @@ import numpy as np
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
+from mlcli.engines.calibration import coupled
 from mlcli.models.ensembles._coded import Code, Coded
 from mlcli.tasks.classification import Classifier
-
-STEADY = 1e-10
-"""Added to the diagonal of the equations, which are singular where some r_ij are 0 and 1."""
 
 
 @register("one-against-one", reference="Hastie & Tibshirani 1998; Wu, Lin & Weng 2004, second method")
@@ -48,24 +46,11 @@ class OneAgainstOne(Coded, Classifier):
 
     def shares(self, positive: Array) -> Array:
         """Shares of votes, or the probabilities that agree best with all pairs."""
-        if self.combine == "votes":
-            positive = (np.sign(np.round(positive - 0.5, 12)) + 1) / 2
-        wins = np.zeros((len(positive), len(self.code_), len(self.code_)))
         first, second = np.triu_indices(len(self.code_), 1)
-        wins[:, first, second], wins[:, second, first] = positive, 1 - positive
-        return self.share_of_sum(wins.sum(axis=2)) if self.combine == "votes" else _coupled(wins)
-
-
-def _coupled(r: Array) -> Array:
-    """The minimum of Σ (r_ji P_i − r_ij P_j)² over probabilities, of each row: Q P + b = 0, Σ P = 1."""
-    classes = r.shape[1]
-    squares = (r**2).sum(axis=1)
-    system = np.zeros((len(r), classes + 1, classes + 1))
-    system[:, :classes, :classes] = -r.transpose(0, 2, 1) * r
-    place = np.arange(classes)
-    system[:, place, place] = squares + STEADY
-    system[:, :classes, classes] = system[:, classes, :classes] = 1.0
-    right = np.zeros((len(r), classes + 1, 1))
-    right[:, classes] = 1.0
-    found = np.maximum(np.linalg.solve(system, right)[:, :classes, 0], 0.0)
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+        if self.combine == "coupling":
+            pairs = np.column_stack([first, second]).astype(np.int32)
+            return coupled(1 - positive, pairs, len(self.code_))
+        won = (np.sign(np.round(positive - 0.5, 12)) + 1) / 2
+        wins = np.zeros((len(positive), len(self.code_), len(self.code_)))
+        wins[:, first, second], wins[:, second, first] = won, 1 - won
+        return self.share_of_sum(wins.sum(axis=2))

@@ -87,6 +87,7 @@ class LogisticRegression(Classifier):
     link: str = param("logistic", "how a score becomes a probability", choices=LINKS)
     power: float = param(1.0, "the power of the generalised logistic function", gt=0)
     intercept: bool = param(True, "whether the log-odds at the origin are free; without it, they are 0")
+    standard_errors: bool = param(True, "whether odds ratios get intervals, for one more curvature")
     solver: str = param("auto", "how the minimum is found", choices=SOLVERS)
     tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
     max_iterations: int = param(10_000, "how many steps at most", ge=1)
@@ -110,11 +111,9 @@ class LogisticRegression(Classifier):
 
     def conflicts(self) -> list[str]:
         """A solver that lacks what it needs."""
-        said = SOLVERS[self.solver].mismatch(self.solver, CrossEntropy, self.l1 > 0)
-        needs_bound = self.link != "logistic" and not SOLVERS[self.solver].needs(LinkLoss)
-        return (
-            [said] if said else [f"the solver {self.solver} takes the link logistic only"] if needs_bound else []
-        )
+        loss = CrossEntropy if self.link == "logistic" else LinkLoss
+        said = SOLVERS[self.solver].mismatch(self.solver, loss, self.l1 > 0)
+        return [said] if said else []
 
     @property
     def _link(self) -> Link:
@@ -153,7 +152,8 @@ class LogisticRegression(Classifier):
         """Standard errors of the slopes of scores: of all classes but the first against it, or of one side."""
         errors = np.full((len(objective.mixing), len(design.varying)), np.nan)
         size, width = found.at.w.size, found.at.w.shape[1]
-        if self.l1 or design.basis is not None or not size or len(objective.X) * size**2 > CHEAP:
+        wanted = self.standard_errors and not self.l1 and design.basis is None
+        if not wanted or not size or len(objective.X) * size**2 > CHEAP:
             return errors
         covariance = inverse_curvature(objective, found.at).reshape(-1, width, size // width, width) / design.total
         own = np.einsum("ja,apbp,jb->jp", objective.mixing, covariance, objective.mixing)[:, :-1]

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -96,6 +96,7 @@ class MultiLayerPerceptron(Classifier, Regressor):
     """Of classes their shares; of values centre, unit and middle."""
     training_loss_: Array = learned()
     validation_loss_: Array = learned()
+    pretraining_loss_: Array = learned()
     history: History = field(init=False, default_factory=History, repr=False, compare=False)
     """The network after each epoch, which is not saved."""
 
@@ -136,9 +137,11 @@ class MultiLayerPerceptron(Classifier, Regressor):
         *before, last = network.layers
         for layer in before:
             layer.draw(rng)
+        self.pretraining_loss_ = np.empty(0)
         if self.pretrain:
-            X = as_repeats(_all_rows(data)).table.numbers
-            pretrain(network, self._activations, X, self.pretrain, self.corruption, Plan.of(self), rng)
+            X, plan = as_repeats(_all_rows(data).counted()).table.numbers, Plan.of(self)
+            losses = pretrain(network, self._activations, X, self.pretrain, self.corruption, plan, rng)
+            self.pretraining_loss_ = losses
         last.bias[:] = self._output.start(np.average(examples.Y, axis=0, weights=examples.weights))
         return network
 
@@ -211,10 +214,12 @@ class MultiLayerPerceptron(Classifier, Regressor):
 
     def explain(self) -> Explanation:
         """The layers with their numbers of parameters, and the loss epoch by epoch."""
-        return (
-            layers_of(len(self.weights_[0]), self.biases_, self._names),
-            loss_curve(self.training_loss_, self.validation_loss_, self.epochs),
-        )
+        layers = layers_of(len(self.weights_[0]), self.biases_, self._names)
+        loss = loss_curve(self.training_loss_, self.validation_loss_, self.epochs)
+        if not len(self.pretraining_loss_):
+            return layers, loss
+        before = loss_curve(self.pretraining_loss_, np.empty(0), self.epochs)
+        return layers, replace(before, title="Loss of pre-training by epoch"), loss
 
     def check_learned(self) -> None:
         """Refuse layers of other widths, and what is no coding of these classes or values."""
@@ -225,7 +230,7 @@ class MultiLayerPerceptron(Classifier, Regressor):
             raise ValueError("the saved coding is not that of the target")
         columns = sum(not column.coded for column in self.columns_)
         check_layers(self.weights_, self.biases_, (columns, *self.hidden, self._coding.units))
-        if any(curve.ndim != 1 for curve in (self.training_loss_, self.validation_loss_)):
+        if any(loss.ndim != 1 for loss in (self.training_loss_, self.validation_loss_, self.pretraining_loss_)):
             raise ValueError("the saved losses are no curves")
 
 

@@ -73,10 +73,8 @@ class PairSums:
     c: float
 
     @classmethod
-    def of(cls, data: GroupedRows, c: float) -> Self:
+    def of(cls, data: GroupedRows, numbers: Array, c: float) -> Self:
         """A common offset of all rows cancels in pairs, and would only cost digits."""
-        data = data.counted()
-        numbers = data.table.numbers
         return cls(numbers - numbers.mean(axis=0), data.relevance, data.group, data.weights, c)
 
     def pairs(self) -> int:
