@@ -95,7 +95,10 @@ class DecisionTree(Classifier, Regressor):
     )
     missing: str = param("own-value", "what an empty cell counts as", choices=FILLS)
     prune: str = param(
-        "auto", "how the grown tree is cut back; auto: what suits the algorithm", choices=("auto", *PRUNINGS), if_given=True
+        "auto",
+        "how the grown tree is cut back; auto: what suits the algorithm",
+        choices=("auto", *PRUNINGS),
+        if_given=True,
     )
     prune_alpha: float | None = param(
         None, "what a leaf costs under cost-complexity; none: what inner folds find best", ge=0, if_given=True
