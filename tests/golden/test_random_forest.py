@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.core.tables import Array, Table
 from mlcli.engines.bags import Bag, order_of_content
+from mlcli.engines.trees.findings import control
 from mlcli.engines.trees.structure import Trees
 from mlcli.models.forests._forest import SHARES
 from mlcli.models.forests.random_forest import RandomForest
@@ -237,7 +239,7 @@ def test_votes_are_heads_counted_tree_by_tree() -> None:
 def test_columns_are_worth_what_is_counted_node_by_node() -> None:
     data = in_numbers("wine")
     model = fitted(RandomForest(trees=1, bootstrap=False), data)
-    (tree,) = [Trees.restored(model.nodes_)]
+    tree = Trees.restored(model.nodes_)
     asked_for, first = [set[int]() for _ in range(13)], np.full(13, np.nan)
     for row, cells in enumerate(data.table.numbers):
         node, depth = 0, 0
@@ -246,5 +248,16 @@ def test_columns_are_worth_what_is_counted_node_by_node() -> None:
             asked_for[column].add(row)
             first[column] = np.fmin(first[column], depth)
             node, depth = int(tree.left[node] + (cells[column] > tree.threshold[node])), depth + 1
-    assert model.asked_ == pytest.approx(np.array([len(rows) for rows in asked_for]) / len(data))
-    assert model.depth_ == pytest.approx(first, nan_ok=True)
+    share, depth = control(tree, 13)
+    assert share == pytest.approx(np.array([len(rows) for rows in asked_for]) / len(data))
+    assert depth == pytest.approx(first, nan_ok=True)
+
+
+def test_control_is_averaged_over_trees() -> None:
+    model = fitted(RandomForest(trees=9), in_numbers("iris"))
+    trees = Trees.restored(model.nodes_)
+    ends = [*trees.roots, len(trees.feature)]
+    nodes = [np.arange(first, end) for first, end in pairwise(ends)]
+    asks = [[trees.depths()[own[trees.feature[own] == j]] for own in nodes] for j in range(4)]
+    means = [np.mean([depths.min() for depths in of_trees if len(depths)]) for of_trees in asks]
+    assert control(trees, 4)[1] == pytest.approx(means)

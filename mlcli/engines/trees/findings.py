@@ -155,20 +155,21 @@ def importances(tree: Trees, width: int) -> Array:
     return taken / taken.sum() if taken.sum() > 0 else taken
 
 
-def control(tree: Trees, width: int) -> tuple[Array, Array]:
-    """Per column the share of training rows that one tree asks for it, and after how many questions first.
+def control(trees: Trees, width: int) -> tuple[Array, Array]:
+    """Per column the share of training rows that a tree asks for it, and after how many questions first.
 
-    That is infinite for a column that is not asked for.
+    Both are means over trees, the second over those that ask for the column; without any it is NaN.
     """
-    parent, depths = tree.parent, tree.depths()
-    asked, share, first = np.zeros((len(parent), width), bool), np.zeros(width), np.full(width, np.inf)
-    for depth in range(int(depths.max()) + 1):
-        here = np.flatnonzero(depths == depth)
-        asked[here] = asked[parent[here]]
-        here = here[~tree.leaves[here]]
-        feature = tree.feature[here]
-        anew = ~asked[here, feature]
-        share += np.bincount(feature[anew], tree.weight[here[anew]], width)
-        first[feature] = np.minimum(first[feature], depth)
-        asked[here, feature] = True
-    return share / tree.weight[0], first
+    parent, depths, inner = trees.parent, trees.depths(), np.flatnonzero(~trees.leaves)
+    own, tree = trees.feature[inner], np.searchsorted(trees.roots, inner, side="right") - 1
+    anew, at = np.ones(len(inner), bool), inner
+    for _ in range(int(depths.max())):
+        above = parent[at]
+        anew &= (above == at) | (trees.feature[above] != own)
+        at = above
+    share = np.bincount(own[anew], (trees.weight[inner] / trees.weight[at])[anew], width) / len(trees)
+    first = np.full((len(trees), width), np.inf)
+    np.minimum.at(first, (tree, own), depths[inner])
+    asking = np.isfinite(first)
+    total = np.where(asking, first, 0).sum(axis=0)
+    return share, np.where(asking.any(axis=0), total / np.maximum(asking.sum(axis=0), 1), np.nan)

@@ -43,11 +43,10 @@ MEASURES = {True: ("error", "error"), False: ("root mean squared error", "square
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A tree, what columns are worth in it, and the rows out of its bag with their leaves."""
+    """A tree, the share of its gains that each column has, and the rows out of its bag with their leaves."""
 
     tree: Trees
     worth: Array
-    """3 × F: the share of its gains, the share of rows asked, and the depth of the first question."""
     rows: Rows
     leaves: Codes
     worse: Array
@@ -82,10 +81,6 @@ class Forest(Classifier, Regressor):
 
     nodes_: dict[str, Array] = learned()
     gained_: Array = learned()
-    asked_: Array = learned()
-    """Per column the share of training rows that a tree asks for it."""
-    depth_: Array = learned()
-    """After how many questions trees that ask for it do so first; NaN if none does."""
     shuffled_: Array = learned()
     curve_: Array = learned()
 
@@ -125,11 +120,8 @@ class Forest(Classifier, Regressor):
         self._keep(members, outside)
 
     def _keep(self, members: list[Member], outside: OutOfBag) -> None:
-        self.nodes_ = Trees.joined([member.tree.without_notes() for member in members]).arrays()
-        gained, asked, depth = np.stack([member.worth for member in members], axis=1)
-        asking, depths = np.isfinite(depth).sum(axis=0), np.where(np.isfinite(depth), depth, 0).sum(axis=0)
-        self.gained_, self.asked_ = gained.mean(axis=0), asked.mean(axis=0)
-        self.depth_ = np.where(asking > 0, depths / np.maximum(asking, 1), np.nan)
+        self.nodes_ = Trees.joined([member.tree.with_weights_alone() for member in members]).arrays()
+        self.gained_ = np.mean([member.worth for member in members], axis=0)
         worse = [member.worse for member in members] if self.shuffle else []
         self.shuffled_ = np.mean(worse, axis=0) if worse else np.empty(0)
         self.curve_ = np.array(outside.curve)
@@ -165,7 +157,7 @@ class Forest(Classifier, Regressor):
         targets = grower.targets
         share = outside.everything if bag is None else packed(targets, bag.repeats(rng), bag.unit)
         tree = grower.grow(share, int(rng.integers(1, 2**32))).sent_with_most()
-        worth = np.stack([importances(tree, len(self.columns_)), *control(tree, len(self.columns_))])
+        worth = importances(tree, len(self.columns_))
         if self.combine == "votes" and self.classes_ is not None:
             tree = outside.voting(tree)
         rows = share.outside
@@ -253,7 +245,7 @@ class Forest(Classifier, Regressor):
     def _worth(self, loss: str) -> Figures:
         """What columns are worth, those that gain most first."""
         header: tuple[str, ...] = ("column", "share of all gains", "share of rows asked", "first asked at depth")
-        parts = [self.gained_, self.asked_, self.depth_]
+        parts = [self.gained_, *control(self._trees, len(self.columns_))]
         if len(self.shuffled_):
             header, parts = (*header, f"{loss} added by shuffling"), [*parts, self.shuffled_]
         figures = np.stack(parts, axis=1)[order := np.argsort(-self.gained_, kind="stable")]
@@ -271,7 +263,8 @@ class Forest(Classifier, Regressor):
         if not len(trees):
             raise ValueError("the saved forest has no trees")
         trees.check(level_counts(self.columns_), width)
+        if trees.weight.shape != trees.feature.shape or not (trees.weight > 0).all():
+            raise ValueError("the saved forest has nodes without rows")
         shuffled = self.shuffled_.shape in ((0,), self.gained_.shape)
-        valued = all(worth.shape == (len(self.columns_),) for worth in (self.gained_, self.asked_, self.depth_))
-        if not valued or not shuffled or self.curve_.ndim != 1:
+        if self.gained_.shape != (len(self.columns_),) or not shuffled or self.curve_.ndim != 1:
             raise ValueError("the saved forest values other columns")
