@@ -248,9 +248,9 @@ def test_columns_are_worth_what_is_counted_node_by_node() -> None:
             asked_for[column].add(row)
             first[column] = np.fmin(first[column], depth)
             node, depth = int(tree.left[node] + (cells[column] > tree.threshold[node])), depth + 1
-    share, depth = control(tree, 13)
+    share, depths = control(tree, 13)
     assert share == pytest.approx(np.array([len(rows) for rows in asked_for]) / len(data))
-    assert depth == pytest.approx(first, nan_ok=True)
+    assert depths == pytest.approx(first, nan_ok=True)
 
 
 def test_control_is_averaged_over_trees() -> None:
