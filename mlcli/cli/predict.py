@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from mlcli.cli._console import page_for, remark
+from mlcli.cli._console import page_for, remark, show
+from mlcli.core.errors import UsageError
 from mlcli.core.names import listed
 from mlcli.report.numbers import counted
 
@@ -25,6 +26,9 @@ Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
 ]
 Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add one column per class.")]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="In place of CSV, show how answers come about (knn, naive-bayes).")
+]
 
 EXAMPLES = (
     "mlcli predict tree.mlcli penguins --probabilities",
@@ -32,7 +36,9 @@ EXAMPLES = (
 )
 
 
-def predict_command(file: File, data: Data, output: Output = None, probabilities: Probabilities = False) -> None:
+def predict_command(
+    file: File, data: Data, output: Output = None, probabilities: Probabilities = False, explain: Explain = False
+) -> None:
     """Ask a saved model about new rows; the answers are CSV.
 
     Each row is numbered; columns that the model does not use are copied, ids
@@ -42,13 +48,19 @@ def predict_command(file: File, data: Data, output: Output = None, probabilities
     from mlcli.core.files import replacing
     from mlcli.experiment.saved.model_file import load_model
     from mlcli.report.predictions import predictions_of
+    from mlcli.report.trained import answers_explained
 
+    if explain and (output is not None or probabilities):
+        raise UsageError("--explain prints no CSV", hint="leave out --output and --probabilities, or --explain")
     if output is not None:
         refuse_to_overwrite(output, data, file)
     saved = load_model(file)
     rows = saved.new_rows(data)
     for warning in (*_unlike_training(rows), *_not_there(rows, saved.optional)):
         remark(f"Warning: {warning}")
+    if explain:
+        show(answers_explained(saved, rows))
+        return
     answers = predictions_of(saved, rows, probabilities=probabilities)
     if reading := saved.pipeline.final.reading():
         remark(reading)

@@ -131,10 +131,11 @@ def described_as(model: Model) -> dict[str, Any]:
 
 def parts_of(model: Model) -> Iterator[tuple[str, type]]:
     """Every step and model inside a configured model and the model itself, as (id, class)."""
-    yield from ((step.id, type(step)) for step in model.all_steps())
-    yield model.final.id, type(model.final)
-    for inside in model.final.nested():
-        yield from parts_of(inside)
+    parts: tuple[Step | Model, ...] = (*model.all_steps(), model.final)
+    for part in parts:
+        yield part.id, type(part)
+        for inside in part.nested():
+            yield from parts_of(inside)
 
 
 def ready_for(model: Model, columns: tuple[Column, ...], given: Sequence[Step] | None = None) -> Model:

@@ -13,7 +13,7 @@ from mlcli.core.answers import Answers
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.params import learned, parameters
+from mlcli.core.params import learned, models_inside
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Rows, Table
@@ -45,12 +45,15 @@ class Model:
 
     def nested(self) -> tuple[Model, ...]:
         """The models that it is built around, as they are configured."""
-        declared = parameters(type(self))
-        return tuple(model for one in declared for model in one.models(getattr(self, one.name)))
+        return models_inside(self)
 
     def conflicts(self) -> list[str]:
         """Parameters that are legal one by one but not together."""
         return []
+
+    def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
+        """About how long a fit takes on one core of a laptop; the default is for methods that nobody waits for."""
+        return 0.0
 
     def fit(self, data: Any, rng: np.random.Generator) -> None:
         """Learn from training rows."""
@@ -75,6 +78,10 @@ class Model:
 
     def explain(self) -> Explanation:
         """What was learned, for a person."""
+        return ()
+
+    def explain_answers(self, table: Table) -> Explanation:
+        """How it comes to its answers about these rows, a finding for each; none where it cannot say."""
         return ()
 
     def explain_task(self) -> Explanation:

@@ -58,7 +58,8 @@ class Parameter:
 
     def _problem_with_one(self, value: Any) -> str | None:
         if not any(_has_type(value, kind) for kind in self.types):
-            return f"takes {self.words()}, was given {value!r}"
+            null = "; YAML writes none as null" if self.optional and value == "none" else ""
+            return f"takes {self.words()}, was given {value!r}{null}"
         if self.choices is not None and value not in self.choices:
             given = f"is one of {', '.join(map(str, self.choices))}; was given {value!r}"
             close = nearest(value, self.choices) if isinstance(value, str) else None
@@ -224,6 +225,11 @@ def settings(instance: Any) -> dict[str, Any]:
     """The hyperparameters of an instance by name, as plain values: what ``build`` makes it from."""
     values = ((one, getattr(instance, one.name)) for one in parameters(type(instance)))
     return {one.name: one.plain(value) for one, value in values if not (one.if_given and value == one.default)}
+
+
+def models_inside(instance: Any) -> tuple[Any, ...]:
+    """The models that parameters of an instance hold, as they are configured."""
+    return tuple(model for one in parameters(type(instance)) for model in one.models(getattr(instance, one.name)))
 
 
 def yaml_from_text(text: str, name: str) -> Any:

@@ -8,12 +8,15 @@ from typing import Any, Self
 import numpy as np
 
 from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round, refusing_not_finite
 from mlcli.core.limits import refuse_extremes
 from mlcli.core.model import Model
 from mlcli.core.step import Step
 from mlcli.core.tables import Table
+
+WITHOUT_WEIGHTS = "sample-rows with 'balance: up' repeats rows instead"
 
 
 @dataclass(kw_only=True, eq=False)
@@ -51,6 +54,9 @@ class Pipeline(Model):
         """Fit the steps in order; the rows as they leave them."""
         self.columns_, self.target_ = data.table.columns, data.target
         for step in self.steps:
+            if step.gives_weights and not self.model.accepts.weights:
+                what = f"{step.id} weighs rows, and {self.name} takes every row alike"
+                raise FitError(what, hint=WITHOUT_WEIGHTS)
             step.learn(data, rng)
             data = step.training_rows(data.transformed(step.apply), rng)
         return self.model.fit_steps(data, rng)

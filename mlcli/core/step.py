@@ -11,7 +11,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.columns import chosen, put_back, refuse_unknown
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
-from mlcli.core.params import learned, param
+from mlcli.core.params import learned, models_inside, param
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 
@@ -29,6 +29,10 @@ class Step:
     revision: ClassVar[int]
     changes_rows: ClassVar[bool] = False
     """Whether it changes which rows are learned from, or how much they count."""
+    gives_weights: ClassVar[bool] = False
+    """Whether rows count more or less than one after it, so that what follows has to take weights."""
+    kinds: ClassVar[tuple[str, ...]] = ()
+    """The kinds of task whose rows it can learn from; empty: any."""
 
     columns: tuple[str, ...] | None = param(
         None,
@@ -43,6 +47,10 @@ class Step:
     def accepts(self) -> Accepts:
         """What this configuration can take as it is; most steps leave alone what they cannot change."""
         return Accepts(nominal=True, missing=True, weights=True)
+
+    def nested(self) -> tuple[Any, ...]:
+        """The models that it is built around, as they are configured."""
+        return models_inside(self)
 
     def conflicts(self) -> list[str]:
         """Parameters that are legal one by one but not together."""
@@ -78,6 +86,8 @@ class Step:
 
     def learn(self, data: Any, rng: np.random.Generator) -> None:
         """Fit it to the columns that it is for."""
+        if self.kinds and data.kind not in self.kinds:
+            raise FitError(f"{self.id} learns from {' or '.join(self.kinds)}, and this is {data.kind}")
         if self.columns is not None:
             data = data.transformed(self._seen_in)
         self.columns_ = data.table.columns
@@ -124,7 +134,15 @@ class Step:
 class RowStep(Step):
     """A step that changes which rows are learned from, or how much they count, and no row that is asked about."""
 
+    for_columns: ClassVar[bool] = False
+    """Whether it changes some columns of the rows, which can then be chosen."""
     changes_rows: ClassVar[bool] = True
+    kinds: ClassVar[tuple[str, ...]] = ("classification", "regression")
+
+    def conflicts(self) -> list[str]:
+        """Columns for what is done to whole rows."""
+        misplaced = self.columns is not None and not self.for_columns
+        return ["it is done to whole rows, so that it takes no 'columns'"] if misplaced else []
 
     def fit(self, data: Any, rng: np.random.Generator) -> None:
         """Nothing to learn."""
@@ -134,9 +152,7 @@ class RowStep(Step):
         return table
 
     def training_rows(self, data: Any, rng: np.random.Generator) -> Any:
-        """The changed rows, where a class or value is learned from them."""
-        if not hasattr(data, "outputs"):
-            raise FitError(f"{self.id} changes rows to learn a class or a value from; here neither is learned")
+        """The changed rows; those of weight 0 are left out."""
         return self.changed(data.counted(), rng)
 
     def changed(self, data: Any, rng: np.random.Generator) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Bars, Explanation, Table
 from mlcli.core.moments import means, moments
 from mlcli.core.tables import Array
@@ -16,6 +18,8 @@ NEGLIGIBLE = 1e-13
 PRECISE = 1e-9
 """A direction with less than this share loses digits where rows are squared."""
 ALIKE = 1e-9
+SETTLED, MOST_STEPS = 1e-13, 20_000
+"""When a search step by step ends: what directions have in common, as a share of the variance; and in any case."""
 SCREE, LOADINGS = "Scree", "Loadings"
 MOST_BARS = 30
 """A scree plot has no more bars than these."""
@@ -71,7 +75,28 @@ def by_either(X: Array) -> tuple[Array, Array]:
     return by_svd(X) if ((size > NEGLIGIBLE) & (size < PRECISE)).any() else (values, vectors)
 
 
-SOLVERS: dict[str, Callable[[Array], tuple[Array, Array]]] = {"auto": by_either, "svd": by_svd, "eigen": by_eigen}
+def by_iteration(X: Array) -> tuple[Array, Array]:
+    """Directions B that lessen the loss Σ |x − B Bᵀ x|² step by step: B ← an orthonormal basis of Xᵀ (X B)."""
+    scatter, directions = X.T @ X, np.eye(X.shape[1])
+    for _ in range(MOST_STEPS):
+        turned = directions.T @ scatter @ directions
+        if np.abs(turned - np.diag(np.diag(turned))).max() <= SETTLED * np.trace(scatter):
+            break
+        directions = np.linalg.qr(scatter @ directions).Q
+    else:
+        text = f"components have not settled after {MOST_STEPS} steps; 'by: svd' would be exact"
+        warnings.warn(text, MlcliWarning, stacklevel=2)
+    values = np.diag(directions.T @ scatter @ directions)
+    order = np.argsort(-values, kind="stable")
+    return values[order], directions[:, order]
+
+
+SOLVERS: dict[str, Callable[[Array], tuple[Array, Array]]] = {
+    "auto": by_either,
+    "svd": by_svd,
+    "eigen": by_eigen,
+    "iterative": by_iteration,
+}
 
 
 def principal_axes(X: Array, weights: Array, *, by: str, ddof: int, standardise: bool) -> Axes:
@@ -83,7 +108,7 @@ def principal_axes(X: Array, weights: Array, *, by: str, ddof: int, standardise:
     real = squares > NEGLIGIBLE * squares.max(initial=0.0) if freedom > 0 else np.zeros(len(squares), bool)
     count, all_columns = int(real.sum()), X.shape[1]
     axes, variances = np.zeros((all_columns, all_columns)), np.zeros(all_columns)
-    axes[:, :count] = _with_fixed_signs(directions[:, :count])
+    axes[:, :count] = with_fixed_signs(directions[:, :count])
     variances[:count] = squares[:count] / freedom if count else 0.0
     return Axes(middle, unit, axes, variances)
 
@@ -158,10 +183,12 @@ def _share(part: float) -> str:
     return f"{100 * part:.1f} %"
 
 
-def _with_fixed_signs(directions: Array) -> Array:
+def with_fixed_signs(directions: Array) -> Array:
     """Either sign is right: the largest entry of each direction becomes positive, of equal ones the first."""
+    if not directions.size:
+        return directions
     sizes = np.abs(directions)
-    first = (sizes >= sizes.max(axis=0, initial=0.0) * (1 - ALIKE)).argmax(axis=0) if directions.size else []
+    first = (sizes >= sizes.max(axis=0) * (1 - ALIKE)).argmax(axis=0)
     return np.asarray(directions * np.sign(directions[first, np.arange(directions.shape[1])]))
 
 

@@ -32,9 +32,9 @@ def refuse_misfits(columns: Sequence[Column], *learned: Array) -> None:
 
 
 def scale_table(
-    title: str, names: tuple[str, str], columns: Sequence[Column], *learned: Array
+    title: str, names: tuple[str, ...], columns: Sequence[Column], *learned: Array
 ) -> findings.Explanation:
-    """Two numbers for each numeric column."""
+    """A few numbers for each numeric column."""
     numeric = (column.name for column in columns if not column.coded)
     rows = tuple(zip(numeric, *(array.tolist() for array in learned), strict=True))
     return (findings.Table(title, ("column", *names), rows),) if rows else ()

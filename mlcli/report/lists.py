@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Cell
-from mlcli.experiment.spec.labels import distinct_labels
+from mlcli.experiment.spec.labels import distinct_labels, settings_of
 from mlcli.report.document import Block, Content, Document, Grid, Sentence, grid, notes
 from mlcli.report.document import Cell as Shown
 from mlcli.report.numbers import counted
-from mlcli.report.remarks import settings_of, steps_of
+from mlcli.report.remarks import steps_of
 from mlcli.report.results import comparable, opening
 
 if TYPE_CHECKING:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from mlcli.core.params import settings
-from mlcli.core.registry import MODELS, STEPS, Catalogue
+from mlcli.core.registry import MODELS, STEPS
 from mlcli.experiment.run.learner import with_nested_steps
 from mlcli.experiment.run.split_results import each
-from mlcli.experiment.spec.cells import Cell, CellResult, ModelSpec, StepSpec
-from mlcli.experiment.spec.labels import Value, as_typed, flat_parameters, ids_in, models_in, nested_models
+from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
+from mlcli.experiment.spec.labels import nested_models, settings_of
 from mlcli.metrics.base import Summary
 from mlcli.report.document import Notes, notes
 from mlcli.report.numbers import fixed
 from mlcli.report.scored import Scored, judged, swept_over
 
-NO_DEFAULT = object()
 ARROW = " → "
 RATE_DECIMALS = 3
 MOST_ALIKE = 3
@@ -52,21 +50,6 @@ def steps_of(cell: Cell) -> str:
         if one.steps
     )
     return "; ".join(filter(None, (ARROW.join(map(_step, cell.steps)), *inside)))
-
-
-def settings_of(asked: ModelSpec | StepSpec, catalogue: Catalogue) -> str:
-    """The parameters of a model or step, and of models inside it, that are not at their defaults."""
-    chosen = (one for one in flat_parameters(asked.use, asked.params) if one.value != _default(one, catalogue))
-    return ", ".join(f"{one.path}={as_typed(one.value)}" for one in chosen)
-
-
-def _default(one: Value, catalogue: Catalogue) -> Any:
-    """The default of a parameter; none where its method is not installed: a stored run can be shown without it."""
-    defaults = settings(catalogue.load(one.owner)()) if one.owner in catalogue else {}
-    if one.name not in defaults:
-        return NO_DEFAULT
-    default = defaults[one.name]
-    return ids_in(default) if models_in(default, "") else default
 
 
 def _step(step: StepSpec) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -76,8 +76,6 @@ class Kind:
     """What every table shows beside the models; the first is the one to beat."""
     panel: tuple[str, ...]
     """The methods that a bare ``mlcli eval`` runs, beside the baseline."""
-    panel_rows: Mapping[str, int] = field(default_factory=dict, hash=False)
-    """Up to how many rows the panel runs a method whose time grows with their square."""
     columns_at: str
     """What turns predictions into columns of text: from a fitted model and an ``Asked`` to the columns."""
     picture_at: str = ""

@@ -73,8 +73,10 @@ KINDS = (
         scores=("labels", "probabilities"),
         metrics=("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"),
         baselines=("zero-r",),
-        panel=("one-r", "naive-bayes", "knn", "decision-tree", "logistic-regression", "svm"),
-        panel_rows={"svm": 5_000},
+        panel=(
+            *("one-r", "naive-bayes", "knn", "decision-tree", "logistic-regression"),
+            *("svm", "random-forest", "newton-boosting"),
+        ),
         columns_at="mlcli.report.predictions:label_columns",
     ),
     Kind(
@@ -90,7 +92,7 @@ KINDS = (
         scores=("values",),
         metrics=("rmse", "mae", "bias", "r2"),
         baselines=("zero-r",),
-        panel=("linear-regression", "ridge", "knn", "decision-tree"),
+        panel=("linear-regression", "ridge", "knn", "decision-tree", "random-forest", "newton-boosting"),
         columns_at="mlcli.report.predictions:value_columns",
         picture_of_table_at="mlcli.report.values:predicted_against_true",
     ),

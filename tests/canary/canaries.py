@@ -23,7 +23,7 @@ from mlcli.data.load import load
 from mlcli.experiment.run.learner import Learner
 from mlcli.experiment.spec.cells import ModelSpec
 from mlcli.experiment.store.keys import CORE_REVISION, revisions_of
-from mlcli.tasks.table import Kind, kinds_of
+from mlcli.tasks.table import kinds_of
 from tests.contract.subjects import configurations
 from tests.samples import rows_of, taken
 
@@ -103,11 +103,10 @@ def _of_model(cls: Any) -> Iterator[tuple[str, Any]]:
             params = small | chosen
             accepts = build(cls, params).accepts
             rows = _weighted(rows_of(kind.name)) if weighted else rows_of(kind.name)
-            train, test = _parts(
-                _scaled(_accepted(rows, accepts)),
-                kind,
-                unlabelled=accepts.unlabelled and kind.name == "classification",
-            )
+            rows = _scaled(_accepted(rows, accepts))
+            only = kind.protocols[0] == "whole" or getattr(cls, "transductive", False)
+            unlabelled = accepts.unlabelled and kind.name == "classification"
+            train, test = (rows, rows) if only else _parts(rows, unlabelled=unlabelled)
             learned = Learner("canary", ModelSpec(cls.id, params), (), seed=1).fitted(train, 0)
             yield f"{kind.name}{said}", _plain(ask(learned, test))
 
@@ -118,10 +117,13 @@ def _of_step(cls: Any) -> Iterator[tuple[str, Any]]:
         for said, chosen, weighted in _configurations(cls):
             step = build(cls, chosen)
             rows = _accepted(_weighted(whole) if weighted else whole, step.accepts)
-            step.learn(rows, np.random.default_rng(1))
-            changed = step.apply(rows.table)
+            rng = np.random.default_rng(1)
+            step.learn(rows, rng)
+            learned = step.training_rows(rows.transformed(step.apply), rng)
+            changed = learned.table
             names = [[column.name, column.levels] for column in changed.columns]
-            yield f"{name}{said}", [names, _rounded(changed.numbers), _rounded(changed.codes)]
+            counts = [_rounded(learned.weights)] if step.changes_rows else []
+            yield f"{name}{said}", [names, _rounded(changed.numbers), _rounded(changed.codes), *counts]
 
 
 def _configurations(cls: Any) -> Iterator[tuple[str, dict[str, Any], bool]]:
@@ -154,10 +156,8 @@ def _scaled(rows: Any) -> Any:
     return rows.with_table(Table(table.columns, np.round(scaled, 6), table.codes))
 
 
-def _parts(rows: Any, kind: Kind, *, unlabelled: bool) -> tuple[Any, Any]:
-    """Rows to learn from and rows to be asked about: the same where the kind is judged by all rows."""
-    if kind.protocols[0] == "whole":
-        return rows, rows
+def _parts(rows: Any, *, unlabelled: bool) -> tuple[Any, Any]:
+    """Rows to learn from and rows to be asked about."""
     groups = rows.strata().groups
     odd = (np.arange(len(rows)) if groups is None else groups) % 2 == 1
     train, test = np.flatnonzero(~odd), np.flatnonzero(odd)

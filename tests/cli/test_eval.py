@@ -110,7 +110,7 @@ def test_a_file_alone_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "the target was guessed: the last column, 'level'" in result.stdout
     for name in ("zero-r", *kind_named("classification").panel):
         assert f"\n{name} " in result.stdout
-    last = result.stdout.rstrip().splitlines()[-1]
+    last = " ".join(result.stdout.split("\n\n")[-1].split())
     assert last.startswith("Best by accuracy: ")
     assert "95 % interval" in last
     assert "above the baseline zero-r" in last

@@ -20,7 +20,10 @@ import pytest
 from tests.cli.shell import WIDE, typed
 
 ROOT = Path(__file__).parents[2]
-PAGES = [*sorted((ROOT / "docs" / "kinds").glob("*.md")), ROOT / "README.md"]
+PAGES = [
+    *(page for folder in ("guides", "kinds") for page in sorted((ROOT / "docs" / folder).glob("*.md"))),
+    ROOT / "README.md",
+]
 BLOCK = re.compile(r"^```(sh|text|python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TOUR = "# guesses target and task"
 """What begins with it is a list of what there is, with files that nobody has."""

@@ -23,10 +23,11 @@ from mlcli.experiment.run.preparation import Preparation
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.file import read_experiment
 from mlcli.experiment.spec.json_schema import experiment_schema
+from mlcli.experiment.spec.labels import settings_of
 from mlcli.experiment.spec.model_text import models_from_text
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.keys import cell_key, splits_digest
-from mlcli.report.remarks import settings_of, steps_of
+from mlcli.report.remarks import steps_of
 from mlcli.tasks.classification import LabelledRows
 from tests.experiment import toy
 from tests.experiment.test_leakage import TRUSTED, spoiled, state

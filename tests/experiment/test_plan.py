@@ -262,12 +262,3 @@ def test_metrics_must_judge_some_dataset() -> None:
 def test_a_large_grid_is_told_apart_at_once() -> None:
     grid = [ModelSpec("knn", {"k": k}) for k in range(1, 2001)]
     assert len(set(labels_of(*grid))) == 2001
-
-
-def test_a_panel_names_what_it_leaves_out_on_many_rows(tmp_path: Path) -> None:
-    most = BY_NAME["classification"].panel_rows["svm"]
-    data = csv(tmp_path, "x,y\n" + "".join(f"{place},{'ab'[place % 2]}\n" for place in range(most + 1)))
-    skipped = {cell.model.use: cell.skipped for cell in plan(Experiment(data=(data,))) if cell.skipped}
-    assert skipped.keys() == {"svm"}
-    assert "-m svm" in skipped["svm"]
-    assert not any(cell.skipped for cell in cells_of(ModelSpec("svm"), data=(data,)))

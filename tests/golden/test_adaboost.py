@@ -27,7 +27,11 @@ def test_the_weather_rows_over_one_r() -> None:
     assert model.errors_ == pytest.approx([4 / 14, 0.275, 0.263323], abs=1e-6)
     assert model.alphas_ == pytest.approx([0.458145, 0.484700, 0.514384], abs=1e-6)
     assert model.training_ * 14 == pytest.approx([4, 4, 2])
-    bound = dict(model.explain()[1].series)["bound on it"]
+    _, rounds, curve = model.explain()
+    learned, norms = [row[1] for row in rounds.rows], [row[-1] for row in rounds.rows]
+    assert learned == [f"One rule on {column}" for column in ("outlook", "humidity", "outlook")]
+    assert norms == pytest.approx([0.903508, 0.893029, 0.880872], abs=1e-6)
+    bound = dict(curve.series)["bound on it"]
     assert bound == pytest.approx(np.cumprod([0.903508, 0.893029, 0.880872]), abs=1e-6)
 
 

@@ -98,22 +98,24 @@ def test_the_l1_norm_svm_is_a_linear_programme(c: float) -> None:
         ).sum()
 
 
-def test_all_classes_at_once_reach_the_minimum_of_a_quadratic_programme() -> None:
-    # (72) of S0 with decision 18; SciPy minimises over W, b and the slacks.
+@pytest.mark.parametrize("multiclass", ["weston-watkins", "crammer-singer"])
+def test_all_classes_at_once_reach_the_minimum_of_a_quadratic_programme(multiclass: str) -> None:
+    # (72) of S0 with decision 18; SciPy minimises over W, b and the slacks, of each row and class or of each row.
     data = in_numbers("iris").take(np.arange(0, 150, 6))
     X, y, c = data.table.numbers, data.y, 0.5
     others = [(i, j) for i in range(len(X)) for j in range(3) if j != y[i]]
+    slack = np.arange(len(others)) if multiclass == "weston-watkins" else np.array([i for i, _ in others])
     size = 3 * 5
 
     def gaps(z: Any) -> Any:
         scores = np.column_stack([X, np.ones(len(X))]) @ z[:size].reshape(3, 5).T
-        return np.array([scores[i, y[i]] - scores[i, j] - 1 for i, j in others]) + z[size:]
+        return np.array([scores[i, y[i]] - scores[i, j] - 1 for i, j in others]) + z[size:][slack]
 
     def cost(z: Any) -> float:
         return float((z[:size].reshape(3, 5)[:, :4] ** 2).sum() / 2 + c * z[size:].sum())
 
-    start = np.append(np.zeros(size), np.full(len(others), 1.0))
-    bounds = [(None, None)] * size + [(0, None)] * len(others)
+    start = np.append(np.zeros(size), np.ones(slack[-1] + 1))
+    bounds = [(None, None)] * size + [(0, None)] * len(start[size:])
     constraints = {"type": "ineq", "fun": gaps}
     least = scipy.optimize.minimize(
         cost,
@@ -123,9 +125,10 @@ def test_all_classes_at_once_reach_the_minimum_of_a_quadratic_programme() -> Non
         method="SLSQP",
         options={"ftol": 1e-12, "maxiter": 500},
     )
-    model = fitted(LinearSVM(c=c, multiclass="weston-watkins"), data)
+    model = fitted(LinearSVM(c=c, multiclass=multiclass), data)
     scores = model.scores(data.table)
-    lack = sum(max(0.0, 1 - scores[i, y[i]] + scores[i, j]) for i, j in others)
+    lacks = np.array([max(0.0, 1 - scores[i, y[i]] + scores[i, j]) for i, j in others])
+    lack = sum(lacks[slack == k].max() for k in range(slack[-1] + 1))
     assert (model.coefficients_**2).sum() / 2 + c * lack == pytest.approx(least.fun, rel=1e-6)
     assert model.coefficients_.sum(axis=0) == pytest.approx(0.0, abs=1e-9)
 

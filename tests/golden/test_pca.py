@@ -31,7 +31,7 @@ CENTRED = {
 """Eigenvalues of the covariance, by ddof."""
 CORRELATION = [2.469806, 2.256864, 1.700473, 0.556669, 0.012687, 0.002476, 0.001025]
 PRINTED = 5.1e-7
-both_ways = pytest.mark.parametrize("by", ["svd", "eigen", "auto"])
+both_ways = pytest.mark.parametrize("by", ["svd", "eigen", "auto", "iterative"])
 
 
 def components_of(X: Array, **params: Any) -> PrincipalComponents:

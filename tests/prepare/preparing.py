@@ -7,13 +7,23 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.tables import Table
-from tests.rows import valued
+from tests.rows import labelled, valued
 
 
 def fitted(step: Any, table: Table, weight: Any = None) -> Any:
     """The step after learning from a table, as a pipeline does it."""
-    step.learn(valued(table, [0.0] * len(table), weight), np.random.default_rng(1))
+    data, rng = rows_for(step, table, weight), np.random.default_rng(1)
+    step.learn(data, rng)
+    step.training_rows(data.transformed(step.apply), rng)
     return step
+
+
+def rows_for(step: Any, table: Table, weight: Any = None) -> Any:
+    """Rows of a kind that the step learns from: classes or values that follow from the last numeric column."""
+    last = np.nan_to_num(table.numbers[:, -1]) if table.numbers.shape[1] else np.zeros(len(table))
+    if step.changes_rows or step.kinds == ("classification",):
+        return labelled(table, np.where(last > 5, "yes", "no").tolist(), ("no", "yes"), weight)
+    return valued(table, last.tolist(), weight)
 
 
 def prepared(step: Any, table: Table, weight: Any = None) -> Table:

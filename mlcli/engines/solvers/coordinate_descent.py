@@ -18,6 +18,8 @@ ENOUGH = 1e-13
 """How far an entry of the gradient may still move, as a share of the largest at 0."""
 MOST_PASSES = 100_000
 TINY = 1e-300
+FEW = 64
+"""So many columns are worked on at once."""
 
 
 def quadratic_minimum(gram: Array, toward: Array, l1: Array, start: Array) -> Array:
@@ -58,6 +60,8 @@ class Squares:
     def minimum(self, penalty: Penalty, start: Array, enough: float = ENOUGH) -> tuple[Array, bool]:
         """Argmin of the squares + penalty, and whether that was reached."""
         w, bound = start.copy(), _bound(self.toward, enough)
+        if len(w) <= FEW and self.gram is not None:
+            return w, _descend(self.gram, self.toward, penalty, w, bound)
         within = (w != 0) | self._belonging(w, penalty, bound)
         while within.any():
             some, inside = Penalty(penalty.l2[within], penalty.l1[within]), w[within]

@@ -5,7 +5,8 @@ a line each. Every term has a share 0 < α < cost in q·w = Dᵀα − slope and
 the minimum α·ahead = 0 and (cost − α)·behind = 0. The steps are Newton's towards equations with a small number in
 place of 0, which Mehrotra 1992 predicts and corrects; the terms enter one p × p system only (Ferris & Munson
 2003). With all q above 0 the equations but these stay exact from the start, so that the sum of the products is
-the duality gap.
+the duality gap. Terms may share a slack: cost × max(0, the largest of several m − d·w), whose shares then add up
+to less than the cost; by Sherman and Morrison's formula the system stays as small.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ class Terms(Protocol):
     def back(self, value: Array) -> Array:
         """Dᵀ·v."""
 
-    def gram(self, weight: Array) -> Array:
-        """Dᵀ·diag(v)·D."""
+    def gram(self, blocks: Array) -> Array:
+        """Dᵀ·B·D of symmetric blocks (groups × terms of a group, squared)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +55,9 @@ class Matrix:
         """Dᵀ·v."""
         return np.asarray(value @ self.rows)
 
-    def gram(self, weight: Array) -> Array:
-        """Dᵀ·diag(v)·D, summed up block by block."""
+    def gram(self, blocks: Array) -> Array:
+        """Dᵀ·diag(v)·D, a few rows at a time; no term shares its slack."""
+        weight = blocks[:, 0, 0]
         total = np.zeros((self.rows.shape[1],) * 2)
         for some in row_blocks(len(self.rows), self.rows.shape[1], CELLS):
             total += (self.rows[some] * weight[some, None]).T @ self.rows[some]
@@ -64,7 +66,10 @@ class Matrix:
 
 @dataclass(frozen=True, eq=False)
 class Corners:
-    """What is minimised: ½ Σ curvature·w² + slope·w + offset + Σ cost·max(0, margin − D w)."""
+    """What is minimised: ½ Σ curvature·w² + slope·w + offset + Σ cost·max(0, margin − D w).
+
+    Where there are more terms than costs, so many that follow each other share one: the largest counts.
+    """
 
     terms: Terms
     cost: Array
@@ -76,8 +81,12 @@ class Corners:
 
     def value(self, w: Array) -> float:
         """The objective."""
-        lack = float(self.cost @ np.maximum(0.0, self.margin - self.terms.times(w)))
+        lack = float(self.cost @ np.maximum(0.0, self.grouped(self.margin - self.terms.times(w)).max(axis=1)))
         return float(self.curvature @ w**2) / 2 + lack + float(self.slope @ w) + self.offset
+
+    def grouped(self, values: Array) -> Array:
+        """Values of terms by those that share a cost (groups × terms)."""
+        return values.reshape(len(self.cost), -1)
 
     def least(self, w: Array, alpha: Array) -> float:
         """What no coefficients can fall below, by shares; those of free coefficients w must balance for that."""
@@ -89,7 +98,10 @@ class Corners:
 
 @dataclass(frozen=True, eq=False)
 class Inside:
-    """A point inside: ``alpha`` and ``beta`` = cost − α are the shares, ``ahead`` and ``behind`` the slacks."""
+    """A point inside: ``alpha`` and ``beta``, what they leave of the cost, are the shares; the others the slacks.
+
+    All are groups × terms but ``beta`` and ``behind``, which have one column.
+    """
 
     w: Array
     alpha: Array
@@ -100,7 +112,7 @@ class Inside:
     @property
     def products(self) -> float:
         """The duality gap, where all else is exact."""
-        return float(self.alpha @ self.ahead + self.beta @ self.behind)
+        return float(np.vdot(self.alpha, self.ahead) + np.vdot(self.beta, self.behind))
 
     def moved(self, step: Inside, length: float) -> Inside:
         """The point so far along a step."""
@@ -133,15 +145,15 @@ def interior_point(problem: Corners, tolerance: float, max_iterations: int) -> C
     at = _start(problem)
     for iteration in range(max_iterations + 1):
         value = problem.value(at.w)
-        unbalanced = problem.curvature * at.w + problem.slope - problem.terms.back(at.alpha)
-        gap = max(value - problem.least(at.w, at.alpha), 0.0)
+        unbalanced = problem.curvature * at.w + problem.slope - problem.terms.back(at.alpha.ravel())
+        gap = max(value - problem.least(at.w, at.alpha.ravel()), 0.0)
         size = max(abs(value), float(problem.curvature @ at.w**2) / 2)
         if gap <= tolerance * size or at.products <= ROUNDING * size or iteration == max_iterations:
             break
         newton = _Newton.of(problem, at, unbalanced)
         predicted = newton.towards(0.0, 0.0)
         ideal = at.moved(predicted, at.room(predicted)).products
-        aim = at.products / (2 * len(problem.cost)) * (ideal / at.products) ** 3
+        aim = at.products / (at.alpha.size + at.beta.size) * (ideal / at.products) ** 3
         step = newton.towards(aim - predicted.alpha * predicted.ahead, aim - predicted.beta * predicted.behind)
         length = at.room(step)
         if not np.isfinite(step.w).all() or length == 0:
@@ -151,12 +163,14 @@ def interior_point(problem: Corners, tolerance: float, max_iterations: int) -> C
 
 
 def _start(problem: Corners) -> Inside:
-    """Every term with half of its cost, and slacks that fit."""
-    alpha = problem.cost / 2
-    pull = problem.terms.back(alpha) - problem.slope
+    """The terms of a group with half of its cost, and slacks that fit."""
+    beta = problem.cost[:, None] / 2
+    alpha = np.repeat(beta, len(problem.margin) // len(beta), axis=1) * len(beta) / len(problem.margin)
+    pull = problem.terms.back(alpha.ravel()) - problem.slope
     w = np.divide(pull, problem.curvature, out=np.zeros_like(pull), where=problem.curvature > 0)
-    beyond = problem.terms.times(w) - problem.margin
-    return Inside(w, alpha, problem.cost - alpha, np.maximum(beyond, 0) + 1, np.maximum(-beyond, 0) + 1)
+    beyond = problem.grouped(problem.terms.times(w) - problem.margin)
+    behind = np.maximum(-beyond.min(axis=1, keepdims=True), 0) + 1
+    return Inside(w, alpha, beta, beyond + behind, behind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,29 +180,45 @@ class _Newton:
     problem: Corners
     at: Inside
     unbalanced: Array
-    stiffness: Array
+    blocks: Array
+    """What answers to how far terms are from where they should be, by group (groups × terms, squared)."""
     system: Array
 
     @classmethod
     def of(cls, problem: Corners, at: Inside, unbalanced: Array) -> _Newton:
-        """The equations with all but w eliminated: Q + Dᵀ·diag(stiffness)·D."""
-        stiffness = 1 / (at.ahead / at.alpha + at.behind / at.beta)
-        system = problem.terms.gram(stiffness) + np.diag(problem.curvature)
+        """The equations with all but w eliminated: Q + Dᵀ·B·D."""
+        blocks = _inverse_blocks(at.alpha / at.ahead, at.behind / at.beta)
+        system = problem.terms.gram(blocks) + np.diag(problem.curvature)
         if not problem.curvature.all():
             system[np.diag_indices_from(system)] *= 1 + DAMPING
-        return cls(problem, at, unbalanced, stiffness, system)
+        return cls(problem, at, unbalanced, blocks, system)
+
+    def _answer(self, values: Array) -> Array:
+        """B·v."""
+        return np.asarray((self.blocks @ values[:, :, None])[:, :, 0])
 
     def towards(self, ahead: Array | float, behind: Array | float) -> Inside:
         """The step to where the products α·ahead and β·behind have these values, to first order."""
         at, problem = self.at, self.problem
-        pull = ahead / at.alpha - behind / at.beta - (problem.terms.times(at.w) - problem.margin)
-        right = problem.terms.back(self.stiffness * pull) - self.unbalanced
+        pull = ahead / at.alpha - behind / at.beta - problem.grouped(problem.terms.times(at.w) - problem.margin)
+        right = problem.terms.back(self._answer(pull).ravel()) - self.unbalanced
         w = np.asarray(np.linalg.solve(self.system, right), np.float64)
-        alpha = self.stiffness * (pull - problem.terms.times(w))
+        alpha = self._answer(pull - problem.grouped(problem.terms.times(w)))
+        beta = -alpha.sum(axis=1, keepdims=True)
         return Inside(
             w=w,
             alpha=alpha,
-            beta=-alpha,
+            beta=beta,
             ahead=(ahead - at.ahead * alpha) / at.alpha - at.ahead,
-            behind=(behind + at.behind * alpha) / at.beta - at.behind,
+            behind=(behind - at.behind * beta) / at.beta - at.behind,
         )
+
+
+def _inverse_blocks(single: Array, shared: Array) -> Array:
+    """The inverses of diag(1 / single) + shared · 1 1ᵀ (Sherman & Morrison), with no large numbers taken off."""
+    apart = 1 - np.eye(single.shape[1])
+    whole = 1 + shared * single.sum(axis=1, keepdims=True)
+    blocks: Array = -(shared / whole)[:, :, None] * single[:, :, None] * single[:, None, :] * apart
+    terms = np.arange(len(apart))
+    blocks[:, terms, terms] = single * (1 + shared * (single @ apart)) / whole
+    return blocks

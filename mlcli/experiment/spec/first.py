@@ -15,6 +15,7 @@ from mlcli.data.shipped import shipped_path
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset, legal_protocols, planned_dataset, protocol_for
 from mlcli.experiment.spec.labels import as_typed
+from mlcli.experiment.spec.panel import quick_panel
 
 TEMPLATE = """\
 # {name}: {summary}.
@@ -50,7 +51,7 @@ def first_experiment(reference: str, dataset: Dataset) -> str:
         data=_data(reference, planned),
         kind=planned.kind.name,
         baseline=planned.kind.baseline,
-        models=_models(planned.kind.panel),
+        models=_models(quick_panel(planned)),
         other_protocols=", ".join(name for name in legal_protocols(planned.kind) if name != protocol.use),
         protocol=_protocol(protocol),
         metrics=", ".join(_metrics(planned)),

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
+from mlcli.core.params import settings
+from mlcli.core.registry import MODELS, STEPS, Catalogue
 from mlcli.experiment.spec.cells import ModelSpec, StepSpec
+
+NO_DEFAULT = object()
 
 
 class Value(NamedTuple):
@@ -90,8 +94,24 @@ def steps_text(steps: Sequence[StepSpec] | None) -> str:
 
 
 def _step_text(step: StepSpec) -> str:
-    params = ", ".join(f"{name}={as_typed(value)}" for name, value in step.params.items())
+    params = settings_of(step, STEPS)
     return f"{step.use}({params})" if params else step.use
+
+
+def settings_of(asked: ModelSpec | StepSpec, catalogue: Catalogue) -> str:
+    """The parameters of a model or step, and of models inside it, that are not at their defaults."""
+    chosen = (one for one in flat_parameters(asked.use, asked.params) if one.value != _default(one, catalogue))
+    return ", ".join(f"{one.path}={as_typed(one.value)}" for one in chosen)
+
+
+def _default(one: Value, catalogue: Catalogue) -> Any:
+    """The default of a parameter; none where its method is not installed: a stored run can be shown without it."""
+    known = MODELS if "." in one.path else catalogue
+    defaults = settings(known.load(one.owner)()) if one.owner in known else {}
+    if one.name not in defaults:
+        return NO_DEFAULT
+    default = defaults[one.name]
+    return ids_in(default) if models_in(default, "") else default
 
 
 def distinct_labels(models: Sequence[ModelSpec]) -> list[str]:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from mlcli.core.configuration import ready_for
 from mlcli.core.errors import ExperimentError, ModelFileError, UsageError
-from mlcli.core.insertion import missing_steps
+from mlcli.core.insertion import after, missing_steps
 from mlcli.core.nested import can_do
 from mlcli.core.params import build, settings
+from mlcli.core.pipeline import WITHOUT_WEIGHTS
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.core.seeds import MAX_SEED
 from mlcli.experiment.spec.cells import AS_SAVED, Cell, Experiment, ModelSpec, ProtocolSpec, Stages, StepSpec
 from mlcli.experiment.spec.datasets import PlannedDataset, check_metrics, planned_datasets, protocol_for
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
-from mlcli.experiment.spec.written import Faults, placed
+from mlcli.experiment.spec.panel import why_too_slow
+from mlcli.experiment.spec.written import Faults
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 ASKING_LEARNED_ROWS = "whole, and {use: bootstrap-whole, asked: drawn}, ask about those"
@@ -47,7 +51,7 @@ def planned_cells(experiment: Experiment, *, base: Path | None = None) -> tuple[
         with faults.collected(experiment.protocol.where if experiment.protocol else planned.spec.where):
             protocol = protocol_for(planned, experiment.protocol)
             with faults.collected(planned.spec.where):
-                cells += _cells(experiment, planned, protocol, models)
+                cells += _cells(experiment, planned, protocol, models, faults)
     return cells, faults
 
 
@@ -86,23 +90,28 @@ def _as_saved(model: ModelSpec, path: Path) -> ModelSpec:
 
 
 def _cells(
-    experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec] | None
+    experiment: Experiment,
+    planned: PlannedDataset,
+    protocol: ProtocolSpec,
+    models: Sequence[ModelSpec] | None,
+    faults: Faults,
 ) -> Iterator[Cell]:
-    """The cells of one dataset."""
-    from_panel = models is None
-    if models is None:
-        models = [_resolved(ModelSpec(use)) for use in planned.kind.panel]
-    for model in _labelled(planned, _baselines_first(planned, models)):
-        skipped = _why_skipped(planned, model, protocol) or (
-            _why_not_in_panel(planned, model) if from_panel else ""
-        )
+    """The cells of one dataset; a model whose steps name columns that are not there is a fault, and has none."""
+    panel = [_resolved(ModelSpec(use)) for use in planned.kind.panel] if models is None else []
+    for model in _labelled(planned, _baselines_first(planned, panel if models is None else models)):
+        skipped = _why_skipped(planned, model, protocol) or (why_too_slow(planned, model.use) if panel else "")
         as_it_is = skipped or model.saved is not None
         learned = 0 if skipped or model.saved is None else _learned_rows(planned, model.saved)
+        steps = model.steps or () if as_it_is else None
+        with faults.collected(model.where):
+            steps = _all_steps(planned, model) if steps is None else steps
+        if steps is None:
+            continue
         yield Cell(
             dataset=planned.dataset,
             kind=planned.kind.name,
             model=model,
-            steps=model.steps or () if as_it_is else _all_steps(planned, model),
+            steps=steps,
             protocol=protocol if model.saved is None else ProtocolSpec(AS_SAVED),
             seed=experiment.seed,
             budget=experiment.budget,
@@ -141,20 +150,22 @@ def _why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSp
     if getattr(cls, "transductive", False) and not splitter.asks_only_learned_rows():
         why = f"{model.use} can only place the rows that it was fitted on, and {protocol.use} asks about others"
         return f"{why}; {ASKING_LEARNED_ROWS}"
+    if unfit := next(_unfit_steps(planned, model), ""):
+        return unfit
     weight = planned.dataset.schema.the("weight")
     if weight is not None and not build(cls, model.params).accepts.weights:
         return f"{model.use} takes every row alike; {planned.name} has row weights in '{weight.name}'"
     return ""
 
 
-def _why_not_in_panel(planned: PlannedDataset, model: ModelSpec) -> str:
-    """Why the panel leaves out one of its methods on so many rows, or nothing."""
-    most = planned.kind.panel_rows.get(model.use, planned.strata.rows)
-    if planned.strata.rows <= most:
-        return ""
-    return (
-        f"its time grows with the square of rows: on more than {most:,} it runs where it is named, -m {model.use}"
-    )
+def _unfit_steps(planned: PlannedDataset, model: ModelSpec) -> Iterator[str]:
+    """Why a step of a model cannot be run on a dataset, or before the model."""
+    for one in model.steps or ():
+        step: Any = STEPS.load(one.use)
+        if step.kinds and planned.kind.name not in step.kinds:
+            yield f"{step.id} learns from {' or '.join(step.kinds)}; {planned.name} is {planned.kind.name}"
+        if step.gives_weights and not build(MODELS.load(model.use), model.params).accepts.weights:
+            yield f"{step.id} weighs rows, and {model.use} takes every row alike; {WITHOUT_WEIGHTS}"
 
 
 def _kinds_of(model: ModelSpec) -> tuple[Kind, ...]:
@@ -194,9 +205,9 @@ def _labelled(planned: PlannedDataset, models: Sequence[ModelSpec]) -> list[Mode
 def _all_steps(planned: PlannedDataset, model: ModelSpec) -> tuple[StepSpec, ...]:
     """The steps before a model on a dataset: its own, and those that it needs."""
     given = None if model.steps is None else [build(STEPS.load(step.use), step.params) for step in model.steps]
-    accepts = build(MODELS.load(model.use), model.params).accepts
-    try:
-        steps = missing_steps(accepts, planned.kind.rows.columns_of(planned.dataset.schema), given)
-    except UsageError as error:
-        raise UsageError(*placed(error.problems, model.where)) from None
+    configured = build(MODELS.load(model.use), model.params)
+    columns = planned.kind.rows.columns_of(planned.dataset.schema)
+    steps = missing_steps(configured.accepts, columns, given)
+    # Columns that steps of nested models name must be there, too.
+    ready_for(configured, after(steps, columns), given)
     return tuple(StepSpec(step.id, settings(step)) for step in steps)

@@ -58,6 +58,7 @@ from mlcli.engines.posteriors import (
     refuse_misfitting_priors,
 )
 from mlcli.engines.training_sums import CellSums, Layout, cells_of_classes
+from mlcli.models.bayes._factors import factors_of
 from mlcli.models.bayes._likelihoods import ADDED, SMOOTHINGS, log_density, log_likelihood
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -211,6 +212,10 @@ class NaiveBayes(Classifier):
         for shares, codes in zip(self.likelihoods_, table.codes.T, strict=True):
             found += log_likelihood(logarithm(shares), codes)
         return found
+
+    def explain_answers(self, table: Table) -> findings.Explanation:
+        """The prior and the factor of each cell, whose product is the joint probability."""
+        return factors_of(table, self.log_joint, self.classes_)
 
     def check_learned(self) -> None:
         """A likelihood for each level and class, a mean and a variance for each number and class."""

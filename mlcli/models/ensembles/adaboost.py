@@ -46,6 +46,9 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 NO_ERROR = 1e-10
 """What stands for an error of 0, whose logarithm is none."""
 
+MOST_ROUNDS = 10
+"""How many rounds are listed one by one."""
+
 
 @register("adaboost", reference="Freund & Schapire 1997; Zhu et al. 2009 (SAMME)")
 @dataclass(kw_only=True, eq=False)
@@ -163,7 +166,15 @@ class AdaBoost(Classifier):
             series["bound on it"] = np.cumprod(2 * np.sqrt(self.errors_ * (1 - self.errors_)))
         lines = tuple((name, tuple(map(float, values))) for name, values in series.items())
         rounds = findings.Lines("AdaBoost", (f"{self.base.final.id}, {len(points)} rounds: {self._ending()}",))
-        return rounds, findings.Curve("Error by round", "round", points, lines)
+        return rounds, self._first_rounds(), findings.Curve("Error by round", "round", points, lines)
+
+    def _first_rounds(self) -> findings.Table:
+        """What the first rounds learned, with the numbers that a calculation by hand would have."""
+        alphas, errors = self.alphas_[:MOST_ROUNDS], self.errors_[:MOST_ROUNDS]
+        norms = (1 - errors) * np.exp(-alphas) + errors * np.exp(alphas)
+        columns = (map(_in_short, self.models_), errors.tolist(), alphas.tolist(), norms.tolist())
+        rows = ((number, *cells) for number, cells in enumerate(zip(*columns, strict=False), start=1))
+        return findings.Table("First rounds", ("round", "learned", "error ε", "vote α", "norm Z"), tuple(rows))
 
     def _ending(self) -> str:
         if self.errors_[-1] <= NO_ERROR:
@@ -171,3 +182,11 @@ class AdaBoost(Classifier):
         if len(self.models_) == self.rounds:
             return "as many as were asked for"
         return f"the next one was not better than chance ({self._chance:.3g})"
+
+
+def _in_short(model: Model) -> str:
+    """The first question of a tree, else the title of what was learned."""
+    first = next(iter(model.final.explain()), None)
+    if isinstance(first, findings.Tree):
+        return first.conditions[1] if len(first.conditions) > 1 else "no question"
+    return first.title if first else model.name

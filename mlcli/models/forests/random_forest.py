@@ -33,6 +33,7 @@ Choices:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log2
 
 from mlcli.core.registry import register
 from mlcli.models.forests._forest import Forest
@@ -44,3 +45,8 @@ from mlcli.tasks.regression import Regressor
 @dataclass(kw_only=True, eq=False)
 class RandomForest(Forest, Classifier, Regressor):
     """The best cut of each column drawn, on rows drawn with replacement."""
+
+    def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
+        """Trees on all rows, sorted by the columns that a node draws."""
+        drawn = columns**0.5 if classes else columns / 3
+        return 2e-8 * self.trees * rows * log2(rows + 1) * drawn

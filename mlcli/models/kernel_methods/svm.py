@@ -18,7 +18,7 @@ Choices:
     Of more than two classes each pair has a machine (``one-against-one``), or each class against all others.
     Probabilities are 1/(1 + exp(−a f(x))): through 0, so that the class is the sign of f. a is fitted, with
     Platt's targets, to what each training row would get had it been left out, which the span of the support
-    vectors tells without another fit (Chapelle & Vapnik 2000). Those of pairs are coupled (Wu, Lin & Weng 2004),
+    vectors tells without another fit (Vapnik & Chapelle 2000). Those of pairs are coupled (Wu, Lin & Weng 2004),
     and the class is the most probable one, where LIBSVM counts votes; one against rest has a softmax of a f_k(x),
     the largest f_k wins. f = 0 goes to the class with more training rows. A row of weight w costs C·w. A
     precomputed kernel is a matrix in the table, one column for each row of the file; it is refused unless
@@ -40,7 +40,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import coupled, slope, softmax, two_sided
-from mlcli.engines.kernel_models import KernelModel, distinct_rows
+from mlcli.engines.kernel_functions import square_of
+from mlcli.engines.kernel_models import KernelModel, class_by_class, distinct_rows
 from mlcli.engines.smo import Solution, left_out, solve
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -85,9 +86,13 @@ class SupportVectorMachine(KernelModel, Classifier):
     distances_: Array = learned()
     """How far the training rows of two classes are from the plane: edges, then counts of each class."""
 
+    def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
+        """Moves that cost a row of the matrix each, in machines between two classes each."""
+        return 2e-7 * rows**2 * (2 - 2 / max(classes, 2))
+
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Fit a machine between any two sides, and find how sure its answers are."""
-        rows = _class_by_class(distinct_rows(data))
+        rows = class_by_class(distinct_rows(data))
         points, K = self.kernel_of(rows)
         self.sides_ = self._sides(rows.class_totals)
         costs = self._costs(rows, K)
@@ -95,7 +100,7 @@ class SupportVectorMachine(KernelModel, Classifier):
         bounded, self.offsets_ = np.zeros(len(rows), bool), np.zeros(len(self.sides_))
         for machine, sides in enumerate(self.sides_.tolist()):
             of = _of_either(rows.y, sides)
-            part = _square(K, of)
+            part = square_of(K, of)
             solution = self._machine(part, np.where(rows.y[of] == sides[1], 1.0, -1.0), costs[of])
             beta[of, machine], removed[of, machine] = solution.beta, left_out(part, solution)
             bounded[of] |= solution.bounded
@@ -172,37 +177,31 @@ class SupportVectorMachine(KernelModel, Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The probabilities that fit what the machines decide."""
-        if not len(self.sides_):
-            return np.tile((self.class_totals_ > 0).astype(np.float64), (len(table), 1))
         return self._probabilities(self.decisions(table))
 
     def _probabilities(self, scores: Array) -> Array:
         """Probabilities of all classes by the f of each machine."""
         found = np.zeros((len(scores), len(self.classes_)))
         present = np.flatnonzero(self.class_totals_)
-        if len(present) == 1:
-            found[:, present] = 1.0
-        elif REST in self.sides_:
-            found[:, present] = softmax(scores * self.slopes_)
-        elif len(present) == 2:
-            found[:, present] = softmax(two_sided(scores[:, 0] * self.slopes_))
+        sure = scores * self.slopes_
+        if REST in self.sides_:
+            found[:, present] = softmax(sure)
+        elif len(self.sides_) == 1:
+            found[:, present] = softmax(two_sided(sure[:, 0]))
         else:
-            pairwise = softmax(two_sided((scores * self.slopes_).ravel()))[:, 1].reshape(scores.shape)
-            found[:, present] = coupled(
-                pairwise, np.searchsorted(present, self.sides_).astype(np.int32), len(present)
-            )
+            pairs = np.searchsorted(present, self.sides_).astype(np.int32)
+            pairwise = softmax(two_sided(sure.ravel()))[:, 1].reshape(sure.shape)
+            found[:, present] = coupled(pairwise, pairs, len(present))
         return found
 
     def explain(self) -> findings.Explanation:
         """The machines, the support vectors, what they promise, and where the rows lie."""
         names = [" | ".join("rest" if k == REST else self.classes_[k] for k in sides) for sides in self.sides_]
         used = np.count_nonzero(self.coefficients_, axis=0).tolist()
-        with np.errstate(divide="ignore"):
-            margins = (1 / self.norms_).tolist()
+        margins = [1 / norm if norm > 0 else np.inf for norm in self.norms_.tolist()]
         machines = tuple(zip(names, margins, self.offsets_.tolist(), used, strict=True))
-        counts = tuple(
-            (name, *of) for name, of in zip(self.classes_, self.support_.astype(int).tolist(), strict=True)
-        )
+        of_class = zip(self.classes_, self.support_.astype(int).tolist(), strict=True)
+        counts = tuple((name, *of) for name, of in of_class)
         note = "f is below 0 for the first and above 0 for the second; a row at distance 1/‖w‖ has f = ±1."
         return (
             findings.Table("Machines", ("between", "margin 1/‖w‖", "b", "support vectors"), machines, note=note),
@@ -222,12 +221,13 @@ class SupportVectorMachine(KernelModel, Classifier):
         rows, used = float(self.support_.sum()), float(self.support_[:, :2].sum())
         bound = used / max(rows - 1, 1.0)
         inside, left = self.errors_.tolist()
-        lines = (
-            ("error on the training rows, E_in", inside),
-            ("support vectors / (N − 1)", min(bound, 1.0)),
-            ("E_in + support vectors / (N − 1)", min(inside + bound, 1.0)),
-            ("leave-one-out error by the span", left),
+        names = (
+            "error on the training rows, E_in",
+            "support vectors / (N − 1)",
+            "E_in + support vectors / (N − 1)",
         )
+        shares = inside, min(bound, 1.0), min(inside + bound, 1.0), left
+        lines = tuple(zip((*names, "leave-one-out error by the span"), shares, strict=True))
         return findings.Table("Bounds of the error", ("what", "share of rows"), lines, note=BOUNDS)
 
     def _spread(self) -> tuple[findings.Histogram, ...]:
@@ -237,39 +237,20 @@ class SupportVectorMachine(KernelModel, Classifier):
         edges, *counts = self.distances_.tolist()
         sides = zip((self.classes_[k] for k in self.sides_[0]), counts, strict=True)
         of_each = tuple((name, tuple(line[:-1])) for name, line in sides)
-        title = "Signed distance of the training rows"
-        return (findings.Histogram(title, "f(x)/‖w‖", tuple(edges), of_each),)
+        return (findings.Histogram("Signed distance of the training rows", "f(x)/‖w‖", tuple(edges), of_each),)
 
     def check_learned(self) -> None:
         """Coefficients for each support vector and machine, sides that are classes."""
         self.check_points(self.coefficients_)
         machines = len(self.sides_)
         vectors = self.offsets_, self.slopes_, self.norms_
-        if self.coefficients_.ndim != 2 or any(np.shape(one) != (machines,) for one in vectors):
-            raise ValueError("the machines of svm do not fit together")
-        if self.coefficients_.shape[1] != machines or not np.isfinite(self.coefficients_).all():
-            raise ValueError("the coefficients of svm do not fit its machines")
-        if (
-            self.sides_.shape != (machines, 2)
-            or not ((self.sides_ >= REST) & (self.sides_ < len(self.classes_))).all()
-        ):
-            raise ValueError("the machines of svm have sides that are no classes")
-
-
-def _class_by_class(rows: LabelledRows) -> LabelledRows:
-    """The rows of the class that is met first, then those of the next, whatever they are called."""
-    present, first = np.unique(rows.y, return_index=True)
-    return rows.take(np.argsort(first[np.searchsorted(present, rows.y)], kind="stable"))
-
-
-def _square(K: Array, of: Rows) -> Array:
-    """The kernel of some rows, which stand in a few pieces."""
-    ends = np.flatnonzero(np.diff(of) > 1)
-    pieces = [slice(piece[0], piece[-1] + 1) for piece in np.split(of, ends + 1)]
-    return K if len(of) == len(K) else np.block([[K[one, other] for other in pieces] for one in pieces])
+        shapes = [self.coefficients_.shape[1:], self.sides_.shape[:1], *(np.shape(one) for one in vectors)]
+        known = self.sides_.shape == (machines, 2) and self.sides_.min(initial=0) >= REST
+        known = known and self.sides_.max(initial=0) < len(self.classes_) and np.isfinite(self.coefficients_).all()
+        if set(shapes) != {(machines,)} or not known:
+            raise ValueError("the machines of svm do not fit together, or have sides that are no classes")
 
 
 def _of_either(y: Codes, sides: Sequence[int]) -> Rows:
     """The rows on one of two sides."""
-    first, second = sides
-    return np.flatnonzero((y == first) | (y == second) | (first == REST))
+    return np.flatnonzero((y == sides[0]) | (y == sides[1]) | (sides[0] == REST))

@@ -20,8 +20,7 @@ Choices:
     is decided on columns of unit norm, so units do not matter, and a column that differs from others only by the
     rounding of its cells counts as collinear. A weight counts a row that many times: N is the sum of weights. The
     checks are those of S0 5.2.1: linearity, independence, one variance and normal residuals, each with a test, and
-    how much the variance of a coefficient is inflated by the other columns. Gradient descent, by all rows or by
-    few, ends at the same plane, with no standard errors.
+    how much other columns inflate the variance of a coefficient. Descent ends at the same plane, without errors.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ STEEPNESS = 1e-10
 ON_MARGIN = 1e-6
 
 
-MULTICLASS = ("one-against-rest", "weston-watkins")
+MULTICLASS = ("one-against-rest", "weston-watkins", "crammer-singer")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,15 +77,18 @@ class ClassPairs:
         pulled[self.own] -= pulled.sum(axis=1)
         return np.asarray(self.spread.T @ (pulled.T @ self.X)).ravel()
 
-    def gram(self, weight: Array) -> Array:
-        """Σ weight × the products of what two coefficients have in a term."""
-        values = weight.reshape(len(self.X), -1).copy()
-        values[self.own] = 0.0
+    def gram(self, blocks: Array) -> Array:
+        """Σ over rows of the blocks between the terms, each term a difference of two classes."""
         apart = self.spread[self.place][:, None] - self.spread[None]
+        if len(blocks) == len(self.X):
+            return weighted_gram(np.einsum("nka,nkl,nlb->abn", apart, blocks, apart, optimize=True), self.X)
+        values = blocks.reshape(apart.shape[:2])
         return weighted_gram(np.einsum("nk,nka,nkb->abn", values, apart, apart, optimize=True), self.X)
 
 
-@register("linear-svm", reference="Cortes & Vapnik 1995; Weston & Watkins 1999; Zhu et al. 2003")
+@register(
+    "linear-svm", reference="Cortes & Vapnik 1995; Weston & Watkins 1999; Crammer & Singer 2001; Zhu et al. 2003"
+)
 @dataclass(kw_only=True, eq=False)
 class LinearSVM(LinearMargins, Classifier):
     """The hinge in the primal."""
@@ -96,7 +99,7 @@ class LinearSVM(LinearMargins, Classifier):
     multiclass: str = param(
         "one-against-rest",
         "how more than two classes are told apart",
-        choices=("one-against-rest", "weston-watkins"),
+        choices=MULTICLASS,
     )
 
     norms_: Array = learned()
@@ -110,8 +113,10 @@ class LinearSVM(LinearMargins, Classifier):
 
     def conflicts(self) -> list[str]:
         """All classes at once are there for the hinge with squares of coefficients."""
-        if self.multiclass == "weston-watkins" and (self.loss, self.penalty) != ("hinge", "l2"):
-            return ["multiclass weston-watkins goes with loss hinge and penalty l2; one-against-rest takes all"]
+        if self.multiclass != "one-against-rest" and (self.loss, self.penalty) != ("hinge", "l2"):
+            return [
+                f"multiclass {self.multiclass} goes with loss hinge and penalty l2; one-against-rest takes all"
+            ]
         return []
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
@@ -119,7 +124,7 @@ class LinearSVM(LinearMargins, Classifier):
         data = data.counted()
         sides = self.sides(data)
         design = (Design.by_column if self.penalty == "l1" else Design.of)(data, True)
-        if self.multiclass == "weston-watkins" and len(sides) > 1:
+        if self.multiclass != "one-against-rest" and len(sides) > 1:
             w = self._all_classes(design, np.searchsorted(self.present_, data.y), data.weights)
         else:
             of_side = self._hinge if self.loss == "hinge" else self._squared_hinge
@@ -158,10 +163,10 @@ class LinearSVM(LinearMargins, Classifier):
         """The scores of all classes, which add up to 0."""
         classes = len(self.present_)
         X, spread = np.column_stack([design.standard, np.ones(len(place))]), contrasts(classes)
-        cost = np.repeat(self.c * weights, classes)
         free = np.tile(np.append(design.scale**-2.0, 0.0), classes - 1)
-        terms, constant = ClassPairs(X, spread, place), float(self.c * weights.sum())
-        w = self._solved(Corners(terms, cost, np.ones(len(cost)), free, np.zeros(len(free)), -constant))
+        margins = (np.arange(classes) != place[:, None]).astype(float).ravel()
+        cost = self.c * (weights if self.multiclass == "crammer-singer" else np.repeat(weights, classes))
+        w = self._solved(Corners(ClassPairs(X, spread, place), cost, margins, free, np.zeros(len(free))))
         return np.asarray(spread @ w.reshape(classes - 1, -1))
 
     def _solved(self, problem: Corners) -> Array:

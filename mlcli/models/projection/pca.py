@@ -16,10 +16,12 @@ Cost:
 Choices:
     `by: eigen` decomposes the covariance of the centred rows (their products, where they are fewer than the
     columns), `by: svd` the centred rows themselves; they agree, but squares lose digits of directions with less
-    than 1e-9 of the largest variance: where there are such, `by: auto` takes `svd`, else `eigen`. Without
-    `components` the fewest are kept that have `share` of the variance. Variances divide by N − 1 unless `ddof` is
-    0 (the notes do both); shares are equal either way. The largest entry of a direction is positive. A direction
-    with less than 1e-13 of the largest variance is taken for rounding and has no entry.
+    than 1e-9 of the largest variance: where there are such, `by: auto` takes `svd`, else `eigen`. `by: iterative`
+    lessens the reconstruction loss step by step (orthogonal iteration), as the notes offer it, and is slow where
+    two variances are nearly equal. Without `components` the fewest are kept that have `share` of the variance.
+    Variances divide by N − 1 unless `ddof` is 0 (the notes do both); shares are equal either way. The largest
+    entry of a direction is positive. A direction with less than 1e-13 of the largest variance is taken for
+    rounding and has no entry.
 """
 
 from __future__ import annotations

@@ -53,9 +53,9 @@ class Differences:
         """A value of each pair, gathered by columns."""
         return np.asarray(self.pairs.gathered(value, len(self.X)) @ self.X)
 
-    def gram(self, weight: Array) -> Array:
+    def gram(self, blocks: Array) -> Array:
         """Σ weight × the products of two columns of a difference, block by block."""
-        total = np.zeros((self.X.shape[1],) * 2)
+        weight, total = blocks[:, 0, 0], np.zeros((self.X.shape[1],) * 2)
         for some in row_blocks(len(self.pairs), self.X.shape[1], CELLS):
             difference = self.X[self.pairs.higher[some]] - self.X[self.pairs.lower[some]]
             total += (difference * weight[some, None]).T @ difference

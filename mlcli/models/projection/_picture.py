@@ -1,0 +1,115 @@
+"""Pictures: rows placed so that what is near stays near; only rows that were fitted have a place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError
+from mlcli.core.findings import Explanation, Lines
+from mlcli.core.moments import means
+from mlcli.core.params import learned, param
+from mlcli.core.tables import Array, Rows, Table
+from mlcli.engines.draws import draws
+from mlcli.tasks.projection import Projector
+from mlcli.tasks.unsupervised import UnlabelledRows
+
+DECIMALS = 9
+"""Cells that agree to so many decimals of their spread are equal."""
+BLOCK = 2**22
+"""How many distances are held at once."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Picture(Projector):
+    """Rows with a place each; what a row looks like from there is the mean of the rows that are nearest to it."""
+
+    transductive: ClassVar[bool] = True
+
+    neighbours: int = param(5, "of how many rows around its place a row is made again, to judge the picture", ge=1)
+
+    places_: Array = learned()
+    rows_: Array = learned()
+    """The training rows, in an order that follows from their cells."""
+    marks_: Array = learned()
+    """A number for each row, which follows from its cells."""
+    said_: str = learned()
+    """How well it went."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale."""
+        return Accepts(prefers_scaled=True)
+
+    def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
+        """Place every row."""
+        X = data.table.numbers
+        alike = in_decimals(X)
+        order = np.lexsort(alike.T) if X.shape[1] else np.arange(len(X))
+        self.marks_, self.rows_ = draws(data.table, 0)[order], X[order]
+        self.places_, self.said_ = self.placed(self.rows_)
+
+    def placed(self, X: Array) -> tuple[Array, str]:
+        """The place of each row, and how well it went."""
+        raise TypeError(f"{type(self).__name__} does not say where rows are placed")
+
+    def project(self, table: Table) -> Array:
+        """The places of rows, which must be among those that were fitted."""
+        return np.asarray(self.places_[self._found(table)])
+
+    def reconstruct(self, table: Table) -> Array:
+        """The mean of the other rows that are nearest to its place."""
+        found = self._found(table)
+        count = min(self.neighbours, len(self.rows_) - 1)
+        if count < 1:
+            return np.asarray(self.rows_[found])
+        step = max(1, BLOCK // len(self.rows_))
+        blocks = (found[start : start + step] for start in range(0, len(found), step))
+        made = [self.rows_[self._nearest(block, count)].mean(axis=1) for block in blocks]
+        return np.concatenate(made) if made else np.empty((0, self.rows_.shape[1]))
+
+    def _nearest(self, found: Rows, count: int) -> Rows:
+        """The other rows that are nearest to some rows in the picture."""
+        apart = squared_distances(self.places_[found], self.places_)
+        apart[np.arange(len(found)), found] = np.inf
+        return np.argsort(apart, axis=1, kind="stable")[:, :count]
+
+    def _found(self, table: Table) -> Rows:
+        marks, order = draws(table, 0), np.argsort(self.marks_, kind="stable")
+        found = order[np.minimum(np.searchsorted(self.marks_[order], marks), len(order) - 1)]
+        new = np.flatnonzero(self.marks_[found] != marks)
+        if len(new):
+            what = f"{self.id} can only place the rows that it was fitted on; row {new[0] + 1} is none of them"
+            raise FitError(what, hint="pca places new rows")
+        return np.asarray(found)
+
+    def middle(self) -> Array:
+        """The mean row."""
+        return means(self.rows_, np.ones(len(self.rows_)))
+
+    def check_learned(self) -> None:
+        """A place and a mark for each row."""
+        rows = len(self.rows_)
+        if rows == 0 or len(self.places_) != rows or np.shape(self.marks_) != (rows,):
+            raise ValueError("places that do not fit the rows")
+
+    def explain(self) -> Explanation:
+        """How well it went."""
+        return (Lines("The picture", (self.said_,)),)
+
+
+def in_decimals(X: Array) -> Array:
+    """Rows in units of their spread, equal where they differ in the last digits only."""
+    unit = float(X.std()) if X.size else 0.0
+    return np.asarray(np.round(X / (unit or 1.0), DECIMALS) + 0.0)
+
+
+def squared_distances(one: Array, other: Array) -> Array:
+    """|a − b|² of each row of one and each of the other, column by column."""
+    apart = np.zeros((len(one), len(other)))
+    for a, b in zip(one.T, other.T, strict=True):
+        apart += np.subtract.outer(a, b) ** 2
+    return apart

@@ -1,0 +1,139 @@
+"""t-SNE: places rows in a picture so that near rows stay near; how far the others are apart means little.
+
+Formula:
+    p_{j|i} ∝ exp(−|x_i − x_j|² / 2σ_i²) with σ_i such that 2^{H(p_i)} is the `perplexity`, p_ij = (p_{j|i} +
+    p_{i|j}) / 2n; q_ij ∝ 1 / (1 + |z_i − z_j|²). Gradient descent on KL(p‖q) = Σ p log (p / q), whose gradient is
+    4 Σ_j (p_ij − q_ij) (z_i − z_j) / (1 + |z_i − z_j|²).
+
+Assumes:
+    Groups that are near together. Sizes of groups and distances between them in the picture mean nothing, and
+    other perplexities show other pictures: look at several.
+
+Cost:
+    All pairs of rows in each of `steps` steps, in compiled single precision.
+
+Choices:
+    p counts the 3 · `perplexity` nearest rows only; q all pairs (exact, no Barnes-Hut tree). It begins with the
+    first principal components, 1e-4 wide, so that the same rows give the same picture; p counts twelvefold in the
+    first quarter of the steps; gains and momentum (0.5, then 0.8) and the learning rate n / 48 (at least 50) are
+    those of scikit-learn. Only rows that were fitted have a place, so that the picture is judged by them (protocol
+    `whole`): a row is made again as the mean of the `neighbours` rows that are nearest to its place. A perplexity
+    above (n − 1) / 3 is lowered to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Rows
+from mlcli.engines.principal import principal_axes
+from mlcli.models.projection._picture import Picture, in_decimals, squared_distances
+from mlcli.tasks.projection import Projector
+
+ROOM = 3
+"""The kernel works in three dimensions, of which the last are empty where fewer are wanted."""
+EXAGGERATION = 12.0
+HALVINGS = 64
+
+
+@register("t-sne", reference="van der Maaten & Hinton 2008; van der Maaten 2014")
+@dataclass(kw_only=True, eq=False)
+class StochasticNeighbours(Picture, Projector):
+    """Rows beside their neighbours."""
+
+    components: int = param(2, "how many dimensions the picture has", ge=1, le=ROOM)
+    perplexity: float = param(30.0, "how many neighbours count for each row, roughly", ge=1, tune=(5, 50))
+    steps: int = param(1000, "how many steps of gradient descent are made", ge=20)
+
+    def placed(self, X: Array) -> tuple[Array, str]:
+        """The places, and the divergence."""
+        if len(X) < 4:
+            return np.zeros((len(X), self.components)), "fewer than four rows have no neighbours to keep"
+        # Steps of descent double a difference in the last digit again and again: the units of X do not matter.
+        X = in_decimals(X)
+        start, near, p = joint(X, min(self.perplexity, (len(X) - 1) / 3))
+        places, divergence = self._descended(self._begin(X), start, near, p)
+        return places, f"KL divergence {divergence:.4g} after {self.steps} steps"
+
+    def _begin(self, X: Array) -> Array:
+        """The first principal components, 1e-4 wide."""
+        axes = principal_axes(X, np.ones(len(X)), by="auto", ddof=0, standardise=False)
+        found = np.zeros((len(X), ROOM))
+        count = min(self.components, X.shape[1])
+        found[:, :count] = axes.coordinates(X, count)
+        return found * 1e-4 / (found[:, 0].std() or 1.0)
+
+    def _descended(self, begin: Array, start: Rows, near: Rows, p: Array) -> tuple[Array, float]:
+        """The places after all steps, and their divergence."""
+        from mlcli.kernels.embeddings.repulsion import forces, pulls
+
+        n = len(begin)
+        rate = max(n / EXAGGERATION / 4, 50.0)
+        y = np.ascontiguousarray(begin.T, np.float32)
+        push, pull = np.empty_like(y), np.empty_like(y)
+        speed, gains = np.zeros_like(y), np.ones_like(y)
+        starts, places, shares = start.astype(np.int32), near.astype(np.int32), p.astype(np.float32)
+        early, total = self.steps // 4, 1.0
+        for step in range(self.steps):
+            factor, momentum = (EXAGGERATION, 0.5) if step < early else (1.0, 0.8)
+            total = forces(y, push)
+            pulls(y, starts, places, shares, pull)
+            gradient = (4 * factor) * pull - np.float32(4 / total) * push
+            gains = np.maximum(np.where(speed * gradient < 0, gains + 0.2, gains * 0.8), 0.01).astype(np.float32)
+            speed = (momentum * speed - rate * gains * gradient).astype(np.float32)
+            y = y + speed
+            y -= y.mean(axis=1, keepdims=True)
+        z = y.T[:, : self.components].astype(np.float64)
+        own = np.repeat(np.arange(n), np.diff(start))
+        q = 1 / (1 + ((z[own] - z[near]) ** 2).sum(axis=1)) / forces(y, push)
+        return z, float((p * np.log(p / np.maximum(q, 1e-300))).sum())
+
+
+def joint(X: Array, perplexity: float) -> tuple[Rows, Rows, Array]:
+    """p_ij of near rows: where the neighbours of each row begin, which they are, and p of each."""
+    from scipy.sparse import csr_array
+
+    n = len(X)
+    count = min(n - 1, int(3 * perplexity + 1))
+    near, apart = _nearest(X, count)
+    given = _conditional(apart, perplexity)
+    ends = np.arange(n + 1) * count
+    one = csr_array((given.ravel(), near.ravel(), ends), shape=(n, n))
+    both = (one + one.T).tocsr()
+    both.sort_indices()
+    return both.indptr, both.indices, np.maximum(both.data / both.data.sum(), 1e-12)
+
+
+def _nearest(X: Array, count: int) -> tuple[Rows, Array]:
+    """The nearest other rows of each row, and their squared distances."""
+    near, found = [], []
+    for start in range(0, len(X), 500):
+        apart = squared_distances(X[start : start + 500], X)
+        own = np.arange(len(apart))
+        apart[own, start + own] = np.inf
+        chosen = np.argpartition(apart, count - 1, axis=1)[:, :count]
+        near.append(chosen)
+        found.append(np.take_along_axis(apart, chosen, axis=1))
+    return np.concatenate(near), np.concatenate(found)
+
+
+def _conditional(apart: Array, perplexity: float) -> Array:
+    """p_{j|i}, its width found by halving for every row at once."""
+    apart = apart - apart.min(axis=1, keepdims=True)
+    scale = apart.mean(axis=1, keepdims=True)
+    apart = apart / np.where(scale > 0, scale, 1.0)
+    low, high = np.zeros((len(apart), 1)), np.full((len(apart), 1), np.inf)
+    beta = np.ones((len(apart), 1))
+    for _ in range(HALVINGS):
+        p = np.exp(-apart * beta)
+        total = p.sum(axis=1, keepdims=True)
+        entropy = np.log(total) + beta * (apart * p).sum(axis=1, keepdims=True) / total
+        wide = entropy > np.log(perplexity)
+        low, high = np.where(wide, beta, low), np.where(wide, high, beta)
+        beta = np.where(np.isinf(high), beta * 2, (low + np.where(np.isinf(high), low, high)) / 2)
+    p = np.exp(-apart * beta)
+    return np.asarray(p / p.sum(axis=1, keepdims=True))

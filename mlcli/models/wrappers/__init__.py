@@ -1,0 +1,1 @@
+"""Methods that change what another method learns."""

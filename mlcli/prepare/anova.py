@@ -1,0 +1,51 @@
+"""ANOVA: keeps the numeric columns whose means differ most between classes, by the F value of one-way analysis.
+
+Formula:
+    F = [Σ_k n_k (μ_k − μ)² / (K − 1)] / [Σ_k Σ_{i ∈ k} (x_i − μ_k)² / (n − K)].
+
+Assumes:
+    Classes that differ in their means, about normal and of one spread; columns are looked at one by one.
+
+Cost:
+    One pass.
+
+Choices:
+    Weights count as numbers of rows. Rows with an empty cell do not count for that column. Classes without
+    training rows are none. A column that does not vary within the classes has an infinite F where their means
+    differ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mlcli.core.moments import spreads
+from mlcli.core.registry import register
+from mlcli.core.tables import Array
+from mlcli.prepare._filtering import Filter
+from mlcli.tasks.classification import LabelledRows
+
+
+@register("anova", reference="Fisher 1925, Statistical Methods for Research Workers")
+@dataclass(kw_only=True, eq=False)
+class Anova(Filter):
+    """Columns by the F value of their class means."""
+
+    measure: ClassVar[str] = "F value"
+    kinds: ClassVar[tuple[str, ...]] = ("classification",)
+
+    def scores(self, data: LabelledRows) -> Array:  # type: ignore[override]
+        """The F value of each column."""
+        by_class = spreads(data.table.numbers, data.weights, data.y, len(data.classes))
+        overall, present = by_class.together(), (by_class.weight > 0).sum(axis=0)
+        within = by_class.squares.sum(axis=0)
+        between = np.maximum(overall.squares - within, 0.0)
+        freedom, left = present - 1, overall.weight - present
+        defined = (freedom > 0) & (left > 0)
+        noise = within / np.where(defined, left, 1.0)
+        ratio = between / np.maximum(freedom, 1) / np.where(noise > 0, noise, 1.0)
+        without_noise = np.where(between > 0, np.inf, 0.0)
+        return np.where(defined, np.where(noise > 0, ratio, without_noise), 0.0)

@@ -1,0 +1,41 @@
+"""Backward elimination: takes away column after column, each time the one without which a model does best.
+
+Formula:
+    S₀ = all columns, S_{m+1} = S_m − {j} with j the column of S_m for which the base fitted to the others has the
+    least mean loss (share of errors, squared error) over the inner folds. Without `keep` the S_m with the least
+    loss is kept.
+
+Assumes:
+    A base that copes with all columns at once. Performs best where most columns are needed; columns that help only
+    together are kept together.
+
+Cost:
+    d (d + 1) / 2 subsets for d columns where all are tried, each `folds` fits of the base.
+
+Choices:
+    Everything happens within the training rows: the rows that are judged take no part. Of equal subsets the
+    smaller is kept, of equal columns the first is taken away. A wrapper fits the learner that it is to serve:
+    choose as `base` what stands at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlcli.core.registry import register
+from mlcli.prepare._stepwise import Stepwise
+from mlcli.prepare._usefulness import Places
+
+
+@register("backward-elimination", reference="Marill & Green 1963; Kohavi & John 1997, Wrappers")
+@dataclass(kw_only=True, eq=False)
+class BackwardElimination(Stepwise):
+    """From all columns on."""
+
+    def start(self, count: int) -> Places:
+        """All columns."""
+        return tuple(range(count))
+
+    def neighbours(self, places: Places, count: int) -> list[Places]:
+        """One column less, as long as one is left."""
+        return [tuple(one for one in places if one != left) for left in places] if len(places) > 1 else []

@@ -1,0 +1,56 @@
+"""Correlation: keeps the numeric columns that go along with the target in a straight line, up or down.
+
+Formula:
+    |r| = |Σ w (x − x̄)(y − ȳ)| / √(Σ w (x − x̄)² Σ w (y − ȳ)²), Pearson's correlation; for classes y is 1 in one
+    class and 0 in the others, and the class with the largest |r| counts.
+
+Assumes:
+    Straight relations, and no few far-off rows. What the notes call CFS is this; Hall's is the step `cfs`.
+
+Cost:
+    One pass per class.
+
+Choices:
+    Rows with an empty cell do not count for that column. A column, or a target, that does not vary has 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mlcli.core.registry import register
+from mlcli.core.tables import Array
+from mlcli.prepare._filtering import Filter
+from mlcli.tasks.supervised import SupervisedRows
+
+CONSTANT = 1e-24
+"""Squares about the mean that are a smaller share of the squares are roundings."""
+
+
+@register("correlation", reference="Pearson 1896, Regression, heredity and panmixia")
+@dataclass(kw_only=True, eq=False)
+class Correlation(Filter):
+    """Columns by their straight relation with the target."""
+
+    measure: ClassVar[str] = "correlation"
+
+    def scores(self, data: SupervisedRows) -> Array:
+        """The largest correlation of each column, by size."""
+        each = [correlations(data.table.numbers, y, data.weights) for y in data.outputs.T]
+        return np.asarray(np.max(np.abs(each), axis=0))
+
+
+def correlations(X: Array, y: Array, weights: Array) -> Array:
+    """Pearson's correlation of each column with y, over the rows where the column is known."""
+    known = ~np.isnan(X)
+    w = known * weights[:, None]
+    total = np.maximum(w.sum(axis=0), np.finfo(np.float64).tiny)
+    filled = np.where(known, X, 0.0)
+    x = np.where(known, X - (w * filled).sum(axis=0) / total, 0.0)
+    target = y[:, None] - (w * y[:, None]).sum(axis=0) / total
+    xx, yy = (w * x**2).sum(axis=0), (w * target**2).sum(axis=0)
+    varies = (xx > CONSTANT * (w * filled**2).sum(axis=0)) & (yy > CONSTANT * (w * y[:, None] ** 2).sum(axis=0))
+    return np.where(varies, (w * x * target).sum(axis=0) / np.sqrt(np.where(varies, xx * yy, 1.0)), 0.0)

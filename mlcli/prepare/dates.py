@@ -1,0 +1,94 @@
+"""Dates: turns columns of dates, such as 2024-02-29, into numbers: year, month, day and so on.
+
+Formula:
+    `year`, `month` (1 to 12), `day` (1 to 31), `weekday` (1 Monday to 7 Sunday), `day-of-year` (1 to 366), `days`
+    since 1970-01-01.
+
+Assumes:
+    ISO dates (YYYY-MM-DD), as levels of a nominal column; what follows them, such as a time of day, is left out.
+
+Cost:
+    A look-up per cell.
+
+Choices:
+    A column counts as one of dates where all its levels are dates; others stay as they are. Parts stand in the
+    place of the column. A date that was not in the file that was learned from is unknown as every new level is:
+    its parts are empty. Months of a year follow one another, but 12 is far from 1: for trees this does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.findings import Explanation, Lines
+from mlcli.core.names import listed
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.schema import Column
+from mlcli.core.step import Step
+from mlcli.core.tables import Array, Table
+
+LENGTH = len("YYYY-MM-DD")
+PARTS: dict[str, Callable[[date], int]] = {
+    "year": lambda day: day.year,
+    "month": lambda day: day.month,
+    "day": lambda day: day.day,
+    "weekday": lambda day: day.isoweekday(),
+    "day-of-year": lambda day: day.timetuple().tm_yday,
+    "days": lambda day: day.toordinal() - date(1970, 1, 1).toordinal(),
+}
+
+
+@register("dates", reference="ISO 8601")
+@dataclass(kw_only=True, eq=False)
+class Dates(Step):
+    """Parts of dates as numbers."""
+
+    parts: tuple[str, ...] = param(("year", "month", "day", "weekday"), "the parts of each date", choices=PARTS)
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Nothing to learn."""
+
+    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """A numeric column for each part of each date."""
+        return tuple(after for column in columns for after, _ in self._after(column))
+
+    def transform(self, table: Table) -> Table:
+        """The table with parts in the place of dates."""
+        parts: list[tuple[Column, Any]] = [
+            (after, cells if part is None else part[cells])
+            for column, cells in table.parts()
+            for after, part in self._after(column)
+        ]
+        return Table.of(parts, len(table))
+
+    def _after(self, column: Column) -> Iterator[tuple[Column, Array | None]]:
+        """The new columns, each with the number of every level; the last one is for an empty cell."""
+        days = _dates(column)
+        if days is None:
+            yield column, None
+            return
+        for part in self.parts:
+            numbers = np.array([*(PARTS[part](day) for day in days), np.nan], np.float64)
+            yield Column(f"{column.name} {part}", missing=column.missing), numbers
+
+    def explain(self) -> Explanation:
+        """The columns of dates."""
+        found = [column.name for column in self.columns_ if _dates(column) is not None]
+        return (Lines(f"{len(found)} columns of dates", (listed(found, 30) or "no column holds dates only",)),)
+
+
+def _dates(column: Column) -> list[date] | None:
+    """The dates that the levels of a column are; None where one is none."""
+    if not column.levels or column.kind != "nominal":
+        return None
+    try:
+        return [date.fromisoformat(level[:LENGTH]) for level in column.levels]
+    except ValueError:
+        return None

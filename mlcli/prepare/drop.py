@@ -1,0 +1,52 @@
+"""Drop: leaves columns out.
+
+Formula:
+    The columns that it is for are gone.
+
+Assumes:
+    That they are of no use, or that a method must not see them: a sensitive column, say, or one that is known only
+    after the fact.
+
+Cost:
+    None.
+
+Choices:
+    `columns` says which, by name, kind or pattern; without it none is left. To leave a column out of everything,
+    give it the role `ignore` in the sidecar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.findings import Explanation, Lines
+from mlcli.core.names import listed
+from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.schema import Column
+from mlcli.core.step import Step
+from mlcli.core.tables import Table
+
+
+@register("drop", reference="Guyon & Elisseeff 2003, Variable and feature selection")
+@dataclass(kw_only=True, eq=False)
+class Drop(Step):
+    """Columns that are left out."""
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Nothing to learn."""
+
+    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """None of those that it is for."""
+        return ()
+
+    def transform(self, table: Table) -> Table:
+        """None of them."""
+        return table.select(())
+
+    def explain(self) -> Explanation:
+        """What is left out."""
+        names = [column.name for column in self.columns_]
+        return (Lines(f"{len(names)} columns are left out", (listed(names, 30),)),)

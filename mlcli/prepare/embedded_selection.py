@@ -1,0 +1,143 @@
+"""Embedded selection: keeps the columns that count most in a fitted model, by its coefficients or by shuffling.
+
+Formula:
+    The base is fitted to the training rows. Where it has coefficients, column j counts Σ_k |β_kj| σ_j, with σ_j
+    its standard deviation; else it counts what the mean loss of the base about the training rows rises by when the
+    cells of the column are shuffled. With `rounds: one-by-one` the column that counts least is taken away and the
+    base fitted again, until `keep` columns are left.
+
+Assumes:
+    What the base assumes. Of columns that say the same, coefficients may be split between them, or given to one.
+
+Cost:
+    One fit of the base; d fits with `one-by-one`, where wrappers need d (d + 1) / 2.
+
+Choices:
+    `keep: none` keeps all that count at all: what an L1 penalty has set to 0 (`base: lasso`) is left out. Levels
+    count what their 0/1 columns count together. Everything happens within the training rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.configuration import behind_steps
+from mlcli.core.findings import Bars, Explanation
+from mlcli.core.model import Model
+from mlcli.core.moments import moments
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Rows, Table
+from mlcli.engines.bags import order_of_content
+from mlcli.engines.ensemble import fitted, outputs
+from mlcli.prepare._selecting import ALIKE, MOST_BARS, ranked
+from mlcli.prepare._usefulness import ByModel
+from mlcli.tasks.supervised import SupervisedRows
+
+NOTHING = 1e-10
+"""What counts a smaller share of what the first counts is not counted at all."""
+
+
+@register("embedded-selection", reference="Guyon et al. 2002, Gene selection for cancer classification")
+@dataclass(kw_only=True, eq=False)
+class EmbeddedSelection(ByModel):
+    """Columns by what they count in a model."""
+
+    keep: float | None = param(0.5, "how many are kept; below 1: which share; none: all that count", gt=0)
+    rounds: str = param("once", "whether the base is fitted anew after each", choices=("once", "one-by-one"))
+
+    counts_: Array = learned()
+    """What each column counted when it was last fitted."""
+
+    def conflicts(self) -> list[str]:
+        """Half a column."""
+        whole = self.keep is None or self.keep < 1 or self.keep % 1 == 0
+        return [] if whole else [f"keep is a whole number, or a share below 1; was given {self.keep:g}"]
+
+    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Fit the base, and again as columns are taken away."""
+        data = data.counted()
+        data = data.take(order_of_content(data))
+        count = len(self.columns_)
+        self.counts_, self.kept_ = np.zeros(count), np.ones(count, bool)
+        wanted, seed = self._wanted(count), int(rng.integers(2**32))
+        while self.kept_.any():
+            places = np.flatnonzero(self.kept_)
+            self.counts_[places] = self._counts(data, places, np.random.default_rng(seed))
+            left_out = self._left_out(self.counts_[places], len(places) - wanted)
+            if not len(left_out):
+                return
+            self.kept_[places[left_out]] = False
+            if self.rounds == "once":
+                return
+
+    def _wanted(self, count: int) -> int:
+        if self.keep is None:
+            return 0
+        return min(count, ceil(self.keep * count - ALIKE) if self.keep < 1 else int(self.keep))
+
+    def _left_out(self, counts: Array, surplus: int) -> Rows:
+        """Of the columns that are left those to be taken away, so many at most."""
+        least_first = np.array(ranked(counts)[::-1], np.intp)
+        if self.keep is None:
+            useless = counts <= NOTHING * counts.max(initial=0.0)
+            least_first = least_first[useless[least_first]]
+            surplus = min(len(least_first), len(counts) - 1)
+        return least_first[: min(surplus, 1) if self.rounds == "one-by-one" else max(surplus, 0)]
+
+    def _counts(self, data: SupervisedRows, places: Rows, rng: np.random.Generator) -> Array:
+        """What each of some columns counts in the base."""
+        columns = [self.columns_[place] for place in places]
+        seen = data.with_table(data.table.select(column.name for column in columns))
+        learned_ = fitted(behind_steps(self.base_for(data), seen.table.columns), seen, rng)
+        found = _by_coefficients(learned_, seen, columns)
+        return _by_shuffling(learned_, seen, rng) if found is None else found
+
+    def explain(self) -> Explanation:
+        """What each column counts."""
+        order = ranked(self.counts_)[:MOST_BARS]
+        names, said = [column.name for column in self.columns_], np.where(self.kept_, "kept", "left out")
+        values, labels = tuple(self.counts_[order].tolist()), tuple(names[place] for place in order)
+        note = f"{int(self.kept_.sum())} of {len(names)} columns are kept"
+        title, header = "What columns count in the model", ("column", "counts", "")
+        return (Bars(title, header, labels, values, (tuple(said[order].tolist()),), note=note),)
+
+
+def _by_coefficients(learned_: Model, data: SupervisedRows, columns: list[Column]) -> Array | None:
+    """Coefficients in units of their columns, those of one column added up; None where there are none."""
+    final, prepared = learned_.final, learned_.prepared(data.table)
+    coefficients = np.atleast_2d(getattr(final, "coefficients_", np.empty((0, 0))))
+    owners = [_owner(column.name, columns) for column in prepared.columns]
+    if coefficients.shape[1] != len(owners) or None in owners or prepared.codes.shape[1]:
+        return None
+    counted = np.abs(coefficients).sum(axis=0) * np.sqrt(moments(prepared.numbers, data.weights).variance)
+    owned = np.bincount([one for one in owners if one is not None], counted, len(columns))
+    return np.asarray(owned, np.float64)
+
+
+def _owner(name: str, columns: list[Column]) -> int | None:
+    """The column that a prepared one was made of: one of its name, or that its name begins with."""
+    starts = [place for place, one in enumerate(columns) if name == one.name or name.startswith(f"{one.name}=")]
+    return max(starts, key=lambda place: len(columns[place].name)) if starts else None
+
+
+def _by_shuffling(learned_: Model, data: SupervisedRows, rng: np.random.Generator) -> Array:
+    """What the loss rises by when each column is shuffled."""
+    base: Any = data.base
+
+    def loss(table: Table) -> float:
+        losses = base.losses(learned_.final, data, outputs(learned_, table, base))
+        return float(np.average(losses, weights=data.weights))
+
+    before = loss(data.table)
+    parts = list(data.table.parts())
+    rises = []
+    for place, (column, cells) in enumerate(parts):
+        shuffled = [*parts[:place], (column, cells[rng.permutation(len(cells))]), *parts[place + 1 :]]
+        rises.append(loss(Table.of(shuffled, len(data.table))) - before)
+    return np.maximum(np.array(rises, np.float64), 0.0)

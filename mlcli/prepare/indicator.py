@@ -1,0 +1,59 @@
+"""Indicator: says of each number whether it is above a threshold, as 1 or 0.
+
+Formula:
+    z = 1 where x > T, else 0.
+
+Assumes:
+    That a side of T is all that matters of a number.
+
+Cost:
+    One pass.
+
+Choices:
+    Without `at` T is the median of the training rows, so that about half of them are on each side. A column keeps
+    its name. Empty cells stay empty, levels as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mlcli.core.findings import Explanation
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.step import Step
+from mlcli.core.tables import Array, Table
+from mlcli.prepare._cutting import boundaries, equal_frequency
+from mlcli.prepare._rescaling import refuse_misfits, scale_table
+
+
+@register("indicator", reference="Suits 1957, Use of dummy variables in regression equations")
+@dataclass(kw_only=True, eq=False)
+class Indicator(Step):
+    """Above a threshold or not."""
+
+    at: float | None = param(None, "the threshold; none: the median of each column in training")
+
+    thresholds_: Array = learned()
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Find the threshold of each column."""
+        columns = data.table.numbers.T
+        medians = [boundaries(equal_frequency, cells, data.weights, 2)[0] for cells in columns]
+        self.thresholds_ = np.array(medians if self.at is None else [self.at] * len(columns), np.float64)
+
+    def transform(self, table: Table) -> Table:
+        """The table with 1 and 0 in the place of numbers."""
+        above = np.asarray(table.numbers > self.thresholds_, np.float64)
+        return replace(table, numbers=np.where(np.isnan(table.numbers), np.nan, above))
+
+    def check_learned(self) -> None:
+        """A threshold for each numeric column."""
+        refuse_misfits(self.columns_, self.thresholds_)
+
+    def explain(self) -> Explanation:
+        """The threshold of each column."""
+        return scale_table("1 above, 0 up to a threshold", ("threshold",), self.columns_, self.thresholds_)

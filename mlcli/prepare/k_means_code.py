@@ -1,0 +1,108 @@
+"""K-means code: says of each row to which of k groups it is nearest, as a column of levels.
+
+Formula:
+    Lloyd's algorithm on the training rows, from k-means++ starts: rows go to the nearest centre, centres to the
+    mean of their rows, until less than one row in a thousand changes; of `restarts` the one with the least sum of
+    squared distances. A row gets the level of the nearest centre.
+
+Assumes:
+    Round groups of one size, and columns on one scale.
+
+Cost:
+    `restarts` times a few passes of rows × k × columns.
+
+Choices:
+    The column `group` has k levels, so that it becomes 0/1 columns where a method wants numbers. It stands in the
+    place of the columns that made it, or behind them with `beside`. Groups are numbered by their size, the largest
+    first. Where fewer rows differ than k, the last levels stay empty. A centre that loses all its rows stays where
+    it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.accepts import Accepts
+from mlcli.core.findings import Explanation
+from mlcli.core.findings import Table as Found
+from mlcli.core.moments import means
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.schema import Column
+from mlcli.core.step import Step
+from mlcli.core.tables import Array, Table
+from mlcli.engines.centres import Cloud, cloud_of, k_means_plus_plus, nearest, squared_lengths
+
+MOST_STEPS = 300
+STILL = 1e-3
+"""Groups are settled when a smaller share of the rows than this moves."""
+
+
+@register("k-means-code", reference="Lloyd 1982; Coates & Ng 2012, Learning feature representations with k-means")
+@dataclass(kw_only=True, eq=False)
+class KMeansCode(Step):
+    """The group of each row."""
+
+    k: int = param(5, "how many groups there are", ge=1, tune=(2, 20))
+    restarts: int = param(5, "how many starts are tried", ge=1)
+    beside: bool = param(False, "whether the columns stay beside the group")
+
+    centres_: Array = learned()
+    middle_: Array = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers without gaps."""
+        return Accepts(weights=True)
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Find the centres."""
+        data = data.counted()
+        self.middle_ = means(data.table.numbers, data.weights)
+        cloud = cloud_of(data.table.numbers - self.middle_, data.weights)
+        found = [_settled(cloud, k_means_plus_plus(cloud, self.k, own)) for own in rng.spawn(self.restarts)]
+        self.centres_, _ = min(found, key=lambda one: one[1])
+
+    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The group, and the columns where they stay."""
+        levels = tuple(map(str, range(1, self.k + 1)))
+        return (*(columns if self.beside else ()), Column("group", "nominal", levels))
+
+    def transform(self, table: Table) -> Table:
+        """The group of each row."""
+        X = table.numbers - self.middle_
+        group = nearest(X, self.centres_, squared_lengths(X)).group
+        made = [(self.columns_after(())[-1], group)]
+        return Table.of([*(table.parts() if self.beside else ()), *made], len(table))
+
+    def check_learned(self) -> None:
+        """Centres that fit the columns."""
+        if not 1 <= len(self.centres_) <= self.k or self.centres_.shape[1:] != (len(self.columns_),):
+            raise ValueError("centres that do not fit the columns")
+
+    def explain(self) -> Explanation:
+        """The centres."""
+        header = ("group", *(column.name for column in self.columns_))
+        centres = (self.centres_ + self.middle_).tolist()
+        return (Found("Centres", header, tuple((place, *row) for place, row in enumerate(centres, start=1))),)
+
+
+def _settled(cloud: Cloud, centres: Array) -> tuple[Array, float]:
+    """Centres that move no more, the one with most rows first, and the sum of squared distances to them."""
+    centres = centres.reshape(max(len(centres), 1), -1) if centres.size else np.zeros((1, cloud.X.shape[1]))
+    found = nearest(cloud.X, centres, cloud.lengths)
+    for _ in range(MOST_STEPS):
+        members = np.eye(len(centres))[found.group] * cloud.weights[:, None]
+        weight = members.sum(axis=0)[:, None]
+        centres = np.where(weight > 0, members.T @ cloud.X / np.where(weight > 0, weight, 1.0), centres)
+        after = nearest(cloud.X, centres, cloud.lengths)
+        settled = np.count_nonzero(after.group != found.group) <= STILL * len(cloud.X)
+        found = after
+        if settled:
+            break
+    weight = np.bincount(found.group, cloud.weights, len(centres))
+    order = np.argsort(-np.round(weight, 9), kind="stable")
+    return centres[order], float(cloud.weights @ found.own**2)

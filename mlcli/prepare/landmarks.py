@@ -1,0 +1,85 @@
+"""Landmarks: replaces the columns by how similar a row is to each of a few training rows, by a Gaussian kernel.
+
+Formula:
+    z_l = exp(−γ |x − x_l|²) for the landmarks x_1, ..., x_L, rows of training; without `gamma` γ = 1 / (p · s²),
+    with s² the mean variance of the columns (so that γ of standardised columns is 1 / p).
+
+Assumes:
+    Columns on one scale, and that what is near a landmark is alike.
+
+Cost:
+    Rows × landmarks × columns.
+
+Choices:
+    Landmarks are drawn as k-means++ draws its first centres, each likelier the farther it is from those before; of
+    rows that are equal one is enough, and where fewer rows differ the last columns are 0. The draw follows from
+    what is in the rows, not from their order. `gamma` is 1 / (2σ²).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.accepts import Accepts
+from mlcli.core.findings import Explanation
+from mlcli.core.findings import Table as Found
+from mlcli.core.moments import moments
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.schema import Column
+from mlcli.core.step import Step
+from mlcli.core.tables import Array, Table
+from mlcli.engines.centres import cloud_of, k_means_plus_plus
+
+
+@register("landmarks", reference="Broomhead & Lowe 1988; Williams & Seeger 2001 (Nyström)")
+@dataclass(kw_only=True, eq=False)
+class Landmarks(Step):
+    """Similarity to landmarks instead of columns."""
+
+    landmarks: int = param(10, "how many training rows are landmarks", ge=1, tune=(5, 50))
+    gamma: float | None = param(None, "how fast similarity falls; none: from the spread of the columns", gt=0)
+
+    rows_: Array = learned()
+    gamma_: float = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers without gaps."""
+        return Accepts(weights=True)
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Draw the landmarks."""
+        data = data.counted()
+        found = moments(data.table.numbers, data.weights)
+        cloud = cloud_of(data.table.numbers - found.mean, data.weights)
+        drawn = k_means_plus_plus(cloud, self.landmarks, rng)
+        self.rows_ = drawn.reshape(len(drawn), len(self.columns_)) + found.mean
+        self.gamma_ = self.gamma or 1.0 / (float(found.variance.sum()) or 1.0)
+
+    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """A column for each landmark."""
+        return tuple(Column(f"landmark_{place}") for place in range(1, self.landmarks + 1))
+
+    def transform(self, table: Table) -> Table:
+        """How similar each row is to each landmark."""
+        apart = np.zeros((len(self.rows_), len(table)))
+        for cells, at in zip(table.numbers.T, self.rows_.T, strict=True):
+            apart += np.subtract.outer(at, cells) ** 2
+        numbers = np.zeros((len(table), self.landmarks))
+        numbers[:, : len(self.rows_)] = np.exp(-self.gamma_ * apart).T
+        return Table(self.columns_after(table.columns), numbers, table.codes)
+
+    def check_learned(self) -> None:
+        """Landmarks that fit the columns."""
+        if self.rows_.ndim != 2 or self.rows_.shape[1] != len(self.columns_) or len(self.rows_) > self.landmarks:
+            raise ValueError("landmarks that do not fit the columns")
+
+    def explain(self) -> Explanation:
+        """The landmarks."""
+        header = ("landmark", *(column.name for column in self.columns_))
+        rows = tuple((place, *row) for place, row in enumerate(self.rows_.tolist(), start=1))
+        return (Found("Landmarks", header, rows, note=f"gamma {self.gamma_:.4g}"),)

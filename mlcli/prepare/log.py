@@ -1,0 +1,72 @@
+"""Log: takes the logarithm of numbers, so that what grows by factors grows by steps and a long tail is short.
+
+Formula:
+    log(x + k) with the natural logarithm; k is given, or for each column 0 where all its training numbers are
+    positive, else 1 − min x, so that the smallest becomes log 1 = 0.
+
+Assumes:
+    Numbers of one sign, skewed to the right: prices, counts, durations.
+
+Cost:
+    One pass.
+
+Choices:
+    In training x + k must be positive: a given k that is too small is refused. A later number below all of
+    training counts as the smallest of training, since the logarithm of what is not positive does not exist. Empty
+    cells stay empty, levels as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.findings import Explanation
+from mlcli.core.moments import extent
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.step import Step
+from mlcli.core.tables import Array, Table
+from mlcli.prepare._rescaling import refuse_misfits, scale_table
+
+
+@register("log", reference="Tukey 1957, On the comparative anatomy of transformations")
+@dataclass(kw_only=True, eq=False)
+class Log(Step):
+    """Logarithms of numbers."""
+
+    k: float | None = param(None, "what is added before; none: enough for every training number to be positive")
+
+    shift_: Array = learned()
+    smallest_: Array = learned()
+    """The smallest training number of each column."""
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Find what is added to each column."""
+        self.smallest_, _ = extent(data.table.numbers, data.weights)
+        learned_shift = np.where(self.smallest_ > 0, 0.0, 1.0 - self.smallest_)
+        self.shift_ = learned_shift if self.k is None else np.full_like(learned_shift, self.k)
+        for column, low, k in zip(data.table.number_columns, self.smallest_, self.shift_, strict=True):
+            if low + k <= 0:
+                what = f"log(x + {k:g}) of '{column.name}', which goes down to {low:g}, does not exist"
+                raise FitError(what, hint=f"k above {-low:g}, or none")
+
+    def transform(self, table: Table) -> Table:
+        """The table with logarithms in the place of numbers."""
+        with np.errstate(invalid="ignore"):
+            positive = np.maximum(table.numbers, self.smallest_) + self.shift_
+        return replace(table, numbers=np.log(positive))
+
+    def check_learned(self) -> None:
+        """A number for each numeric column, and logarithms that exist."""
+        refuse_misfits(self.columns_, self.shift_, self.smallest_)
+        if not (self.smallest_ + self.shift_ > 0).all():
+            raise ValueError("logarithms that do not exist")
+
+    def explain(self) -> Explanation:
+        """What was added to each column."""
+        names = ("k", "smallest in training")
+        return scale_table("Logarithms", names, self.columns_, self.shift_, self.smallest_)

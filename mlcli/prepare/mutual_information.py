@@ -1,0 +1,59 @@
+"""Mutual information: keeps the columns that say most of the target, in bits, whatever the shape of the relation.
+
+Formula:
+    I(X; Y) = Σ_x Σ_y p(x, y) log_b [p(x, y) / (p(x) p(y))], with p from the weights of the training rows. It is 0
+    where both are independent, and another name for information gain.
+
+Assumes:
+    Enough rows for each pair of levels: with few, chance looks like information, above all in columns of many
+    levels.
+
+Cost:
+    A pass per column; a sort for numbers.
+
+Choices:
+    Numbers, and values to be predicted, are cut into `bins` of equal weight. An empty cell is a level of its own.
+    The notes print a ratio whose logarithm is 1 under independence; it is the ratio that is 1, its logarithm 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from typing import ClassVar
+
+import numpy as np
+
+from mlcli.core.accepts import Accepts
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array
+from mlcli.prepare._dependence import information, levels_of_columns, levels_of_target, meetings
+from mlcli.prepare._filtering import Filter
+from mlcli.tasks.supervised import SupervisedRows
+
+UNITS = {"bits": 1.0, "nats": log(2)}
+"""How many units of information a bit is."""
+
+
+@register("mutual-information", reference="Cover & Thomas, Elements of Information Theory, chapter 2")
+@dataclass(kw_only=True, eq=False)
+class MutualInformation(Filter):
+    """Columns by what they say of the target."""
+
+    measure: ClassVar[str] = "mutual information"
+
+    bins: int = param(10, "how many bins numbers are cut into", ge=2)
+    unit: str = param("bits", "what it is told in: bits (base 2) or nats (base e)", choices=UNITS)
+
+    @property
+    def accepts(self) -> Accepts:
+        """Levels as they are, and numbers in bins."""
+        return Accepts(nominal=True, missing=True, weights=True)
+
+    def scores(self, data: SupervisedRows) -> Array:
+        """The information of each column."""
+        target = levels_of_target(data, self.bins)
+        columns = levels_of_columns(data, self.bins)
+        bits = [information(meetings(codes, target, data.weights)) for codes in columns]
+        return np.array(bits, np.float64) * UNITS[self.unit]

@@ -1,0 +1,69 @@
+"""Noise: adds copies of training rows with a little noise in their numbers, so that methods learn to ignore it.
+
+Formula:
+    x + ε with ε normal, of mean 0 and `size` times the standard deviation of the column, drawn for each cell of
+    each copy.
+
+Assumes:
+    That a small change of a number leaves the class or value as it is.
+
+Cost:
+    A fit to 1 + `copies` times as many rows.
+
+Choices:
+    Only training rows are copied; rows that are judged are never touched. `columns` says which numbers get noise.
+    `copies: 0` adds the noise to the rows themselves. Copies weigh as their rows. Empty cells and levels stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mlcli.core.findings import Explanation
+from mlcli.core.moments import moments
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.step import RowStep
+from mlcli.core.tables import Array, Table
+from mlcli.engines.bags import order_of_content
+from mlcli.prepare._rescaling import scale_table
+
+
+@register("noise", reference="Bishop 1995, Training with noise is equivalent to Tikhonov regularization")
+@dataclass(kw_only=True, eq=False)
+class Noise(RowStep):
+    """Noisy copies of training rows."""
+
+    for_columns: ClassVar[bool] = True
+
+    size: float = param(0.1, "the standard deviation of the noise, in those of the column", gt=0, tune=(0.01, 0.5))
+    copies: int = param(1, "how many noisy copies of each row are added; 0: the rows themselves are noisy", ge=0)
+
+    deviation_: Array = learned()
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Take the standard deviation of each column."""
+        self.deviation_ = np.sqrt(moments(data.table.numbers, data.weights).variance)
+
+    def changed(self, data: Any, rng: np.random.Generator) -> Any:
+        """The rows, and noisy copies of them."""
+        data = data.take(order_of_content(data))
+        seen = {column.name for column in self.columns_}
+        noisy = np.flatnonzero([column.name in seen for column in data.table.number_columns])
+        every = np.tile(np.arange(len(data)), max(1, 1 + self.copies))
+        fresh = np.arange(len(every)) >= (len(data) if self.copies else 0)
+        grown = data.take(every)
+        numbers = grown.table.numbers.copy()
+        added = rng.normal(0.0, 1.0, (int(fresh.sum()), len(noisy))) * (self.size * self.deviation_)
+        numbers[np.ix_(fresh, noisy)] += added
+        table: Table = replace(grown.table, numbers=numbers)
+        return grown.with_table(table)
+
+    def explain(self) -> Explanation:
+        """The noise of each column."""
+        names = ("standard deviation of the noise",)
+        return scale_table("Noise in training", names, self.columns_, self.size * self.deviation_)

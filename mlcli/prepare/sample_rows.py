@@ -1,0 +1,90 @@
+"""Sample rows: draws the rows to learn from, with or without replacement, or until classes or groups are balanced.
+
+Formula:
+    `balance: none` draws `share` · n rows. `balance: up` keeps all rows and draws more of each class until it has
+    as many as the largest; `balance: down` draws from each class as many rows as the smallest has. A bootstrap
+    sample (share 1, with replacement) holds about 63 % of the rows, some of them several times.
+
+Assumes:
+    Rows that were drawn on their own. Repeats add nothing new: an unpruned tree may learn them by heart.
+
+Cost:
+    One pass, and a fit to as many rows as are drawn.
+
+Choices:
+    Only training rows are drawn; rows that are judged are never touched. `by` balances groups, or the levels of a
+    column (a sensitive one, say), instead of classes. `balance: down` draws without replacement, whatever
+    `replacement` says of the other two. Without replacement `share` is at most 1, and `balance: up` repeats every
+    row equally often before any row once more. Weights stay with their rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.findings import Explanation, Table
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.step import RowStep
+from mlcli.core.tables import Rows
+from mlcli.engines.bags import order_of_content
+from mlcli.prepare._strata import strata_of
+
+SIZES: dict[str, Callable[[Rows], int]] = {"up": max, "down": min}
+"""How many rows each class is to have, from how many the classes have."""
+
+
+@register("sample-rows", reference="Efron 1979; Kubat & Matwin 1997, The curse of imbalanced training sets")
+@dataclass(kw_only=True, eq=False)
+class SampleRows(RowStep):
+    """Drawn training rows."""
+
+    balance: str = param("none", "whether classes are drawn until they are equal", choices=("none", *SIZES))
+    by: str = param("class", "what is balanced: class, group, or the name of a column of levels")
+    share: float = param(1.0, "how many rows are drawn, as a share of all, where nothing is balanced", gt=0, le=10)
+    replacement: bool = param(True, "whether a row can be drawn again")
+
+    before_: int = learned()
+    after_: int = learned()
+
+    def conflicts(self) -> list[str]:
+        """More rows than there are, each once."""
+        too_many = not self.replacement and self.share > 1 and self.balance == "none"
+        return [*super().conflicts(), *(["without replacement, share is at most 1"] if too_many else [])]
+
+    def changed(self, data: Any, rng: np.random.Generator) -> Any:
+        """The rows that are drawn."""
+        data = data.take(order_of_content(data))
+        drawn = self._drawn(np.arange(len(data)), rng) if self.balance == "none" else self._balanced(data, rng)
+        self.before_, self.after_ = len(data), len(drawn)
+        return data.take(np.sort(drawn))
+
+    def _drawn(self, rows: Rows, rng: np.random.Generator) -> Rows:
+        return rng.choice(rows, max(1, round(self.share * len(rows))), replace=self.replacement)
+
+    def _balanced(self, data: Any, rng: np.random.Generator) -> Rows:
+        strata = strata_of(data, self.by)
+        classes = [np.flatnonzero(strata == k) for k in range(int(strata.max()) + 1)]
+        size = SIZES[self.balance](np.array([len(rows) for rows in classes]))
+        return np.concatenate([self._brought_to(rows, size, rng) for rows in classes])
+
+    def _brought_to(self, rows: Rows, size: int, rng: np.random.Generator) -> Rows:
+        """All rows with some drawn again, or some of them."""
+        if size <= len(rows):
+            return rng.choice(rows, size, replace=False)
+        more = size - len(rows)
+        if self.replacement:
+            return np.concatenate([rows, rng.choice(rows, more)])
+        whole, left = divmod(size, len(rows))
+        return np.concatenate([np.tile(rows, whole), rng.choice(rows, left, replace=False)])
+
+    def explain(self) -> Explanation:
+        """How many rows there were and are."""
+        if self.before_ is None:
+            return ()
+        row = (self.before_, self.after_)
+        return (Table("Training rows are drawn", ("rows before", "rows after"), (row,)),)

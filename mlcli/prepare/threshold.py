@@ -1,0 +1,80 @@
+"""Threshold: lets numbers count on one side of a threshold only, or on each side with a column of its own.
+
+Formula:
+    `below` min(x, T); `above` max(x, T); `parts` two columns, max(x − T, 0) and max(T − x, 0): for T = 0 the
+    positive and the negative part, with which a linear method draws a line that bends at T.
+
+Assumes:
+    That something changes at T.
+
+Cost:
+    One pass.
+
+Choices:
+    Nothing is learned: T is given, in the units that the column has at this place. A column keeps its name, but
+    for `parts`, which makes `x above T` and `x below T`. Empty cells stay empty, levels as they are. Several
+    thresholds at once are the step `waterfall`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.findings import Explanation, Lines
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.schema import Column
+from mlcli.core.step import Step
+from mlcli.core.tables import Array, Table
+
+Part = Callable[[Array, float], Array]
+KEPT: dict[str, dict[str, Part]] = {
+    "below": {"": lambda x, at: np.minimum(x, at)},
+    "above": {"": lambda x, at: np.maximum(x, at)},
+    "parts": {
+        " above {at:g}": lambda x, at: np.maximum(x - at, 0.0),
+        " below {at:g}": lambda x, at: np.maximum(at - x, 0.0),
+    },
+}
+"""By choice, what each column becomes, with what is added to its name."""
+
+
+@register("threshold", reference="Friedman 1991, Multivariate adaptive regression splines")
+@dataclass(kw_only=True, eq=False)
+class Threshold(Step):
+    """Numbers on the sides of a threshold."""
+
+    at: float = param(0.0, "the threshold")
+    keep: str = param("below", "what is kept of each number", choices=KEPT)
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Nothing to learn."""
+
+    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The same columns, or two for each number."""
+        return tuple(after for column in columns for after, _ in self._after(column))
+
+    def transform(self, table: Table) -> Table:
+        """The table with what is kept of its numbers."""
+        parts = [
+            (after, cells if part is None else part(np.asarray(cells, np.float64), self.at))
+            for column, cells in table.parts()
+            for after, part in self._after(column)
+        ]
+        return Table.of(parts, len(table))
+
+    def _after(self, column: Column) -> Iterator[tuple[Column, Part | None]]:
+        if column.coded:
+            yield column, None
+            return
+        for added, part in KEPT[self.keep].items():
+            yield Column(column.name + added.format(at=self.at), missing=column.missing), part
+
+    def explain(self) -> Explanation:
+        """The threshold."""
+        numeric = sum(not column.coded for column in self.columns_)
+        return (Lines("Threshold", (f"{self.keep} {self.at:g}, of {numeric} columns",)),)

@@ -1,0 +1,70 @@
+"""Winsorise: moves numbers that are far out to the edge of where most training rows are.
+
+Formula:
+    x → min(max(x, a), b) with a the value that a share `low` of the training weight lies below, and b the value
+    that a share `high` lies above.
+
+Assumes:
+    That far-off numbers are errors, or matter no more than large ones.
+
+Cost:
+    A sort per column.
+
+Choices:
+    A share of 0 leaves that side as it is, beyond training too. Edges are learned from training rows and hold for
+    all. Where a share falls between two rows, their middle is taken. Empty cells stay empty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mlcli.core.findings import Explanation
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.step import Step
+from mlcli.core.tables import Array, Table
+from mlcli.prepare._cutting import quantiles
+from mlcli.prepare._rescaling import refuse_misfits, scale_table
+
+
+@register("winsorise", reference="Dixon 1960, Simplified estimation from censored normal samples")
+@dataclass(kw_only=True, eq=False)
+class Winsorise(Step):
+    """Numbers within the edges of training."""
+
+    low: float = param(0.05, "the share of small numbers that move up", ge=0, lt=0.5)
+    high: float = param(0.05, "the share of large numbers that move down", ge=0, lt=0.5)
+
+    least_: Array = learned()
+    most_: Array = learned()
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Find the edges of each column."""
+        edges = np.array([self._edges(cells, data.weights) for cells in data.table.numbers.T]).reshape(-1, 2)
+        self.least_, self.most_ = edges[:, 0], edges[:, 1]
+
+    def _edges(self, cells: Array, weights: Array) -> tuple[float, float]:
+        known = ~np.isnan(cells) & (weights > 0)
+        if not known.any():
+            return -np.inf, np.inf
+        least, most = quantiles(cells[known], weights[known], np.array([self.low, 1 - self.high])).tolist()
+        return (least if self.low else -np.inf, most if self.high else np.inf)
+
+    def transform(self, table: Table) -> Table:
+        """The table with numbers between the edges."""
+        return replace(table, numbers=np.clip(table.numbers, self.least_, self.most_))
+
+    def check_learned(self) -> None:
+        """Two edges for each numeric column."""
+        refuse_misfits(self.columns_, self.least_, self.most_)
+        if (self.least_ > self.most_).any():
+            raise ValueError("edges in the wrong order")
+
+    def explain(self) -> Explanation:
+        """The edges of each column."""
+        edges = (np.where(np.isfinite(edge), edge, np.nan) for edge in (self.least_, self.most_))
+        return scale_table("Numbers are kept within edges", ("least", "most"), self.columns_, *edges)
