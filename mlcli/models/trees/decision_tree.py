@@ -17,7 +17,7 @@ Assumes:
     single column gains anything (XOR, parity) the tree stops. Grown out, it fits noise: limit depth or leaves.
 
 Cost:
-    n log n per column once, then n per column and level, in compiled loops; trees of up to 3,000 cells, and those
+    n log n per column once, then n per column and level, in compiled loops; trees of up to 700 cells, and those
     with a branch for every level or with gain ratios, are grown in NumPy. With ``bins``, large nodes cost less,
     and less memory is worked in.
 
@@ -69,7 +69,7 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
-SMALL = 3000
+SMALL = 700
 """Trees of so many cells are grown by recursion, which need not load compiled loops; both give the same."""
 
 
