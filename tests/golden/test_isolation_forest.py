@@ -18,7 +18,8 @@ def test_the_mean_path_is_that_of_a_tree_of_random_cuts() -> None:
     # One cut leaves i of n rows on a side, all i alike; what remains is such a tree again.
     expected = [0.0, 0.0]
     for n in range(2, 60):
-        expected.append(1 + sum(i / n * expected[i] + (n - i) / n * expected[n - i] for i in range(1, n)) / (n - 1))
+        deeper = [(i * expected[i] + (n - i) * expected[n - i]) / n for i in range(1, n)]
+        expected.append(1 + float(np.mean(deeper)))
     assert mean_path(np.arange(1, 60)) == pytest.approx(expected[1:], rel=1e-12)
 
 
@@ -40,8 +41,8 @@ def test_scores_are_those_of_scikit_learn_up_to_chance() -> None:
     X, Z = cloud(400, 4), 2 * cloud(100, 4, seed=1)
     expected = -OfSklearn(n_estimators=500, random_state=0).fit(X).score_samples(Z)
     found = scores(IsolationForest(trees=500), X, Z)
-    # Path lengths of trees differ by about 2, so that the mean of 500 is off by 0.1: 0.7 % of a score. Beside that,
-    # the harmonic number of scikit-learn is too low for few rows (1.27 for H(2) = 1.5), so that leaves count less.
+    # Path lengths of trees differ by about 2, so that the mean of 500 is off by 0.1: 0.7 % of a score. Beside that
+    # scikit-learn has a lower harmonic number for few rows (1.27 for H(2) = 1.5), so that leaves count less.
     assert found == pytest.approx(expected, abs=0.02)
     assert np.corrcoef(found, expected)[0, 1] > 0.98
 

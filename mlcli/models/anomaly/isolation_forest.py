@@ -51,7 +51,7 @@ class IsolationForest(Detector):
     """Trees of random cuts; the mean number of questions tells how odd a row is."""
 
     trees: int = param(100, "how many trees", ge=1, tune=(50, 500))
-    sample: int = param(256, "how many rows a tree is grown from; all where there are fewer", ge=2, tune=(32, 1024))
+    sample: int = param(256, "rows that a tree is grown from; all where there are fewer", ge=2, tune=(32, 1024))
     max_depth: int | None = param(
         None, "how many questions a row is asked at most; none: the logarithm of the sample", ge=1
     )
