@@ -41,6 +41,6 @@ def test_equal_rows_have_a_radius() -> None:
 
 
 def test_the_farthest_column_is_the_reason() -> None:
-    answers = asked(fitted(FixedRadius(), rows_of(X)), rows_of(X[:1] + [0, 60, -20, 0], first=300))
+    answers = asked(fitted(FixedRadius(), rows_of(X)), rows_of(X[:1] + np.array([0, 60, -20, 0]), first=300))
     assert answers.columns[answers.reasons[0, 0]] == "x1"
     assert answers.shares[0, 0] > 0.5

@@ -13,9 +13,9 @@ Cost:
 
 Choices:
     Without a radius it is such that half of the training rows have at least ``share`` of the others within it, as
-    measured on up to 1,000 of them; where these are equal rows, the smallest distance between others. A row at the distance r counts as near. A model that is asked about exactly
-    the rows that it has learned from leaves each out of its own count. What a column adds is the square of how
-    far the few nearest rows are in it.
+    measured on up to 1,000 of them; where these are equal rows, the smallest distance between others. A row at
+    the distance r counts as near. A model that is asked about exactly the rows that it has learned from leaves
+    each out of its own count. What a column adds is the square of how far the few nearest rows are in it.
 """
 
 from __future__ import annotations
