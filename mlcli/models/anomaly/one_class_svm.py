@@ -27,73 +27,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core import findings
-from mlcli.core.params import learned, param
+from mlcli.core.findings import Explanation
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.kernel_models import PRECOMPUTED, KernelModel, distinct_rows
-from mlcli.engines.smo import Solution, solve
-from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.engines.one_class import OneClassKernel
+from mlcli.tasks.anomaly import Detector
 
 
 @register("one-class-svm", reference="Schölkopf, Platt, Shawe-Taylor, Smola & Williamson 2001")
 @dataclass(kw_only=True, eq=False)
-class OneClassSvm(KernelModel, Detector):
+class OneClassSvm(OneClassKernel, Detector):
     """A plane between most rows and the origin, in the space of a kernel."""
 
-    nu: float = param(0.1, "the share of training rows that may lie outside", gt=0, le=1, tune=(0.01, 0.5))
-    tolerance: float = param(1e-3, "how exactly the minimum is found, for the mean of a row's costs", gt=0, le=0.5)
-
-    coefficients_: Array = learned()
-    """α of each support vector."""
-    rho_: float = learned()
-    support_: Array = learned()
-    """What share of the weight of training rows is inside, on the plane, and outside."""
-
-    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
-        """Find the plane that is farthest from the origin."""
-        rows = distinct_rows(data)
-        points, K = self.kernel_of(rows)
-        solution = self._plane(K, rows.weights / rows.weights.mean())
-        used = np.flatnonzero(solution.beta)
-        total = solution.beta.sum()
-        self.points_, self.coefficients_ = points[used], solution.beta[used] / total
-        self.rho_ = -solution.offset / total
-        share = rows.weights / rows.weights.sum()
-        edge, outside = share[solution.free].sum(), share[solution.bounded].sum()
-        self.support_ = np.array([1.0 - edge - outside, edge, outside])
-
-    def _plane(self, K: Array, weights: Array) -> Solution:
-        """The minimum for Σα = ν n, which begins with the first rows at their bounds."""
-        reached = np.minimum(np.cumsum(weights), self.nu * len(weights))
-        zeros = np.zeros(len(weights))
-        start = np.diff(reached, prepend=0.0)
-        return solve(K, zeros, zeros, weights, start=start, tolerance=self.tolerance)
+    def target_of(self, K: Array) -> Array:
+        """Nothing is to be reached but the plane."""
+        return np.zeros(len(K))
 
     def score_rows(self, table: Table) -> Array:
-        """How far a row lies on the side of the origin, in units of ‖w‖."""
-        return np.asarray(self.rho_ - self.responses(table, self.coefficients_))
+        """How far a row lies on the side of the origin, in units of ‖w‖; the level is −ρ."""
+        return np.asarray(-self.level_ - self.responses(table, self.coefficients_))
 
-    def deviations(self, table: Table) -> Array:
-        """Squared distances from the mean of the support vectors, with the sign of the deviation."""
-        if self.kernel == PRECOMPUTED:
-            return np.zeros(table.numbers.shape)
-        apart = table.numbers - self.coefficients_ @ self.points_
-        return np.asarray(apart * np.abs(apart))
-
-    def explain(self) -> findings.Explanation:
-        """Where the training rows lie, and the weights of columns where there are any."""
-        inside, edge, outside = self.support_.tolist()
-        lines = (("inside", inside), ("on the plane", edge), ("outside", outside))
-        note = f"A score above 0 lies outside; {len(self.points_)} support vectors, ρ = {self.rho_:.6g}."
-        return (
-            findings.Table("Training rows", ("where", "share"), lines, note=note),
-            *self.weights_of_columns(["weight"], self.coefficients_[:, None]),
-        )
-
-    def check_learned(self) -> None:
-        """A coefficient for each point."""
-        super().check_learned()
-        self.check_points(self.coefficients_)
-        if self.coefficients_.ndim != 1 or not np.isfinite(self.coefficients_).all() or len(self.support_) != 3:
-            raise ValueError("the coefficients of one-class-svm do not fit its points")
+    def explain(self) -> Explanation:
+        """Where the training rows lie, and the weights of columns where the kernel is linear."""
+        return *super().explain(), *self.weights_of_columns(["weight"], self.coefficients_[:, None])
