@@ -22,15 +22,20 @@ MOST_REPEATS = 20
 """Whole weights count as repeats while they are at most this on average; a bag has a draw for each."""
 
 
-def order_of_content(data: SupervisedRows) -> Rows:
+def order_of_content(data: RowsOfTable) -> Rows:
     """An order of rows that depends on what is in them alone; it looks random."""
-    return np.lexsort((data.y, draws(data.table, 0)))
+    return np.lexsort((*targets_of(data), draws(data.table, 0)))
+
+
+def targets_of(data: RowsOfTable) -> tuple[Array, ...]:
+    """What is to be learned of each row, or nothing."""
+    return (np.asarray(data.y),) if isinstance(data, SupervisedRows) else ()
 
 
 def as_repeats(data: Rowed) -> Rowed:
     """Rows in the order of their content, each as often as its weight says where weights are whole."""
     keys = steady_draws(data.table, 0)
-    data = data.take(np.lexsort((data.y, keys) if isinstance(data, SupervisedRows) else (keys,)))
+    data = data.take(np.lexsort((*targets_of(data), keys)))
     if data.weight is None or not _are_repeats(data.weights):
         return data
     times = data.weights.astype(np.intp)

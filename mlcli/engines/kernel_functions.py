@@ -112,6 +112,15 @@ KERNELS: dict[str, Callable[[KernelFunction, Array], Towards]] = {
     "precomputed": precomputed,
 }
 
+SQUARED_LENGTHS: dict[str, Callable[[KernelFunction, Array], Array]] = {
+    "gaussian": lambda kernel, X: np.ones(len(X)),
+    "linear": lambda kernel, X: squared_lengths(X),
+    "polynomial": lambda kernel, X: np.asarray(
+        (kernel.gamma * squared_lengths(X) + kernel.offset) ** kernel.degree
+    ),
+}
+"""K(x, x) of each row."""
+
 
 def scale(X: Array, weights: Array) -> float:
     """The γ at which distances are about 1: 1 / (columns × variance of all cells), to twelve digits."""

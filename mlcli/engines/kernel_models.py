@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,15 +13,14 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.model import Model
 from mlcli.core.params import learned, param
+from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.bags import order_of_content, targets_of
 from mlcli.engines.kernel_functions import KERNELS, KernelFunction, on_grid, scale, symmetric_matrix
 from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.regression import ValuedRows
-from mlcli.tasks.supervised import SupervisedRows
 
 PRECOMPUTED = "precomputed"
-R = TypeVar("R", LabelledRows, ValuedRows, SupervisedRows)
+R = TypeVar("R", bound=RowsOfTable)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -77,7 +76,7 @@ class KernelModel(Model):
             )
         return table.numbers[:, np.array(order, np.intp)]
 
-    def kernel_of(self, data: SupervisedRows, *, precise: bool = False) -> tuple[Array, Array]:
+    def kernel_of(self, data: RowsOfTable, *, precise: bool = False) -> tuple[Array, Array]:
         """Settle the width; the points of training rows, and the kernel of every two of them."""
         seen = self.seen(data.table)
         if seen.shape[1] == 0:
@@ -127,7 +126,8 @@ def distinct_rows(data: R) -> R:
     data = data.counted()
     data = data.with_table(replace(data.table, numbers=on_grid(data.table.numbers)))
     data = data.take(order_of_content(data))
-    blocks = (data.table.numbers, data.table.codes, data.y[:, None])
+    targets = [target[:, None] for target in targets_of(data)]
+    blocks: list[Any] = [data.table.numbers, data.table.codes, *targets]
     differs = np.any([(block[1:] != block[:-1]).any(axis=1) for block in blocks], axis=0)
     first = np.flatnonzero(np.concatenate([[True], differs]))
     if len(first) == len(data):

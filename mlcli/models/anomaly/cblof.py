@@ -1,0 +1,149 @@
+"""CBLOF: a row is odd that is far from every large cluster (cluster-based local outlier factor).
+
+Formula:
+    k-means, clusters C_1, C_2, … from the largest on. The first b are large, with b the first for which they hold
+    the share α of the rows or C_b is β times as large as C_(b+1). With d(x) the distance from the centre of the
+    row's own cluster if that is large, and from the nearest large one if it is small: s(x) = d(x), or |C| d(x)
+    with |C| the rows of the row's own cluster (``weights: size``).
+
+Assumes:
+    Good rows lie in round clusters, anomalies alone or in small clusters, which k-means must find: with too few
+    centres anomalies are dealt to large clusters, and still lie far from their centres. Columns on one scale, so
+    they are standardised unless steps are given.
+
+Cost:
+    rows × clusters × columns for each step of k-means; clusters × columns per row asked.
+
+Choices:
+    Decision 9: distances alone by default, since a factor |C| makes rows at the edge of the largest cluster odd;
+    ``printed`` has the factor for large clusters only, as the notes do, which ranks an ordinary row above an
+    isolated cluster. Decision 10: α or β, as in He et al. (2003). The best of some starts of k-means is kept. What
+    a column adds is its squared distance to the centre that counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.engines.bags import as_repeats
+from mlcli.engines.centres import means_settled, nearest, squared_lengths
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.groups import largest_first
+
+
+class Placed(NamedTuple):
+    """Rows among the clusters."""
+
+    own: Codes
+    """The cluster of each row."""
+    centre: Array
+    """The centre that it is measured from."""
+    large: Flags
+    """Whether its own cluster is large."""
+
+
+def _none(placed: Placed, sizes: Array) -> Array:
+    return np.ones(len(placed.own))
+
+
+def _size(placed: Placed, sizes: Array) -> Array:
+    return np.asarray(sizes[placed.own])
+
+
+def _printed(placed: Placed, sizes: Array) -> Array:
+    return np.where(placed.large, sizes[placed.own], 1.0)
+
+
+WEIGHTS: dict[str, Callable[[Placed, Array], Array]] = {"none": _none, "printed": _printed, "size": _size}
+
+
+@register("cblof", reference="He, Xu & Deng 2003, Discovering cluster-based local outliers")
+@dataclass(kw_only=True, eq=False)
+class ClusterFactor(Detector):
+    """The distance from large clusters."""
+
+    clusters: int = param(8, "how many clusters k-means looks for", ge=1, tune=(2, 20))
+    alpha: float = param(0.9, "the share of rows at which clusters are large enough together", gt=0, le=1)
+    beta: float = param(5.0, "how many times as large as the next one the last large cluster is", gt=1)
+    weights: str = param("none", "what distances are multiplied by", choices=WEIGHTS)
+    restarts: int = param(5, "how often k-means begins anew; the best is kept", ge=1)
+
+    centres_: Array = learned()
+    sizes_: Array = learned()
+    """The weight of the rows of each cluster, the largest first."""
+    large_: int = learned()
+    """How many clusters are large."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale, and weights."""
+        return Accepts(weights=True, prefers_scaled=True)
+
+    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
+        """Find the clusters, and which of them are large."""
+        data = as_repeats(data)
+        X, weights = data.table.numbers, data.weights
+        if not X.shape[1]:
+            raise FitError("cblof needs a column to measure distances by")
+        starts = [means_settled(X, weights, self.clusters, rng) for _ in range(self.restarts)]
+        found = [nearest(X, centres, squared_lengths(X)) for centres in starts]
+        best = int(np.argmin([weights @ one.own**2 for one in found]))
+        order = largest_first(X, found[best].group, len(starts[best]), weights)
+        sizes = np.bincount(found[best].group, weights=weights, minlength=len(order)).astype(np.float64)
+        self.centres_, self.sizes_ = starts[best][order], sizes[order]
+        self.large_ = how_many_large(self.sizes_, self.alpha, self.beta)
+
+    def _placed(self, X: Array) -> Placed:
+        own = nearest(X, self.centres_, squared_lengths(X)).group
+        large = own < self.large_
+        of_large = nearest(X, self.centres_[: self.large_], squared_lengths(X)).group
+        return Placed(own, self.centres_[of_large], large)
+
+    def score_rows(self, table: Table) -> Array:
+        """The distance from the nearest large cluster, times what the weights say."""
+        placed = self._placed(table.numbers)
+        distance = np.sqrt(squared_lengths(table.numbers - placed.centre))
+        return distance * WEIGHTS[self.weights](placed, self.sizes_)
+
+    def deviations(self, table: Table) -> Array:
+        """The squared distance to the centre in each column, with the sign of the deviation."""
+        apart = table.numbers - self._placed(table.numbers).centre
+        return np.asarray(apart * np.abs(apart))
+
+    def explain(self) -> findings.Explanation:
+        """The clusters by size."""
+        shares = self.sizes_ / self.sizes_.sum()
+        names = ["large" if place < self.large_ else "small" for place in range(len(shares))]
+        rows = tuple(
+            (place + 1, *of)
+            for place, of in enumerate(
+                zip(names, self.sizes_.tolist(), shares.tolist(), shares.cumsum().tolist(), strict=True)
+            )
+        )
+        header = ("cluster", "is", "training rows", "share", "up to here")
+        note = f"Large up to the share {self.alpha:g}, or to a next one that is {self.beta:g} times smaller."
+        return (findings.Table("Clusters", header, rows, note=note),)
+
+    def check_learned(self) -> None:
+        """One size for each centre, in the columns of the model."""
+        super().check_learned()
+        groups = len(self.sizes_)
+        if self.centres_.shape != (groups, len(self.columns_)) or not 1 <= self.large_ <= groups:
+            raise ValueError("the clusters of cblof do not fit its columns")
+
+
+def how_many_large(sizes: Array, alpha: float, beta: float) -> int:
+    """The first number of clusters, from the largest on, that hold enough rows or are followed by a small one."""
+    enough = sizes.cumsum() >= alpha * sizes.sum() * (1 - 1e-12)
+    smaller = np.append(sizes[:-1] >= beta * sizes[1:], True)
+    return int(np.argmax(enough | smaller)) + 1

@@ -1,0 +1,96 @@
+"""Fixed radius: a row is odd when few training rows lie within a distance of it.
+
+Formula:
+    s(x) = 1 − (1/n) |{i : d(x, x_i) ≤ r}|, the share of training rows that are farther away than r; d is
+    euclidean.
+
+Assumes:
+    Regions of good rows are about equally dense: one radius for all. Beyond the radius of all rows, every row is
+    as odd as any other. Columns on one scale, so they are standardised unless steps are given.
+
+Cost:
+    A k-d tree in n log n; per row asked from log n up to n where many rows are near or there are many columns.
+
+Choices:
+    Without a radius it is such that half of the training rows have at least ``share`` of the others within it, as
+    measured on up to 1,000 of them; where these are equal rows, the smallest distance between others. A row at
+    the distance r counts as near. A model that is asked about exactly the rows that it has learned from leaves
+    each out of its own count. What a column adds is the square of how far the few nearest rows are in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.engines.bags import as_repeats
+from mlcli.engines.neighbours.neighbourhoods import NeighbourDetector, same_rows
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+
+REASONED_BY = 5
+"""From how many nearest rows the reasons come."""
+MEASURED = 1_000
+"""On how many training rows a radius is measured."""
+ROUNDING = 1e-12
+
+
+@register("fixed-radius", reference="Knorr & Ng 1998, Algorithms for mining distance-based outliers")
+@dataclass(kw_only=True, eq=False)
+class FixedRadius(NeighbourDetector, Detector):
+    """Counts the training rows near by."""
+
+    radius: float | None = param(None, "how far a row may be that is near; none: by the share", gt=0)
+    share: float = param(
+        0.1,
+        "where no radius is given, the share of rows that are near a middling row",
+        gt=0,
+        lt=1,
+        tune=(0.01, 0.5),
+    )
+
+    radius_: float = learned()
+
+    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
+        """Store the rows, and settle the radius."""
+        self.store(data, min(REASONED_BY, max(1, len(data) - 1)))
+        self.radius_ = self._usual(as_repeats(data).table.numbers) if self.radius is None else self.radius
+
+    def _usual(self, X: Array) -> float:
+        """The radius within which half of the rows have the share of the others."""
+        from scipy.spatial.distance import cdist
+
+        some = X[np.linspace(0, len(X) - 1, min(len(X), MEASURED)).astype(np.intp)]
+        apart = np.sort(cdist(some, some), axis=1)[:, 1:]
+        place = max(0, int(np.ceil(self.share * apart.shape[1])) - 1)
+        usual, apart = float(np.median(apart[:, place])), apart[apart > 0]
+        return usual or (float(apart.min()) if len(apart) else 1.0)
+
+    def score_rows(self, table: Table) -> Array:
+        """The share of training rows that are not near."""
+        from scipy.spatial import cKDTree
+
+        tree = cKDTree(self.stored_)
+        near = tree.query_ball_point(table.numbers, self.radius_ * (1 + ROUNDING), return_length=True)
+        own = 1 if same_rows(table.numbers, self.stored_) else 0
+        return np.asarray(1.0 - (near - own) / (len(self.stored_) - own))
+
+    def explain(self) -> findings.Explanation:
+        """How much is stored, and what near means."""
+        rows = (
+            ("training rows", len(self.stored_)),
+            ("columns", self.stored_.shape[1]),
+            ("radius", self.radius_),
+        )
+        note = "A score of 1 says that no training row is within the radius, in the columns as it sees them."
+        return (findings.Table("Stored rows", ("what", "value"), rows, note=note),)
+
+    def check_learned(self) -> None:
+        """The radius is a length."""
+        super().check_learned()
+        if not self.radius_ > 0:
+            raise ValueError("the radius of fixed-radius is no length")

@@ -1,0 +1,144 @@
+"""Grubbs' test: a row is an outlier when it lies farther out than the farthest of so many Gaussian rows would.
+
+Formula:
+    G(x) = |x − μ| / σ with n − 1 in σ; the farthest of n values is an outlier if its G is above the critical value
+    (n − 1)/√n · √(t²/(n − 2 + t²)), where t is exceeded with probability α/(2n) under Student's t of n − 2 degrees
+    of freedom (two-sided). It is taken out, and the test repeated with the others until the farthest passes.
+    s(x) = G(x) over the last critical value, of several columns the largest: above 1 for outliers.
+    ``of: distances`` tests Mahalanobis distances D(x) instead of cells, those that are large (one-sided, α/n).
+
+Assumes:
+    The values of good rows are Gaussian; their distances are not quite, least so for few columns. Several outliers
+    may hide each other, as they widen σ (masking).
+
+Cost:
+    One pass over a column for each outlier in it, and a column³ for distances.
+
+Choices:
+    Decision 58: the notes give no critical value. μ and σ are those of the values that passed, so that new rows
+    are measured without the outliers; Σ of the distances is that of all training rows. Each column is tested at α
+    by itself. Nothing is taken out where only equal values would be left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Flags, Table
+from mlcli.models.anomaly._gaussian import Gaussian, GaussianDetector, full_gaussian, mean_and_deviation
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+
+FEWEST = 3
+"""Of two values neither is farther from their mean."""
+
+
+def _largest(parts: Array) -> Array:
+    return np.asarray(np.abs(parts).max(axis=1))
+
+
+def _length(parts: Array) -> Array:
+    return np.asarray(np.sqrt((parts**2).sum(axis=1)))
+
+
+OF: dict[str, Callable[[Array], Array]] = {"distances": _length, "values": _largest}
+"""What is made of how far out a row lies along each axis."""
+
+
+@register("grubbs", reference="Grubbs 1950, Sample criteria for testing outlying observations")
+@dataclass(kw_only=True, eq=False)
+class Grubbs(GaussianDetector, Detector):
+    """Takes outliers out one after another, then measures by what is left."""
+
+    alpha: float = param(0.05, "the chance that the farthest of good rows is called an outlier", gt=0, lt=1)
+    of: str = param("values", "whether columns or distances from the mean are tested", choices=OF)
+
+    middle_: float = learned()
+    unit_: float = learned()
+    """The distance from the mean that an outlier is above; the axes have it where values are tested."""
+    outliers_: Array = learned()
+    """How many training rows are outliers in each column, or by their distance."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers, in any unit."""
+        return Accepts()
+
+    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
+        """Find the outliers, and the mean and the spread of the others."""
+        if len(data) < FEWEST:
+            raise FitError(f"grubbs needs at least {FEWEST} training rows")
+        found = self._of_values(data) if self.of == "values" else full_gaussian(data, ddof=1)
+        self.mean_, self.axes_ = found.mean, found.axes
+        self.middle_, self.unit_ = 0.0, 1.0
+        if self.of == "distances":
+            distance = np.sqrt(self.squared_distances(data.table))
+            passed = passing(distance, self.alpha, sides=1)
+            self.outliers_ = np.array([(~passed).sum()])
+            self.middle_ = float(distance[passed].mean())
+            self.unit_ = float(distance[passed].std(ddof=1)) * critical(int(passed.sum()), self.alpha, sides=1)
+            self.unit_ = self.unit_ or 1.0
+
+    def _of_values(self, data: ScreenedRows) -> Gaussian:
+        """Each column by itself, in units of its critical distance."""
+        _, deviation = mean_and_deviation(data, ddof=1)
+        varies = np.flatnonzero(deviation > 0)
+        mean, axes = data.table.numbers.mean(axis=0), np.zeros((len(deviation), len(varies)))
+        self.outliers_ = np.zeros(len(deviation), np.int64)
+        for axis, column in enumerate(varies):
+            values = data.table.numbers[:, column]
+            passed = passing(values, self.alpha, sides=2)
+            self.outliers_[column] = (~passed).sum()
+            mean[column] = values[passed].mean()
+            limit = critical(int(passed.sum()), self.alpha, sides=2)
+            axes[column, axis] = 1.0 / (values[passed].std(ddof=1) * limit)
+        return Gaussian(mean, axes, 0.0)
+
+    def score_rows(self, table: Table) -> Array:
+        """How far out each row lies, in units of how far is too far."""
+        parts = (table.numbers - self.mean_) @ self.axes_
+        return (OF[self.of](parts) - self.middle_) / self.unit_
+
+    def explain(self) -> findings.Explanation:
+        """The outliers among the training rows."""
+        names = [column.name for column in self.columns_] if self.of == "values" else ["distance from the mean"]
+        rows = tuple(zip(names, self.outliers_.tolist(), strict=True))
+        note = f"Tested at {100 * self.alpha:g} %, one row after another; a score above 1 is an outlier."
+        return (findings.Table("Outliers among the training rows", ("of", "rows"), rows, note=note),)
+
+    def check_learned(self) -> None:
+        """A number of outliers for whatever was tested."""
+        super().check_learned()
+        tested = len(self.columns_) if self.of == "values" else 1
+        if self.outliers_.shape != (tested,) or not self.unit_ > 0:
+            raise ValueError("the outliers or the unit of grubbs do not fit what it tests")
+
+
+def critical(n: int, alpha: float, sides: int) -> float:
+    """What G of the farthest of n Gaussian values exceeds with probability α."""
+    from scipy.stats import t
+
+    squared = float(t.isf(alpha / (sides * n), n - 2)) ** 2
+    return float((n - 1) / np.sqrt(n) * np.sqrt(squared / (n - 2 + squared)))
+
+
+def passing(values: Array, alpha: float, sides: int) -> Flags:
+    """Which values are no outliers, once the farthest have been taken out one after another."""
+    passed = np.ones(len(values), dtype=bool)
+    while (count := int(passed.sum())) > FEWEST:
+        apart = values - values[passed].mean()
+        far = np.where(passed, apart if sides == 1 else np.abs(apart), -np.inf)
+        farthest = int(np.argmax(far))
+        if far[farthest] <= critical(count, alpha, sides) * values[passed].std(ddof=1):
+            break
+        if np.ptp(values[passed & (np.arange(len(values)) != farthest)]) == 0:
+            break
+        passed[farthest] = False
+    return passed

@@ -1,0 +1,153 @@
+"""Isolation forest: a row is odd when few cuts drawn at random set it apart from the others.
+
+Formula:
+    Each tree cuts a sample of ψ rows: a column drawn at random, at a number drawn between the smallest and the
+    largest value of the node. h(x) = questions on the way of x + c(rows of the training sample in its leaf).
+    s(x) = 2^(−E h(x) / c(ψ)), with E over the trees and c(n) = 2 H(n − 1) − 2 (n − 1)/n, H(i) = 1 + ½ + … + 1/i:
+    about ½ for ordinary rows, near 1 for odd ones.
+
+Assumes:
+    Anomalies are few and different. An anomaly that is odd only by a combination of columns takes many cuts. The
+    unit of a column, and any linear scale of it, decides nothing.
+
+Cost:
+    trees × ψ log ψ to fit, however many rows there are; trees × log ψ per row asked.
+
+Choices:
+    Decision 24: fewer conditions are odder. Columns that are constant in a node are not drawn. H is exact where
+    the paper and scikit-learn have ln(i) + 0.5772. Trees end at ⌈log2 ψ⌉ questions, beyond which c estimates the
+    rest. The sample is drawn without replacement; a row of weight w is as likely as w rows. What a column adds is
+    the fall of the score when its cell is replaced by the mean of the training rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Flags, Rows, Table
+from mlcli.engines.bags import Bag, as_repeats
+from mlcli.engines.network.occlusion import occlusion
+from mlcli.engines.trees.binning import binned
+from mlcli.engines.trees.criteria import CRITERIA
+from mlcli.engines.trees.growing import Grower, Limits
+from mlcli.engines.trees.structure import Trees
+from mlcli.engines.trees.targets import Targets, packed
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+
+SHARES = (0.5, 0.9, 0.99, 1.0)
+
+
+@register("isolation-forest", reference="Liu, Ting & Zhou 2008, Isolation forest")
+@dataclass(kw_only=True, eq=False)
+class IsolationForest(Detector):
+    """Trees of random cuts; the mean number of questions tells how odd a row is."""
+
+    trees: int = param(100, "how many trees", ge=1, tune=(50, 500))
+    sample: int = param(256, "rows that a tree is grown from; all where there are fewer", ge=2, tune=(32, 1024))
+    max_depth: int | None = param(
+        None, "how many questions a row is asked at most; none: the logarithm of the sample", ge=1
+    )
+
+    nodes_: dict[str, Array] = learned()
+    """The value of a node is the length of the way to it, and what c adds there."""
+    sample_: int = learned()
+    usual_: Array = learned()
+    scores_: Array = learned()
+    """What shares of the training rows score less than."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers, in any unit, and weights."""
+        return Accepts(weights=True)
+
+    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
+        """Grow each tree from a sample of its own."""
+        data = as_repeats(data)
+        X, weights = data.table.numbers, data.weights
+        if len(X) < 2 or not X.shape[1]:
+            raise FitError("isolation-forest needs at least two training rows and a column to cut")
+        self.sample_ = min(self.sample, len(X))
+        bag = Bag.of(weights, self.sample_ / len(X), replacement=False)
+        drawn = (np.flatnonzero(bag.repeats(rng)) for _ in range(self.trees))
+        self.nodes_ = Trees.joined([self._tree(X[rows], rng) for rows in drawn]).arrays()
+        self.__dict__.pop("_trees", None)
+        self.usual_ = np.average(X, axis=0, weights=weights)
+        self.scores_ = np.quantile(self.score_rows(data.table), SHARES)
+
+    def _tree(self, X: Array, rng: np.random.Generator) -> Trees:
+        """A tree of random cuts: with a random target for each row, every cut of a node gains something."""
+        rows, columns = X.shape
+        depth = int(np.ceil(np.log2(self.sample_))) if self.max_depth is None else self.max_depth
+        limits = Limits(features=1, random_cuts=True, max_depth=depth)
+        targets = Targets.of(rng.random((rows, 1)), np.ones(rows))
+        cells = binned(X, _ordered(columns), np.zeros(columns, np.intp), most=None)
+        share = packed(targets, np.ones(rows, np.int64), 1.0)
+        tree = Grower(cells, targets, CRITERIA["squared-error"], limits).grow(share, int(rng.integers(1, 2**32)))
+        ways = tree.depths() + mean_path(np.rint(tree.weight).astype(np.intp))
+        return replace(tree, value=ways[:, None]).without_notes()
+
+    @cached_property
+    def _trees(self) -> Trees:
+        return Trees.restored(self.nodes_)
+
+    def path_lengths(self, X: Array) -> Array:
+        """E h(x) of each row."""
+        return np.asarray(self._trees.answers(X, _ordered(X.shape[1]))[:, 0] / len(self._trees))
+
+    def score_rows(self, table: Table) -> Array:
+        """2^(−E h / c) of each row."""
+        return self._score(table.numbers)
+
+    def _score(self, X: Array) -> Array:
+        return np.asarray(2.0 ** (-self.path_lengths(X) / mean_path(np.array([self.sample_]))))
+
+    def deviations(self, table: Table) -> Array:
+        """How much of the score goes when a cell is replaced by the mean of the training rows."""
+        return occlusion(self._score, table.numbers, self.usual_)
+
+    def explain(self) -> findings.Explanation:
+        """How large the trees are, and how many questions a score stands for."""
+        usual = float(mean_path(np.array([self.sample_]))[0])
+        size = (
+            ("trees", len(self._trees)),
+            ("rows in the sample of each", self.sample_),
+            ("mean leaves of a tree", float(self._trees.leaves.sum() / len(self._trees))),
+            ("c: questions until a row is alone, on average", usual),
+        )
+        rows = tuple(
+            (share, float(score), float(-usual * np.log2(score)))
+            for share, score in zip(SHARES, self.scores_, strict=True)
+        )
+        header = ("share", "is at most", "mean path length")
+        note = "A row that is alone after half as many questions as usual scores 0.71; ordinary rows about 0.5."
+        return (
+            findings.Table("Forest", ("what", "value"), size),
+            findings.Table("Scores of the training rows", header, rows, note=note),
+        )
+
+    def check_learned(self) -> None:
+        """The trees ask for columns of the model."""
+        super().check_learned()
+        columns = len(self.columns_)
+        self._trees.check(np.zeros(columns, np.intp), 1)
+        if self.usual_.shape != (columns,) or self.scores_.shape != (len(SHARES),) or self.sample_ < 2:
+            raise ValueError("the usual row or the scores of isolation-forest do not fit it")
+
+
+def mean_path(rows: Rows) -> Array:
+    """c(n): the mean number of questions after which one of n rows is alone; 0 for one row."""
+    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, max(int(rows.max()), 2)))])
+    return np.asarray(2.0 * harmonic[rows - 1] - 2.0 * (rows - 1) / rows)
+
+
+def _ordered(columns: int) -> Flags:
+    """Every column is split by a threshold."""
+    return np.ones(columns, dtype=bool)
