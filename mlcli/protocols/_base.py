@@ -106,6 +106,11 @@ def by_class(strata: Strata) -> Units:
     return Units(_noun(strata), of_row, counts.argmax(axis=1).astype(np.int32))
 
 
+def drawn(units: Units, rng: np.random.Generator) -> Codes:
+    """How often each unit is in a sample of as many as there are, drawn with replacement."""
+    return np.bincount(rng.integers(len(units), size=len(units)), minlength=len(units)).astype(np.int32)
+
+
 def fewer_than_two(protocol: str, strata: Strata) -> list[Problem]:
     """What keeps rows from being split at all."""
     units = all_alike(strata)
