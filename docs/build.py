@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from inspect import cleandoc
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,10 @@ LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 CODE = re.compile(r"```[a-z]*\n(.*?)```|`(mlcli [^`]+)`", re.DOTALL)
 COMMAND = re.compile(r"^(?:\$ )?mlcli ([a-z]+)", re.MULTILINE)
 OWED = {"methods": ("Formula", "Assumes", "Cost"), "steps": ("Formula",), "protocols": ()}
+ABOUT = {
+    "methods": "What pages call the notes are the lecture notes from which the list of methods comes;\n"
+    "under Choices a page says where its method departs from them, and why."
+}
 FAMILIES: dict[str, Catalogue] = {"methods": MODELS, "steps": STEPS, "protocols": PROTOCOLS}
 
 
@@ -128,9 +133,12 @@ def example(name: str, cls: Any) -> str:
 
 
 def index(entries: list[Entry], folder: str) -> str:
-    """All things of one family with their one-liners."""
-    lines = [f"- [{entry.name}]({entry.name}.md): {entry.summary.partition(': ')[2]}" for entry in entries]
-    return f"# {folder.capitalize()}\n\n" + "\n".join(lines) + "\n"
+    """All things of one folder with their one-liners, under the names of their families where they have some."""
+    lines = [f"# {folder.capitalize()}\n", *([ABOUT[folder]] if folder in ABOUT else [])]
+    for family, members in groupby(entries, key=lambda entry: entry.family):
+        lines += [f"\n## {family.replace('_', ' ').capitalize()}\n"] if family else []
+        lines += (f"- [{one.name}]({one.name}.md): {one.summary.partition(': ')[2]}" for one in members)
+    return "\n".join(lines) + "\n"
 
 
 def stale_pages() -> Iterator[str]:

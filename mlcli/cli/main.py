@@ -29,4 +29,4 @@ def main() -> None:
 def _remark_on_compiling() -> None:
     from mlcli.cli._console import remark
 
-    remark("compiling for this machine, once after an install; later commands find it done")
+    remark("compiling for this machine, once after an install, up to half a minute; later commands find it done")

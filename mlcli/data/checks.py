@@ -14,7 +14,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.tasks.table import kind_named
 
 NEARLY_ALL = 0.99
-MOSTLY_MISSING = 0.5
+MUCH_MISSING = 0.3
 RARE_CLASS_SHARE = 0.2
 """A class is rare below this part of what it would have if all classes had the same number of rows."""
 RARE_CLASS_ROWS = 10
@@ -47,17 +47,6 @@ def nearly_constant(dataset: Dataset) -> Iterator[str]:
                 found.append(f"{column.name} ({value} in {counts.max()} of {len(cells)})")
     if found:
         yield f"nearly constant: {listed(found)}"
-
-
-def mostly_missing(dataset: Dataset) -> Iterator[str]:
-    """Features of which more than half is missing."""
-    found = []
-    for column in dataset.schema.features():
-        share = 1 - len(_cells(dataset, column)) / len(dataset)
-        if share > MOSTLY_MISSING:
-            found.append(f"{column.name} ({share:.0%})")
-    if found:
-        yield f"more than half of the cells are missing: {listed(found)}"
 
 
 def stand_ins(dataset: Dataset) -> Iterator[str]:
@@ -139,19 +128,30 @@ def few_rows(dataset: Dataset) -> Iterator[str]:
 
 
 def column_warnings(dataset: Dataset) -> tuple[str, ...]:
-    """A sentence on having no features, one on constant ones, and one on those with very many levels."""
+    """A sentence on having no features, and on those that are constant, have many gaps, or very many levels."""
     constant = [column.name for column in dataset.schema.features() if is_constant(dataset, column)]
     many = [
         f"{column.name} ({len(column.levels)})"
         for column in dataset.schema.features()
         if has_many_levels(column, len(dataset))
     ]
+    empty = list(_with_many_gaps(dataset)) if len(dataset) >= ROWS_TO_JUDGE else []
     notes = [] if _seen(dataset) else [NOTHING_TO_LEARN_FROM]
     if constant:
         notes.append(f"the same in every row, so nothing can be learned from it: {listed(constant)}")
+    if empty:
+        notes.append(f"more than {100 * MUCH_MISSING:.0f} % of the cells are missing: {listed(empty)}")
     if many:
         notes.append(f"very many levels for {len(dataset)} rows: {listed(many)}")
     return tuple(notes)
+
+
+def _with_many_gaps(dataset: Dataset) -> Iterator[str]:
+    """The features whose fillings decide much, and how much of them is empty."""
+    for column in dataset.schema.features():
+        share = 1 - len(_cells(dataset, column)) / len(dataset)
+        if share > MUCH_MISSING:
+            yield f"{column.name} ({share:.0%})"
 
 
 def _seen(dataset: Dataset) -> bool:
@@ -173,7 +173,6 @@ def has_many_levels(column: Column, rows: int) -> bool:
 
 CHECKS: tuple[Callable[[Dataset], Iterator[str]], ...] = (
     nearly_constant,
-    mostly_missing,
     stand_ins,
     differ_in_case,
     rare_classes,

@@ -60,7 +60,7 @@ ARCTAN = Link(
 
 
 def generalised_logistic(power: float) -> Link:
-    """(1 + e^−z)^−power: (143) of S0; a power of 1 is the logistic function."""
+    """(1 + e^−z)^−power, the generalised logistic function; a power of 1 is the logistic function."""
 
     def log_share(z: Array) -> Array:
         return -power * np.logaddexp(0, -z)

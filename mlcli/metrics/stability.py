@@ -1,6 +1,6 @@
 """Fold stability: do the accuracies of folds agree, does one stand apart, or are they inconsistent?
 
-The notes (S0 4.4) give three verdicts and no rule (decision 56). The rule here, in shares of rows:
+Lecture notes give three verdicts and no rule. The rule here, in shares of rows:
 
     spread = 1.4826 · median |v - median|, the robust standard deviation of the folds
     error  = sqrt(p (1 - p) / n), what n rows of a fold give by chance; p is the median, drawn to the middle by one

@@ -44,7 +44,7 @@ class MutualInformation(Filter):
     measure: ClassVar[str] = "mutual information"
 
     bins: int = param(10, "how many bins numbers are cut into", ge=2)
-    unit: str = param("bits", "what it is told in: bits (base 2) or nats (base e)", choices=UNITS)
+    unit: str = param("bits", "the unit of information: bits (base 2) or nats (base e)", choices=UNITS)
 
     @property
     def accepts(self) -> Accepts:

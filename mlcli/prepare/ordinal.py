@@ -4,7 +4,8 @@ Formula:
     The r-th of V levels, counted from 0, becomes r / (V − 1): three levels are 0, 0.5 and 1.
 
 Assumes:
-    Levels declared in ascending order, and steps between them that are alike.
+    Levels declared in ascending order, and steps between them that are alike: a linear model then has one weight
+    for all of them. `{use: one-hot, params: {columns: ordinal}}` assumes neither, for a weight per level.
 
 Cost:
     One look-up per cell.
@@ -28,6 +29,8 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
+
+EQUAL_STEPS = "Neighbouring levels are taken to be equally far apart; one-hot would take nothing for granted."
 
 
 @register("ordinal", reference="Gower 1971, A general coefficient of similarity")
@@ -65,7 +68,8 @@ class Ordinal(Step):
             if self._changes(column)
             for level, place in zip(column.levels, _places(column).tolist(), strict=True)
         )
-        return (findings.Table("Levels as numbers", ("column", "level", "number"), rows),) if rows else ()
+        header = ("column", "level", "number")
+        return (findings.Table("Levels as numbers", header, rows, note=EQUAL_STEPS),) if rows else ()
 
 
 def _places(column: Column) -> Array:

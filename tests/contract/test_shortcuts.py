@@ -34,7 +34,7 @@ DIGITS = 1e-9
 WITH_SHORTCUT = [name for name in MODELS.names() if has_shortcut(MODELS.load(name))]
 
 
-WARNS_OF_LEVELS = {"qda": "a class without a level has no spread there"}
+WARNS_OF_LEVELS = dict.fromkeys(("qda", "naive-bayes"), "a class without a level has no spread there")
 """Methods that warn of any table with a rare level, so that the plain loop must say it."""
 
 

@@ -74,7 +74,6 @@ def test_only_the_most_frequent_levels_are_listed() -> None:
         (["a", "b", "unknown", "a"], "column 'x': unknown in 1 row may stand for a missing value"),
         (["Red", "red", "blue"], "column 'x': the levels Red, red differ in capitals only"),
         ([1] * 199 + [2], "nearly constant: x (1 in 199 of 200)"),
-        ([1, 2, "", "", "", ""], "more than half of the cells are missing: x (67%)"),
     ],
 )
 def test_odd_cells_are_warned_of(loaded: Loaded, cells: list[object], warning: str) -> None:

@@ -73,6 +73,13 @@ def test_declared_words_are_missing(loaded: Loaded) -> None:
     assert np.isnan(values[1])
 
 
+def test_columns_with_many_gaps_are_noted(loaded: Loaded) -> None:
+    for known, noted in ((18, True), (21, False)):
+        cells = [*(str(j) for j in range(known)), *[""] * (30 - known)]
+        _, _, dataset = column_of(loaded, cells, "target: null\n")
+        assert any(note == "more than 30 % of the cells are missing: x (40%)" for note in dataset.notes) == noted
+
+
 def test_a_column_that_is_numeric_but_for_a_few_cells_is_noted(loaded: Loaded) -> None:
     _, _, dataset = column_of(loaded, ["1", "2", "12 kg", "3"])
     assert dataset.notes == ("column 'x' would be numeric but for '12 kg'",)

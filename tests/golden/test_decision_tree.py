@@ -154,6 +154,40 @@ def test_cart_grows_seven_leaves() -> None:
     assert sorted(gains) == pytest.approx(sorted([*decrease.values(), 0.12, 0.5]), abs=5e-7)
 
 
+def candidates_of(**params: Any) -> dict[tuple[str, str], tuple[Any, ...]]:
+    """What every split of the weather would gain at the first nodes, by node and split."""
+    found = fitted(DecisionTree(candidates=True, **params), weather()).explain()[-1]
+    return {(node, split): tuple(figures) for node, split, *figures in found.rows}
+
+
+def test_every_column_is_listed_with_its_gain_and_gain_ratio() -> None:
+    found = candidates_of(algorithm="id3")
+    root = [found["all rows", f"{name}: each level"] for name in ("outlook", "temperature", "humidity", "windy")]
+    assert [taken for taken, *_ in root] == ["taken", "", "", ""]
+    assert [figures for _, *figures in root] == [
+        pytest.approx(figures, abs=5e-7)
+        for figures in (
+            [0.246750, 1.577406, 0.156428],
+            [0.029223, 1.556657, 0.018773],
+            [0.151836, 1.000000, 0.151836],
+            [0.048127, 0.985228, 0.048849],
+        )
+    ]
+    assert found["outlook = sunny", "temperature: each level"][1] == pytest.approx(0.570951, abs=5e-7)
+    assert found["outlook = rainy", "windy: each level"][:2] == ("taken", pytest.approx(0.970951, abs=5e-7))
+    assert not any(node == "outlook = overcast" for node, _ in found)  # it is pure
+
+
+def test_every_level_is_listed_with_its_decrease() -> None:
+    found = candidates_of()
+    levels = {split: figures[1] for (node, split), figures in found.items() if node == "all rows"}
+    assert levels["outlook = overcast"] == pytest.approx(0.102041, abs=5e-7)
+    assert levels["outlook = sunny"] == pytest.approx(0.065533, abs=5e-7)
+    assert levels["temperature = mild"] == pytest.approx(0.000850, abs=5e-7)
+    assert levels["humidity = high"] == pytest.approx(0.091837, abs=5e-7)
+    assert found["outlook ≠ overcast", "humidity = high"] == ("taken", pytest.approx(0.18))
+
+
 # worked-examples.md, section 2.
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
-from mlcli.engines.trees.losses import HuberLoss
+from mlcli.engines.trees.losses import LOSSES_OF_VALUES, HuberLoss, Loss, loss_of_classes
+from mlcli.models.boosting._weak_learners import line_search
 from mlcli.models.boosting.gradient_boosting import GradientBoosting
-from tests.golden.asking import fitted
-from tests.golden.shipped import numeric
+from mlcli.models.linear.linear_regression import LinearRegression
+from mlcli.models.trees.decision_tree import DecisionTree
+from tests.golden.asking import asked, fitted
+from tests.golden.shipped import in_numbers, numeric
 from tests.golden.test_newton_boosting import classes_of, coarse, values_of
 from tests.rows import labelled, table_of, valued
 
@@ -73,3 +79,68 @@ def test_losses_fall_round_by_round() -> None:
     for loss in ("squared", "absolute", "huber"):
         model = fitted(GradientBoosting(rounds=10, loss=loss), valued(numeric(X), list(values_of(X))))
         assert (np.diff(model.training_loss_) < 0).all()
+
+
+# Any regressor as the base: algorithm 2 of the notes.
+
+
+def test_one_round_of_linear_regression_is_least_squares() -> None:
+    data = in_numbers("concrete")
+    model = fitted(GradientBoosting(base=LinearRegression(), rounds=1, learning_rate=1.0), data)
+    X = np.column_stack([np.ones(len(data)), data.table.numbers])
+    plane = X @ np.linalg.lstsq(X, data.y, rcond=None)[0]
+    assert model.predict_values(data.table) == pytest.approx(plane, abs=1e-9 * np.abs(data.y).max())
+
+
+def test_trees_as_a_base_are_the_trees_of_the_squared_loss() -> None:
+    # A leaf's mean is its best step, so that one multiplier, 1, is as good as one for each leaf.
+    X = coarse()
+    rows = valued(numeric(X), list(values_of(X)))
+    base = fitted(GradientBoosting(base=DecisionTree(max_depth=3, min_leaf=3), rounds=ROUNDS), rows)
+    trees = fitted(GradientBoosting(rounds=ROUNDS, min_leaf=3), rows)
+    assert base.multipliers_ == pytest.approx(np.full((ROUNDS, 1), 0.1))
+    assert base.predict_values(rows.table) == pytest.approx(trees.predict_values(rows.table), abs=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "huber"])
+def test_the_line_search_finds_the_minimum_of_values(loss: str) -> None:
+    rng = np.random.default_rng(2)
+    y, says = rng.standard_t(2, size=80), rng.normal(size=80)
+    assert_lowest(LOSSES_OF_VALUES[loss](y, np.ones(80), 0.7), np.zeros((1, 80)), 0, says + y)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_line_search_finds_the_minimum_of_classes(classes: int) -> None:
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, classes, 80).astype(np.int32)
+    outputs = 1 if classes == 2 else classes
+    loss = loss_of_classes(y, np.arange(classes, dtype=np.int32), np.ones(80))
+    says = rng.normal(size=80) + (y == classes - 1)
+    assert_lowest(loss, np.zeros((outputs, 80)), outputs - 1, says)
+
+
+def assert_lowest(loss: Loss, scores: Any, output: int, says: Any) -> None:
+    """Where the search ends is as low as SciPy's minimum."""
+
+    def cost(far: float) -> float:
+        moved = scores.copy()
+        moved[output] += far * says
+        return loss.at(moved).cost
+
+    theirs = minimize_scalar(cost, bounds=(0, 128), method="bounded", options={"xatol": 1e-10})
+    found = line_search(loss, scores, output, says)
+    assert found > 0
+    assert cost(found) <= theirs.fun + 1e-9
+
+
+def test_weak_learners_tell_classes_apart_and_stop_in_time() -> None:
+    data = in_numbers("iris")
+    model = fitted(GradientBoosting(base=LinearRegression(), rounds=200, stop_after=3), data)
+    assert 1 <= model.stages() < len(model.training_loss_) <= 200 or model.stages() == 200
+    assert (asked(model, data).predicted == data.y).mean() > 0.8
+    stages = list(model.staged(data.table, [1, model.stages()]))
+    assert stages[-1] == pytest.approx(model.predict_proba(data.table))
+
+
+def test_parameters_of_trees_are_refused_beside_a_base() -> None:
+    assert GradientBoosting(base=LinearRegression(), bins=9).conflicts() == ["bins is of trees, but base is given"]

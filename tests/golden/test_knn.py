@@ -9,7 +9,9 @@ import pytest
 import scipy.spatial.distance
 import sklearn.neighbors
 
-from mlcli.core.errors import MlcliWarning
+from mlcli.core.errors import FitError, MlcliWarning, UsageError
+from mlcli.core.learning import learn
+from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.distances import DISTANCES
@@ -25,6 +27,8 @@ VOTES_OF_SKLEARN: dict[str, Any] = {
     "uniform": "uniform",
     "inverse": lambda distance: 1 / (distance + 1e-10),
     "inverse-linear": lambda distance: (distance[:, -1:] - distance) / (distance[:, -1:] - distance[:, :1]),
+    "gaussian": lambda distance: np.exp(-0.5 * distance**2),
+    "laplacian": lambda distance: np.exp(-0.5 * distance),
 }
 
 
@@ -94,13 +98,13 @@ def test_a_row_of_zeros_is_at_cosine_distance_1() -> None:
 def test_votes_at_distances_1_2_4(weights: str, votes: list[float]) -> None:
     # worked-examples.md, section 6 ("What if neighbors disagree").
     pairs = Pairs(np.zeros(3, np.intp), np.arange(3), np.array([1.0, 2.0, 4.0]))
-    assert VOTES[weights](pairs) == pytest.approx(votes)
+    assert VOTES[weights](pairs, 0.5) == pytest.approx(votes)
 
 
 def test_inverse_linear_votes_are_all_1_when_all_are_equally_far() -> None:
     # decisions.md, 31: D_k = D_1, for k = 1 too.
     pairs = Pairs(np.array([0, 0, 1]), np.arange(3), np.array([2.0, 2.0, 5.0]))
-    assert VOTES["inverse-linear"](pairs).tolist() == [1, 1, 1]
+    assert VOTES["inverse-linear"](pairs, 0.5).tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("k", [1, 7, 14])
@@ -197,6 +201,56 @@ def test_equal_votes(tied_vote: str, wins: str) -> None:
     probabilities = model.predict_proba(numeric(np.zeros((1, 1))))
     assert probabilities == pytest.approx(np.full((1, 3), 1 / 3), abs=1e-9)
     assert data.classes[model.decide(probabilities)[0]] == wins
+
+
+def test_equal_votes_go_to_the_class_of_priority() -> None:
+    data = labelled(table_of({"x": [3.0, -2.0, 1.0, 50.0, 60.0]}), ["a", "b", "c", "b", "b"])
+    asked_row = numeric(np.zeros((1, 1)))
+    for priority, wins in ((("c", "a"), "c"), (("a",), "a"), (("b", "c", "a"), "b")):
+        model = fitted(NearestNeighbours(k=3, tied_vote="priority", priority=priority), data)
+        assert data.classes[model.decide(model.predict_proba(asked_row))[0]] == wins
+    with pytest.raises(FitError, match="there is no class 'd'"):
+        fitted(NearestNeighbours(tied_vote="priority", priority=("d",)), data)
+
+
+def test_equal_votes_at_random_go_to_each_class_as_often_and_to_no_smaller_one() -> None:
+    data = labelled(table_of({"x": [1.0, 1.0, -1.0, -1.0, 1.5]}), ["a", "a", "b", "b", "c"])
+    won = []
+    for seed in range(300):
+        model = NearestNeighbours(k=5, tied_vote="random")
+        learn(model, data, np.random.default_rng(seed))
+        won.append(int(model.decide(model.predict_proba(numeric(np.zeros((1, 1)))))[0]))
+    assert set(won) == {0, 1}
+    assert 110 < won.count(0) < 190
+
+
+def test_a_gaussian_kernel_over_landmarks() -> None:
+    # worked-examples.md, section 6: landmarks (0,0), (2,0), (0,2) with y = 1, 1, 0 and σ = 1.
+    landmarks = numeric(np.array([[0.0, 0], [2, 0], [0, 2]]))
+    model = fitted(NearestNeighbours(k=3, weights="gaussian", gamma=0.5), valued(landmarks, [1.0, 1, 0]))
+    said = model.predict_values(numeric(np.array([[0.0, 0], [1, 0], [0, 2]])))
+    assert said == pytest.approx([0.893493, 0.936621, 0.133187], abs=5e-7)
+    # Far out every closeness is too small for a number, but not their ratios.
+    assert model.predict_values(numeric(np.array([[1e3, 0.0]]))) == pytest.approx([1.0])
+
+
+@pytest.mark.parametrize("search", ["brute", "k-d-tree"])
+def test_every_search_gives_the_same_answers(search: str) -> None:
+    rng = np.random.default_rng(4)
+    data = valued(numeric(rng.integers(0, 9, (400, 2)) / 4), rng.normal(size=400).tolist())
+    asked_rows = numeric(rng.normal(size=(50, 2)))
+    said = [
+        fitted(NearestNeighbours(k=7, search=one), data).predict_values(asked_rows) for one in ("auto", search)
+    ]
+    assert (said[0] == said[1]).all()
+    with pytest.raises(UsageError, match="a k-d tree does not measure cosine"):
+        build(NearestNeighbours, {"distance": "cosine", "search": "k-d-tree"})
+
+
+def test_an_odd_k_is_advised_where_two_classes_may_tie() -> None:
+    data = labelled(table_of({"x": [1.0, 2.0, 3.0, 4.0]}), list("aabb"))
+    notes = [fitted(NearestNeighbours(k=k), data).explain()[0].note for k in (2, 3)]
+    assert ["odd" in note for note in notes] == [True, False]
 
 
 def test_a_row_of_weight_2_takes_two_seats() -> None:

@@ -31,7 +31,7 @@ def test_the_hinge_has_the_plane_of_libsvm(dataset: str, c: float, weighted: boo
     if weighted:
         data = replace(data, weight=np.random.default_rng(1).uniform(0.5, 2, len(data)))
     oracle = SVC(kernel="linear", C=c, tol=1e-9).fit(data.table.numbers, data.y, data.weight)
-    model = fitted(LinearSVM(c=c), data)
+    model = fitted(LinearSVM(C=c), data)
     assert model.coefficients_ == pytest.approx(oracle.coef_, abs=1e-3)
     # LIBSVM's plane is the less exact; the intercept is free within limits where no row lies on the margin.
     theirs = objective_of(oracle.coef_[0], oracle.intercept_[0], data, c)
@@ -52,9 +52,10 @@ def objective_of(w: Any, b: float, data: Any, c: float, at: int | None = None) -
 def test_one_against_rest_is_that_of_libsvm() -> None:
     data = standardised("wine")
     oracle = OneVsRestClassifier(SVC(kernel="linear", tol=1e-9)).fit(data.table.numbers, data.y)
-    model = fitted(LinearSVM(), data)
+    method = LinearSVM(multiclass="one-against-rest")
+    model = fitted(method, data)
     assert model.scores(data.table) == pytest.approx(oracle.decision_function(data.table.numbers), abs=1e-4)
-    assert np.array_equal(answered(LinearSVM(), data).predicted, oracle.predict(data.table.numbers))
+    assert np.array_equal(answered(method, data).predicted, oracle.predict(data.table.numbers))
 
 
 @pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
@@ -65,7 +66,7 @@ def test_the_squared_hinge_has_the_plane_of_liblinear(penalty: str, c: float) ->
     data = two("wdbc")
     oracle = LinearSVC(C=c, penalty=penalty, dual=False, tol=1e-12, max_iter=20_000, intercept_scaling=1e3)
     oracle.fit(data.table.numbers, data.y)
-    model = fitted(LinearSVM(c=c, loss="squared-hinge", penalty=penalty), data)
+    model = fitted(LinearSVM(C=c, loss="squared-hinge", penalty=penalty), data)
     ours, theirs = (
         c * (np.maximum(1 - np.where(data.y == 1, 1, -1) * scores, 0) ** 2).sum()
         + ((w**2).sum() / 2 if penalty == "l2" else np.abs(w).sum())
@@ -89,7 +90,7 @@ def test_the_l1_norm_svm_is_a_linear_programme(c: float) -> None:
     cost = np.concatenate([np.ones(2 * p), [0.0], np.full(n, c)])
     bounds = [(0, None)] * (2 * p) + [(None, None)] + [(0, None)] * n
     least = scipy.optimize.linprog(cost, A_ub=rows, b_ub=-np.ones(n), bounds=bounds, method="highs")
-    model = fitted(LinearSVM(c=c, penalty="l1"), data)
+    model = fitted(LinearSVM(C=c, penalty="l1"), data)
     lack = np.maximum(1 - side * model.scores(data.table)[:, 0], 0).sum()
     assert np.abs(model.coefficients_).sum() + c * lack == pytest.approx(least.fun, rel=1e-7)
     if c < 1:
@@ -125,7 +126,7 @@ def test_all_classes_at_once_reach_the_minimum_of_a_quadratic_programme(multicla
         method="SLSQP",
         options={"ftol": 1e-12, "maxiter": 500},
     )
-    model = fitted(LinearSVM(c=c, multiclass=multiclass), data)
+    model = fitted(LinearSVM(C=c, multiclass=multiclass), data)
     scores = model.scores(data.table)
     lacks = np.array([max(0.0, 1 - scores[i, y[i]] + scores[i, j]) for i, j in others])
     lack = sum(lacks[slack == k].max() for k in range(slack[-1] + 1))
@@ -135,7 +136,7 @@ def test_all_classes_at_once_reach_the_minimum_of_a_quadratic_programme(multicla
 
 def test_two_points_have_the_margin_of_half_their_distance() -> None:
     data = two("iris").take(np.array([0, 60]))
-    model = fitted(LinearSVM(c=1e6), data)
+    model = fitted(LinearSVM(C=1e6), data)
     apart = np.linalg.norm(np.diff(data.table.numbers, axis=0))
     assert 1 / model.norms_[0] == pytest.approx(apart / 2, rel=1e-6)
     assert model.support_ == (2,)

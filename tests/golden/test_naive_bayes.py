@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
+from scipy.special import logsumexp
+from scipy.stats import binom, norm
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
-from sklearn.naive_bayes import CategoricalNB, GaussianNB
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 
 from mlcli.core.errors import FitError, MlcliWarning, UsageError
-from mlcli.core.params import build
+from mlcli.core.params import build, learned_fields
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.models.bayes.naive_bayes import NaiveBayes
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.classification import Classifier, LabelledRows
 from tests.golden.asking import answered, asked, fitted, right_by_leave_one_out
 from tests.golden.weather import printed, weather
 from tests.rows import labelled, table_of
@@ -89,11 +91,12 @@ def numeric(X: Any, y: Any, weight: Any = None) -> LabelledRows:
     return labelled(table, [f"class {k}" for k in y], weight=weight)
 
 
+@pytest.mark.parametrize(("zero_variance", "smoothing"), [("floor", 0.0), ("add", 1e-9)])
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
-def test_gaussian_columns_agree_with_scikit_learn(load: Any) -> None:
+def test_gaussian_columns_agree_with_scikit_learn(load: Any, zero_variance: str, smoothing: float) -> None:
     X, y = load(return_X_y=True)
-    theirs = GaussianNB().fit(X, y)
-    model = fitted(NaiveBayes(), numeric(X, y))
+    theirs = GaussianNB(var_smoothing=smoothing).fit(X, y)
+    model = fitted(NaiveBayes(zero_variance=zero_variance), numeric(X, y))
     assert model.variances_ == pytest.approx(theirs.var_, rel=1e-9)
     assert model.log_joint(model_table(model, X)) == pytest.approx(theirs.predict_joint_log_proba(X), rel=1e-9)
     assert model.predict_proba(model_table(model, X)) == pytest.approx(theirs.predict_proba(X), abs=1e-9)
@@ -130,7 +133,7 @@ def test_coded_and_gaussian_columns_multiply() -> None:
         (Column("d", "nominal", ("u", "v", "w")), codes[:, 1]),
     ]
     data = labelled(Table.of(parts, 60), ["pq"[k] for k in y])
-    gaussian, categorical = GaussianNB().fit(X, y), CategoricalNB(min_categories=3).fit(codes, y)
+    gaussian, categorical = GaussianNB(var_smoothing=0).fit(X, y), CategoricalNB(min_categories=3).fit(codes, y)
     joint = gaussian.predict_joint_log_proba(X) + categorical.predict_joint_log_proba(codes) - np.log(0.5)
     assert fitted(NaiveBayes(), data).log_joint(data.table) == pytest.approx(joint, rel=1e-9)
 
@@ -150,7 +153,8 @@ def test_missing_and_undeclared_cells_are_left_out_of_the_product() -> None:
 def test_a_class_that_training_lacks_has_probability_0() -> None:
     data = numeric(*load_iris(return_X_y=True))
     two = data.take(np.flatnonzero(data.y != 1))
-    variants: list[dict[str, Any]] = [{}, {"smooth_prior": True}, {"zero_variance": "drop"}]
+    variants: list[dict[str, Any]] = [{}, {"smooth_prior": True}]
+    variants += [{"zero_variance": "drop"}, {"zero_variance": "add"}]
     for params in variants:
         said = asked(fitted(NaiveBayes(**params), two), data).probabilities
         assert (said[:, 1] == 0).all()
@@ -160,7 +164,7 @@ def test_a_class_that_training_lacks_has_probability_0() -> None:
 def test_given_priors_take_the_place_of_the_counted_ones() -> None:
     data = numeric(*load_iris(return_X_y=True))
     priors = (0.2, 0.5, 0.3)
-    theirs = GaussianNB(priors=priors).fit(data.table.numbers, data.y)
+    theirs = GaussianNB(priors=priors, var_smoothing=0).fit(data.table.numbers, data.y)
     said = fitted(NaiveBayes(priors=priors), data).predict_proba(data.table)
     assert said == pytest.approx(theirs.predict_proba(data.table.numbers), abs=1e-9)
     absent = fitted(NaiveBayes(priors=priors), data.take(np.flatnonzero(data.y != 1)))
@@ -182,8 +186,53 @@ def constant_in_a_class() -> LabelledRows:
     return labelled(table_of({"x": [0.1, 0.1, 0.1, 5.0, 7.0, 9.0], "y": [1, 2, 3, 2, 3, 4]}), list("aaabbb"))
 
 
-def test_a_column_that_does_not_vary_in_a_class_keeps_a_little_variance() -> None:
-    model = fitted(NaiveBayes(), constant_in_a_class())
+def test_a_column_that_does_not_vary_in_a_class_has_a_floor_and_the_masses_of_normals() -> None:
+    data = constant_in_a_class()
+    with pytest.warns(MlcliWarning, match=r"floor below their spread: 'x' \(in a\)$"):
+        model = fitted(NaiveBayes(), data)
+    gap = (9.0 - 0.1) / 3
+    assert model.gaps_ == pytest.approx([gap, 0])
+    deviations = np.sqrt(model.variances_)
+    assert deviations[:, 0] == pytest.approx([gap / 6, np.std([5.0, 7.0, 9.0])])
+    asked = np.array([[0.1, 2.0], [1.0, 3.0], [6.0, 2.5]])
+    x, y = (norm(model.means_[:, j], deviations[:, j]) for j in (0, 1))
+    away = np.abs(asked[:, :1] - model.means_[:, 0])
+    mass = x.sf(model.means_[:, 0] + away - gap / 2) - x.sf(model.means_[:, 0] + away + gap / 2)
+    assert mass[2, 0] < 1e-15
+    joint = np.log(0.5) + np.log(mass) + y.logpdf(asked[:, 1:])
+    assert model.log_joint(model_table(model, asked)) == pytest.approx(joint, rel=1e-9)
+
+
+def test_a_deviation_above_the_floor_stays_and_so_do_densities_of_other_columns() -> None:
+    data = labelled(table_of({"x": [1, 1, 1, 2, 6, 3], "y": [1.0, 1.1, 1.1, 2, 9, 1]}), list("aaabbb"))
+    with pytest.warns(MlcliWarning, match="'x'"):
+        model = fitted(NaiveBayes(), data)
+    assert model.variances_[1, 0] == pytest.approx(np.var([2, 6, 3]))
+    assert model.kept_.tolist() == [False, True]
+    assert model.variances_[:, 1] == pytest.approx([np.var([1.0, 1.1, 1.1]), np.var([2, 9, 1])])
+
+
+def test_far_from_a_constant_a_class_is_improbable_and_no_number_is_lost() -> None:
+    with pytest.warns(MlcliWarning, match="'x'"):
+        model = fitted(NaiveBayes(), constant_in_a_class())
+    joint = model.log_joint(model_table(model, np.array([[1e9, 2.0], [-1e90, 2.0], [np.nan, 2.0]])))
+    assert np.isfinite(joint).all()
+    assert (joint[:2, 0] < joint[:2, 1]).all()
+
+
+def test_no_column_that_is_constant_in_classes_decides_alone() -> None:
+    X, y = load_digits(return_X_y=True)
+    learned, judged = (numeric(X[start::2], y[start::2]) for start in (0, 1))
+    with pytest.warns(MlcliWarning, match="and 1. more$"):
+        ours = asked(fitted(NaiveBayes(), learned), judged)
+    theirs = [
+        GaussianNB(var_smoothing=share).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) for share in (1e-9, 1e-6)
+    ]
+    assert np.mean(ours.predicted == ours.truth) > max(theirs) + 0.03
+
+
+def test_or_a_little_variance_is_added() -> None:
+    model = fitted(NaiveBayes(zero_variance="add"), constant_in_a_class())
     largest = np.var([0.1, 0.1, 0.1, 5.0, 7.0, 9.0])
     assert model.variances_[0, 0] == pytest.approx(1e-9 * largest)
     assert model.kept_.tolist() == [True, True]
@@ -207,7 +256,7 @@ def test_columns_that_never_vary_say_nothing() -> None:
 
 @pytest.mark.parametrize(("ddof", "expected"), [(0, 2 / 3), (1, 1.0)])
 def test_ddof_is_taken_off_the_number_of_rows(ddof: int, expected: float) -> None:
-    model = fitted(NaiveBayes(ddof=ddof), labelled(table_of({"x": [1.0, 2.0, 3.0, 7.0, 7.0]}), list("aaabb")))
+    model = fitted(NaiveBayes(ddof=ddof), labelled(table_of({"x": [1.0, 2.0, 3.0, 7.0, 8.0]}), list("aaabb")))
     assert model.variances_[0, 0] == pytest.approx(expected, rel=1e-6)
 
 
@@ -241,11 +290,11 @@ def test_it_says_priors_likelihoods_and_normals() -> None:
     assert priors.rows == (("no", pytest.approx(5 / 14)), ("yes", pytest.approx(9 / 14)))
     assert outlook.title == "P(outlook | class)"
     assert outlook.rows[0] == ("overcast", 0.0, pytest.approx(4 / 9))
-    *_, numbers = fitted(NaiveBayes(), constant_in_a_class()).explain()
+    *_, numbers = fitted(NaiveBayes(zero_variance="add"), constant_in_a_class()).explain()
     assert numbers.rows[2] == ("y", "a", pytest.approx(2.0), pytest.approx(np.sqrt(2 / 3)))
 
 
-@pytest.mark.parametrize("field", ["priors_", "means_", "variances_", "kept_", "likelihoods_"])
+@pytest.mark.parametrize("field", sorted(set(learned_fields(NaiveBayes)) - set(learned_fields(Classifier))))
 def test_learned_fields_that_do_not_fit_are_refused(field: str) -> None:
     model = fitted(NaiveBayes(), weather())
     setattr(model, field, model.likelihoods_[:1] if field == "likelihoods_" else np.zeros((7, 7)))
@@ -271,3 +320,89 @@ def model_table(model: NaiveBayes, X: Any) -> Table:
 )
 def test_it_says_how_counts_became_probabilities(params: dict[str, Any], said: str) -> None:
     assert said in fitted(NaiveBayes(**params), weather()).explain()[0].note
+
+
+def counted(rng: np.random.Generator) -> tuple[Any, Any]:
+    """Counts of five columns, whose rates depend on one of three classes."""
+    y = np.resize([0, 1, 2], 120)
+    return rng.poisson(rng.uniform(0.2, 3.0, (3, 5))[y]), y
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0])
+@pytest.mark.parametrize(("distribution", "Theirs"), [("bernoulli", BernoulliNB), ("count", MultinomialNB)])
+def test_events_agree_with_scikit_learn(distribution: str, Theirs: Any, alpha: float) -> None:
+    rng = np.random.default_rng(7)
+    (X, y), weight = counted(rng), rng.integers(0, 3, 120)
+    model = fitted(NaiveBayes(alpha=alpha, distributions={"numeric": distribution}), numeric(X, y, weight))
+    theirs = Theirs(alpha=alpha).fit(X, y, sample_weight=weight)
+    assert model.log_joint(model_table(model, X * 1.0)) == pytest.approx(
+        theirs.predict_joint_log_proba(X), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("trials", [None, 20])
+def test_binomial_columns_agree_with_scipy(trials: int | None) -> None:
+    X, y = counted(np.random.default_rng(8))
+    model = fitted(NaiveBayes(trials=trials, distributions={"numeric": "binomial"}), numeric(X, y))
+    of = np.full(5, trials) if trials else X.max(axis=0)
+    assert model.trials_ == pytest.approx(of)
+    chance = np.array([(X[y == k].sum(axis=0) + 1) / (40 * of + 2) for k in range(3)])
+    joint = np.log(1 / 3) + binom(of, chance).logpmf(X[:, None, :]).sum(axis=2)
+    said = model.predict_proba(model_table(model, X * 1.0))
+    assert said == pytest.approx(np.exp(joint - logsumexp(joint, axis=1, keepdims=True)), abs=1e-9)
+
+
+def test_each_column_has_the_distribution_of_its_name_else_of_its_kind() -> None:
+    rng = np.random.default_rng(9)
+    (X, y), normal = counted(rng), rng.normal(size=120)
+    names = ("visits", "clicks", "height", "colour")
+    cells: tuple[Any, ...] = (X[:, 0], X[:, 1], normal, ["red" if one else "blue" for one in X[:, 2] > 1])
+    data = labelled(table_of(dict(zip(names, cells, strict=True))), ["abc"[k] for k in y])
+    chosen = {"numeric": "bernoulli", "clicks": "binomial", "height": "gaussian", "nominal": "categorical"}
+    joint = -3 * np.log(1 / 3)
+    for name in names:
+        alone = data.with_table(data.table.select([name]))
+        own = {key: value for key, value in chosen.items() if key in (name, "numeric")}
+        joint = joint + fitted(NaiveBayes(distributions=own), alone).log_joint(alone.table)
+    model = fitted(NaiveBayes(distributions=chosen), data)
+    assert model.log_joint(data.table) == pytest.approx(joint, rel=1e-9)
+    events = next(table for table in model.explain() if table.title == "P(event | class)")
+    assert [row[:2] for row in events.rows] == [("visits", "bernoulli"), ("clicks", "binomial")]
+
+
+def test_an_empty_cell_of_events_is_left_out_and_an_impossible_event_decides() -> None:
+    data = labelled(table_of({"x": [0, 0, 3, None], "y": [1, 2, 1, 2]}), list("aabb"))
+    model = fitted(NaiveBayes(smoothing="none", distributions={"x": "bernoulli", "y": "count"}), data)
+    said = model.predict_proba(table_of({"x": [None, 1.0], "y": [None, 4.0]}, data.table.columns))
+    assert said == pytest.approx(np.array([[0.5, 0.5], [0.0, 1.0]]))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "problem"),
+    [
+        ({"x": "count"}, r"column 'x' has -2, but as count its numbers are 0 or more"),
+        ({"numeric": "binomial"}, r"column 'x' has -2, but as binomial its numbers are from 0 to 4"),
+        ({"y": "binomial"}, r"column 'y' has 5, but as binomial"),
+        ({"z": "count"}, r"column 'z' is nominal, so it cannot be count\n  it can be categorical or bernoulli"),
+        ({"z": "bernoulli"}, r"column 'z' is nominal.*: it has 3 levels"),
+        ({"x": "categorical"}, r"column 'x' is numeric, so it cannot be categorical"),
+        ({"clicks": "count"}, r"there is no column or kind 'clicks'"),
+    ],
+)
+def test_a_distribution_that_does_not_fit_is_refused_by_the_name_of_its_column(
+    chosen: dict[str, Any], problem: str
+) -> None:
+    data = labelled(table_of({"x": [1, -2, 3], "y": [5, 0, 1], "z": list("uvw")}), list("aba"))
+    trials = 4 if "binomial" in chosen.values() else None
+    with pytest.raises(FitError, match=problem):
+        fitted(NaiveBayes(distributions=chosen, trials=trials), data)
+
+
+def test_distributions_that_are_none_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"distributions: x is one of gaussian, .*; was given 'poisson'"):
+        build(NaiveBayes, {"distributions": {"x": "poisson"}})
+    with pytest.raises(UsageError, match="trials are of binomial columns"):
+        build(NaiveBayes, {"trials": 3})
+    model = fitted(NaiveBayes(distributions={"numeric": "count"}), numeric(*counted(np.random.default_rng(3))))
+    with pytest.raises(FitError, match=r"column 'x1' has -1"):
+        model.predict_proba(model_table(model, np.array([[0, -1.0, 0, 0, 0]])))

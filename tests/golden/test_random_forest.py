@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.core.tables import Array, Table
 from mlcli.engines.bags import Bag, order_of_content
+from mlcli.engines.trees.findings import control
+from mlcli.engines.trees.structure import Trees
 from mlcli.models.forests._forest import SHARES
 from mlcli.models.forests.random_forest import RandomForest
 from mlcli.models.trees.decision_tree import DecisionTree
@@ -198,7 +201,7 @@ def test_the_explanation_says_error_and_importances() -> None:
     assert [section.title for section in sections] == ["Forest", "Out-of-bag error", "What columns are worth"]
     assert [row[0] for row in sections[1].rows] == [1, 2, 5, 7]
     assert sum(float(row[1] or 0) for row in sections[2].rows) == pytest.approx(1.0)
-    assert len(sections[2].header) == 3
+    assert len(sections[2].header) == 5
 
 
 def test_without_bags_there_is_no_error_out_of_them() -> None:
@@ -217,3 +220,44 @@ def test_a_missing_number_where_training_had_none_goes_with_most_rows() -> None:
     model = fitted(RandomForest(**ALONE), data)
     empty = data.with_table(Table(data.table.columns, np.full((5, 1), np.nan), data.table.codes))
     assert asked(model, empty).probabilities.tolist() == [[1.0, 0.0]] * 5
+
+
+# Votes, and what columns are worth.
+
+
+def test_votes_are_heads_counted_tree_by_tree() -> None:
+    data = in_numbers("wine")
+    means, votes = (fitted(RandomForest(trees=15, min_leaf=9, combine=how), data) for how in ("mean", "votes"))
+    trees = Trees.restored(means.nodes_)
+    heads = np.zeros((len(data), 3))
+    for tree in range(15):
+        shares = trees.part(tree, tree + 1).answers(data.table.numbers, np.ones(13, bool))
+        heads[np.arange(len(data)), means.decide(shares)] += 1
+    assert votes.predict_proba(data.table) == pytest.approx(heads / 15, abs=1e-12)
+
+
+def test_columns_are_worth_what_is_counted_node_by_node() -> None:
+    data = in_numbers("wine")
+    model = fitted(RandomForest(trees=1, bootstrap=False), data)
+    tree = Trees.restored(model.nodes_)
+    asked_for, first = [set[int]() for _ in range(13)], np.full(13, np.nan)
+    for row, cells in enumerate(data.table.numbers):
+        node, depth = 0, 0
+        while not tree.leaves[node]:
+            column = int(tree.feature[node])
+            asked_for[column].add(row)
+            first[column] = np.fmin(first[column], depth)
+            node, depth = int(tree.left[node] + (cells[column] > tree.threshold[node])), depth + 1
+    share, depths = control(tree, 13)
+    assert share == pytest.approx(np.array([len(rows) for rows in asked_for]) / len(data))
+    assert depths == pytest.approx(first, nan_ok=True)
+
+
+def test_control_is_averaged_over_trees() -> None:
+    model = fitted(RandomForest(trees=9), in_numbers("iris"))
+    trees = Trees.restored(model.nodes_)
+    ends = [*trees.roots, len(trees.feature)]
+    nodes = [np.arange(first, end) for first, end in pairwise(ends)]
+    asks = [[trees.depths()[own[trees.feature[own] == j]] for own in nodes] for j in range(4)]
+    means = [np.mean([depths.min() for depths in of_trees if len(depths)]) for of_trees in asks]
+    assert control(trees, 4)[1] == pytest.approx(means)

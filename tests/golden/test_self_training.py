@@ -40,7 +40,7 @@ def test_rounds_and_answers_are_those_of_scikit_learn(name: str, share: float, t
     X = np.vstack([train.table.numbers, train.unlabelled.table.numbers])
     y = np.concatenate([train.y, train.unlabelled.y])
     oracle = SelfTrainingClassifier(GaussianNB(), threshold=threshold, max_iter=10).fit(X, y)
-    model = fitted(SelfTraining(threshold=threshold), train)
+    model = fitted(SelfTraining(base=NaiveBayes(zero_variance="add"), threshold=threshold), train)
     answers = asked(model, test)
     assert len(model.moved_) == len(set(oracle.labeled_iter_.tolist()) - {-1, 0})
     for place, counts in enumerate(model.moved_, start=1):

@@ -33,6 +33,8 @@ LOADED_FROM = 10_000
 """From how many pairs on they pay when they are loaded already."""
 TREE_PAYS = 60
 """A tree is faster than a screen when there are so many rows, times the neighbours wanted, times 2^columns."""
+SEARCHES = ("auto", "brute", "k-d-tree")
+"""The routes that may be asked for; a tree is taken only for a distance that it measures."""
 ROWS_OF_TREE = 4_096
 """How many rows ask a tree at once."""
 LEAF = 32
@@ -80,15 +82,17 @@ def nearest(
     count: int,
     margin: Margin | None = None,
     between: Between | None = None,
+    search: str = "auto",
 ) -> Iterator[Pairs]:
     """For consecutive asked points: all stored points as near as the ``count`` nearest, and perhaps a few more.
 
     With a ``margin`` points look farther. ``between`` measures pairs in the place of the distance, if it is given.
+    A ``search`` of ``SEARCHES`` takes that route; all of them find the same points.
     """
     asked, stored = asked.by_point(), stored.by_point()
     margin = margin or Margin.none(len(asked))
     between = between or (lambda here, there: distance.between(asked.take(here), stored.take(there)))
-    for here, there in in_batches(_places(distance, asked, stored, count, margin)):
+    for here, there in in_batches(_places(distance, asked, stored, count, margin, search)):
         yield sorted_pairs(here, there, measured(between, here, there, stored.columns))
 
 
@@ -98,11 +102,14 @@ def loops_pay(pairs: int) -> bool:
     return pairs >= (LOADED_FROM if loaded else COMPILED_FROM)
 
 
-def _places(distance: Distance, asked: Points, stored: Points, count: int, margin: Margin) -> Iterator[Places]:
-    """The pairs that may be near, by the fastest route."""
+def _places(
+    distance: Distance, asked: Points, stored: Points, count: int, margin: Margin, search: str
+) -> Iterator[Places]:
+    """The pairs that may be near, by the route that is wanted, or else the fastest."""
     loops = loops_pay(len(asked) * len(stored))
     few_columns = len(stored) >= TREE_PAYS * max(count, 5) * 2.0 ** len(stored.numbers)
-    if distance.has_tree and loops and few_columns:
+    by_tree = {"auto": loops and few_columns, "brute": False, "k-d-tree": len(stored.numbers) > 0}
+    if distance.has_tree and by_tree[search]:
         return tree_places(asked, stored, count, margin)
     screen = distance.screen(stored)
     pick = pick_compiled if loops and isinstance(screen, ProductScreen) else pick_in_numpy

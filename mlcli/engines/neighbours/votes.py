@@ -80,16 +80,16 @@ TIES: dict[str, Callable[[Pairs, Flags, Array, Array], Rows | None]] = {
 }
 
 
-def _uniform(pairs: Pairs) -> Array:
+def _uniform(pairs: Pairs, gamma: float) -> Array:
     return np.ones(len(pairs.distance))
 
 
-def _inverse(pairs: Pairs) -> Array:
+def _inverse(pairs: Pairs, gamma: float) -> Array:
     """1 / (D + 1e-10)."""
     return 1 / (pairs.distance + 1e-10)
 
 
-def _inverse_linear(pairs: Pairs) -> Array:
+def _inverse_linear(pairs: Pairs, gamma: float) -> Array:
     """(D_k − D_j) / (D_k − D_1): the farthest counts 0; all count 1 when all are equally far."""
     farthest = pairs.of_each(np.maximum)
     spread = farthest - pairs.of_each(np.minimum)
@@ -97,16 +97,33 @@ def _inverse_linear(pairs: Pairs) -> Array:
     return np.where(same, 1.0, (farthest - pairs.distance) / np.where(same, 1.0, spread))
 
 
-VOTES: dict[str, Callable[[Pairs], Array]] = {
+def _gaussian(pairs: Pairs, gamma: float) -> Array:
+    """exp(−γ D²), in units of that of the nearest, so that not all of them are too small for a number."""
+    nearest = pairs.of_each(np.minimum)
+    return np.asarray(np.exp(-gamma * (pairs.distance - nearest) * (pairs.distance + nearest)))
+
+
+def _laplacian(pairs: Pairs, gamma: float) -> Array:
+    """exp(−γ D), in the same units."""
+    return np.asarray(np.exp(-gamma * (pairs.distance - pairs.of_each(np.minimum))))
+
+
+VOTES: dict[str, Callable[[Pairs, float], Array]] = {
     "uniform": _uniform,
     "inverse": _inverse,
     "inverse-linear": _inverse_linear,
+    "gaussian": _gaussian,
+    "laplacian": _laplacian,
 }
+KERNELS = ("gaussian", "laplacian")
+"""The closenesses that have a width, γ."""
+FAVOUR = 1e-9
+"""So much more of a vote decides between equal votes and nothing else."""
 
 
 def nearest_bonus(pairs: Pairs) -> Array:
-    """A billionth more for the nearest rows: decides between equal votes and nothing else."""
-    return np.where(pairs.distance <= pairs.of_each(np.minimum) * (1 + SAME), 1 + 1e-9, 1.0)
+    """A little more for the nearest rows."""
+    return np.where(pairs.distance <= pairs.of_each(np.minimum) * (1 + SAME), 1 + FAVOUR, 1.0)
 
 
 def mean_outputs(voters: Pairs, votes: Array, outputs: Array) -> Array:

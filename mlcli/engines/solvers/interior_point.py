@@ -140,6 +140,8 @@ class CornerMinimum:
     iterations: int
 
 
+# A step that leaves all bounds is no number; the gap says how far what was found before is from the minimum.
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")
 def interior_point(problem: Corners, tolerance: float, max_iterations: int) -> CornerMinimum:
     """Follow the path to the minimum until the gap is small beside the objective."""
     at = _start(problem)

@@ -6,7 +6,7 @@ the last level where missing, so that an empty cell is a level of its own).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,3 +50,27 @@ def known(given: np.ndarray[Any, Any], column: Column) -> Flags:
     """Which cells of a column are not empty."""
     known: Flags = given >= 0 if column.coded else ~np.isnan(given)
     return known
+
+
+def own_value(table: Table, weights: Array) -> Array:
+    """No fills: being empty is itself something to split on."""
+    return np.full(len(table.columns), np.nan)
+
+
+def most_frequent(table: Table, weights: Array) -> Array:
+    """The most frequent value of each column; of several, the first level or the middle number."""
+    found = [_most_frequent(cells, column, weights) for column, cells in table.parts()]
+    return np.array(found, dtype=float)
+
+
+def _most_frequent(cells: np.ndarray[Any, Any], column: Column, weights: Array) -> float:
+    there = known(cells, column)
+    if not there.any():
+        return float("nan")
+    values, which = np.unique(cells[there], return_inverse=True)
+    counts = np.bincount(which, weights=weights[there])
+    tied = values[counts >= counts.max() * (1 - 1e-12)]
+    return float(tied[0] if column.coded else tied[(len(tied) - 1) // 2])
+
+
+FILLS: dict[str, Callable[[Table, Array], Array]] = {"own-value": own_value, "most-frequent": most_frequent}

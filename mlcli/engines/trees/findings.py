@@ -12,7 +12,7 @@ from mlcli.core import findings
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
 from mlcli.engines.trees.cells import is_ordered
-from mlcli.engines.trees.structure import LEAF, Trees
+from mlcli.engines.trees.structure import Trees
 
 MOST_LEAVES = 16
 """Up to how many leaves classes are shown as an OR of ANDs."""
@@ -45,7 +45,7 @@ class Words:
             return "is known" if left else "is missing"
         sign = "≤" if left else ">"
         missing = OR_MISSING if self.tree.missing[node] == child else ""
-        return f"{sign} {_bound(self.tree.threshold[node], column)}{missing}"
+        return f"{sign} {bound(self.tree.threshold[node], column)}{missing}"
 
     def _levels(self, node: int, child: int, column: Column) -> str:
         """The levels that lead to a child, or the one that does not; "missing" only where cells can be."""
@@ -88,15 +88,17 @@ def _all_of(conditions: Sequence[str]) -> str:
     return " AND ".join(f"({one})" if one.endswith(OR_MISSING) else one for one in conditions)
 
 
-def _bound(threshold: float, column: Column) -> str:
+def bound(threshold: float, column: Column) -> str:
     """A threshold, or the level at or below it."""
     return column.levels[int(threshold)] if column.coded else f"{threshold:.6g}"
 
 
-def explained(tree: Trees, columns: Sequence[Column], answers: Sequence[str]) -> findings.Explanation:
+def explained(
+    tree: Trees, columns: Sequence[Column], answers: Sequence[str], leaves_grown: int
+) -> findings.Explanation:
     """Rules, classes as OR of ANDs while there are few leaves, and what columns are worth."""
     words = Words(tree, columns, answers)
-    sections: list[findings.Finding] = [_rules(words)]
+    sections: list[findings.Finding] = [_rules(words, leaves_grown)]
     if tree.value.shape[1] > 1 and tree.leaves.sum() <= MOST_LEAVES:
         sections.append(_classes(words))
     if not tree.leaves[0]:
@@ -104,8 +106,10 @@ def explained(tree: Trees, columns: Sequence[Column], answers: Sequence[str]) ->
     return tuple(sections)
 
 
-def _rules(words: Words) -> findings.Tree:
-    tree = words.tree
+def _rules(words: Words, leaves_grown: int) -> findings.Tree:
+    tree, leaves = words.tree, int(words.tree.leaves.sum())
+    pruned = f", pruned from {leaves_grown}" if leaves_grown > leaves else ""
+    shares = ", before them the share of the class if that is not all" if tree.value.shape[1] > 1 else ""
     order, depths, conditions = zip(*words.nodes(), strict=True)
     sure = tree.value.max(axis=1) if tree.value.shape[1] > 1 else np.ones(len(order))
     return findings.Tree(
@@ -115,7 +119,7 @@ def _rules(words: Words) -> findings.Tree:
         tuple(words.answers[node] for node in order),
         tuple(sure[list(order)].tolist()),
         tuple(tree.weight[list(order)].tolist()),
-        note=f"{tree.leaves.sum()} leaves, depth {max(depths)}; in brackets the training rows",
+        note=f"{leaves} leaves{pruned}, depth {max(depths)}; in brackets the training rows{shares}",
     )
 
 
@@ -131,11 +135,9 @@ def _classes(words: Words) -> findings.Lines:
 
 
 def _worth(tree: Trees, columns: Sequence[Column]) -> findings.Table:
-    worth, reached, depth = importances(tree, len(columns)), asked_of(tree, len(columns)), tree.depths()
-    used = [j for j in np.argsort(-worth, kind="stable") if reached[j] > 0]
-    rows = tuple(
-        (columns[j].name, float(worth[j]), float(reached[j]), int(depth[tree.feature == j].min())) for j in used
-    )
+    worth, (share, depth) = importances(tree, len(columns)), control(tree, len(columns))
+    used = [j for j in np.argsort(-worth, kind="stable") if share[j] > 0]
+    rows = tuple((columns[j].name, float(worth[j]), float(share[j]), int(depth[j])) for j in used)
     header = ("column", "share of all gains", "share of rows asked", "first asked at depth")
     unused = [column.name for j, column in enumerate(columns) if j not in used]
     return findings.Table("What columns are worth", header, rows, note=not_asked(unused))
@@ -153,15 +155,21 @@ def importances(tree: Trees, width: int) -> Array:
     return taken / taken.sum() if taken.sum() > 0 else taken
 
 
-def asked_of(tree: Trees, width: int) -> Array:
-    """Per column the share of training rows that are asked for it at least once."""
-    parent = tree.parent
-    asked = np.zeros((len(parent), width), dtype=bool)
-    share = np.zeros(width)
-    for node, feature in enumerate(tree.feature):  # parents come before their children
-        asked[node] = asked[parent[node]]
-        if feature != LEAF and not asked[node, feature]:
-            asked[node, feature] = True
-            share[feature] += tree.weight[node]
-    of_all: Array = share / tree.weight[0]
-    return of_all
+def control(trees: Trees, width: int) -> tuple[Array, Array]:
+    """Per column the share of training rows that a tree asks for it, and after how many questions first.
+
+    Both are means over trees, the second over those that ask for the column; without any it is NaN.
+    """
+    parent, depths, inner = trees.parent, trees.depths(), np.flatnonzero(~trees.leaves)
+    own, tree = trees.feature[inner], np.searchsorted(trees.roots, inner, side="right") - 1
+    anew, at = np.ones(len(inner), bool), inner
+    for _ in range(int(depths.max())):
+        above = parent[at]
+        anew &= (above == at) | (trees.feature[above] != own)
+        at = above
+    share = np.bincount(own[anew], (trees.weight[inner] / trees.weight[at])[anew], width) / len(trees)
+    first = np.full((len(trees), width), np.inf)
+    np.minimum.at(first, (tree, own), depths[inner])
+    asking = np.isfinite(first)
+    total = np.where(asking, first, 0).sum(axis=0)
+    return share, np.where(asking.any(axis=0), total / np.maximum(asking.sum(axis=0), 1), np.nan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +39,11 @@ class OutOfBag:
         """The leaf that each of some rows comes to."""
         leaves: Codes = tree.reached(self.cells, self.ordered, rows, self._plain)[0]
         return leaves
+
+    def voting(self, tree: Trees) -> Trees:
+        """The same tree, whose nodes give a whole vote to their largest class."""
+        most = self.by_size[first_of_the_largest(tree.value[:, self.by_size])]
+        return replace(tree, value=np.eye(tree.value.shape[1])[most])
 
     def losses(self, said: Array, rows: Rows) -> Array:
         """Whether the class is wrong, or the squared error, of what is said (rows × K)."""

@@ -109,6 +109,11 @@ class Validation:
         """What the trees of one round make of it."""
         if self.held is not None:
             Trees.joined(trees).add_to(self.scores, self.held.cells, self.held.ordered)
+            self.judge()
+
+    def judge(self) -> None:
+        """What the scores cost now."""
+        if self.held is not None:
             self.costs.append(self.held.loss.at(self.scores.T).cost)
 
     @property

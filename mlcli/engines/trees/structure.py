@@ -120,9 +120,9 @@ class Trees:
         missing[stops] = left + (self.weight[left] < self.weight[left + 1])
         return replace(self, missing=missing)
 
-    def without_notes(self) -> Trees:
-        """The same with no more than it takes to answer."""
-        return replace(self, weight=np.empty(0), impurity=np.empty(0), gain=np.empty(0))
+    def with_weights_alone(self) -> Trees:
+        """The same with no more than it takes to answer, and to tell what rows are asked."""
+        return replace(self, impurity=np.empty(0), gain=np.empty(0))
 
     def gains(self, columns: int) -> Array:
         """What the questions of each column gained."""

@@ -12,10 +12,10 @@ Cost:
     About 6 × parameters operations for each training row and epoch; 2 × parameters for each row asked.
 
 Choices:
-    Decision 21: the error is minimised, not maximised as printed. The decoder mirrors the encoder; tied, it has
-    the weights of the encoder transposed, half as many to learn. The code and the restored row are linear, the
-    layers between have the activation; without such layers, the best code are the principal components. l2 is
-    the cost of half a unit of squared weight beside the summed error. Whole weights count as repeats.
+    The error is minimised (the notes print a maximum). The decoder mirrors the encoder; tied, it has the weights
+    of the encoder transposed, half as many to learn. The code and the restored row are linear, the layers between
+    have the activation; without such layers, the best code are the principal components. l2 is the cost of half a
+    unit of squared weight beside the summed error. Whole weights count as repeats.
 """
 
 from __future__ import annotations

@@ -12,12 +12,12 @@ Cost:
     About 6 × parameters operations for each training row and epoch; 2 × parameters for each row asked.
 
 Choices:
-    Decision 23: with −r, and ½ ‖w‖². As printed, ½ ‖Θ‖² draws Θ to 0, where all rows have one representation
-    (Ruff et al. 2018); so the penalty is on the way from the random start Θ₀, and λ is ``anchor``. At the start
-    the cosines are random Fourier features (Rahimi & Recht 2007): without hidden layers, w and r are a one-class
-    SVM with a Gaussian kernel, whose width is that of the hidden layer's spread. r is the ν-quantile of wᵀΦ, its
-    best value, found anew in each epoch. What a column adds is the fall of the score when its cell is replaced
-    by the training mean.
+    With −r, and ½ ‖w‖². A penalty ½ ‖Θ‖², as the notes print it, draws Θ to 0, where all rows have one
+    representation (Ruff et al. 2018); so the penalty is on the way from the random start Θ₀, and λ is ``anchor``.
+    At the start the cosines are random Fourier features (Rahimi & Recht 2007): without hidden layers, w and r are
+    a one-class SVM with a Gaussian kernel, whose width is that of the hidden layer's spread. r is the ν-quantile
+    of wᵀΦ, its best value, found anew in each epoch. What a column adds is the fall of the score when its cell is
+    replaced by the training mean.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ Cost:
     compared with ``subsets`` × ``sample`` rows.
 
 Choices:
-    Decision 22: the hinge wants suspects farther away, m + f(good) − f(suspect), and is a mean over pairs; the
-    notes have the signs swapped. Suspects score more than √3 deviations above the mean (Cantelli: at most a
-    quarter of rows do), at least one row. The margin counts in units of the mean distance f of the random start.
-    What a column adds is the fall of the score when its cell is replaced by the mean of the rows drawn.
+    The hinge wants suspects farther away, m + f(good) − f(suspect), and is a mean over pairs; the notes have the
+    signs swapped. Suspects score more than √3 deviations above the mean (Cantelli: at most a quarter of rows do),
+    at least one row. The margin counts in units of the mean distance f of the random start. What a column adds is
+    the fall of the score when its cell is replaced by the mean of the rows drawn.
 """
 
 from __future__ import annotations

@@ -1,49 +1,74 @@
-"""What naive Bayes learns of single columns: normal densities of numbers, and shares of levels."""
+"""What naive Bayes learns of single columns: the distribution of each, as it is chosen and as it is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
+from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.moments import Moments
-from mlcli.core.tables import Array, Codes, Flags
+from mlcli.core.names import did_you_mean, listed
+from mlcli.core.schema import COLUMN_KINDS, Column
+from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.engines.event_columns import EVENTS, IMPOSSIBLE, EventColumns
+from mlcli.engines.normal_columns import least_variance, log_density, mean_gap
+from mlcli.engines.posteriors import certain_posterior, logarithm
+from mlcli.engines.training_sums import Layout
+from mlcli.tasks.classification import LabelledRows
 
+MOST_NAMED = 3
+"""How many columns, and classes of each, a warning names."""
 FRACTION = 1e-9
 """What is added to every variance, as a share of the largest variance of any column."""
+
+
+ROUNDING = 1e-13
 
 
 def _share_of_the_largest(overall: Moments) -> Array:
     return np.asarray(FRACTION * overall.variance.max(axis=-1, initial=0.0))
 
 
-ADDED: dict[str, Callable[[Moments], Array]] = {
-    "add": _share_of_the_largest,
-    "drop": lambda overall: np.zeros(overall.variance.shape[:-1]),
-}
+def _nothing(overall: Moments) -> Array:
+    return np.zeros(overall.variance.shape[:-1])
 
 
-def log_density(numbers: Array, means: Array, variances: Array, kept: Flags) -> Array:
-    """The normal log-density (... × n × classes) of rows (... × n × p), over the columns kept (... × p).
+ADDED: dict[str, Callable[[Moments], Array]] = {"floor": _nothing, "add": _share_of_the_largest, "drop": _nothing}
+"""What is added to every variance. A column with a variance of 0 in a class even so is treated as "floor" says,
+or left out."""
 
-    Means and variances are ... × classes × p; an empty cell adds nothing.
-    """
-    found = np.empty((*numbers.shape[:-1], means.shape[-2]))
-    spreads = np.where(kept[..., None, :], variances, 1.0)
-    logs = np.where(kept[..., None, :], np.log(2 * np.pi * spreads), 0.0)
-    precisions = kept[..., None, :] / spreads
-    with_gaps = bool(np.isnan(numbers).any())
-    for k in range(means.shape[-2]):
-        away = numbers - means[..., k, None, :]
-        away *= away
-        if with_gaps:
-            terms = away * precisions[..., k, None, :] + logs[..., k, None, :]
-            found[..., k] = -0.5 * np.where(np.isnan(numbers), 0.0, terms).sum(axis=-1)
-        else:
-            found[..., k] = -0.5 * (away @ precisions[..., k, :, None])[..., 0] - 0.5 * logs[..., k, None, :].sum(
-                axis=-1
-            )
-    return found
+
+@dataclass(frozen=True, eq=False)
+class Likelihoods:
+    """What each set of rows says of every column by class; leading axes are those sets."""
+
+    priors: Array
+    means: Array
+    variances: Array
+    kept: Flags
+    """The numeric columns whose normal density counts (sets × columns)."""
+    floored: Flags
+    """Those with a floor below their variances, which sums do not tell."""
+    shares: tuple[Array, ...]
+    """For each coded column the shares of its levels (levels × ... × classes)."""
+    layout: Layout
+    far: Flags
+    """Whether some mean lies so far from 0 that digits are lost."""
+
+    def answers(self, rows: Array) -> Array:
+        """The posteriors (sets × rows × classes); a row that no class makes possible is left to a fit."""
+        numbers = rows[..., self.layout.numbers]
+        joint = logarithm(self.priors)[:, None] + log_density(numbers, self.means, self.variances, self.kept)
+        for places, shares in zip(self.layout.coded, self.shares, strict=True):
+            logs = np.maximum(np.moveaxis(logarithm(shares), 0, -2), IMPOSSIBLE)
+            joint += np.nan_to_num(rows[..., places]) @ logs
+        joint[joint <= IMPOSSIBLE] = -np.inf
+        unsure = (self.far | self.floored.any(axis=-1))[:, None]
+        return certain_posterior(joint, np.where(unsure, np.inf, ROUNDING * np.abs(joint.max(axis=-1))))
 
 
 def as_counted(counts: Array, strength: float = 0.0) -> Array:
@@ -78,9 +103,107 @@ SMOOTHINGS: dict[str, Callable[[Array, float], Array]] = {
     "m-estimate": with_prior_rows,
 }
 """From counts (levels × ... × classes) to shares: four ways to treat a level that a class never had."""
+HOW_SMOOTHED = {
+    "alpha": "in P(level | class), {0.alpha:g} is added to the count of every level (alpha).",
+    "none": "P(level | class) is as counted, not smoothed.",
+    "epsilon": "P(level | class) is as counted, with {0.epsilon:g} in the place of 0 (epsilon).",
+    "m-estimate": "in P(level | class), {0.m:g} rows are spread over the levels of every class (m).",
+}
+"""How an explanation puts each."""
 
 
 def log_likelihood(log_shares: Array, codes: Codes) -> Array:
     """The log-likelihood (n × classes) of the levels of one column; an empty cell has 0, whatever the class."""
     with_missing = np.vstack([log_shares, np.zeros(log_shares.shape[1])])
     return np.asarray(with_missing[codes])
+
+
+OF_NUMBERS = ("gaussian", *EVENTS)
+OF_LEVELS = ("categorical", "bernoulli")
+DISTRIBUTIONS = tuple(dict.fromkeys((*OF_NUMBERS, *OF_LEVELS)))
+
+
+def wrong_distributions(chosen: Mapping[str, object]) -> list[str]:
+    """What a configuration asks for that is no distribution."""
+    allowed = ", ".join(DISTRIBUTIONS)
+    wrong = ((name, given) for name, given in chosen.items() if given not in DISTRIBUTIONS)
+    return [f"distributions: {name} is one of {allowed}; was given {given!r}" for name, given in wrong]
+
+
+def refuse_misfitting_distributions(chosen: Mapping[str, str], columns: Sequence[Column]) -> None:
+    """Refuse distributions of columns that are not there, or that cannot have them."""
+    known = {column.name: column for column in columns}
+    for name in chosen.keys() - known.keys() - set(COLUMN_KINDS):
+        hint = did_you_mean(name, (*known, *COLUMN_KINDS), "columns and kinds")
+        raise FitError(f"distributions: there is no column or kind '{name}'", hint=hint)
+    for column in columns:
+        given, possible = distribution_of(column, chosen), OF_LEVELS if column.coded else OF_NUMBERS
+        what = f"distributions: column '{column.name}' is {column.kind}, so it cannot be {given}"
+        if given not in possible:
+            raise FitError(what, hint=f"it can be {' or '.join(possible)}; its sidecar says what kind it is")
+        if column.coded and given == "bernoulli" and len(column.levels) > 2:
+            raise FitError(f"{what}: it has {len(column.levels)} levels", hint="leave it categorical")
+
+
+def distribution_of(column: Column, chosen: Mapping[str, str]) -> str:
+    """That of its name, else of its kind, else the usual one."""
+    usual = "categorical" if column.coded else "gaussian"
+    return chosen.get(column.name, chosen.get(column.kind, usual))
+
+
+def event_columns(columns: Sequence[Column], chosen: Mapping[str, str]) -> EventColumns:
+    """Those among some columns whose numbers are of events."""
+    pairs = [(one.name, distribution_of(one, chosen)) for one in columns if not one.coded]
+    events = [(name, distribution) for name, distribution in pairs if distribution in EVENTS]
+    return EventColumns(tuple(name for name, _ in events), tuple(distribution for _, distribution in events))
+
+
+def split(table: Table, chosen: Mapping[str, str]) -> tuple[EventColumns, Array, Table]:
+    """The columns of events, their numbers, and the other columns."""
+    events = event_columns(table.columns, chosen)
+    if not events.names:
+        return events, np.empty((len(table), 0)), table
+    others = table.select(column.name for column in table.columns if column.name not in events.names)
+    return events, table.select(events.names).numbers, others
+
+
+def put_floors(data: LabelledRows, variances: Array, columns: Rows) -> tuple[Array, Array]:
+    """Variances with a floor in columns that do not vary in a class, which are named, and the gaps of these."""
+    variances, gaps, said = variances.copy(), np.zeros(variances.shape[1]), []
+    for j in columns.tolist():
+        flat = [label for label, variance in zip(data.classes, variances[:, j], strict=True) if variance == 0]
+        said.append(f"'{data.table.number_columns[j].name}' (in {listed(flat, MOST_NAMED)})")
+        gaps[j] = mean_gap(data.table.numbers[data.weights > 0, j])
+        variances[:, j] = np.maximum(variances[:, j], least_variance(gaps[j]))
+    if said:
+        text = "numbers that do not vary within a class have a floor below their spread"
+        warnings.warn(f"{text}: {listed(said, MOST_NAMED)}", MlcliWarning, stacklevel=3)
+    return variances, gaps
+
+
+def levels_table(column: Column, shares: Array, target: str, classes: Sequence[str]) -> findings.Table:
+    """The share of each level in each class."""
+    rows = ((level, *by_class) for level, by_class in zip(column.levels, shares.tolist(), strict=True))
+    return findings.Table(f"P({column.name} | {target})", (column.name, *classes), tuple(rows))
+
+
+def events_table(events: EventColumns, shares: Array, target: str, classes: Sequence[str]) -> findings.Table:
+    """The chance that each event happens in each class."""
+    named = zip(events.names, events.distributions, shares[0].tolist(), strict=True)
+    rows = tuple((name, distribution, *chances) for name, distribution, chances in named)
+    return findings.Table(f"P(event | {target})", ("column", "distribution", *classes), rows)
+
+
+def normals_table(
+    names: Sequence[str], means: Array, deviations: Array, used: Flags, target: str, classes: Sequence[str]
+) -> findings.Table:
+    """The mean and the standard deviation of each number in each class."""
+    rows = tuple(
+        (name, label, float(means[k, j]), float(deviations[k, j]))
+        for j, name in enumerate(names)
+        for k, label in enumerate(classes)
+    )
+    left_out = [name for name, counts in zip(names, used, strict=True) if not counts]
+    note = f"left out, since they do not vary: {', '.join(left_out)}" if left_out else ""
+    header = ("column", target, "mean", "standard deviation")
+    return findings.Table(f"Numbers by {target}", header, rows, note=note)

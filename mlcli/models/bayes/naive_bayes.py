@@ -9,10 +9,13 @@ Formula:
         n_vk / N_k, or ε for 0     `smoothing: epsilon`
         (n_vk + m/V) / (N_k + m)   `smoothing: m-estimate`
 
-    For numeric columns it is the normal density with the mean and the variance of the column in class k.
+    For numeric columns it is the normal density with the mean and the variance of the column in class k, or what
+    `distributions` names: `bernoulli`, θ_k where x > 0 and 1 − θ_k elsewhere; `binomial`, θ_k^x (1 − θ_k)^(n−x)
+    for n `trials`; `count`, θ_k^x, where the θ_k of all such columns add up to 1 (multinomial), so that one alone
+    says nothing. A θ_k is smoothed as a level is: one of two, or one of as many as there are such columns.
 
 Assumes:
-    Columns independent of each other within each class, numbers normally distributed within each class.
+    Columns independent of each other within each class, numbers normally distributed there unless said otherwise.
 
 Cost:
     One pass over the cells to fit; rows × columns × classes to predict.
@@ -22,9 +25,12 @@ Choices:
     unless `smooth_prior`. The notes print a sum over all classes in the denominator of Laplace's estimate; that is
     not a distribution. Epsilon is put in the place of 0 without renormalising, and must be below 1/N.
 
-    `zero_variance: add` adds 1e-9 times the largest variance of any column to every variance (the notes add a
-    share of a variance to a standard deviation, whose units differ); `drop` leaves out a column that does not vary
-    within some class. Variances divide by N unless `ddof` is 1.
+    A column that does not vary within some class has no normal density there. With `zero_variance: floor` its
+    numbers count as measured to the mean gap between its distinct training values: no deviation is below a sixth
+    of that gap, and for every class the mass of the normal within half a gap of the number takes the place of the
+    density, which could outweigh all other columns. `add` adds 1e-9 times the largest variance of any column to
+    every variance, as scikit-learn does (the notes add a share of a variance to a standard deviation, whose units
+    differ); `drop` leaves such columns out. Variances divide by N unless `ddof` is 1.
 
     Missing cells are left out of the product. Where a class has no cell of a column to learn from, the column says
     nothing of it: its numbers have the distribution of all rows, and so do levels that are not smoothed. A class
@@ -35,7 +41,9 @@ Choices:
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -46,65 +54,40 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
+from mlcli.engines.event_columns import log_likelihood_of_events
 from mlcli.engines.learn_from_sums import held_out_classes
-from mlcli.engines.posteriors import (
-    certain_posterior,
-    logarithm,
-    posterior,
-    prior_conflicts,
-    refuse_misfitting_priors,
-)
-from mlcli.engines.training_sums import CellSums, Layout, cells_of_classes
+from mlcli.engines.normal_columns import log_density, log_mass
+from mlcli.engines.posteriors import logarithm, posterior, prior_conflicts, refuse_misfitting_priors
+from mlcli.engines.training_sums import CellSums, cells_of_classes
 from mlcli.models.bayes._factors import factors_of
-from mlcli.models.bayes._likelihoods import ADDED, SMOOTHINGS, log_density, log_likelihood
+from mlcli.models.bayes._likelihoods import (
+    ADDED,
+    HOW_SMOOTHED,
+    SMOOTHINGS,
+    Likelihoods,
+    event_columns,
+    events_table,
+    levels_table,
+    log_likelihood,
+    normals_table,
+    put_floors,
+    refuse_misfitting_distributions,
+    split,
+    wrong_distributions,
+)
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 FARTHEST = 5e4
 """In units of its spread: a mean that lies farther from 0 has lost digits."""
-ROUNDING = 1e-13
-IMPOSSIBLE = -1e300
-"""A logarithm of 0 that may be multiplied by 0."""
-HOW_SMOOTHED = {
-    "alpha": "in P(level | class), {0.alpha:g} is added to the count of every level (alpha).",
-    "none": "P(level | class) is as counted, not smoothed.",
-    "epsilon": "P(level | class) is as counted, with {0.epsilon:g} in the place of 0 (epsilon).",
-    "m-estimate": "in P(level | class), {0.m:g} rows are spread over the levels of every class (m).",
-}
-"""How an explanation puts each way of smoothing."""
 
 
-@dataclass(frozen=True, eq=False)
-class Likelihoods:
-    """What each set of rows says of every column by class; leading axes are those sets."""
-
-    priors: Array
-    means: Array
-    variances: Array
-    kept: Flags
-    shares: tuple[Array, ...]
-    """For each coded column the shares of its levels (levels × ... × classes)."""
-    layout: Layout
-    far: Flags
-    """Whether some mean lies so far from 0 that digits are lost."""
-
-    def answers(self, rows: Array) -> Array:
-        """The posteriors (sets × rows × classes); a row that no class makes possible is left to a fit."""
-        joint = logarithm(self.priors)[:, None] + log_density(
-            rows[..., self.layout.numbers], self.means, self.variances, self.kept
-        )
-        for places, shares in zip(self.layout.coded, self.shares, strict=True):
-            logs = np.maximum(np.moveaxis(logarithm(shares), 0, -2), IMPOSSIBLE)
-            joint += np.nan_to_num(rows[..., places]) @ logs
-        joint[joint <= IMPOSSIBLE] = -np.inf
-        largest = joint.max(axis=-1)
-        error = np.where(self.far[:, None], np.inf, ROUNDING * np.abs(largest))
-        return certain_posterior(joint, error)
-
-
-@register("naive-bayes", reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995")
+@register(
+    "naive-bayes",
+    reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995",
+    revision=2,
+)
 @dataclass(kw_only=True, eq=False)
 class NaiveBayes(Classifier):
     """Categorical and normal columns together."""
@@ -117,14 +100,28 @@ class NaiveBayes(Classifier):
     priors: tuple[float, ...] | None = param(
         None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
     )
-    zero_variance: str = param("add", "what to do about numbers that do not vary in a class", choices=ADDED)
+    zero_variance: str = param("floor", "what to do about numbers that do not vary in a class", choices=ADDED)
     ddof: int = param(0, "what is taken off N in variances", ge=0, le=1)
+    distributions: dict[str, Any] | None = param(
+        None,
+        "columns or kinds with another distribution than usual, such as {clicks: count, numeric: bernoulli}",
+        if_given=True,
+    )
+    trials: int | None = param(
+        None, "of how many trials a binomial column has the hits; its largest number if none", ge=1, if_given=True
+    )
 
     priors_: Array = learned()
     likelihoods_: tuple[Array, ...] = learned()
     means_: Array = learned()
     variances_: Array = learned()
     kept_: Flags = learned()
+    """The numeric columns whose normal density counts."""
+    gaps_: Array = learned()
+    """The mean gap of those whose mass over it counts; 0 elsewhere."""
+    events_: Array = learned()
+    """The chance that an event of a column does and does not happen (2 × columns × classes)."""
+    trials_: Array = learned()
 
     @property
     def accepts(self) -> Accepts:
@@ -132,19 +129,33 @@ class NaiveBayes(Classifier):
         return Accepts(nominal=True, missing=True, weights=True)
 
     def conflicts(self) -> list[str]:
-        """Given priors add up to 1 and are not smoothed."""
-        if self.priors is None:
-            return []
-        found = ["priors that are given are not smoothed: leave out smooth_prior"] if self.smooth_prior else []
-        return [*found, *prior_conflicts(self.priors)]
+        """Given priors add up to 1 and are not smoothed; distributions are such, and trials are of one."""
+        found = [*wrong_distributions(self._chosen), *prior_conflicts(self.priors)]
+        if self.priors is not None and self.smooth_prior:
+            found.append("priors that are given are not smoothed: leave out smooth_prior")
+        if self.trials is not None and "binomial" not in self._chosen.values():
+            found.append("trials are of binomial columns: name one in distributions, or leave them out")
+        return found
+
+    @property
+    def _chosen(self) -> dict[str, Any]:
+        return self.distributions or {}
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Count classes and levels, and take the mean and variance of numbers in each class."""
         self._refuse_misfits(data)
+        events, numbers, others = split(data.table, self._chosen)
+        by_class = data.weights[:, None] * (data.y[:, None] == np.arange(len(data.classes)))
+        self.trials_, self.events_ = events.learn(numbers, by_class, self.trials, self._smoothed)
+        self._learn_others(data.with_table(others))
+
+    def _learn_others(self, data: LabelledRows) -> None:
+        """Of columns that are normal or levels, what sums teach; and floors, which they do not."""
         sums = cells_of_classes(data)
         found = self.learn_from(sums)
         self.priors_, self.likelihoods_, self.kept_ = found.priors, found.shares, found.kept
-        self.means_, self.variances_ = found.means + sums.origin[sums.layout.numbers], found.variances
+        self.means_ = found.means + sums.origin[sums.layout.numbers]
+        self.variances_, self.gaps_ = put_floors(data, found.variances, np.flatnonzero(found.floored))
 
     def learn_from(self, sums: CellSums) -> Likelihoods:
         """Shares of classes and levels, means and variances; where a class has no cells, those of all rows."""
@@ -157,15 +168,16 @@ class NaiveBayes(Classifier):
         size = means + sums.origin[..., None, numbers]
         far = np.asarray(((size**2 > FARTHEST**2 * variances) & (by_class.squares > 0)).any(axis=(-1, -2)))
         counts = (np.moveaxis((sums.cells.weight * sums.cells.mean)[..., one], -1, 0) for one in sums.layout.coded)
-        # Nothing can be added where no column varies; such columns say nothing and are left out, as in "drop".
         kept = np.asarray((variances > 0).all(axis=-2))
+        # A column that never varies says nothing, whatever is done about others.
+        flat = ~kept & (overall.variance > 0) & (self.zero_variance == "floor")
         shares = tuple(self._smoothed(of_levels) for of_levels in counts)
-        return Likelihoods(self._priors_of(sums.weight), means, variances, kept, shares, sums.layout, far)
+        return Likelihoods(self._priors_of(sums.weight), means, variances, kept, flat, shares, sums.layout, far)
 
     def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """The posteriors of all rows, each by sums of the rows outside its part."""
+        """The posteriors of all rows, each by sums of the rows outside its part; with the usual distributions."""
         self._refuse_misfits(data)
-        return held_out_classes(self, data, round_, steps)
+        return None if self.distributions else held_out_classes(self, data, round_, steps)
 
     def _smoothed(self, counts: Array) -> Array:
         if len(counts) == 0:
@@ -175,6 +187,7 @@ class NaiveBayes(Classifier):
 
     def _refuse_misfits(self, data: LabelledRows) -> None:
         refuse_misfitting_priors(self.id, self.priors, data)
+        refuse_misfitting_distributions(self._chosen, data.table.columns)
         total = data.weights.sum()
         if self.smoothing == "epsilon" and self.epsilon * total >= 1:
             raise FitError(
@@ -207,8 +220,13 @@ class NaiveBayes(Classifier):
     def log_joint(self, table: Table) -> Array:
         """The logarithm of P(k) Π_j P(x_j | k) for each row and class."""
         found = np.tile(logarithm(self.priors_), (len(table), 1))
+        events, numbers, table = split(table, self._chosen)
+        events.refuse_what_is_no_count(numbers, self.trials)
+        found += log_likelihood_of_events(events.happened(numbers, self.trials_), self.events_)
         for rows in row_blocks(*table.numbers.shape):
             found[rows] += log_density(table.numbers[rows], self.means_, self.variances_, self.kept_)
+        for j in np.flatnonzero(self.gaps_).tolist():
+            found += log_mass(table.numbers[:, j], self.means_[:, j], self.variances_[:, j], self.gaps_[j])
         for shares, codes in zip(self.likelihoods_, table.codes.T, strict=True):
             found += log_likelihood(logarithm(shares), codes)
         return found
@@ -220,50 +238,44 @@ class NaiveBayes(Classifier):
     def check_learned(self) -> None:
         """A likelihood for each level and class, a mean and a variance for each number and class."""
         classes, coded = len(self.classes_), [column for column in self.columns_ if column.coded]
-        numbers = len(self.columns_) - len(coded)
+        events = len(event_columns(self.columns_, self._chosen).names)
+        numbers = len(self.columns_) - len(coded) - events
         expected = [
             (self.priors_, (classes,)),
             (self.means_, (classes, numbers)),
             (self.variances_, (classes, numbers)),
             (self.kept_, (numbers,)),
+            (self.gaps_, (numbers,)),
+            (self.events_, (2, events, classes)),
+            (self.trials_, (events,)),
             *zip(self.likelihoods_, ((len(column.levels), classes) for column in coded), strict=True),
         ]
         if any(np.shape(array) != shape for array, shape in expected):
             raise ValueError("priors or likelihoods that do not fit the columns and classes")
 
     def explain(self) -> findings.Explanation:
-        """The priors, the likelihood of each level, and the mean and deviation of each number, by class."""
+        """The priors, the chances of levels and events, and the mean and deviation of each number, by class."""
         priors = tuple(zip(self.classes_, map(float, self.priors_), strict=True))
         coded = (column for column in self.columns_ if column.coded)
         tables = zip(coded, self.likelihoods_, strict=True)
         return (
             findings.Table("Priors", (self.target_, "prior"), priors, note=self._how_smoothed()),
-            *(self._levels_table(column, shares) for column, shares in tables),
+            *(levels_table(column, shares, self.target_, self.classes_) for column, shares in tables),
             *self._number_tables(),
         )
 
     def _how_smoothed(self) -> str:
-        if not any(column.coded for column in self.columns_):
+        if not any(column.coded for column in self.columns_) and not self.events_.size:
             return ""
         how = HOW_SMOOTHED[self.smoothing].format(self)
         priors = "The priors are as counted" if self.priors is None else "The priors are as given"
         return how if self.smooth_prior else f"{priors}; {how}"
 
-    def _levels_table(self, column: Column, shares: Array) -> findings.Table:
-        levels = zip(column.levels, shares.tolist(), strict=True)
-        rows = tuple((level, *by_class) for level, by_class in levels)
-        return findings.Table(f"P({column.name} | {self.target_})", (column.name, *self.classes_), rows)
-
-    def _number_tables(self) -> tuple[findings.Table, ...]:
-        numeric = [column.name for column in self.columns_ if not column.coded]
-        if not numeric:
-            return ()
-        rows = tuple(
-            (name, label, float(self.means_[k, j]), float(np.sqrt(self.variances_[k, j])))
-            for j, name in enumerate(numeric)
-            for k, label in enumerate(self.classes_)
-        )
-        dropped = [name for name, kept in zip(numeric, self.kept_, strict=True) if not kept]
-        note = f"left out, since they do not vary: {', '.join(dropped)}" if dropped else ""
-        header = ("column", self.target_, "mean", "standard deviation")
-        return (findings.Table(f"Numbers by {self.target_}", header, rows, note=note),)
+    def _number_tables(self) -> Iterator[findings.Table]:
+        events = event_columns(self.columns_, self._chosen)
+        numbers = [one.name for one in self.columns_ if not one.coded and one.name not in events.names]
+        if events.names:
+            yield events_table(events, self.events_, self.target_, self.classes_)
+        if numbers:
+            deviations, used = np.sqrt(self.variances_), self.kept_ | (self.gaps_ > 0)
+            yield normals_table(numbers, self.means_, deviations, used, self.target_, self.classes_)

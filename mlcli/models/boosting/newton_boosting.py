@@ -14,14 +14,14 @@ Cost:
     leaves·p·4 kB for histograms.
 
 Choices:
-    Decision 20: the notes' algorithm 3 with the signs of g and h set right, weight ½ h, and output F_0 + Σ F̂_m.
-    Decision 28: natural logarithms. Columns are sorted into at most ``bins`` bins once, one per value where there
-    are no more values than that; then splits are those of an exact search. Missing cells go to whichever side
-    gains more (where the node had none: to the heavier side). Levels of a nominal column are sorted by G/(H + l2)
-    in the node and cut there; without l2 no other grouping lowers the quadratic more (Fisher 1958). The absolute
-    and the Huber loss grow trees with h = 1, and under the absolute loss leaves answer the median. A leaf needs a
-    summed hessian of 0.001. ``monotone`` bounds all that is below a split of such a column by the middle of its
-    two sides. Gradients are summed as whole numbers of a fine unit, so the order of rows makes no difference.
+    Algorithm 3 of the notes with the signs of g and h set right, weight ½ h, and output F_0 + Σ F̂_m. Logarithms
+    are natural. Columns are sorted into at most ``bins`` bins once, one per value where there are no more values
+    than that; then splits are those of an exact search. Missing cells go to whichever side gains more (where the
+    node had none: to the heavier side). Levels of a nominal column are sorted by G/(H + l2) in the node and cut
+    there; without l2 no other grouping lowers the quadratic more (Fisher 1958). The absolute and the Huber loss
+    grow trees with h = 1, and under the absolute loss leaves answer the median. A leaf needs a summed hessian of
+    0.001. ``monotone`` bounds all that is below a split of such a column by the middle of its two sides. Gradients
+    are summed as whole numbers of a fine unit, so the order of rows makes no difference.
 """
 
 from __future__ import annotations

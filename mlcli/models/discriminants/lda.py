@@ -14,9 +14,9 @@ Cost:
     rows × columns² + columns³ to fit, columns × classes per row to predict.
 
 Choices:
-    Decision 49: the covariance is pooled over N − K unless `ddof` is 0 (maximum likelihood, as scikit-learn has
-    it). The notes' density has (2π)^n in the place of (2π)^(n/2); it cancels. A class that is absent in training
-    has probability 0.
+    The covariance is pooled over N − K unless `ddof` is 0 (maximum likelihood, as scikit-learn has it). The notes'
+    density has (2π)^n in the place of (2π)^(n/2); it cancels. A class that is absent in training has probability
+    0.
 
     Σ may be singular. Columns that do not vary within any class, and directions in which classes vary by less
     than 1e-4 of what columns do (columns that follow from each other; fewer rows than columns), take no part.

@@ -16,8 +16,8 @@ Cost:
     rows × columns² + classes × columns³ to fit, classes × columns² per row to predict.
 
 Choices:
-    Decision 49: the notes' density has (2π)^n in the place of (2π)^(n/2); it cancels. `ddof` 0 is maximum
-    likelihood, as scikit-learn has it. A class that is absent in training has probability 0.
+    The notes' density has (2π)^n in the place of (2π)^(n/2); it cancels. `ddof` 0 is maximum likelihood, as
+    scikit-learn has it. A class that is absent in training has probability 0.
 
     Directions in which no class varies (constant columns, columns that follow from others) take no part, as in
     `lda`. A single class may still vary in fewer directions than the others: it has no more rows than columns, or

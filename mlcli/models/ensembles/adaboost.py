@@ -13,11 +13,10 @@ Cost:
     ``rounds`` fits of the base one after another, and its answers to all training rows after each.
 
 Choices:
-    Decision 45: with ``multiclass: m1`` α has no term in K, and a round must be better than ε = ½; with
-    ``samme`` (Zhu et al. 2009) better than ε = 1 − 1/K. For two classes they are the same. A round that is not
-    better ends the fit without it; the first one is kept. At ε = 0, α is that of ε = 1e-10 and the fit ends.
-    ``by: resampling`` fits to n rows drawn by their weight, for a base that takes no weights; ε is of all rows
-    all the same.
+    With ``multiclass: m1`` α has no term in K, and a round must be better than ε = ½; with ``samme`` (Zhu et al.
+    2009) better than ε = 1 − 1/K. For two classes they are the same. A round that is not better ends the fit
+    without it; the first one is kept. At ε = 0, α is that of ε = 1e-10 and the fit ends. ``by: resampling`` fits
+    to n rows drawn by their weight, for a base that takes no weights; ε is of all rows all the same.
 """
 
 from __future__ import annotations

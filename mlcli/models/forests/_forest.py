@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.findings import Cell, Explanation, Finding, Lines
+from mlcli.core.findings import Explanation, Finding, Lines
 from mlcli.core.findings import Table as Figures
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Codes, Rows, Table
@@ -22,6 +22,7 @@ from mlcli.engines.bags import Bag, order_of_content
 from mlcli.engines.trees.binning import MOST_BINS, binned
 from mlcli.engines.trees.cells import features, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA
+from mlcli.engines.trees.findings import control, importances
 from mlcli.engines.trees.growing import Grower, Limits
 from mlcli.engines.trees.out_of_bag import OutOfBag
 from mlcli.engines.trees.structure import Trees
@@ -70,6 +71,9 @@ class Forest(Classifier, Regressor):
     min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=(1, 20))
     bins: int = param(MOST_BINS, "into how many bins numbers are sorted at most", ge=2, le=MOST_BINS)
     bootstrap: bool = param(True, "whether a tree learns from as many rows drawn with replacement, or from all")
+    combine: str = param(
+        "mean", "how trees' answers about classes become one", choices=("mean", "votes"), if_given=True
+    )
     shuffle: bool = param(False, "whether columns are also valued by shuffling them out of the bag (slow)")
 
     random_cuts: ClassVar[bool] = False
@@ -116,7 +120,7 @@ class Forest(Classifier, Regressor):
         self._keep(members, outside)
 
     def _keep(self, members: list[Member], outside: OutOfBag) -> None:
-        self.nodes_ = Trees.joined([member.tree.without_notes() for member in members]).arrays()
+        self.nodes_ = Trees.joined([member.tree.with_weights_alone() for member in members]).arrays()
         self.gained_ = np.mean([member.worth for member in members], axis=0)
         worse = [member.worse for member in members] if self.shuffle else []
         self.shuffled_ = np.mean(worse, axis=0) if worse else np.empty(0)
@@ -153,8 +157,9 @@ class Forest(Classifier, Regressor):
         targets = grower.targets
         share = outside.everything if bag is None else packed(targets, bag.repeats(rng), bag.unit)
         tree = grower.grow(share, int(rng.integers(1, 2**32))).sent_with_most()
-        taken = tree.gains(len(self.columns_))
-        worth = taken / taken.sum() if taken.sum() > 0 else taken
+        worth = importances(tree, len(self.columns_))
+        if self.combine == "votes" and self.classes_ is not None:
+            tree = outside.voting(tree)
         rows = share.outside
         leaves = outside.leaves(tree, rows) if len(rows) else rows.astype(np.int32)
         worse = outside.worse(tree, rows, leaves, rng) if self.shuffle else np.empty(0)
@@ -189,7 +194,7 @@ class Forest(Classifier, Regressor):
         return Trees.restored(self.nodes_)
 
     def predict_proba(self, table: Table) -> Array:
-        """The mean of the class shares of each row's leaves."""
+        """The mean of the class shares, or of the votes, of each row's leaves."""
         return self._trees.answers(self._cells(table), ordered(self.columns_)) / len(self._trees)
 
     def predict_values(self, table: Table) -> Array:
@@ -239,15 +244,17 @@ class Forest(Classifier, Regressor):
 
     def _worth(self, loss: str) -> Figures:
         """What columns are worth, those that gain most first."""
-        header: tuple[str, ...] = ("column", "share of all gains")
-        parts: list[Array] = [self.gained_]
+        header: tuple[str, ...] = ("column", "share of all gains", "share of rows asked", "first asked at depth")
+        parts = [self.gained_, *control(self._trees, len(self.columns_))]
         if len(self.shuffled_):
-            header, parts = (*header, f"{loss} added by shuffling"), [self.gained_, self.shuffled_]
-        order = np.argsort(-self.gained_, kind="stable")
-        rows: list[tuple[Cell, ...]] = [
-            (self.columns_[j].name, *(float(part[j]) for part in parts)) for j in order
-        ]
-        return Figures("What columns are worth", header, tuple(rows))
+            header, parts = (*header, f"{loss} added by shuffling"), [*parts, self.shuffled_]
+        figures = np.stack(parts, axis=1)[order := np.argsort(-self.gained_, kind="stable")]
+        rows = tuple(
+            (self.columns_[j].name, *(None if math.isnan(figure) else figure for figure in row))
+            for j, row in zip(order, figures.tolist(), strict=True)
+        )
+        note = "each averaged over trees; depths over those that ask for the column"
+        return Figures("What columns are worth", header, rows, note=note)
 
     def check_learned(self) -> None:
         """The trees must be ones, over these columns."""
@@ -256,6 +263,8 @@ class Forest(Classifier, Regressor):
         if not len(trees):
             raise ValueError("the saved forest has no trees")
         trees.check(level_counts(self.columns_), width)
+        if trees.weight.shape != trees.feature.shape or not (trees.weight > 0).all():
+            raise ValueError("the saved forest has nodes without rows")
         shuffled = self.shuffled_.shape in ((0,), self.gained_.shape)
         if self.gained_.shape != (len(self.columns_),) or not shuffled or self.curve_.ndim != 1:
             raise ValueError("the saved forest values other columns")

@@ -1,4 +1,4 @@
-"""RBF network: a weighted sum of bells around centres, for values and for classes.
+"""RBF network: a weighted sum of Gaussians around centres, for values and for classes.
 
 Formula:
     h(x) = b + Σ_k w_k exp(−γ_k ‖x − μ_k‖²). The centres μ are those of k-means, or all training rows. Then in
@@ -15,12 +15,12 @@ Cost:
     to 3,000 different rows.
 
 Choices:
-    ``gamma: none`` begins at 1 / (columns × variance). The pseudo-inverse leaves out directions in which the bells
-    hardly differ (``cutoff``), so that wide ones get no huge weights; with 0 it interpolates whatever it can. b is
-    fitted with the weights and not penalised; without it, answers far from all centres are 0. Probabilities are a
-    softmax of a·h, with the a that is likeliest for what rows get when they are left out (by the diagonal of the
-    hat matrix, with centres and γ as they are); a is 1 where every row is interpolated, since nothing is left to
-    learn it from.
+    ``gamma: none`` begins at 1 / (columns × variance). The pseudo-inverse leaves out directions in which the
+    Gaussians hardly differ (``cutoff``), so that wide ones get no huge weights; with 0 it interpolates whatever it
+    can. b is fitted with the weights and not penalised; without it, answers far from all centres are 0.
+    Probabilities are a softmax of a·h, with the a that is likeliest for what rows get when they are left out (by
+    the diagonal of the hat matrix, with centres and γ as they are); a is 1 where every row is interpolated, since
+    nothing is left to learn it from.
 """
 
 from __future__ import annotations
@@ -96,10 +96,10 @@ class RadialBasisNetwork(Classifier, Regressor):
     gamma: float | None = param(
         None, "what squared distances are multiplied by at first; none: 1 / (columns × variance)", gt=0
     )
-    sigma: float | None = param(None, "the width of the bells at first, in place of gamma = 1/(2σ²)", gt=0)
-    widths: str = param("one", "whether all bells have one width, or each its own", choices=("one", "each"))
+    sigma: float | None = param(None, "the width of the Gaussians at first, in place of gamma = 1/(2σ²)", gt=0)
+    widths: str = param("one", "whether all Gaussians have one width, or each its own", choices=("one", "each"))
     cutoff: float = param(
-        1e-3, "weights leave out singular values of the bells below this share of the largest", ge=0, lt=1
+        1e-3, "weights leave out singular values of the Gaussians below this share of the largest", ge=0, lt=1
     )
     rounds: int = param(20, "how often widths and weights are learned in turn; 0: widths stay as they are", ge=0)
 
@@ -187,10 +187,10 @@ class RadialBasisNetwork(Classifier, Regressor):
         self, squared: Array, gammas: Array, fitted: Weights, outputs: Array, weights: Array
     ) -> tuple[float, Array]:
         """The mean squared error with these widths and the weights as they are, and its derivatives by log γ."""
-        bells = np.exp(-gammas * squared)
-        missed = fitted.level + bells @ fitted.weights - outputs
+        basis = np.exp(-gammas * squared)
+        missed = fitted.level + basis @ fitted.weights - outputs
         share = (weights / weights.sum())[:, None]
-        slopes = -2.0 * gammas * ((bells * squared) * ((share * missed) @ fitted.weights.T)).sum(axis=0)
+        slopes = -2.0 * gammas * ((basis * squared) * ((share * missed) @ fitted.weights.T)).sum(axis=0)
         error = float((share * missed**2).sum())
         return error, slopes if self.widths == "each" else np.full(len(slopes), slopes.sum())
 
@@ -199,7 +199,7 @@ class RadialBasisNetwork(Classifier, Regressor):
         return np.asarray(self.level_ + np.exp(-self.gammas_ * self._squared(table.numbers)) @ self.weights_)
 
     def predict_values(self, table: Table) -> Array:
-        """The sum of the bells."""
+        """The sum of the Gaussians."""
         return np.asarray(self._outputs(table)[:, 0])
 
     def predict_proba(self, table: Table) -> Array:
@@ -210,7 +210,7 @@ class RadialBasisNetwork(Classifier, Regressor):
         return found
 
     def explain(self) -> findings.Explanation:
-        """How the error fell, and where the bells stand."""
+        """How the error fell, and where the Gaussians stand."""
         used = f"{len(self.points_)} centres{', and a constant' if self.bias else ''}"
         lines = (
             ("of the training rows", float(self.errors_[-1])),

@@ -1,4 +1,4 @@
-"""Similarity: a row gets the answers of the training rows, each as much as it is like that row.
+"""Similarity: the answers of the training rows, each weighted by how similar its row is to the one asked.
 
 Formula:
     With K(x, xᵢ) = exp(−γ‖x − xᵢ‖²), γ = 1/(2σ²): ``normalised`` h(x) = Σ K(x, xᵢ) oᵢ / Σ K(x, xᵢ) (Nadaraya &

@@ -52,7 +52,7 @@ REST = -1
 BINS = 16
 BOUNDS = (
     "The expected error on new rows is at most E[support vectors] / (N − 1): a row that is no support vector "
-    "changes nothing when it is left out; the notes add E_in. The span estimates what leaving rows out would give."
+    "changes nothing when it is left out. The span estimates what leaving rows out would give."
 )
 
 
@@ -67,7 +67,7 @@ class SupportVectorMachine(KernelModel, Classifier):
         1.0, "the cost of a row inside the margin; none: a hard margin", gt=0, le=1e12, tune=(0.01, 1000)
     )
     multiclass: str = param(
-        "one-against-one", "who is told from whom", choices=("one-against-one", "one-against-rest")
+        "one-against-one", "between which classes machines stand", choices=("one-against-one", "one-against-rest")
     )
     class_weight: str = param("none", "whether all classes count alike", choices=("none", "balanced"))
     tolerance: float = param(1e-3, "how exactly the margin is found, in units of f", gt=0, le=0.5)

@@ -1,4 +1,4 @@
-"""Support vector regression: a function as flat as can be, from which rows within a tube do not differ.
+"""Support vector regression: the flattest function, where only errors beyond a tube of width epsilon cost.
 
 Formula:
     Minimise ½‖w‖² + C Σᵢ (ξᵢ + ξᵢ') with |yᵢ − f(xᵢ)| ≤ ε + ξ on either side, ξ ≥ 0; by its dual: maximise

@@ -13,11 +13,10 @@ Cost:
     whole path of 100 penalties costs little more than its last one, as each starts where the one before has ended.
 
 Choices:
-    Sections 3.2 and 5.2 of the notes. Scikit-learn's alpha is l1 / n, as it divides the squares by n. In words of
-    a prior, l1 = λσ² for independent Laplace priors of rate λ and noise of variance σ² (decision 55 has the same
-    for ridge). The intercept is not penalised. Where no l1 is given, Akaike's criterion (with its correction for
-    few rows) chooses one on the path, since no number would suit all units of a target. A weight counts a row
-    that many times.
+    Scikit-learn's alpha is l1 / n, as it divides the squares by n. In words of a prior, l1 = λσ² for independent
+    Laplace priors of rate λ and noise of variance σ² (those of ridge are normal). The intercept is not penalised.
+    Where no l1 is given, Akaike's criterion (with its correction for few rows) chooses one on the path, since no
+    number would suit all units of a target. A weight counts a row that many times.
 """
 
 from __future__ import annotations

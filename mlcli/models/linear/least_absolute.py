@@ -12,8 +12,8 @@ Cost:
     n·p² + p³ for each of 10 to 40 steps of an interior point method.
 
 Choices:
-    Section 5.2 of the notes names it beside least squares. It is a linear programme; where several planes are best
-    (an even number of rows, collinear columns), one between them is given. A weight counts a row that many times.
+    It is solved as a linear programme; where several planes are best (an even number of rows, collinear columns),
+    one between them is given. A weight counts a row that many times.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ Cost:
     n·p² + p³ to fit, p·K per row to predict.
 
 Choices:
-    S1, "Linear regression for classification". A score of 0 is the first class (decision 38). Probabilities are
-    softmax of sharpened scores, which order rows by how sure they are; the scores themselves are not
-    probabilities. l2 is a ridge as in `ridge`, 0 by default. Collinear columns share their effect.
+    A score of 0 is the first class. Probabilities are softmax of sharpened scores, which order rows by how sure
+    they are; the scores themselves are not probabilities. l2 is a ridge as in `ridge`, 0 by default. Collinear
+    columns share their effect.
 """
 
 from __future__ import annotations

@@ -16,11 +16,11 @@ Cost:
     are well conditioned, else QR and singular values.
 
 Choices:
-    Decision 54: the variance is RSS / N; a step of the notes drops a factor ½ on the way to it. What is collinear
-    is decided on columns of unit norm, so units do not matter, and a column that differs from others only by the
-    rounding of its cells counts as collinear. A weight counts a row that many times: N is the sum of weights. The
-    checks are those of S0 5.2.1: linearity, independence, one variance and normal residuals, each with a test, and
-    how much other columns inflate the variance of a coefficient. Descent ends at the same plane, without errors.
+    The variance is RSS / N; a step of the notes drops a factor ½ on the way to it. What is collinear is decided on
+    columns of unit norm, so units do not matter, and a column that differs from others only by the rounding of its
+    cells counts as collinear. A weight counts a row that many times: N is the sum of weights. The checks are
+    linearity, independence, one variance and normal residuals, each with a test, and how much other columns
+    inflate the variance of a coefficient. Descent ends at the same plane, without errors.
 """
 
 from __future__ import annotations

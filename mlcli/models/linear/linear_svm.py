@@ -1,10 +1,10 @@
 """Linear SVM: a plane with a wide margin, found by the hinge loss in the columns themselves.
 
 Formula:
-    Minimise ½‖w‖² + c Σ max(0, 1 − y_i (b + w·x_i)), or with the square of each max, or with |w|₁ for ½‖w‖²
+    Minimise ½‖w‖² + C Σ max(0, 1 − y_i (b + w·x_i)), or with the square of each max, or with |w|₁ for ½‖w‖²
     (the L1-norm SVM); h(x) = sign(b + w·x). More than two classes: one plane of each class against the rest, or
-    all at once by ½‖W‖² + c Σ_i Σ_{j ≠ y_i} max(0, 1 + s_j − s_{y_i}) of the scores s = W x + b (Weston &
-    Watkins).
+    all at once by ½‖W‖² + C Σ_i Σ_{j ≠ y_i} max(0, 1 + s_j − s_{y_i}) of the scores s = W x + b (Weston &
+    Watkins), or with the largest of these terms for their sum (Crammer & Singer).
 
 Assumes:
     Classes that a plane tells apart but for some rows. The penalty is fair only between columns of one scale.
@@ -14,10 +14,9 @@ Cost:
     squared hinge as many of Newton's or L-BFGS.
 
 Choices:
-    (70) and (72) of S0, which leaves the penalty out of (72): decision 18. The intercept is not penalised;
-    LIBLINEAR penalises it. A score of 0 is the first class (decision 38). The margin is 1 / ‖w‖; rows with y (b
-    + w·x) ≤ 1 are support vectors. Probabilities are softmax of sharpened scores, which order rows by their
-    distance.
+    The multiclass loss has the penalty too, which the notes leave out. The intercept is not penalised; LIBLINEAR
+    penalises it. A score of 0 is the first class. The margin is 1 / ‖w‖; rows with y (b + w·x) ≤ 1 are support
+    vectors. Probabilities are softmax of sharpened scores, which order rows by their distance.
 """
 
 from __future__ import annotations
@@ -50,7 +49,8 @@ STEEPNESS = 1e-10
 ON_MARGIN = 1e-6
 
 
-MULTICLASS = ("one-against-rest", "weston-watkins", "crammer-singer")
+ALL_AT_ONCE = ("weston-watkins", "crammer-singer")
+MULTICLASS = ("one-against-rest", *ALL_AT_ONCE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +93,12 @@ class ClassPairs:
 class LinearSVM(LinearMargins, Classifier):
     """The hinge in the primal."""
 
-    c: float = param(1.0, "what a row costs for each unit that it lacks of the margin", gt=0, tune=(1e-3, 1e3))
+    C: float = param(1.0, "what a row costs for each unit that it lacks of the margin", gt=0, tune=(1e-3, 1e3))
     loss: str = param("hinge", "how the lack of a row is counted", choices=("hinge", "squared-hinge"))
     penalty: str = param("l2", "what coefficients cost: half their squares, or their sizes", choices=("l2", "l1"))
-    multiclass: str = param(
-        "one-against-rest",
-        "how more than two classes are told apart",
+    multiclass: str | None = param(
+        None,
+        "how more than two classes are told apart; none: weston-watkins where it goes, else one-against-rest",
         choices=MULTICLASS,
     )
 
@@ -113,18 +113,26 @@ class LinearSVM(LinearMargins, Classifier):
 
     def conflicts(self) -> list[str]:
         """All classes at once are there for the hinge with squares of coefficients."""
-        if self.multiclass != "one-against-rest" and (self.loss, self.penalty) != ("hinge", "l2"):
+        if self.multiclass in ALL_AT_ONCE and not self._can_be_all_at_once:
             return [
                 f"multiclass {self.multiclass} goes with loss hinge and penalty l2; one-against-rest takes all"
             ]
         return []
+
+    @property
+    def _can_be_all_at_once(self) -> bool:
+        return (self.loss, self.penalty) == ("hinge", "l2")
+
+    @property
+    def _multiclass(self) -> str:
+        return self.multiclass or ("weston-watkins" if self._can_be_all_at_once else "one-against-rest")
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Minimise for each side, or for all classes at once."""
         data = data.counted()
         sides = self.sides(data)
         design = (Design.by_column if self.penalty == "l1" else Design.of)(data, True)
-        if self.multiclass != "one-against-rest" and len(sides) > 1:
+        if self._multiclass in ALL_AT_ONCE and len(sides) > 1:
             w = self._all_classes(design, np.searchsorted(self.present_, data.y), data.weights)
         else:
             of_side = self._hinge if self.loss == "hinge" else self._squared_hinge
@@ -140,7 +148,7 @@ class LinearSVM(LinearMargins, Classifier):
         """One side by the interior point method; |w| is one more corner for each coefficient."""
         width = len(design.scale)
         rows = side[:, None] * np.column_stack([design.standard, np.ones(len(side))])
-        cost, free = self.c * weights, np.append(design.scale**-2.0, 0.0)
+        cost, free = self.C * weights, np.append(design.scale**-2.0, 0.0)
         if self.penalty == "l2":
             return self._solved(Corners(Matrix(rows), cost, np.ones(len(side)), free, np.zeros(width + 1)))
         sizes = np.append(1 / design.scale, 0.0)
@@ -151,7 +159,7 @@ class LinearSVM(LinearMargins, Classifier):
     def _squared_hinge(self, design: Design, side: Array, weights: Array) -> Array:
         """One side by Newton's method or L-BFGS, in units of all weight."""
         l2, l1 = {"l2": (1.0, 0.0), "l1": (0.0, 1.0)}[self.penalty]
-        penalty = Penalty.of(l2 / self.c, l1 / self.c, design.scale, design.total)
+        penalty = Penalty.of(l2 / self.C, l1 / self.C, design.scale, design.total)
         loss = SquaredHinge(side[None], weights / design.total)
         objective = LinearObjective(design.standard, loss, penalty, np.eye(1))
         found = SOLVERS["auto"].minimise(objective, objective.start, STEEPNESS, 10_000)
@@ -165,7 +173,7 @@ class LinearSVM(LinearMargins, Classifier):
         X, spread = np.column_stack([design.standard, np.ones(len(place))]), contrasts(classes)
         free = np.tile(np.append(design.scale**-2.0, 0.0), classes - 1)
         margins = (np.arange(classes) != place[:, None]).astype(float).ravel()
-        cost = self.c * (weights if self.multiclass == "crammer-singer" else np.repeat(weights, classes))
+        cost = self.C * (weights if self._multiclass == "crammer-singer" else np.repeat(weights, classes))
         w = self._solved(Corners(ClassPairs(X, spread, place), cost, margins, free, np.zeros(len(free))))
         return np.asarray(spread @ w.reshape(classes - 1, -1))
 
@@ -176,7 +184,7 @@ class LinearSVM(LinearMargins, Classifier):
         return found.w
 
     def _warn(self, how: str) -> None:
-        text = f"{self.id} stopped {how}; columns of one scale or a smaller c would help"
+        text = f"{self.id} stopped {how}; columns of one scale or a smaller C would help"
         warnings.warn(text, MlcliWarning, stacklevel=2)
 
     def explain(self) -> Explanation:

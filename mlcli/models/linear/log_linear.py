@@ -12,11 +12,10 @@ Cost:
     rows × features × classes for each of some dozens of steps of L-BFGS.
 
 Choices:
-    (121) to (124) of S0. A feature of a row and a class has a weight only if at least `least` training rows have
-    it together (by weight), so that what was never seen says nothing; with `least` 0 every pair has one, as
-    logistic regression has, whose intercept however is free. A cell that is empty, or of a level that training
-    lacks, has no feature. At the maximum the model expects each feature as often as training has it, less l2
-    times its weight.
+    A feature of a row and a class has a weight only if at least `least` training rows have it together (by
+    weight), so that what was never seen says nothing; with `least` 0 every pair has one, as logistic regression
+    has, whose intercept however is free. A cell that is empty, or of a level that training lacks, has no feature.
+    At the maximum the model expects each feature as often as training has it, less l2 times its weight.
 """
 
 from __future__ import annotations

@@ -18,13 +18,13 @@ Cost:
     passes. ``auto`` is Newton where curvatures are cheap, else L-BFGS.
 
 Choices:
-    Decision 1: softmax of +w·x; with the minus of the notes only the sign of the weights would change. Decision
-    28: natural logarithms. l2 is 1/C of other programs: losses are summed, not averaged, and intercepts are not
-    penalised. Softmax has a weight vector for each class; they sum to 0, as do the intercepts. Two classes have
-    one vector, so that softmax and one against the rest are then the same. ``tolerance`` is compared with the
-    gradient per row of training, in columns of unit variance, so that it depends neither on the number of rows nor
-    on units. Standard errors are those of the curvature at the end, penalty included; there are none with an l1.
-    (143) of S0 has the generalised logistic function. The arctan link is not convex: the nearest minimum is given.
+    Softmax of +w·x; with the minus of the notes only the sign of the weights would change. Logarithms are natural.
+    l2 is 1/C of other programs: losses are summed, not averaged, and intercepts are not penalised. Softmax has a
+    weight vector for each class; they sum to 0, as do the intercepts. Two classes have one vector, so that softmax
+    and one against the rest are then the same. ``tolerance`` is compared with the gradient per row of training, in
+    columns of unit variance, so that it depends neither on the number of rows nor on units. Standard errors are
+    those of the curvature at the end, penalty included; there are none with an l1. The arctan link is not convex:
+    the nearest minimum is given.
 """
 
 from __future__ import annotations

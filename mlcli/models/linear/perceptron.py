@@ -14,10 +14,9 @@ Cost:
     n·p for each pass.
 
 Choices:
-    S1, "Perceptron learning algorithm", and S2, "Perceptron". A row on the plane is an error (decision 38). From
-    zero the learning rate only scales w and b; it matters from other starts: random numbers, or the linear
-    classifier. Rows come in another order in each pass, or in theirs. Probabilities are softmax of sharpened
-    scores.
+    A row on the plane is an error. From zero the learning rate only scales w and b; it matters from other starts:
+    random numbers, or the linear classifier. Rows come in another order in each pass, or in theirs. Probabilities
+    are softmax of sharpened scores.
 """
 
 from __future__ import annotations

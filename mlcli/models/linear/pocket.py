@@ -13,9 +13,9 @@ Cost:
     n·p for each pass, and as much for each plane that is tried.
 
 Choices:
-    S1, "Pocket version of PLA": a solution if we stop after a number of passes. It starts from the linear
-    classifier, whose errors are few already; zero and random numbers are the other choices. The plane that the
-    passes end with is tried as well.
+    It stops after a number of passes, as it cannot know whether a better plane is to come. It starts from the
+    linear classifier, whose errors are few already; zero and random numbers are the other choices. The plane that
+    the passes end with is tried as well.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ Formula:
     Let N(x) be the k training rows with the smallest distance D_j to x. The answer is the weighted mean of their
     outputs, Σ_j v_j o_j / Σ_j v_j: with indicators of the class as outputs the share of each class, with numbers
     the predicted value. v_j = 1 (uniform), 1/(D_j + 1e-10) (inverse), or (D_k − D_j)/(D_k − D_1)
-    (inverse-linear, all 1 when D_k = D_1).
+    (inverse-linear, all 1 when D_k = D_1), or a kernel as closeness: exp(−γ D_j²) (gaussian), exp(−γ D_j)
+    (laplacian).
 
     Distances: euclidean √Σ(a−b)², manhattan Σ|a−b|, cosine 1 − a·b/(‖a‖‖b‖) (a row of zeros is at distance 1),
     hamming (columns that differ), simple-matching (their share), jaccard 1 − |A∩B|/|A∪B| of the things present (a
@@ -18,18 +19,21 @@ Assumes:
 
 Cost:
     Nothing to fit; n·p per row asked, or about 2^p·log n by a k-d tree, which is taken for euclidean distances
-    where few columns meet many rows. Euclidean and cosine pairs are screened by blocks of a matrix product and the
-    few that may be near are measured exactly, so that screening changes no answer. Leave-one-out costs about one
-    search among all rows (euclidean and manhattan, with standardise, impute and one-hot in front), which cells
-    that differ in k only share; folds are fitted one by one.
+    where few columns meet many rows, unless `search` says otherwise. Euclidean and cosine pairs are screened by
+    blocks of a matrix product and the few that may be near are measured exactly, so that screening changes no
+    answer. Leave-one-out costs about one search among all rows (euclidean and manhattan, with standardise, impute
+    and one-hot in front; no kernel, nothing drawn), which cells that differ in k only share; folds are fitted one
+    by one.
 
 Choices:
     Rows as near as the k-th all vote unless ``tied_distance`` says otherwise: only then, and with ``majority``,
     does the order of training rows not matter. Distances that differ by less than 1e-12 of themselves are tied.
-    Equal votes go to the class with more training rows (``larger-class``), the first class, or the class of the
-    nearest row. A training row of weight w counts as w rows, among the k too. A missing cell matches nothing in
-    hamming, simple-matching and jaccard; mixed leaves it out. The notes print the cosine distance without its
-    "1 −" and 1/D + e for 1/(D + e); their mean over the neighbours has 1/n for 1/k.
+    Equal votes go to the class with more training rows (``larger-class``), the first class, the class of the
+    nearest row, the first of the classes in ``priority``, or a class at ``random``: every training row draws once
+    how much it is favoured, so that a row asked again gets the same answer. Two classes and an even k make such
+    ties, an odd one does not. A training row of weight w counts as w rows, among the k too. A missing cell matches
+    nothing in hamming, simple-matching and jaccard; mixed leaves it out. The notes print the cosine distance
+    without its "1 −" and 1/D + e for 1/(D + e); their mean over the neighbours has 1/n for 1/k.
 """
 
 from __future__ import annotations
@@ -42,8 +46,9 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.errors import MlcliWarning
+from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import Step
@@ -51,8 +56,10 @@ from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.neighbours.distances import DISTANCES, Distance
 from mlcli.engines.neighbours.leave_one_out import search_without_each
 from mlcli.engines.neighbours.points import Points
-from mlcli.engines.neighbours.search import Pairs, nearest
+from mlcli.engines.neighbours.search import SEARCHES, Pairs, nearest
 from mlcli.engines.neighbours.votes import (
+    FAVOUR,
+    KERNELS,
     TIES,
     VOTES,
     WHOLE,
@@ -65,6 +72,8 @@ from mlcli.engines.neighbours.votes import (
 from mlcli.tasks.classification import Classifier, first_of_the_largest
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
+
+ODD = "Each of two classes may have half of {0.k} votes: {0.tied_vote} decides then; an odd k has no such ties."
 
 
 @register("knn", reference="Cover & Hart 1967, Nearest neighbor pattern classification")
@@ -79,7 +88,16 @@ class NearestNeighbours(Classifier, Regressor):
     tied_vote: str = param(
         "larger-class",
         "which of the classes with equal votes wins",
-        choices=("larger-class", "class-order", "nearest"),
+        choices=("larger-class", "class-order", "nearest", "priority", "random"),
+    )
+    priority: tuple[str, ...] | None = param(
+        None, "classes, those that win equal votes first (tied_vote: priority)", if_given=True
+    )
+    gamma: float = param(
+        0.5, "how fast a vote fades with distance (weights: gaussian, laplacian)", gt=0, if_given=True
+    )
+    search: str = param(
+        "auto", "how neighbours are found; the answers are the same", choices=SEARCHES, if_given=True
     )
 
     numbers_: Array = learned()
@@ -87,6 +105,8 @@ class NearestNeighbours(Classifier, Regressor):
     spans_: Array = learned()
     outputs_: Array = learned()
     weights_: Array = learned()
+    favours_: Array = learned()
+    """How much each row is favoured between classes with equal votes."""
 
     @property
     def accepts(self) -> Accepts:
@@ -97,6 +117,15 @@ class NearestNeighbours(Classifier, Regressor):
     def _distance(self) -> Distance:
         return DISTANCES[self.distance]
 
+    def conflicts(self) -> list[str]:
+        """A priority is for equal votes that go by it, and a k-d tree for the distance that it measures."""
+        found = []
+        if (self.priority is None) == (self.tied_vote == "priority"):
+            found.append("priority and 'tied_vote: priority' go together: give both or neither")
+        if self.search == "k-d-tree" and not self._distance.has_tree:
+            found.append(f"a k-d tree does not measure {self.distance}: use search auto or brute")
+        return found
+
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Store the rows, as the distance sees them."""
         data = data.counted()
@@ -106,10 +135,24 @@ class NearestNeighbours(Classifier, Regressor):
         points = self._distance.points(data.table, self.spans_)
         self.numbers_, self.codes_ = points.numbers, points.codes
         self.outputs_, self.weights_ = data.outputs, data.weights
+        self.favours_ = self._favours(data, rng)
         seats = float(data.weights.sum())
         if self.k * WHOLE > seats:
             message = f"k = {self.k} but there are only {seats:.6g} training rows: all of them vote"
             warnings.warn(message, MlcliWarning, stacklevel=2)
+
+    def _favours(self, data: SupervisedRows, rng: np.random.Generator) -> Array:
+        if self.tied_vote == "random":
+            return rng.random(len(data))
+        if self.priority is None:
+            return np.zeros(len(data))
+        classes = getattr(data, "classes", ())
+        for name in self.priority:
+            if name not in classes:
+                hint = did_you_mean(name, classes, "classes")
+                raise FitError(f"priority: there is no class '{name}'", hint=hint)
+        ranks = {name: 1 - place / len(self.priority) for place, name in enumerate(self.priority)}
+        return np.asarray(data.outputs @ np.array([ranks.get(name, 0.0) for name in classes]))
 
     def predict_proba(self, table: Table) -> Array:
         """The share of each class in the vote."""
@@ -130,13 +173,15 @@ class NearestNeighbours(Classifier, Regressor):
         """For batches of the rows asked: the training rows that vote on them, and what each vote counts."""
         asked = self._distance.points(table, self.spans_)
         stored = Points(self.numbers_, self.codes_)
-        for pairs in nearest(self._distance, asked, stored, neighbours_needed(self.weights_, self.k)):
-            yield self._voting(pairs, self.weights_, self.outputs_)
+        count = neighbours_needed(self.weights_, self.k)
+        for pairs in nearest(self._distance, asked, stored, count, search=self.search):
+            voters, votes = self._voting(pairs, self.weights_, self.outputs_)
+            yield voters, votes * (1 + FAVOUR * self.favours_[voters.stored])
 
     def _voting(self, pairs: Pairs, weights: Array, outputs: Array) -> tuple[Pairs, Array]:
         voters, seats = voting_pairs(pairs, weights, self.k, outputs, self.tied_distance)
         edge = nearest_bonus(voters) if self.tied_vote == "nearest" else 1.0
-        return voters, seats * VOTES[self.weights](voters) * edge
+        return voters, seats * VOTES[self.weights](voters, self.gamma) * edge
 
     def _mean_of_neighbours(self, table: Table) -> Array:
         means = [np.empty((0, self.outputs_.shape[1]))]
@@ -145,7 +190,10 @@ class NearestNeighbours(Classifier, Regressor):
 
     def held_out(self, data: SupervisedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """Leave-one-out by one search among all rows; folds, and what a fit would warn of, are left to fits."""
-        if self.tied_distance == "random" or (data.weights.sum() - data.weights < self.k * WHOLE).any():
+        drawn = "random" in (self.tied_distance, self.tied_vote)
+        if drawn or self.priority or self.weights in KERNELS:
+            return None
+        if (data.weights.sum() - data.weights < self.k * WHOLE).any():
             return None
         others = search_without_each(data, round_, steps, self.distance)
         if others is None:
@@ -163,6 +211,8 @@ class NearestNeighbours(Classifier, Regressor):
     def explain(self) -> findings.Explanation:
         """What is stored, and who votes."""
         rows = len(self.outputs_)
+        note = "Nothing is learned but the rows themselves: an answer is the vote of the nearest ones."
+        even = self.outputs_.shape[1] == 2 and self.k % 2 == 0
         return (
             findings.Table(
                 "Stored rows",
@@ -175,7 +225,7 @@ class NearestNeighbours(Classifier, Regressor):
                     ("a vote counts", self.weights),
                     ("effective parameters, rows / k", rows / min(self.k, rows)),
                 ),
-                note="Nothing is learned but the rows themselves: an answer is the vote of the nearest ones.",
+                note=f"{note} {ODD.format(self)}" if even else note,
             ),
         )
 
@@ -212,5 +262,7 @@ class NearestNeighbours(Classifier, Regressor):
         lines = self._distance.points(nothing, self.spans_)
         if (len(lines.numbers), len(lines.codes)) != (len(self.numbers_), len(self.codes_)):
             raise ValueError("the stored rows of knn have other columns")
+        if self.favours_.shape != self.weights_.shape:
+            raise ValueError("the stored rows of knn have other favours")
         if not (np.isfinite(self.outputs_).all() and np.isfinite(self.weights_).all() and self.weights_.min() > 0):
             raise ValueError("the stored rows of knn have outputs or weights that cannot be")

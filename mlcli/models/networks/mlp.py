@@ -1,4 +1,4 @@
-"""Multi-layer perceptron: layers of bent weighted sums of the layer before, learned by backpropagation.
+"""Multi-layer perceptron: layers of weighted sums, each put through an activation, learned by backpropagation.
 
 Formula:
     a⁰ = x, a^l = f^l(W^l a^(l−1) + b^l). With E the mean loss of a batch of rows and δ^L = ∂E/∂z^L:
@@ -14,15 +14,15 @@ Cost:
     About 6 × parameters operations for each row and epoch; 2 × parameters to answer.
 
 Choices:
-    Decisions 27 to 29: θ − η ∂E/∂θ with δ = (a − y) f'(z); natural logarithms; softmax over classes. Squared
-    error is ½ Σ (y − a)². Weights start at random (Glorot & Bengio 2010), those of the last layer at 0 and
-    its biases such that the network answers class shares or the mean: the start does not depend on the names
-    of classes. A step output has no slope and learns by the perceptron's rule, δ = a − y. Values are learned
-    in units of their spread, or brought into the range of a sigmoid or tanh. l2 is the cost of half a unit of
-    squared weight beside the summed loss, as in ``ridge``. Whole weights count as repeats. Batches follow
-    from what is in the rows and not from their order. With rows held aside the network of the epoch with
-    their smallest loss is kept. Pre-training lets the hidden layers first learn, from rows without a class
-    too, to give back cells that were masked or noise that was added.
+    A step is θ − η ∂E/∂θ with δ = (a − y) f'(z); logarithms are natural; classes have a softmax. Squared error is
+    ½ Σ (y − a)². Weights start at random (Glorot & Bengio 2010), those of the last layer at 0 and its biases such
+    that the network answers class shares or the mean: the start does not depend on the names of classes. A step
+    output has no slope and learns by the perceptron's rule, δ = a − y. Values are learned in units of their
+    spread, or brought into the range of a sigmoid or tanh. l2 is the cost of half a unit of squared weight beside
+    the summed loss, as in ``ridge``. Whole weights count as repeats. Batches follow from what is in the rows and
+    not from their order. With rows held aside the network of the epoch with their smallest loss is kept.
+    Pre-training lets the hidden layers first learn, from rows without a class too, to give back cells that were
+    masked or noise that was added.
 """
 
 from __future__ import annotations

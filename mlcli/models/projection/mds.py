@@ -16,7 +16,7 @@ Choices:
     Only rows that were fitted have a place, so that the picture is judged by them (protocol `whole`): a row is
     made again as the mean of the `neighbours` rows that are nearest to its place. Directions of negative
     eigenvalues (distances that no space has) are left out. The largest entry of a direction is positive. The
-    stress that is told is Kruskal's: √(Σ (d − |z_i − z_j|)² / Σ d²); below 0.05 is good, above 0.2 poor.
+    stress that is shown is Kruskal's: √(Σ (d − |z_i − z_j|)² / Σ d²); below 0.05 is good, above 0.2 poor.
 """
 
 from __future__ import annotations

@@ -40,13 +40,15 @@ BLOCK_CELLS = 4_000_000
 """Products of two columns that are made at once."""
 
 
-@register("matrix-factorisation", reference="Koren, Bell & Volinsky 2009, Matrix factorization techniques")
+@register(
+    "matrix-factorisation", reference="Koren, Bell & Volinsky 2009, Matrix factorization techniques", revision=2
+)
 @dataclass(kw_only=True, eq=False)
 class MatrixFactorisation(Recommender):
     """``users_`` and ``items_`` hold a bias, then the factors, of each."""
 
     factors: int = param(5, "how many hidden traits", ge=1, tune=(1, 50))
-    l2: float = param(10.0, "how strongly biases and factors are drawn towards 0", gt=0.0, tune=(0.1, 100.0))
+    l2: float = param(15.0, "how strongly biases and factors are drawn towards 0", gt=0.0, tune=(0.1, 100.0))
     rounds: int = param(15, "how often users and items are solved for", ge=1)
 
     mean_: float = learned()

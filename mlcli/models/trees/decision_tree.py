@@ -7,13 +7,17 @@ Formula:
     threshold, or one level against the rest. ID3 takes the largest gain, with a branch for every level of a
     nominal column. C4.5 takes, among the columns that gain at least as much as the average one, the largest
     gain ratio gain / −Σ_b (W_b / W) log2 (W_b / W). A leaf answers its class shares, or its mean.
+    Pruning makes a leaf of a node, from the bottom up, where that costs no more than what is below it. A leaf
+    costs its loss on a ``validation`` share of the rows, of which no question is learned (reduced-error); or W·U,
+    with P(Binomial(W, U) ≤ its errors) = ``confidence`` (pessimistic); or (W/n)·H(Q) + ``prune_alpha``
+    (cost-complexity).
 
 Assumes:
     The target depends on columns one at a time and in steps; a straight line costs many questions, and where no
     single column gains anything (XOR, parity) the tree stops. Grown out, it fits noise: limit depth or leaves.
 
 Cost:
-    n log n per column once, then n per column and level, in compiled loops; trees of up to 3,000 cells, and those
+    n log n per column once, then n per column and level, in compiled loops; trees of up to 700 cells, and those
     with a branch for every level or with gain ratios, are grown in NumPy. With ``bins``, large nodes cost less,
     and less memory is worked in.
 
@@ -32,14 +36,16 @@ Choices:
     to the rest. With ``bins``, thresholds of a column lie between bins that hold about the same weight each;
     a column with no more distinct values than bins has one for each, and a tree of such columns is the same.
     Gini and misclassification are at most 1 − 1/K (the notes print 1, and 1/K).
+    ``prune: auto`` is C4.5's pessimistic pruning for its trees of classes and none for others. No subtree is ever
+    raised, as Quinlan's program may. Under reduced-error, leaves answer by the rows that they were learned from.
+    Without ``prune_alpha`` the one with the least loss in ``folds`` folds is taken, of equals the largest, among
+    the geometric means of neighbouring ones at which the tree of all rows changes (of 50 at most).
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -48,49 +54,30 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.trees.binning import MOST_BINS, Binned, binned
-from mlcli.engines.trees.cells import features, known, level_counts, ordered
+from mlcli.engines.trees.binning import MOST_BINS, binned
+from mlcli.engines.trees.candidates import Candidates
+from mlcli.engines.trees.cells import FILLS, features, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA, Criterion
-from mlcli.engines.trees.findings import explained
+from mlcli.engines.trees.findings import Words, explained
 from mlcli.engines.trees.growing import Grower, Limits
 from mlcli.engines.trees.recursive import ALGORITHMS, GATES, RecursiveGrower
 from mlcli.engines.trees.structure import Trees
 from mlcli.engines.trees.targets import Targets, in_units, packed
+from mlcli.models.trees._pruning import PRUNINGS
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
-SMALL = 3000
+SMALL = 700
 """Trees of so many cells are grown by recursion, which need not load compiled loops; both give the same."""
 
 
-def own_value(table: Table, weights: Array) -> Array:
-    """No fills: being empty is itself something to split on."""
-    return np.full(len(table.columns), np.nan)
-
-
-def most_frequent(table: Table, weights: Array) -> Array:
-    """The most frequent value of each column; of several, the first level or the middle number."""
-    found = [_most_frequent(cells, column, weights) for column, cells in table.parts()]
-    return np.array(found, dtype=float)
-
-
-def _most_frequent(cells: np.ndarray[Any, Any], column: Column, weights: Array) -> float:
-    there = known(cells, column)
-    if not there.any():
-        return float("nan")
-    values, which = np.unique(cells[there], return_inverse=True)
-    counts = np.bincount(which, weights=weights[there])
-    tied = values[counts >= counts.max() * (1 - 1e-12)]
-    return float(tied[0] if column.coded else tied[(len(tied) - 1) // 2])
-
-
-FILLS: dict[str, Callable[[Table, Array], Array]] = {"own-value": own_value, "most-frequent": most_frequent}
-
-
-@register("decision-tree", reference="Breiman et al. 1984 (CART); Quinlan 1986 (ID3); Quinlan 1993 (C4.5)")
+@register(
+    "decision-tree",
+    reference="Breiman et al. 1984 (CART); Quinlan 1986 (ID3), 1993 (C4.5), 1987 (pruning)",
+    revision=2,
+)
 @dataclass(kw_only=True, eq=False)
 class DecisionTree(Classifier, Regressor):
     """A tree grown greedily from the root."""
@@ -107,9 +94,35 @@ class DecisionTree(Classifier, Regressor):
         None, "into how many bins numbers are sorted at most; none: every value is tried", ge=2, le=MOST_BINS
     )
     missing: str = param("own-value", "what an empty cell counts as", choices=FILLS)
+    prune: str = param(
+        "auto",
+        "how the grown tree is cut back; auto: what suits the algorithm",
+        choices=("auto", *PRUNINGS),
+        if_given=True,
+    )
+    prune_alpha: float | None = param(
+        None, "what a leaf costs under cost-complexity; none: what inner folds find best", ge=0, if_given=True
+    )
+    confidence: float = param(
+        0.25, "how unlikely the errors are that pessimistic fears", gt=0, lt=1, if_given=True
+    )
+    validation: float = param(0.25, "the share of rows that reduced-error holds out", gt=0, lt=1, if_given=True)
+    folds: int = param(5, "into how many folds cost-complexity deals the rows", ge=2, if_given=True)
+    candidates: bool = param(
+        False, "whether to tell what every split would gain at the first nodes", if_given=True
+    )
 
     fills_: Array = learned()
     nodes_: dict[str, Array] = learned()
+    leaves_grown_: int = learned()
+    """How many leaves there were before pruning."""
+    candidates_: Array = learned()
+
+    def conflicts(self) -> list[str]:
+        """A price of leaves that nobody pays."""
+        if self.prune_alpha is None or self.prune == "cost-complexity":
+            return []
+        return [f"prune_alpha is of prune=cost-complexity; prune is {self.prune}"]
 
     @property
     def accepts(self) -> Accepts:
@@ -117,16 +130,34 @@ class DecisionTree(Classifier, Regressor):
         return Accepts(nominal=True, missing=True, weights=True)
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
-        """Fill what is to be filled, then grow."""
+        """Fill what is to be filled, grow, then cut back."""
         data = data.counted()
         self.fills_ = FILLS[self.missing](data.table, data.weights)
-        cells = features(data.table, self.fills_)
-        weights = None if (data.weights == data.weights[0]).all() else data.weights
-        by_threshold, levels = ordered(self.columns_), level_counts(self.columns_)
-        self.nodes_ = self._grown(data, binned(cells, by_threshold, levels, self.bins, weights)).arrays()
+        pruned = PRUNINGS[self._pruning(data)](self, data, rng)
+        self.nodes_, self.leaves_grown_ = pruned.tree.arrays(), pruned.leaves_grown
+        self.candidates_ = self._candidates(pruned.tree, data).rows
 
-    def _grown(self, data: Any, rows: Binned) -> Trees:
-        targets, algorithm = Targets.of(data.outputs, data.weights), ALGORITHMS[self.algorithm]
+    def _pruning(self, data: SupervisedRows) -> str:
+        if self.prune != "auto":
+            return self.prune
+        return "pessimistic" if self.algorithm == "c45" and isinstance(data, LabelledRows) else "none"
+
+    def cells(self, table: Table) -> Array:
+        """A table as trees read it."""
+        return features(table, self.fills_)
+
+    def grown(self, data: SupervisedRows) -> Trees:
+        """The tree of some rows before any pruning."""
+        grower = self._grower(data)
+        rows, algorithm = grower.binned, grower.algorithm
+        if rows.bins.size <= SMALL or self.algorithm == "c45" or (algorithm.each_level and grower.levels.any()):
+            return grower.grow()
+        words = packed(grower.targets, *in_units(data.weights))
+        return Grower(rows, grower.targets, grower.criterion, grower.limits).grow(words)
+
+    def _grower(self, data: SupervisedRows) -> RecursiveGrower:
+        weights = None if (data.weights == data.weights[0]).all() else data.weights
+        levels = level_counts(self.columns_)
         limits = Limits(
             max_depth=self.max_depth,
             min_leaf=self.min_leaf,
@@ -134,12 +165,24 @@ class DecisionTree(Classifier, Regressor):
             min_gain=self.min_gain,
             purity=self.purity,
         )
-        criterion, levels = self._criterion(data), level_counts(self.columns_)
-        if rows.bins.size <= SMALL or self.algorithm == "c45" or (algorithm.each_level and levels.any()):
-            return RecursiveGrower(rows, levels, targets, criterion, algorithm, self.gate, limits).grow()
-        return Grower(rows, targets, criterion, limits).grow(packed(targets, *in_units(data.weights)))
+        return RecursiveGrower(
+            binned(self.cells(data.table), ordered(self.columns_), levels, self.bins, weights),
+            levels,
+            Targets.of(data.outputs, data.weights),
+            self._criterion(data),
+            ALGORITHMS[self.algorithm],
+            self.gate,
+            limits,
+        )
 
-    def _criterion(self, data: Any) -> Criterion:
+    def _candidates(self, tree: Trees, data: SupervisedRows) -> Candidates:
+        """What every split would gain, of all rows, if that is wanted."""
+        if not self.candidates:
+            return Candidates.none()
+        reached = tree.reached(self.cells(data.table), ordered(self.columns_))[0]
+        return Candidates.of(tree, self._grower(data), reached)
+
+    def _criterion(self, data: SupervisedRows) -> Criterion:
         of_classes = isinstance(data, LabelledRows)
         own = ALGORITHMS[self.algorithm].criterion if of_classes else "squared-error"
         criterion = CRITERIA[self.criterion or own]
@@ -156,7 +199,7 @@ class DecisionTree(Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """The class shares of each row's node."""
-        return self.tree.answers(features(table, self.fills_), ordered(self.columns_))
+        return self.tree.answers(self.cells(table), ordered(self.columns_))
 
     def predict_values(self, table: Table) -> Array:
         """The mean of each row's node."""
@@ -164,10 +207,16 @@ class DecisionTree(Classifier, Regressor):
 
     def explain(self) -> Explanation:
         """The tree as rules, each class as an OR of ANDs while that is short, and what each column is worth."""
-        value = self.tree.value
+        tree, value = self.tree, self.tree.value
         if self.classes_ is None:
-            return explained(self.tree, self.columns_, [f"{mean:.6g}" for mean in value[:, 0]])
-        return explained(self.tree, self.columns_, [self.classes_[code] for code in self.decide(value)])
+            answers = [f"{mean:.6g}" for mean in value[:, 0]]
+        else:
+            answers = [self.classes_[code] for code in self.decide(value)]
+        found = explained(tree, self.columns_, answers, self.leaves_grown_)
+        if not len(self.candidates_):
+            return found
+        measure = "variance" if self.classes_ is None else self.criterion or ALGORITHMS[self.algorithm].criterion
+        return (*found, Candidates(self.candidates_).finding(Words(tree, self.columns_, answers), measure))
 
     def check_learned(self) -> None:
         """The tree must be one, over these columns."""
@@ -176,6 +225,7 @@ class DecisionTree(Classifier, Regressor):
             raise ValueError("the saved tree has fills for other columns")
         if ((levels > 0) & ((self.fills_ < 0) | (self.fills_ >= levels))).any():
             raise ValueError("the saved tree fills with levels that are not there")
-        if len(self.tree) != 1:
+        if len(self.tree) != 1 or self.leaves_grown_ < 1:
             raise ValueError("the saved tree is not one")
         self.tree.check(levels, 1 if self.classes_ is None else len(self.classes_))
+        Candidates(self.candidates_).check(self.tree, levels)

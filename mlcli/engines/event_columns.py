@@ -1,0 +1,96 @@
+"""Columns of numbers that say how often an event happened: the chance of it by class, and what it tells of rows.
+
+With chances θ by class a number x has, but for factors that are the same in every class, the log-likelihood
+
+    bernoulli   log θ where x > 0, log(1 − θ) elsewhere
+    binomial    x log θ + (n − x) log(1 − θ), of n trials
+    count       x log θ, where the θ of all such columns add up to 1 (multinomial: the words of a text)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.moments import extent
+from mlcli.core.tables import Array
+from mlcli.engines.posteriors import logarithm
+
+IMPOSSIBLE = -1e300
+"""A logarithm of 0 that may be multiplied by 0."""
+
+
+def _present(numbers: Array, trials: Array) -> tuple[Array, Array]:
+    return (numbers > 0).astype(np.float64), (numbers <= 0).astype(np.float64)
+
+
+def _hits_of_trials(numbers: Array, trials: Array) -> tuple[Array, Array]:
+    return numbers, np.maximum(trials - numbers, 0.0)
+
+
+def _counted(numbers: Array, trials: Array) -> tuple[Array, Array]:
+    return numbers, np.zeros_like(numbers)
+
+
+EVENTS: dict[str, Callable[[Array, Array], tuple[Array, Array]]] = {
+    "bernoulli": _present,
+    "binomial": _hits_of_trials,
+    "count": _counted,
+}
+"""From numbers to how often an event happened and how often it did not."""
+
+
+@dataclass(frozen=True)
+class EventColumns:
+    """Numeric columns in which an event happens or does not, and the distribution of each."""
+
+    names: tuple[str, ...]
+    distributions: tuple[str, ...]
+
+    def learn(
+        self, numbers: Array, by_class: Array, trials: int | None, smoothed: Callable[[Array], Array]
+    ) -> tuple[Array, Array]:
+        """The trials of each column, and its chances (2 × columns × classes), from weights (n × classes)."""
+        self.refuse_what_is_no_count(numbers, trials)
+        _, largest = extent(numbers, by_class.sum(axis=1))
+        of = np.maximum(largest, 1.0) if trials is None else np.full(len(largest), float(trials))
+        counts = self.happened(numbers, of).swapaxes(1, 2) @ by_class
+        return of, self._shares(counts, smoothed)
+
+    def happened(self, numbers: Array, trials: Array) -> Array:
+        """How often events did and did not happen (2 × n × columns); an empty cell has 0 of both."""
+        found = np.zeros((2, *numbers.shape))
+        for j, distribution in enumerate(self.distributions):
+            found[:, :, j] = EVENTS[distribution](numbers[:, j], trials[j])
+        return np.nan_to_num(found, copy=False)
+
+    def refuse_what_is_no_count(self, numbers: Array, trials: int | None) -> None:
+        """Refuse numbers below 0, and hits beyond the trials, with the name of the column."""
+        for name, distribution, cells in zip(self.names, self.distributions, numbers.T, strict=True):
+            most = trials if trials is not None and distribution == "binomial" else np.inf
+            wrong = cells[(cells < 0) | (cells > most)]
+            if distribution != "bernoulli" and len(wrong):
+                limits = "0 or more" if most == np.inf else f"from 0 to {most:g}"
+                what = f"column '{name}' has {wrong[0]:g}, but as {distribution} its numbers are {limits}"
+                raise FitError(what, hint=f"correct it, or choose another distribution for '{name}'")
+
+    def _shares(self, counts: Array, smoothed: Callable[[Array], Array]) -> Array:
+        """The chance that an event does and does not happen, from how often it did (2 × columns × classes).
+
+        Counts share the chance of one event among their columns, as words share a text.
+        """
+        together = np.array([distribution == "count" for distribution in self.distributions], bool)
+        found = np.ones_like(counts)
+        found[:, ~together] = smoothed(counts[:, ~together])
+        found[0, together] = smoothed(counts[0, together])
+        return found
+
+
+def log_likelihood_of_events(happened: Array, shares: Array) -> Array:
+    """The log-likelihood (n × classes) of events, but for factors that are the same in every class."""
+    logs = np.maximum(logarithm(shares), IMPOSSIBLE)
+    found = np.tensordot(happened, logs, axes=([0, 2], [0, 1]))
+    return np.where(found < IMPOSSIBLE * 1e-9, -np.inf, found)
