@@ -25,7 +25,7 @@ def warn_of_few_judged(splits: Sequence[Split], strata: Strata, *, pooled: bool)
         _warn(f"of the rarest class that is judged there are only {least} rows: its scores say little")
     if len(sizes) > 1 and not pooled and sizes.min() < FEW_IN_A_PART:
         _warn(
-            f"the smallest of the {len(sizes)} test parts has {sizes.min()} rows: fewer and larger ones say more"
+            f"the smallest of the {len(sizes)} test parts holds {sizes.min()} of the rows: fewer, larger ones say more"
         )
 
 
