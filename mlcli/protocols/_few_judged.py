@@ -24,9 +24,7 @@ def warn_of_few_judged(splits: Sequence[Split], strata: Strata, *, pooled: bool)
     elif (least := _rarest(strata, rows)) < FEW_OF_A_CLASS:
         _warn(f"of the rarest class that is judged there are only {least} rows: its scores say little")
     if len(sizes) > 1 and not pooled and sizes.min() < FEW_IN_A_PART:
-        _warn(
-            f"the smallest of the {len(sizes)} test parts holds {sizes.min()} of the rows: fewer, larger ones say more"
-        )
+        _warn(f"the smallest of the {len(sizes)} test parts holds {sizes.min()} of the rows: larger ones say more")
 
 
 def _judged(splits: Sequence[Split]) -> tuple[Codes, Rows]:
