@@ -13,6 +13,7 @@ from mlcli.core.answers import Header
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.model import Model
 from mlcli.core.schema import Column, Schema
+from mlcli.core.split_columns import order_of, part_column, parts_of
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 
 CONTEXT = ("sensitive", "context")
@@ -26,6 +27,11 @@ class Strata:
     rows: int
     strata: Codes | None = None
     groups: Codes | None = None
+    order: Array | None = None
+    """When each row was, where a column says; only which is earlier matters."""
+    part: Codes | None = None
+    """The part that a column puts each row in, as a place in ``parts``; below 0 where it says none."""
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,6 +49,10 @@ class RowsOfTable:
     groups: Codes | None = None
     context: Table | None = None
     """The cells of the columns that are sensitive or context, which stay as they are whatever steps do."""
+    order: Array | None = None
+    part: Codes | None = None
+    parts: tuple[str, ...] = ()
+    """``order``, ``part`` and ``parts`` are for protocols alone: see ``Strata``."""
 
     @classmethod
     def columns_of(cls, schema: Schema) -> tuple[Column, ...]:
@@ -61,6 +71,8 @@ class RowsOfTable:
             weight=None if self.weight is None else self.weight[rows],
             groups=None if self.groups is None else self.groups[rows],
             context=None if self.context is None else self.context.take(rows),
+            order=None if self.order is None else self.order[rows],
+            part=None if self.part is None else self.part[rows],
             **self._taken(rows),
         )
 
@@ -103,7 +115,7 @@ class RowsOfTable:
 
     def strata(self) -> Strata:
         """What protocols see of these rows."""
-        return Strata(len(self), None, self.groups)
+        return Strata(len(self), None, self.groups, self.order, self.part, self.parts)
 
 
 def target_of(schema: Schema) -> str:
@@ -115,13 +127,15 @@ def target_of(schema: Schema) -> str:
 
 
 def extras_of(table: Table, schema: Schema) -> dict[str, Any]:
-    """The weights, groups and context of the rows, where columns have these roles."""
-    weight, group = schema.the("weight"), schema.the("group")
+    """The weights, groups, order, parts and context of the rows, where columns have these roles."""
+    weight, group, part = schema.the("weight"), schema.the("group"), part_column(schema)
     context = {field.column.name for role in CONTEXT for field in schema.with_role(role)}
     return {
         "weight": None if weight is None else table.cells(weight.name).astype(np.float64),
         "groups": None if group is None else _group_codes(table.cells(group.name)),
         "context": table.select(context) if context else None,
+        "order": order_of(table, schema),
+        **({} if part is None else parts_of(part, table.cells(part.name))),
     }
 
 

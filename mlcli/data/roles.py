@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import did_you_mean
+from mlcli.core.split_columns import looks_like_parts
 from mlcli.data.columns import Typed
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
@@ -68,6 +69,10 @@ def _given(name: str, column: Typed, sidecar: Sidecar, wanted: str | None) -> Ro
     if len(column.cells) and not column.declared and _is_empty(column):
         why = "every cell is empty"
         return Role("ignore", why, f"column '{name}' is left out: {why}")
+    if not column.declared and looks_like_parts(column.column, column.cells):
+        why = "by its name and its values"
+        note = f"column '{name}' is taken as the part that each row is in ({why}), for protocol: given; {KEEP}"
+        return Role("part", why, note)
     why = "" if column.declared else _why_an_id(name, column)
     return (
         Role("id", why, f"column '{name}' is taken as an identifier ({why}); {KEEP}") if why else Role("feature")
@@ -115,6 +120,7 @@ CHECKS_OF_ROLES: dict[str, tuple[tuple[Wrong, str, str], ...]] = {
     ),
     "group": ((_missing, "the group is missing", "every row needs its group; a row of its own may be one"),),
     "sequence": ((_missing, "the sequence is missing", "every row needs the sequence that it belongs to"),),
+    "part": ((_missing, "the part is missing", "every row needs its part, such as train or test"),),
     "user": ((_missing, "the user is missing", "every row needs its user"),),
     "item": ((_missing, "the item is missing", "every row needs its item"),),
 }

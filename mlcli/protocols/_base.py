@@ -67,6 +67,8 @@ class Units:
     noun: str
     of_row: Codes
     stratum: Codes
+    rows_by_class: Codes | None = None
+    """How many rows of each class a unit has, where these may differ (units × classes)."""
 
     def __len__(self) -> int:
         return len(self.stratum)
@@ -103,7 +105,12 @@ def by_class(strata: Strata) -> Units:
         return Units(_noun(strata), of_row, strata.strata)
     counts = np.zeros((int(of_row.max(initial=-1)) + 1, int(strata.strata.max(initial=-1)) + 1), np.int32)
     np.add.at(counts, (of_row, strata.strata), 1)
-    return Units(_noun(strata), of_row, counts.argmax(axis=1).astype(np.int32))
+    return Units(_noun(strata), of_row, counts.argmax(axis=1).astype(np.int32), counts)
+
+
+def drawn(units: Units, rng: np.random.Generator) -> Codes:
+    """How often each unit is in a sample of as many as there are, drawn with replacement."""
+    return np.bincount(rng.integers(len(units), size=len(units)), minlength=len(units)).astype(np.int32)
 
 
 def fewer_than_two(protocol: str, strata: Strata) -> list[Problem]:

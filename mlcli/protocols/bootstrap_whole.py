@@ -24,7 +24,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Rows
-from mlcli.protocols._base import Protocol, Split, Units, all_alike
+from mlcli.protocols._base import Protocol, Split, Units, all_alike, drawn
 
 
 @register("bootstrap-whole", reference="Ben-Hur, Elisseeff & Guyon 2002; Hennig 2007, Cluster-wise assessment")
@@ -40,11 +40,11 @@ class BootstrapWhole(Protocol):
     def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each sample."""
         units, every = all_alike(strata), np.arange(strata.rows)
-        drawn = [_drawn(units, rng) for _ in range(self.samples)]
-        asked = [np.unique(rows) if self.asks_only_learned_rows() else every for rows in drawn]
+        samples = [_rows_drawn(units, rng) for _ in range(self.samples)]
+        asked = [np.unique(rows) if self.asks_only_learned_rows() else every for rows in samples]
         return [
             Split(train=rows, test=test, label=f"sample {place + 1}")
-            for place, (rows, test) in enumerate(zip(drawn, asked, strict=True))
+            for place, (rows, test) in enumerate(zip(samples, asked, strict=True))
         ]
 
     def asks_only_learned_rows(self) -> bool:
@@ -52,7 +52,6 @@ class BootstrapWhole(Protocol):
         return self.asked == "drawn"
 
 
-def _drawn(units: Units, rng: np.random.Generator) -> Rows:
+def _rows_drawn(units: Units, rng: np.random.Generator) -> Rows:
     """The rows of as many units as there are, drawn with replacement."""
-    times = np.bincount(rng.integers(len(units), size=len(units)), minlength=len(units))
-    return np.repeat(np.arange(len(units.of_row)), times[units.of_row])
+    return np.repeat(np.arange(len(units.of_row)), drawn(units, rng)[units.of_row])

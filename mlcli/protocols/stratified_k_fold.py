@@ -2,8 +2,8 @@
 
 Computed:
     The shuffled rows, sorted by class, are dealt one after another: fold sizes differ by at most one row, and
-    so do the counts of each class. Groups are never cut: a group counts for the class that most of its rows
-    have, and goes to the fold with the fewest rows of that class.
+    so do the counts of each class. Groups are never cut: the largest group goes first, each to the fold where the
+    shares that folds have of each class stay most alike (their summed variance grows least).
 
 Cost:
     folds × repeats fits, each on (folds - 1) / folds of the rows.

@@ -23,7 +23,7 @@ from mlcli.report.series import scores_by_series
 from mlcli.report.verdict import verdict_on
 from mlcli.tasks.table import kind_named, named
 
-ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by"}
+ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by", "part": "parts in"}
 
 
 def results_of(scored: Sequence[Scored], *, classes: bool = False) -> Document:

@@ -163,7 +163,7 @@ class ScreenedRows(UnlabelledRows):
     def strata(self) -> Strata:
         """Labels are the strata, where any are known."""
         known = bool((self.labels != UNKNOWN).any())
-        return Strata(len(self), self.labels if known else None, self.groups)
+        return replace(super().strata(), strata=self.labels if known else None)
 
 
 def threshold_by_f1(answers: ScoreAnswers) -> float | None:

@@ -196,7 +196,7 @@ class LabelledRows(RowsOfTable):
 
     def strata(self) -> Strata:
         """Classes are the strata."""
-        return Strata(len(self), self.y, self.groups)
+        return replace(super().strata(), strata=self.y)
 
 
 def first_of_the_largest(shares: Array) -> Rows:

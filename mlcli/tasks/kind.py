@@ -12,10 +12,10 @@ from mlcli.core.schema import Schema
 
 ROLES = (
     *("target", "feature", "id", "group", "sensitive", "weight", "context", "ignore"),
-    *("sequence", "order", "user", "item"),
+    *("order", "part", "sequence", "user", "item"),
 )
-"""What a column may be to models; the last ones matter to some kinds of task only."""
-SINGLE_ROLES = ("target", "group", "weight", "sequence", "order", "user", "item")
+"""What a column may be to models; the last ones matter to some kinds of task or protocols only."""
+SINGLE_ROLES = ("target", "group", "weight", "sequence", "order", "part", "user", "item")
 """Those that only one column can have."""
 
 

@@ -92,7 +92,7 @@ class TaggedRows(LabelledRows):
         sorted_rows = in_order(sequence, None if order is None else _places(order, table))
         rows = LabelledRows.from_table(table, schema)
         groups = sequence if rows.groups is None else _whole(sequence, rows.groups)
-        names = ("table", "rows", "target", "weight", "context", "y", "classes")
+        names = ("table", "rows", "target", "weight", "context", "y", "classes", "order", "part", "parts")
         plain = {name: getattr(rows, name) for name in names}
         return cls(**plain, sequence=sequence, groups=groups).take(sorted_rows)
 
@@ -101,7 +101,7 @@ class TaggedRows(LabelledRows):
 
     def strata(self) -> Strata:
         """Whole sequences; they have no class to balance."""
-        return Strata(len(self), None, self.groups)
+        return replace(super().strata(), strata=None)
 
 
 def numbered(names: NDArray[Any] | Sequence[str]) -> Codes:

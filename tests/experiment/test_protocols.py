@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.model_selection import StratifiedGroupKFold
 
 from mlcli.core.errors import DataError, MlcliWarning
 from mlcli.core.params import build, parameters
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
-from mlcli.core.tables import Codes
+from mlcli.core.tables import Codes, Rows
 from mlcli.experiment.spec.datasets import legal_protocols
 from mlcli.protocols._base import Protocol, Split
 from mlcli.tasks.table import KINDS, kind_named
@@ -131,6 +132,29 @@ def test_groups_of_one_size_and_class_are_dealt_as_evenly_as_rows() -> None:
     for split in splits_of("stratified-k-fold", strata, folds=5):
         assert len(split.test) == 12
         assert np.bincount(strata.strata[split.test]).tolist() == [6, 6]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("mixed", [0.0, 0.3, 1.0])
+def test_stratified_folds_of_groups_are_as_even_as_those_of_scikit_learn(mixed: float) -> None:
+    """The spread between folds of the share that each has of every class; groups may hold several."""
+    ours, theirs = np.mean([_spreads(mixed, seed) for seed in range(10)], axis=0)
+    assert ours <= theirs * 1.05
+
+
+def _spreads(mixed: float, seed: int) -> tuple[float, float]:
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(60), rng.integers(1, 20, 60)).astype(np.int32)
+    drawn, of_group = (rng.choice(3, size, p=[0.6, 0.3, 0.1]) for size in (len(groups), 60))
+    y = np.where(rng.random(len(groups)) < mixed, drawn, of_group[groups]).astype(np.int32)
+    ours = [split.test for split in splits_of("stratified-k-fold", Strata(len(y), y, groups), seed, folds=5)]
+    peer = StratifiedGroupKFold(5, shuffle=True, random_state=seed)
+    theirs = [test for _, test in peer.split(y, y, groups)]
+    return _spread(y, ours), _spread(y, theirs)
+
+
+def _spread(y: Codes, folds: Sequence[Rows]) -> float:
+    counts = np.array([np.bincount(y[fold], minlength=3) for fold in folds])
+    return float((counts / counts.sum(axis=0)).std(axis=0).mean())
 
 
 def test_large_and_small_groups_are_packed_into_folds_of_similar_size() -> None:

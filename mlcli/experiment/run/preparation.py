@@ -19,6 +19,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.learner import Learner, SavedLearner, captured_warnings, with_nested_steps
 from mlcli.experiment.spec.cells import Cell
 from mlcli.protocols._base import Parts, Protocol, Split
+from mlcli.protocols._few_judged import warn_of_few_judged
 from mlcli.tasks.table import kind_named
 
 BLOCKS_PER_CELL = 32
@@ -139,6 +140,8 @@ class Preparation:
         if same not in self._splits:
             with captured_warnings() as notes:
                 splits = protocol.splits(rows.strata(), rng_for("splits", *seeded_by))
+                if not protocol.asks_only_learned_rows():
+                    warn_of_few_judged(splits, rows.strata(), pooled=protocol.pooled)
             self._splits[same] = (splits, protocol.pooled, tuple(notes))
         return self._splits[same]
 

@@ -1,0 +1,59 @@
+"""Bootstrap: a model learns from rows drawn with replacement, and is judged by the rows that were not drawn.
+
+Computed:
+    Each repeat draws as many rows as there are, any row any number of times; about 63 % of them are among those
+    drawn, and the others, out of the bag, are judged. Where rows are grouped, whole groups are drawn. Scores
+    are averaged over repeats: the leave-one-out bootstrap by samples. A model that has seen 63 % of the rows is
+    somewhat worse than one that has seen all, so that these scores lean to the low side.
+
+Cost:
+    One fit for each repeat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.rows import Strata
+from mlcli.core.tables import Codes
+from mlcli.protocols._base import Protocol, Split, Units, all_alike, drawn, fewer_than_two, numbered
+
+
+@register("bootstrap", reference="Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 17")
+@dataclass(kw_only=True, eq=False)
+class Bootstrap(Protocol):
+    """Rows drawn with replacement to learn from, those out of the bag to judge."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("classification", "regression", "density", "projection")
+
+    repeats: int = param(25, "how often rows are drawn anew", ge=1)
+
+    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+        """Fewer than two rows, or groups."""
+        return fewer_than_two(self.id, strata)
+
+    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+        """One split for each repeat."""
+        raise_all(DataError, self.problems_with_rows(strata))
+        units = all_alike(strata)
+        return [_split(units, _times(units, rng), label) for label in numbered("bootstrap", 1, self.repeats)]
+
+
+def _times(units: Units, rng: np.random.Generator) -> Codes:
+    """How often each unit is drawn; anew where none is left to judge, as happens with a handful of them."""
+    times = drawn(units, rng)
+    while times.all():
+        times = drawn(units, rng)
+    return times
+
+
+def _split(units: Units, times: Codes, label: str) -> Split:
+    of_row = times[units.of_row]
+    return Split(train=np.repeat(np.arange(len(of_row)), of_row), test=np.flatnonzero(of_row == 0), label=label)

@@ -1,0 +1,104 @@
+"""Forward chaining: a model learns from earlier rows and is judged by later ones, block after block of time.
+
+Computed:
+    Rows are ordered by the column of role `order`, else as they stand in the file; rows of one time stay together.
+    The last folds × ⌊times / (folds + 1)⌋ times are cut into `folds` blocks. Each is judged by what was learned
+    from all times before it, or from the last `window` of them; the `gap` times just before it are left out. The
+    first block is only learned from, and no model ever learns from rows that are not earlier than all it is judged
+    by. Where rows are grouped, earlier rows of a group that is judged are not learned from.
+
+Cost:
+    One fit for each fold; nothing is random.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mlcli.core.errors import DataError, MlcliWarning, Problem, raise_all
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.rows import Strata
+from mlcli.core.tables import Codes, Rows
+from mlcli.protocols._base import Protocol, Split, numbered
+
+
+@register(
+    "forward-chaining",
+    reference="Tashman 2000, Out-of-sample tests of forecasting accuracy: an analysis and review",
+)
+@dataclass(kw_only=True, eq=False)
+class ForwardChaining(Protocol):
+    """Blocks of time, each judged by what was learned from earlier ones."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("classification", "regression", "density", "projection", "recommendation")
+
+    folds: int = param(5, "how many blocks of time are judged", ge=1)
+    window: int | None = param(None, "how many times before the gap are learned from; all if none is given", ge=1)
+    gap: int = param(0, "how many times just before those judged are left out", ge=0)
+
+    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+        """Rows without a time, too few times, or nothing to learn from."""
+        if strata.order is not None and np.isnan(strata.order).any():
+            what = f"{self.id}: {np.isnan(strata.order).sum()} rows have no time in the column of role order"
+            return [Problem(what, hint="fill the cells, or leave out the rows")]
+        times = int(times_of(strata).max(initial=-1)) + 1
+        if times <= self.folds:
+            what = f"{self.id}: {self.folds} folds need at least {self.folds + 1} times, there are {times}"
+            return [Problem(what, hint=f"{times - 1} folds or fewer would work" if times > 1 else "")]
+        least = times - self.folds * (times // (self.folds + 1))
+        if self.gap >= least:
+            what = f"{self.id}: a gap of {self.gap} leaves nothing to learn from: {least} times are before fold 1"
+            return [Problem(what, hint=f"a gap of {least - 1} or less would work")]
+        return self._cut_by_groups(strata)
+
+    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+        """The blocks, earliest first."""
+        raise_all(DataError, self.problems_with_rows(strata))
+        if strata.order is None:
+            warnings.warn("no column has the role order: rows are taken as they stand", MlcliWarning, stacklevel=2)
+        return self._splits(strata)
+
+    def _splits(self, strata: Strata) -> list[Split]:
+        time = times_of(strata)
+        times = int(time.max()) + 1
+        size = times // (self.folds + 1)
+        starts = range(times - self.folds * size, times, size)
+        labels = numbered("fold", self.folds, 1)
+        return [self._split(strata, time, start, size, label) for start, label in zip(starts, labels, strict=True)]
+
+    def _split(self, strata: Strata, time: Codes, start: int, size: int, label: str) -> Split:
+        end = start - self.gap
+        first = 0 if self.window is None else max(end - self.window, 0)
+        test = _in_order(time, start, start + size)
+        train = _in_order(time, first, end)
+        if strata.groups is not None:
+            train = train[~np.isin(strata.groups[train], strata.groups[test])]
+        return Split(train=train, test=test, label=label)
+
+    def _cut_by_groups(self, strata: Strata) -> list[Problem]:
+        """Folds whose groups hold all earlier rows as well."""
+        if strata.groups is None:
+            return []
+        empty = [split.label for split in self._splits(strata) if not len(split.train)]
+        hint = "groups are never cut; to predict later rows of known groups, give no column the role group"
+        what = f"{self.id}: every row before {empty[0]} is of a group that it judges" if empty else ""
+        return [Problem(what, hint=hint)] if empty else []
+
+
+def times_of(strata: Strata) -> Codes:
+    """The place of each row's time among all times; rows of one time share it."""
+    if strata.order is None:
+        return np.arange(strata.rows, dtype=np.int32)
+    return np.unique(strata.order, return_inverse=True)[1].astype(np.int32)
+
+
+def _in_order(time: Codes, first: int, end: int) -> Rows:
+    """The rows from one time up to another, earliest first."""
+    rows = np.flatnonzero((time >= first) & (time < end))
+    return rows[np.argsort(time[rows], kind="stable")]

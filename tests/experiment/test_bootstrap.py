@@ -1,0 +1,58 @@
+"""The bootstrap: rows drawn with replacement to learn from, those out of the bag to judge."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+
+from mlcli.core.errors import DataError
+from mlcli.core.rows import Strata
+from mlcli.protocols.bootstrap import Bootstrap
+from tests.cli.shell import document, typed
+
+
+@settings(max_examples=60, deadline=None)
+@given(groups=st.lists(st.integers(0, 6), min_size=2, max_size=40), grouped=st.booleans())
+def test_rows_out_of_the_bag_are_judged_and_whole_groups_are_drawn(groups: list[int], grouped: bool) -> None:
+    codes = np.array(groups, np.int32)
+    if grouped and len(set(groups)) < 2:
+        return
+    strata = Strata(len(codes), None, codes if grouped else None)
+    for split in Bootstrap(repeats=5).splits(strata, np.random.default_rng(1)):
+        times = np.bincount(split.train, minlength=len(codes))
+        assert np.array_equal(np.flatnonzero(times == 0), split.test)
+        assert len(split.test)
+        assert len(split.train)
+        if grouped:
+            assert all(len(set(times[codes == group])) == 1 for group in set(groups))
+
+
+def test_as_many_rows_are_drawn_as_there_are_and_63_percent_of_them_are_distinct() -> None:
+    splits = Bootstrap(repeats=50).splits(Strata(1_000), np.random.default_rng(1))
+    assert [len(split.train) for split in splits] == [1_000] * 50
+    out_of_bag = np.mean([len(split.test) for split in splits]) / 1_000
+    assert out_of_bag == pytest.approx((1 - 1 / 1_000) ** 1_000, abs=0.005)
+
+
+def test_two_rows_leave_one_to_judge() -> None:
+    for split in Bootstrap().splits(Strata(2), np.random.default_rng(1)):
+        assert sorted([*split.train[:1], *split.test]) == [0, 1]
+
+
+def test_a_single_row_is_refused() -> None:
+    with pytest.raises(DataError, match="bootstrap needs at least 2 rows, there are 1"):
+        Bootstrap().splits(Strata(1), np.random.default_rng(1))
+
+
+def test_its_accuracy_is_near_that_of_cross_validation_elsewhere() -> None:
+    from sklearn.datasets import load_iris
+
+    folds = StratifiedKFold(10, shuffle=True, random_state=1)
+    peer = cross_val_score(GaussianNB(), *load_iris(return_X_y=True), cv=folds).mean()
+    words = ("-m", "naive-bayes", "--protocol", "bootstrap", "--metric", "accuracy", "--json")
+    cell = document(typed("eval", "iris", *words))["cells"][-1]
+    assert cell["metrics"]["accuracy"]["mean"] == pytest.approx(peer, abs=0.03)
