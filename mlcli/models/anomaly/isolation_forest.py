@@ -92,7 +92,7 @@ class IsolationForest(Detector):
         share = packed(targets, np.ones(rows, np.int64), 1.0)
         tree = Grower(cells, targets, CRITERIA["squared-error"], limits).grow(share, int(rng.integers(1, 2**32)))
         ways = tree.depths() + mean_path(np.rint(tree.weight).astype(np.intp))
-        return replace(tree, value=ways[:, None]).without_notes()
+        return replace(tree, value=ways[:, None]).with_weights_alone()
 
     @cached_property
     def _trees(self) -> Trees:
