@@ -40,7 +40,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     (
         "gmm[]-density",
         "beats_chance",
-    ): "a level that few rows have, such as that of gaps, has no width in a component",
+    ): "a level that few rows have, such as that of gaps, has no width",
     ("mean-row[", "beats_chance"): "it is the baseline",
     (
         "adaboost[",
@@ -75,9 +75,8 @@ def is_one_of(subject: Subject, whom: str) -> bool:
     model, _, rest = whom.partition("[")
     settings, _, kind = rest.partition("]")
     meant = set(filter(None, settings.split(",")))
-    return (subject.model, subject.kind) == (model, kind.lstrip("-") or subject.kind) and meant <= {
-        f"{name}={value}" for name, value in subject.params
-    }
+    given = {f"{name}={value}" for name, value in subject.params}
+    return subject.model == model and kind.lstrip("-") in ("", subject.kind) and meant <= given
 
 
 def owing(promise: str, subjects: Sequence[Subject]) -> Callable[[Any], Any]:
