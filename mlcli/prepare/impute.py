@@ -16,10 +16,9 @@ Choices:
     filled with 0, or with its first level, and a warning is given. An ordinal or boolean column with one more
     level becomes nominal, and a column without any level always gets one.
 
-    Levels have `own-value` unless said otherwise: where cells are empty for a reason it tells much, and where they
-    are empty by chance it costs little. The new column or level appears where the dataset has empty cells, whether
-    or not a training part has some, so that all splits have the same columns. Where it has none, gaps in new rows
-    are filled with the mean or the most frequent level.
+    The new column or level of `own-value` appears where the dataset has empty cells, whether or not a training
+    part has some, so that all splits have the same columns. Where it has none, gaps in new rows are filled with
+    the mean or the most frequent level.
 """
 
 from __future__ import annotations
@@ -88,13 +87,13 @@ Cells = NDArray[Any]
 OWN_LEVEL = "missing"
 
 
-@register("impute", reference="Little & Rubin, Statistical Analysis with Missing Data, chapter 4", revision=2)
+@register("impute", reference="Little & Rubin, Statistical Analysis with Missing Data, chapter 4")
 @dataclass(kw_only=True, eq=False)
 class Impute(Step):
     """Fills gaps from what the training rows have."""
 
     numbers: str = param("mean", "what fills the gaps of numeric columns", choices=OF_NUMBERS)
-    levels: str = param("own-value", "what fills the gaps of other columns", choices=OF_LEVELS)
+    levels: str = param("most-frequent", "what fills the gaps of other columns", choices=OF_LEVELS)
 
     fills_: Array = learned()
     """A number, or the code of a level, for each column in the order of the file."""

@@ -73,8 +73,7 @@ def test_ridge_with_gaps_levels_and_weights(seed: int) -> None:
     X, rng = numbers(seed), np.random.default_rng(seed)
     colour, y = rng.integers(-1, 3, ROWS).astype(np.int32), rng.normal(size=ROWS)
     weight = rng.integers(1, 4, ROWS).astype(np.float64)
-    steps = (Impute(levels="most-frequent"), Standardise(), OneHot())
-    held = Ridge(l2=2.5).held_out(valued(X, y, weight, colour), EACH, steps)
+    held = Ridge(l2=2.5).held_out(valued(X, y, weight, colour), EACH, (Impute(), Standardise(), OneHot()))
     twin = [ridge_without(row, X, colour, weight, y, 2.5) for row in range(ROWS)]
     assert held is not None
     assert not held.refused.any()

@@ -47,9 +47,9 @@ def test_own_value_marks_the_gaps_as_scikit_learn_does() -> None:
 
 
 def test_levels_are_filled_with_the_most_frequent_and_of_equals_the_first() -> None:
-    assert prepared(Impute(levels="most-frequent"), mixed()).cells("y").tolist() == [0, 1, 1, 1]
+    assert prepared(Impute(), mixed()).cells("y").tolist() == [0, 1, 1, 1]
     tied = table_of({"y": ["v", "u", "u", "v", None]})
-    assert prepared(Impute(levels="most-frequent"), tied).cells("y").tolist() == [1, 0, 0, 1, 0]
+    assert prepared(Impute(), tied).cells("y").tolist() == [1, 0, 0, 1, 0]
 
 
 def test_own_value_adds_a_level_to_columns_with_gaps_only() -> None:
@@ -97,7 +97,7 @@ def test_whole_weights_count_as_repeats(numbers: str) -> None:
 def test_columns_that_are_empty_in_training_are_filled_with_0_or_the_first_level_and_said() -> None:
     table = table_of({"x": [None, None], "y": [None, None]}, [Column("y", "nominal", ("u", "v"), missing=True)])
     with pytest.warns(MlcliWarning) as said:
-        filled = prepared(Impute(levels="most-frequent"), table)
+        filled = prepared(Impute(), table)
     assert [str(warning.message) for warning in said] == [
         "impute: 'x' is empty in all training rows and is filled with 0",
         "impute: 'y' is empty in all training rows and is filled with 'u'",
@@ -110,22 +110,20 @@ def test_a_column_without_levels_gets_one() -> None:
     table = table_of({"y": [None, None]}, [Column("y", "nominal", (), missing=True)])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        filled = prepared(Impute(levels="most-frequent"), table)
+        filled = prepared(Impute(), table)
     assert filled.columns[0].levels == ("missing",)
     assert filled.codes.tolist() == [[0], [0]]
 
 
 def test_it_says_what_fills_which_column() -> None:
     (section,) = fitted(Impute(), mixed()).explain()
-    assert section.rows == (("x", 4.0), ("y", "missing"))
-    (section,) = fitted(Impute(levels="most-frequent"), mixed()).explain()
     assert section.rows == (("x", 4.0), ("y", "v"))
     assert fitted(Impute(), table_of({"z": [1.0, 2.0]})).explain() == ()
 
 
 @pytest.mark.parametrize("fills", [[1.0, 1.0], [1.0, 2.0, 1.0]])
 def test_fills_that_do_not_fit_are_refused(fills: list[float]) -> None:
-    step = fitted(Impute(levels="most-frequent"), mixed())
+    step = fitted(Impute(), mixed())
     step.fills_ = np.array(fills)
     with pytest.raises(ValueError, match="fill"):
         step.check_learned()

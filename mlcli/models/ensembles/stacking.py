@@ -50,9 +50,7 @@ Part = tuple[Column, NDArray[np.generic]]
 OWN_META = {Classifier: "logistic-regression", Regressor: "ridge"}
 
 
-@register(
-    "stacking", reference="Wolpert 1992, Stacked generalization; Ting & Witten 1999 (probabilities)", revision=2
-)
+@register("stacking", reference="Wolpert 1992, Stacked generalization; Ting & Witten 1999 (probabilities)")
 @dataclass(kw_only=True, eq=False)
 class Stacking(Classifier, Regressor):
     """Models, and a model that learns from their answers."""

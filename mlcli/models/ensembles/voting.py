@@ -47,7 +47,7 @@ from mlcli.tasks.supervised import SupervisedRows
 COMBINED: dict[str, Says] = {"mean": outputs, "votes": votes}
 
 
-@register("voting", reference="Kittler et al. 1998, On combining classifiers", revision=2)
+@register("voting", reference="Kittler et al. 1998, On combining classifiers")
 @dataclass(kw_only=True, eq=False)
 class Voting(Classifier, Regressor):
     """Several models that answer together."""
