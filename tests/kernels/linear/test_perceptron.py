@@ -24,7 +24,11 @@ def test_a_pass_corrects_as_the_twin_does(compiled: bool) -> None:
         if side[row] * (ones[row] @ expected) <= 0:
             expected, wrong = expected + 0.3 * side[row] * ones[row], wrong + 1
     w = np.zeros(4)
-    walk = perceptron.perceptron_pass if compiled else perceptron.perceptron_pass.py_func
+    walk = (
+        perceptron.perceptron_pass
+        if compiled
+        else getattr(perceptron.perceptron_pass, "py_func", perceptron.perceptron_pass)
+    )
     assert walk(X, side, order, 0.3, w) == wrong
     assert w == pytest.approx(expected, abs=1e-12)
 
@@ -34,8 +38,12 @@ def test_the_pocket_holds_the_best_of_the_planes_that_were_tried(
     compiled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, side, order = rows()
-    count = perceptron.count_wrong if compiled else perceptron.count_wrong.py_func
-    walk = perceptron.pocket_pass if compiled else perceptron.pocket_pass.py_func
+    count = (
+        perceptron.count_wrong if compiled else getattr(perceptron.count_wrong, "py_func", perceptron.count_wrong)
+    )
+    walk = (
+        perceptron.pocket_pass if compiled else getattr(perceptron.pocket_pass, "py_func", perceptron.pocket_pass)
+    )
     if not compiled:
         monkeypatch.setattr(perceptron, "count_wrong", count)
     w, pocket, runs, errors = np.zeros(4), np.zeros(4), np.zeros(2, np.intp), np.array([ROWS])
