@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-Cell = str | float | int | None
+Entry = str | float | int | None
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Table(Finding):
     """A header and rows."""
 
     header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[Entry, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Bars(Finding):
     """What the labels are, what the values measure, and what each further column holds."""
     labels: tuple[str, ...]
     values: tuple[float, ...]
-    beside: tuple[tuple[Cell, ...], ...] = ()
+    beside: tuple[tuple[Entry, ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class CellSums:
+class ColumnSums:
     """Weight, mean and squares of single columns by class; leading axes are sets of training rows."""
 
     weight: Array
@@ -59,7 +59,7 @@ class CellSums:
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingSums(CellSums):
+class TrainingSums(ColumnSums):
     """The same, and the scatter of two columns. Rows with values are one class, and the target the last column."""
 
     scatter_of: Callable[[Callable[[Array], Array]], Array]
@@ -83,13 +83,13 @@ class TrainingSums(CellSums):
         return np.asarray(self.scatter_of(lambda scatters: scatters.sum(axis=-3, keepdims=True))[..., 0, :, :])
 
 
-def cells_of_classes(data: LabelledRows) -> CellSums:
+def column_sums(data: LabelledRows) -> ColumnSums:
     """Of each class of rows, whatever their columns."""
     entries = Entries.of(data.table, data.weights)
     layout = Layout.of(entries.places)
     spread = entries.spreads(data.y.astype(np.intp), len(data.classes))
     origin = np.append(entries.origin, np.zeros(entries.width - len(entries.origin)))
-    return CellSums(data.class_totals, spread.at(layout.features), origin[layout.features], layout)
+    return ColumnSums(data.class_totals, spread.at(layout.features), origin[layout.features], layout)
 
 
 def sums_of_classes(data: LabelledRows) -> TrainingSums:

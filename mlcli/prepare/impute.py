@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Cell, Explanation
+from mlcli.core.findings import Entry, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
@@ -193,5 +193,5 @@ def _with_own_level(column: Column) -> Column:
     return Column(column.name, "nominal", (*column.levels, level))
 
 
-def _shown(column: Column, fill: float) -> Cell:
+def _shown(column: Column, fill: float) -> Entry:
     return column.levels[int(fill)] if column.coded else float(fill)

@@ -10,7 +10,7 @@ import numpy as np
 from mlcli.core.findings import Histogram
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.pooling import joined
-from mlcli.report.document import Block, Cell, Content, Heading, grid, notes
+from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import lined_up, short
 from mlcli.report.scored import Scored, judged
 from mlcli.report.verdict import best_of
@@ -28,7 +28,7 @@ TAIL = 0.98
 """The share of scores that the even bins cover; the rest is one bin."""
 
 
-def detectors_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
+def detectors_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
     """A single detector in full; of several one line each, and the best in full."""
     metric = group[0].metrics[0]
     best = best_of(group, metric)
@@ -41,12 +41,12 @@ def detectors_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterat
     yield from scores_of(names[shown] + why, joined(judged(shown.result)))
 
 
-def _side_by_side(group: Sequence[Scored], names: Mapping[Scored, str]) -> Block:
+def _side_by_side(group: Sequence[Scored], names: Mapping[Scored, str]) -> Element:
     """The threshold of each detector, how many rows it flags, and which rows it finds oddest."""
     all_answers = [joined(judged(one.result)) for one in group]
     threshold = any(answers.threshold is not None for answers in all_answers)
     rows: list[list[Content]] = [
-        [Cell(names[one], "strong"), *(_flags_in_short(answers) if threshold else []), _first_named(answers)]
+        [Field(names[one], "strong"), *(_flags_in_short(answers) if threshold else []), _first_named(answers)]
         for one, answers in zip(group, all_answers, strict=True)
     ]
     anomaly = all_answers[0].classes[ANOMALY] if all_answers[0].classes else "known as anomalies"
@@ -76,7 +76,7 @@ def ranked(answers: ScoreAnswers) -> Rows:
     return order[np.sort(first)]
 
 
-def scores_of(title: str, answers: ScoreAnswers) -> Iterator[Block]:
+def scores_of(title: str, answers: ScoreAnswers) -> Iterator[Element]:
     """A histogram, and the oddest rows."""
     yield Heading(title)
     yield _histogram(answers)
@@ -160,14 +160,14 @@ def _limit(threshold: Array) -> str:
     return short(limits[0]) if len(limits) == 1 else f"{short(limits[0])} to {short(limits[-1])} by split"
 
 
-def _oddest(answers: ScoreAnswers) -> Block:
+def _oddest(answers: ScoreAnswers) -> Element:
     """The rows that score highest, with the columns that made them so."""
     order = ranked(answers)[:LISTED]
     labelled, threshold = bool(answers.classes), answers.threshold is not None
     names = (*answers.classes, "not known")
     rows: list[list[Content]] = [
         [
-            Cell(str(answers.rows[row] + 1), "strong"),
+            Field(str(answers.rows[row] + 1), "strong"),
             score,
             *(["yes" if answers.flagged[row] else "no"] if threshold else []),
             *([names[answers.truth[row]]] if labelled else []),

@@ -9,7 +9,7 @@ from typing import Any
 
 from mlcli.core.params import Parameter, build, parameters
 from mlcli.core.registry import Entry
-from mlcli.report.document import Block, Cell, Content, Document, Heading, Sentence, grid, notes
+from mlcli.report.document import Content, Document, Element, Field, Heading, Sentence, grid, notes
 from mlcli.tasks.table import kinds_from_bases, kinds_of
 
 TAKEN = {
@@ -26,9 +26,9 @@ def listing(entries: Iterable[Entry], steps: Iterable[Entry]) -> Document:
     """Every method by family, with the kinds of task it can do, and every step."""
     by_family = sorted(entries, key=lambda entry: entry.family)
     families = [
-        block
+        element
         for family, members in groupby(by_family, key=lambda entry: entry.family)
-        for block in (Heading(family.replace("_", " ") or "plugins"), grid(["", "", ""], map(_row, members)))
+        for element in (Heading(family.replace("_", " ") or "plugins"), grid(["", "", ""], map(_row, members)))
     ]
     families += [Heading(STEPS_FAMILY), grid(["", "", ""], map(_row, steps))]
     return (*families, notes("mlcli models ID shows the parameters of one, with its formula and its source"))
@@ -41,7 +41,7 @@ def _family_of(entry: Entry) -> str:
 
 def _row(entry: Entry) -> list[Content]:
     kinds = ", ".join(kind.name for kind in kinds_from_bases(entry.bases))
-    return [Cell(entry.name, "strong"), summary_of(entry), Cell(kinds, "weak")]
+    return [Field(entry.name, "strong"), summary_of(entry), Field(kinds, "weak")]
 
 
 def summary_of(entry: Entry) -> str:
@@ -107,7 +107,7 @@ def _accepts(accepts: Any) -> str:
     return ", ".join(taken) + wish
 
 
-def _parameters(declared: tuple[Parameter, ...]) -> Iterator[Block]:
+def _parameters(declared: tuple[Parameter, ...]) -> Iterator[Element]:
     if not declared:
         yield Sentence("It has no parameters.")
         return
@@ -116,7 +116,7 @@ def _parameters(declared: tuple[Parameter, ...]) -> Iterator[Block]:
 
 
 def _parameter(parameter: Parameter) -> list[Content]:
-    return [Cell(parameter.name, "strong"), _default(parameter.default), _takes(parameter), parameter.help]
+    return [Field(parameter.name, "strong"), _default(parameter.default), _takes(parameter), parameter.help]
 
 
 def _takes(parameter: Parameter) -> str:
@@ -140,7 +140,7 @@ def _docstring(cls: type) -> tuple[str, str]:
     return first, rest
 
 
-def _sections(text: str) -> Iterator[Block]:
+def _sections(text: str) -> Iterator[Element]:
     """Paragraphs, and titles with their indented paragraphs."""
     for paragraph in filter(None, map(str.rstrip, text.split("\n\n"))):
         lines = paragraph.strip("\n").splitlines()

@@ -14,7 +14,7 @@ from mlcli.core.findings import Bars
 from mlcli.core.tables import Array
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.metrics.scores.clusters import contingency
-from mlcli.report.document import Block, Cell, Content, Heading, Sentence, grid, notes
+from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, notes
 from mlcli.report.findings import explained
 from mlcli.report.numbers import counted, fixed, short
 from mlcli.report.scored import Scored, judged
@@ -34,7 +34,7 @@ Elbow = Mapping[int, Scored]
 """By the number of groups, models that are alike but for it."""
 
 
-def pictures_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
+def pictures_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
     """The elbow of each model that was given several numbers of groups, and what the groups are made of."""
     elbows = _elbows(group)
     for elbow in elbows:
@@ -59,7 +59,7 @@ def _readings(drawn: Sequence[Scored], elbows: Sequence[Elbow]) -> Iterator[str]
         yield f"of the models of a curve, the best by {drawn[0].metrics[0].name} is shown"
 
 
-def _groups_of(title: str, one: Scored) -> Iterator[Block]:
+def _groups_of(title: str, one: Scored) -> Iterator[Element]:
     """How many rows each group has, and which labels where there are any; and by which columns groups differ."""
     splits = judged(one.result)
     which = "" if len(splits) == 1 else f": {one.result.splits[0].label} of {len(splits)}"
@@ -100,7 +100,7 @@ def _labelled(one: Scored) -> bool:
     return bool((_first(one).truth >= 0).any())
 
 
-def _matrix(answers: ClusterAnswers) -> Iterator[Block]:
+def _matrix(answers: ClusterAnswers) -> Iterator[Element]:
     present = np.unique(answers.cluster).tolist()[:SHOWN]
     sizes = np.bincount(answers.cluster, weights=answers.weights, minlength=answers.clusters)
     labelled = bool((answers.truth >= 0).any())
@@ -108,10 +108,10 @@ def _matrix(answers: ClusterAnswers) -> Iterator[Block]:
     if labelled:
         counts = contingency(answers)
         rows = [
-            [Cell(label, "strong"), *(_share(row, group) for group in present), short(row.sum())]
+            [Field(label, "strong"), *(_share(row, group) for group in present), short(row.sum())]
             for label, row in zip(answers.classes, counts, strict=True)
         ]
-    rows.append([Cell("rows", "strong"), *(short(sizes[group]) for group in present), short(sizes.sum())])
+    rows.append([Field("rows", "strong"), *(short(sizes[group]) for group in present), short(sizes.sum())])
     header = ["label \\ group" if labelled else "group", *map(str, present), "all"]
     yield grid(header, rows, right=range(1, len(header)))
 
@@ -158,7 +158,7 @@ def _but_for_clusters(one: Scored) -> str:
     return repr((cell.model.use, sorted(params.items(), key=repr), cell.steps, cell.protocol))
 
 
-def _elbow(title: str, elbow: Elbow) -> Iterator[Block]:
+def _elbow(title: str, elbow: Elbow) -> Iterator[Element]:
     sums = {clusters: _sums(one) for clusters, one in elbow.items()}
     _, total = next(iter(sums.values()))
     left = {1: total, **{clusters: within for clusters, (within, _) in sums.items()}}
@@ -198,7 +198,7 @@ def _where_it_bends(curve: Mapping[int, float]) -> str:
     return f"The elbow is at {bend} groups, with {left} % left where 1/k would leave {hyperbola} %."
 
 
-def groups_of_best(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
+def groups_of_best(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
     """What the groups look like that the best density has told apart, as the first split has found them."""
     best = best_of(group, group[0].metrics[0])
     found = group_profile(best.result.splits[0]) if best else []

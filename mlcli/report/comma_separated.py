@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable, Iterator
 from io import StringIO
 
-from mlcli.report.document import Block, Document, Grid, Heading, Lines, Notes, Sentence
+from mlcli.report.document import Document, Element, Grid, Heading, Lines, Notes, Sentence
 from mlcli.report.drawing import drawn
 from mlcli.report.layout import written
 from mlcli.report.page import Page
@@ -15,13 +15,13 @@ COMMENT = "#"
 
 
 def csv_of(document: Document, page: Page) -> str:
-    """The whole document, an empty line between its blocks."""
-    blocks = ("\n".join(_lines(block, page)) for block in document)
-    return "\n\n".join(text for text in blocks if text) + "\n"
+    """The whole document, an empty line between its elements."""
+    elements = ("\n".join(_lines(element, page)) for element in document)
+    return "\n\n".join(text for text in elements if text) + "\n"
 
 
-def _lines(block: Block, page: Page) -> Iterator[str]:
-    match block:
+def _lines(element: Element, page: Page) -> Iterator[str]:
+    match element:
         case Heading(text) | Sentence(text):
             return _remarks([text], page)
         case Lines(lines):
@@ -29,9 +29,9 @@ def _lines(block: Block, page: Page) -> Iterator[str]:
         case Notes(items):
             return _remarks((f"{mark} {text}".lstrip("- ") for mark, text in items), page)
         case Grid():
-            return _records(block, page)
+            return _records(element, page)
         case _:
-            return _lines(drawn(block, None), page)
+            return _lines(drawn(element, None), page)
 
 
 def _remarks(lines: Iterable[str], page: Page) -> Iterator[str]:

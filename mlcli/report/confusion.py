@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from mlcli.metrics.confusion import Confusion
 from mlcli.metrics.one_against_rest import ClassRates
-from mlcli.report.document import Block, Cell, Content, Grid, Heading, Style, grid
+from mlcli.report.document import Content, Element, Field, Grid, Heading, Style, grid
 from mlcli.report.numbers import fixed, share, short
 
 MOST_CLASSES = 12
@@ -27,7 +27,7 @@ READING_RATES = (
 
 def confusion_of(
     title: str, matrix: Confusion, rates: Sequence[ClassRates], counted_as: str = "rows"
-) -> tuple[Block, ...]:
+) -> tuple[Element, ...]:
     """One matrix under its title; with many classes it is a list, since nobody reads forty columns."""
     labels, counts = matrix.labels, matrix.counts.tolist()
     if len(labels) > MOST_CLASSES:
@@ -40,7 +40,7 @@ def rates_of(rates: Sequence[ClassRates], counted_as: str = "rows") -> Grid:
     titles = ["class", *RATES, counted_as, "answered", "lean"]
     rows: list[list[Content]] = [
         [
-            Cell(one.label, "strong"),
+            Field(one.label, "strong"),
             *(_rate(getattr(one, name)) for name in RATES),
             short(one.support),
             short(one.predicted),
@@ -57,7 +57,7 @@ def _matrix(
     names, titles = _titled(labels)
     rows: list[list[Content]] = [
         [
-            Cell(label, "strong"),
+            Field(label, "strong"),
             *_shares(counts[place], place),
             short(sum(counts[place])),
             _rate(rates[place].precision),
@@ -77,11 +77,11 @@ def _titled(labels: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     return [f"{number} {label}" for number, label in zip(numbers, labels, strict=True)], numbers
 
 
-def _shares(row: Sequence[float], true: int) -> Iterator[Cell]:
+def _shares(row: Sequence[float], true: int) -> Iterator[Field]:
     total = sum(row)
     for place, count in enumerate(row):
         style: Style = "best" if place == true else "bad" if count else "weak"
-        yield Cell(f"{short(count)} {_share(count, total)}", style)
+        yield Field(f"{short(count)} {_share(count, total)}", style)
 
 
 def _share(count: float, total: float) -> str:
@@ -99,7 +99,7 @@ def _class_row(labels: Sequence[str], row: Sequence[float], true: int, rates: Cl
     wrong = sorted((-count, place) for place, count in enumerate(row) if count and place != true)
     taken = ", ".join(f"{labels[place]} {short(-count)}" for count, place in wrong)
     right = f"{short(row[true])}/{short(sum(row))}"
-    return [Cell(labels[true], "strong"), right, _rate(rates.recall), _rate(rates.precision), taken]
+    return [Field(labels[true], "strong"), right, _rate(rates.recall), _rate(rates.precision), taken]
 
 
 def _rate(rate: float | None) -> str:

@@ -13,7 +13,7 @@ Side = Literal["left", "right"]
 
 
 @dataclass(frozen=True)
-class Cell:
+class Field:
     """One piece of text and what it means; no meaning is carried by colour alone."""
 
     text: str
@@ -22,7 +22,7 @@ class Cell:
     """In the place of text, a picture as small as a word: heights from 0 to 1."""
 
 
-Content = str | Cell
+Content = str | Field
 """What may be given as one field of a table."""
 
 
@@ -61,7 +61,7 @@ class Grid:
     """A table; the first ``keys`` columns are repeated where it must be cut to fit a width."""
 
     header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[Field, ...], ...]
     sides: tuple[Side, ...]
     keys: int = 1
 
@@ -77,9 +77,9 @@ class Grid:
 
 
 Picture = Bars | Curve | Histogram | Points | Dendrogram | Tree
-"""A finding that is drawn; who draws it leaves title and note to the blocks round it."""
-Block = Heading | Sentence | Lines | Notes | Grid | Picture
-Document = tuple[Block, ...]
+"""A finding that is drawn; who draws it leaves title and note to the elements round it."""
+Element = Heading | Sentence | Lines | Notes | Grid | Picture
+Document = tuple[Element, ...]
 
 
 def grid(
@@ -88,11 +88,11 @@ def grid(
     right: Iterable[int] = (),
     keys: int = 1,
 ) -> Grid:
-    """A grid from plain text or cells; ``right`` are the columns of numbers."""
+    """A grid from plain text or fields; ``right`` are the columns of numbers."""
     titles, numbers = tuple(header), frozenset(right)
-    cells = tuple(tuple(item if isinstance(item, Cell) else Cell(item) for item in row) for row in rows)
+    fields = tuple(tuple(item if isinstance(item, Field) else Field(item) for item in row) for row in rows)
     sides: tuple[Side, ...] = tuple("right" if place in numbers else "left" for place in range(len(titles)))
-    return Grid(titles, cells, sides, keys)
+    return Grid(titles, fields, sides, keys)
 
 
 def notes(*items: str) -> Notes:

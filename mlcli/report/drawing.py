@@ -9,7 +9,7 @@ from itertools import cycle, pairwise
 from typing import Any
 
 from mlcli.core.findings import Bars, Curve, Dendrogram, Histogram, Points, Tree
-from mlcli.report.document import Cell, Content, Grid, Lines, grid
+from mlcli.report.document import Content, Field, Grid, Lines, grid
 from mlcli.report.layout import GAP
 from mlcli.report.numbers import column_of, lined_up, short
 from mlcli.report.page import columns_of
@@ -60,9 +60,9 @@ def _curve(picture: Curve, width: int | None) -> Grid:
     written = column_of([value for pair in ends for value in pair])
     rows: list[list[Content]] = [
         [
-            Cell(name, "strong"),
+            Field(name, "strong"),
             written[2 * place],
-            Cell("", heights=_heights(line, low, high)),
+            Field("", heights=_heights(line, low, high)),
             written[2 * place + 1],
         ]
         for place, (name, line) in enumerate(picture.series)
@@ -157,7 +157,7 @@ def _with_bars(
     longest = _room_beside(header, columns, width)
     bars = (BAR * math.ceil(longest * max(value, 0.0) / largest) for value in values)
     rows = [
-        [Cell(label, "strong") if right else label, *cells, bar]
+        [Field(label, "strong") if right else label, *cells, bar]
         for label, *cells, bar in zip(*columns, bars, strict=True)
     ]
     return grid([*header, ""], rows, right=range(right, len(header)))

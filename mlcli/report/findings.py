@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator
 
 from mlcli.core import findings
 from mlcli.core.findings import Finding
-from mlcli.report.document import Block, Document, Grid, Heading, Lines, Picture, grid, notes
+from mlcli.report.document import Document, Element, Grid, Heading, Lines, Picture, grid, notes
 from mlcli.report.numbers import are_numbers, column_of
 
 
 def explained(explanation: Iterable[Finding]) -> Document:
     """The findings in order."""
-    return tuple(block for finding in explanation for block in _blocks(finding))
+    return tuple(element for finding in explanation for element in _elements(finding))
 
 
-def _blocks(finding: Finding) -> Iterator[Block]:
+def _elements(finding: Finding) -> Iterator[Element]:
     """A finding under its title, with its note below."""
     if finding.title:
         yield Heading(finding.title)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from mlcli.report.document import Cell, Grid, Side, Style
+from mlcli.report.document import Field, Grid, Side, Style
 from mlcli.report.page import Page, columns_of, folded, height, padded
 
 GAP = 2
@@ -43,11 +43,11 @@ def laid_out(grid: Grid, page: Page) -> Iterator[LaidGrid]:
 
 
 def _shown(grid: Grid, page: Page) -> Grid:
-    rows = tuple(tuple(Cell(page.shown(written(cell)), cell.style) for cell in row) for row in grid.rows)
+    rows = tuple(tuple(Field(page.shown(written(cell)), cell.style) for cell in row) for row in grid.rows)
     return replace(grid, header=tuple(page.shown(title) for title in grid.header), rows=rows)
 
 
-def written(cell: Cell) -> str:
+def written(cell: Field) -> str:
     """A field as text; a picture as small as a word is drawn."""
     return "".join(map(height, cell.heights)) or cell.text
 
@@ -128,7 +128,7 @@ def _header_lines(grid: Grid, widths: tuple[int, ...]) -> list[Line]:
     return _side_by_side(lowered, [""] * len(titles), grid.sides, widths)
 
 
-def _row_lines(row: tuple[Cell, ...], sides: tuple[Side, ...], widths: tuple[int, ...]) -> list[Line]:
+def _row_lines(row: tuple[Field, ...], sides: tuple[Side, ...], widths: tuple[int, ...]) -> list[Line]:
     texts = [folded(cell.text, width) for cell, width in zip(row, widths, strict=True)]
     return _side_by_side(texts, [cell.style for cell in row], sides, widths)
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import distinct_labels, settings_of
-from mlcli.report.document import Block, Content, Document, Grid, Sentence, grid, notes
-from mlcli.report.document import Cell as Shown
+from mlcli.report.document import Content, Document, Element, Field, Grid, Sentence, grid, notes
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import steps_of
 from mlcli.report.results import comparable, opening
@@ -24,11 +23,11 @@ def plan_of(cells: Sequence[Cell]) -> Document:
     """The cells by dataset, then how many there are."""
     skipped = sum(bool(cell.skipped) for cell in cells)
     left_out = f"; {skipped} cannot be run" if skipped else ""
-    blocks = [block for _, group in groupby(cells, comparable) for block in _group(list(group))]
-    return (*blocks, Sentence(f"{counted(len(cells) - skipped, 'cell')} to run{left_out}", "strong"))
+    elements = [element for _, group in groupby(cells, comparable) for element in _group(list(group))]
+    return (*elements, Sentence(f"{counted(len(cells) - skipped, 'cell')} to run{left_out}", "strong"))
 
 
-def _group(cells: Sequence[Cell]) -> Iterator[Block]:
+def _group(cells: Sequence[Cell]) -> Iterator[Element]:
     yield from opening(cells)
     names = distinct_labels([cell.model for cell in cells])
     yield _grid(cells, names)
@@ -45,7 +44,7 @@ def _group(cells: Sequence[Cell]) -> Iterator[Block]:
 def _grid(cells: Sequence[Cell], names: Sequence[str]) -> Grid:
     rows: list[list[Content]] = [
         [
-            Shown(name, "weak" if cell.skipped else "strong"),
+            Field(name, "weak" if cell.skipped else "strong"),
             settings_of(cell.model, MODELS),
             "-" if cell.skipped else steps_of(cell),
         ]
@@ -78,5 +77,5 @@ def runs_as_json(runs: Sequence[RunFacts]) -> dict[str, Any]:
 
 def _run(run: RunFacts) -> list[Content]:
     started = run.started.replace("T", " ").removesuffix("+00:00")
-    title = Shown(run.title, "strong") if run.finished else Shown(f"{run.title} (not finished)", "bad")
+    title = Field(run.title, "strong") if run.finished else Field(f"{run.title} (not finished)", "bad")
     return [str(run.id), started, title, str(run.cells), str(run.seed), run.source or ""]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from mlcli.report.document import Block, Cell, Document, Grid, Heading, Lines, Notes, Sentence
+from mlcli.report.document import Document, Element, Field, Grid, Heading, Lines, Notes, Sentence
 from mlcli.report.drawing import drawn
 from mlcli.report.layout import written
 from mlcli.report.page import Page
@@ -17,13 +17,13 @@ RULES = {"left": "---", "right": "---:"}
 
 
 def markdown_of(document: Document, page: Page) -> str:
-    """The whole document, an empty line between its blocks."""
-    blocks = ("\n".join(_lines(block, page)) for block in document)
-    return "\n\n".join(text for text in blocks if text) + "\n"
+    """The whole document, an empty line between its elements."""
+    elements = ("\n".join(_lines(element, page)) for element in document)
+    return "\n\n".join(text for text in elements if text) + "\n"
 
 
-def _lines(block: Block, page: Page) -> Iterator[str]:
-    match block:
+def _lines(element: Element, page: Page) -> Iterator[str]:
+    match element:
         case Heading(text, level):
             yield f"{'#' * level} {_plain(text, page)}"
         case Sentence(text, style):
@@ -33,9 +33,9 @@ def _lines(block: Block, page: Page) -> Iterator[str]:
         case Notes(items):
             yield from (f"- {_plain(f'{mark} {text}' if mark.strip('-') else text, page)}" for mark, text in items)
         case Grid():
-            yield from _table(block, page)
+            yield from _table(element, page)
         case _:
-            yield from _lines(drawn(block, None), page)
+            yield from _lines(drawn(element, None), page)
 
 
 def _table(grid: Grid, page: Page) -> Iterator[str]:
@@ -48,7 +48,7 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cell(cell: Cell, page: Page) -> str:
+def _cell(cell: Field, page: Page) -> str:
     """Only the best is strong: a column of strong names is a column of names."""
     return _strong(_plain(written(cell), page), cell.style == "best")
 

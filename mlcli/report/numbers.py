@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from mlcli.core.findings import Cell
+from mlcli.core.findings import Entry
 
 FINEST = 8
 DIGITS = 4
@@ -49,13 +49,13 @@ def lined_up(values: Sequence[float | None]) -> list[str]:
     return ["" if value is None else write(value) for value in values]
 
 
-def are_numbers(cells: Sequence[Cell]) -> bool:
+def are_numbers(cells: Sequence[Entry]) -> bool:
     """Whether there is a number among some cells, and nothing else but gaps."""
     known = [cell for cell in cells if cell is not None]
     return bool(known) and all(isinstance(cell, int | float) for cell in known)
 
 
-def column_of(cells: Sequence[Cell]) -> list[str]:
+def column_of(cells: Sequence[Entry]) -> list[str]:
     """The cells of one column as text, numbers with the same decimals where it holds nothing else."""
     if are_numbers(cells):
         return lined_up([cell if isinstance(cell, int | float) else None for cell in cells])

@@ -8,7 +8,7 @@ from typing import Any
 
 from mlcli.core.findings import Bars
 from mlcli.data.profile import ColumnProfile, LevelCount, LevelSummary, NumberSummary, Profile
-from mlcli.report.document import Block, Cell, Content, Document, Grid, Heading, Notes, Sentence, grid, notes
+from mlcli.report.document import Content, Document, Element, Field, Grid, Heading, Notes, Sentence, grid, notes
 from mlcli.report.findings import explained
 from mlcli.report.numbers import counted, lined_up, share, short
 
@@ -17,16 +17,16 @@ LEVELS_SHOWN = 4
 
 def profile_of(profile: Profile) -> Document:
     """The whole profile."""
-    return tuple(_blocks(profile))
+    return tuple(_elements(profile))
 
 
 def datasets_of(shipped: Mapping[str, str]) -> Document:
     """The shipped datasets, one line each."""
-    table = grid(["", ""], [[Cell(name, "strong"), summary] for name, summary in shipped.items()])
+    table = grid(["", ""], [[Field(name, "strong"), summary] for name, summary in shipped.items()])
     return table, notes("mlcli data NAME shows the columns of one; any CSV file works as well: mlcli data my.csv")
 
 
-def _blocks(profile: Profile) -> Iterator[Block]:
+def _elements(profile: Profile) -> Iterator[Element]:
     task = " of ".join(part for part in (profile.task, profile.target) if part) or "no target"
     yield Heading(profile.name, 1)
     yield Sentence(f"{counted(profile.rows, 'row')}, {counted(len(profile.columns), 'column')}; {task}")
@@ -46,8 +46,8 @@ def _columns(columns: Sequence[ColumnProfile]) -> Grid:
 
 def _described(column: ColumnProfile) -> list[Content]:
     missing = f"{column.missing} ({100 * column.missing_share:.1f} %)" if column.missing else "0"
-    role: Cell | str = Cell(column.role, "best") if column.role == "target" else column.role
-    return [Cell(column.name, "strong"), role, column.kind, missing]
+    role: Field | str = Field(column.role, "best") if column.role == "target" else column.role
+    return [Field(column.name, "strong"), role, column.kind, missing]
 
 
 def _content(column: ColumnProfile) -> list[Content]:
@@ -70,10 +70,10 @@ def _levels(levels: LevelSummary) -> list[Content]:
     return [text + (f" ({unused} unused)" if unused else ""), histogram([top.count for top in levels.top])]
 
 
-def histogram(counts: Sequence[int]) -> Cell:
+def histogram(counts: Sequence[int]) -> Field:
     """Counts as a picture in a line; none where nothing was counted."""
     highest = max(counts, default=0)
-    return Cell("", heights=tuple(count / highest if count else math.nan for count in counts))
+    return Field("", heights=tuple(count / highest if count else math.nan for count in counts))
 
 
 def _found(columns: Sequence[ColumnProfile]) -> list[str]:
@@ -98,13 +98,13 @@ def _classes(target: str, classes: Sequence[LevelCount]) -> Bars:
     )
 
 
-def _listed(title: str, sentences: Sequence[str]) -> Iterator[Block]:
+def _listed(title: str, sentences: Sequence[str]) -> Iterator[Element]:
     if sentences:
         yield Heading(title)
         yield Notes(tuple(("-", sentence) for sentence in sentences))
 
 
-def _about(about: Mapping[str, Any]) -> Iterator[Block]:
+def _about(about: Mapping[str, Any]) -> Iterator[Element]:
     """Source, licence and the like; what is itself a table stands below."""
     facts = [[key, _words(value)] for key, value in about.items() if value and not _is_table(value)]
     if facts:
@@ -119,7 +119,7 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
+def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[Element]:
     """Rows by their keys; what is the same in all of several rows is said once."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     shared = [key for key in keys if len(rows) > 1 and len({_words(row.get(key)) for row in rows}) == 1]

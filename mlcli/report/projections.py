@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from mlcli.core import findings
 from mlcli.engines.principal import LOADINGS, SCREE
-from mlcli.report.document import Block
+from mlcli.report.document import Element
 from mlcli.report.findings import explained
 from mlcli.report.numbers import counted
 from mlcli.report.scored import Scored
@@ -18,7 +18,7 @@ MOST_COMPONENTS = 5
 Axes = tuple[findings.Bars, findings.Table]
 
 
-def axes_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
+def axes_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
     """A scree plot and loadings; models with the same axes share them, shown for the one that keeps the most."""
     found: dict[object, tuple[Scored, Axes]] = {}
     for one in group:

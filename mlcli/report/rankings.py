@@ -9,7 +9,7 @@ import numpy as np
 from mlcli.core.tables import Array, Rows
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.rankings import pairs_in_order
-from mlcli.report.document import Block, Cell, Content, Heading, grid, notes
+from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import counted, fixed, short
 from mlcli.tasks.ranking import RankAnswers, places
 
@@ -20,14 +20,14 @@ WORST = 5
 DECIMALS = 3
 
 
-def orders_of(title: str, answers: RankAnswers) -> Iterator[Block]:
+def orders_of(title: str, answers: RankAnswers) -> Iterator[Element]:
     """How well groups of each size are ordered, and the worst of them."""
     yield Heading(title)
     yield from _by_size(answers)
     yield from _worst(answers)
 
 
-def _by_size(answers: RankAnswers) -> Iterator[Block]:
+def _by_size(answers: RankAnswers) -> Iterator[Element]:
     """A line for each size, or for sizes from one to another where they are many."""
     sizes = np.bincount(answers.group, minlength=len(answers.names))
     scores = [_values(name, answers) for name in SHOWN_BY]
@@ -37,7 +37,7 @@ def _by_size(answers: RankAnswers) -> Iterator[Block]:
         held = (sizes >= least) & (sizes <= most)
         size = str(least) if least == most else f"{least} to {most}"
         means = [_mean(values[held]) for values in (*scores, first)]
-        rows.append([Cell(size, "strong"), str(int(held.sum())), *means])
+        rows.append([Field(size, "strong"), str(int(held.sum())), *means])
     header = ["rows in group", "groups", *SHOWN_BY, "best first"]
     yield grid(header, rows, right=range(1, len(header)))
     yield notes(
@@ -45,7 +45,7 @@ def _by_size(answers: RankAnswers) -> Iterator[Block]:
     )
 
 
-def _worst(answers: RankAnswers) -> Iterator[Block]:
+def _worst(answers: RankAnswers) -> Iterator[Element]:
     """The groups with the smallest share of pairs in order, and where their most relevant row stands."""
     right = pairs_in_order(answers)
     known = np.flatnonzero(~np.isnan(right))
@@ -64,7 +64,12 @@ def _worst(answers: RankAnswers) -> Iterator[Block]:
 def _worst_row(answers: RankAnswers, group: int, place: Rows, right: float) -> list[Content]:
     rows = np.flatnonzero(answers.group == group)
     best = rows[answers.relevance[rows] == answers.relevance[rows].max()]
-    return [Cell(answers.names[group], "strong"), str(len(rows)), fixed(right, DECIMALS), short(place[best].min())]
+    return [
+        Field(answers.names[group], "strong"),
+        str(len(rows)),
+        fixed(right, DECIMALS),
+        short(place[best].min()),
+    ]
 
 
 def size_ranges(sizes: Rows) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from mlcli.core.tables import Rows
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.declaring import weighted_mean
 from mlcli.metrics.scores.ratings import lists_of, mae, rmse
-from mlcli.report.document import Block, Cell, Content, Heading, grid, notes
+from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import fixed
 from mlcli.tasks.recommendation import RatingAnswers
 
@@ -23,7 +23,7 @@ READING = (
 )
 
 
-def lists_in(title: str, answers: RatingAnswers) -> Iterator[Block]:
+def lists_in(title: str, answers: RatingAnswers) -> Iterator[Element]:
     """Errors of known and of cold rows, then some users with what they were recommended."""
     yield Heading(title)
     yield _errors(answers)
@@ -33,14 +33,14 @@ def lists_in(title: str, answers: RatingAnswers) -> Iterator[Block]:
         yield notes(READING)
 
 
-def _errors(answers: RatingAnswers) -> Block:
+def _errors(answers: RatingAnswers) -> Element:
     """Rows of a user or item without a history have their own line: no method can do much about them."""
     rows: list[list[Content]] = []
     for name, chosen in (("user and item known", ~answers.cold), ("cold start", answers.cold)):
         some = answers.take(np.flatnonzero(chosen & (answers.weights > 0)))
         if len(some):
             errors = (_written(rmse(some)), _written(weighted_mean(mae(some), some.weight)))
-            rows.append([Cell(name, "strong"), f"{len(some):,}", *errors])
+            rows.append([Field(name, "strong"), f"{len(some):,}", *errors])
     return grid(["judged rows", "count", "rmse", "mae"], rows, right=(1, 2, 3))
 
 
@@ -66,4 +66,4 @@ def _list(answers: RatingAnswers, rows: Rows) -> list[Content]:
     top = [item for item in answers.top[rows[0]].tolist() if item >= 0]
     named = [answers.items[item] + (marks[liked[item]] if item in liked else "") for item in top]
     user = int(answers.user[rows[0]])
-    return [Cell(answers.users[user] if user >= 0 else "a new user", "strong"), ", ".join(named)]
+    return [Field(answers.users[user] if user >= 0 else "a new user", "strong"), ", ".join(named)]

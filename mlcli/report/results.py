@@ -9,12 +9,11 @@ from mlcli.core.names import listed
 from mlcli.core.params import build
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.spec.cells import AS_SAVED, DatasetFacts
-from mlcli.experiment.spec.cells import Cell as ExperimentCell
+from mlcli.experiment.spec.cells import AS_SAVED, Cell, DatasetFacts
 from mlcli.experiment.spec.labels import as_typed, distinct_labels
 from mlcli.metrics.pooling import joined
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
-from mlcli.report.document import Block, Document, Heading, Notes, Sentence, notes
+from mlcli.report.document import Document, Element, Heading, Notes, Sentence, notes
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import remarks_on
 from mlcli.report.scored import Scored, judged
@@ -31,15 +30,15 @@ def results_of(scored: Sequence[Scored], *, classes: bool = False) -> Document:
     groups: dict[tuple[object, ...], list[Scored]] = {}
     for one in scored:
         groups.setdefault(comparable(one.result.cell), []).append(one)
-    return tuple(block for group in groups.values() for block in _group(group, classes))
+    return tuple(element for group in groups.values() for element in _group(group, classes))
 
 
-def comparable(cell: ExperimentCell) -> tuple[object, ...]:
+def comparable(cell: Cell) -> tuple[object, ...]:
     """What cells must share to stand in one table; a saved model stands beside those that learn in splits."""
     return cell.dataset.name, cell.dataset.content, cell.kind, cell.seed
 
 
-def _group(group: Sequence[Scored], classes: bool) -> Iterator[Block]:
+def _group(group: Sequence[Scored], classes: bool) -> Iterator[Element]:
     names = names_of(group)
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
     yield from opening([one.result.cell for one in group])
@@ -53,7 +52,7 @@ def _group(group: Sequence[Scored], classes: bool) -> Iterator[Block]:
         yield Sentence(sentence, "strong")
 
 
-def opening(cells: Sequence[ExperimentCell]) -> Iterator[Block]:
+def opening(cells: Sequence[Cell]) -> Iterator[Element]:
     """What a table is about: dataset, task, protocols, and what was guessed."""
     data = cells[0].dataset
     protocols = dict.fromkeys(map(protocol_words, cells))
@@ -65,7 +64,7 @@ def opening(cells: Sequence[ExperimentCell]) -> Iterator[Block]:
         yield Notes(tuple(("-", note) for note in data.notes))
 
 
-def _rows_of(cells: Sequence[ExperimentCell]) -> str:
+def _rows_of(cells: Sequence[Cell]) -> str:
     """How many rows there are, how many of them nothing can be judged by, and what learns from them."""
     data = cells[0].dataset
     rows = counted(len(data), "row")
@@ -78,7 +77,7 @@ def _rows_of(cells: Sequence[ExperimentCell]) -> str:
     return f"{rows} ({data.unlabelled:,} without a target{left_out})"
 
 
-def learns_from_unlabelled(cell: ExperimentCell) -> bool:
+def learns_from_unlabelled(cell: Cell) -> bool:
     """Whether the model of a cell learns from rows without a target, beside those that have one."""
     model = cell.model
     if model.saved or model.use not in MODELS:
@@ -93,7 +92,7 @@ def _roles_of(data: Dataset | DatasetFacts) -> str:
     return "".join(f"; {words} '{column.name}'" for words, column in found if column is not None)
 
 
-def _width_of(cell: ExperimentCell) -> str:
+def _width_of(cell: Cell) -> str:
     """How many features there are, or what the kind of task counts instead."""
     schema = cell.dataset.schema
     known = ((role, schema.the(role)) for role in kind_named(cell.kind).counts)
@@ -101,7 +100,7 @@ def _width_of(cell: ExperimentCell) -> str:
     return ", ".join(levels) or counted(len(schema.features()), "feature")
 
 
-def subject_of(cell: ExperimentCell) -> str:
+def subject_of(cell: Cell) -> str:
     """A dataset with what is done with it."""
     target = cell.dataset.schema.the("target")
     kind = kind_named(cell.kind)
@@ -109,7 +108,7 @@ def subject_of(cell: ExperimentCell) -> str:
     return f"{cell.dataset.name}: {cell.kind}{about}"
 
 
-def protocol_words(cell: ExperimentCell) -> str:
+def protocol_words(cell: Cell) -> str:
     """The protocol with its settings."""
     if cell.protocol.use == AS_SAVED:
         return "saved models are asked about all rows as they are"
@@ -119,7 +118,7 @@ def protocol_words(cell: ExperimentCell) -> str:
     return f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
 
 
-def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: bool) -> Iterator[Block]:
+def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: bool) -> Iterator[Element]:
     """A matrix for each model; that of the baseline only where there is no other."""
     known = [one for one in group if one.confusion is not None]
     drawn = _worth_drawing(known)
@@ -134,7 +133,7 @@ def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: boo
         yield notes(READING + READING_REPEATS * repeated, *([READING_RATES] if classes else []))
 
 
-def _pictures(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
+def _pictures(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
     """The pictures of answers that their kind of task has: one of all cells together, one of each."""
     kind, done = kind_named(group[0].result.cell.kind), [one for one in group if one.done]
     if done and kind.picture_of_table_at:

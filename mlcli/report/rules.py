@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from mlcli.metrics.scores.rules import judged_shares
-from mlcli.report.document import Block, Cell, Content, Heading, Sentence, grid, notes
+from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, notes
 from mlcli.report.numbers import fixed
 from mlcli.tasks.association import RuleAnswers, conviction
 
@@ -20,7 +20,7 @@ READING = (
 )
 
 
-def rules_in(title: str, answers: RuleAnswers) -> Iterator[Block]:
+def rules_in(title: str, answers: RuleAnswers) -> Iterator[Element]:
     """The first rules, with what is left of them on rows that did not make them."""
     yield Heading(title)
     if not answers.when:
@@ -47,7 +47,7 @@ def _row(answers: RuleAnswers, place: int, support: float, when: float, then: fl
     held = support / when if when > 0 else math.nan
     surprise = conviction(held, then)
     return [
-        Cell(answers.when[place], "strong"),
+        Field(answers.when[place], "strong"),
         answers.then[place],
         fixed(support, DECIMALS),
         _known(held),

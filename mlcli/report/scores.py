@@ -9,7 +9,7 @@ from dataclasses import replace
 from mlcli.experiment.run.split_results import TRAINING
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.base import Metric, Summary
-from mlcli.report.document import Block, Cell, Content, Grid, grid, notes
+from mlcli.report.document import Content, Element, Field, Grid, grid, notes
 from mlcli.report.numbers import LARGE, NOISE, decimals_for, fixed
 from mlcli.report.scored import Scored
 
@@ -30,7 +30,7 @@ LEGEND_OF_SEEN = "SEEN counts rows that a saved model has learned from"
 
 def table_of_models(
     scored: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]
-) -> Iterator[Block]:
+) -> Iterator[Element]:
     """The scores of the cells that are done, and what became of the others."""
     done = [one for one in scored if one.done]
     if done:
@@ -52,7 +52,7 @@ def _scores(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequen
         titles.insert(1, f"{TRAINING}-{metrics[0].name}")
     judged_by = _judged_by(done)
     rows = [
-        [Cell(names[one], "strong"), *by, *cells]
+        [Field(names[one], "strong"), *by, *cells]
         for one, by, *cells in zip(done, judged_by, *columns, strict=True)
     ]
     keys = 1 + len(judged_by[0])
@@ -67,16 +67,16 @@ def _judged_by(done: Sequence[Scored]) -> list[list[Content]]:
     return [[_rows_that_judge(one)] for one in done]
 
 
-def _rows_that_judge(one: Scored) -> Cell:
+def _rows_that_judge(one: Scored) -> Field:
     cell = one.result.cell
     if cell.model.saved is None:
-        return Cell("the rows it learned from" if cell.protocol.use == WHOLE else "unseen rows")
+        return Field("the rows it learned from" if cell.protocol.use == WHOLE else "unseen rows")
     if not cell.learned_rows:
-        return Cell(f"{cell.labelled_rows} unseen rows")
-    return Cell(f"{cell.labelled_rows} rows, {cell.learned_rows} SEEN", "bad" if one.contaminated else "")
+        return Field(f"{cell.labelled_rows} unseen rows")
+    return Field(f"{cell.labelled_rows} rows, {cell.learned_rows} SEEN", "bad" if one.contaminated else "")
 
 
-def _column(metric: Metric, done: Sequence[Scored]) -> list[Cell]:
+def _column(metric: Metric, done: Sequence[Scored]) -> list[Field]:
     summaries = [one.summaries[metric.name] for one in done]
     decimals = decimals_of(metric, summaries)
     best = _best(metric, done, decimals)
@@ -88,11 +88,11 @@ def _column(metric: Metric, done: Sequence[Scored]) -> list[Cell]:
     return [replace(cell, text=cell.text + sign) for cell, sign in zip(cells, signs, strict=True)]
 
 
-def _training(metric: Metric, done: Sequence[Scored]) -> list[Cell]:
+def _training(metric: Metric, done: Sequence[Scored]) -> list[Field]:
     """A metric of the rows that were learned from, with the decimals of the score beside it."""
     decimals = decimals_of(metric, [one.summaries[metric.name] for one in done])
     means = [one.training.get(metric.name) for one in done]
-    return [Cell("-" if mean is None else fixed(mean, decimals), "weak") for mean in means]
+    return [Field("-" if mean is None else fixed(mean, decimals), "weak") for mean in means]
 
 
 def _best(metric: Metric, done: Sequence[Scored], decimals: int | None) -> str | None:
@@ -110,13 +110,13 @@ def badness(metric: Metric, mean: float) -> float:
     return {"high": -mean, "low": mean, "zero": abs(mean)}[metric.better]
 
 
-def score_cell(summary: Summary, decimals: int | None, best: str | None, sign: str = "") -> Cell:
+def score_cell(summary: Summary, decimals: int | None, best: str | None, sign: str = "") -> Field:
     """A mean with the reach of its interval, marked if it is the best, else behind a sign."""
     if summary.mean is None:
-        return Cell("undefined", "weak")
+        return Field("undefined", "weak")
     mean, reach = fixed(summary.mean, decimals), reach_of(summary)
     text = mean + ("" if reach is None else f" {INTERVAL}{fixed(reach, decimals)}")
-    return Cell(BEST + text, "best") if mean == best else Cell(sign + text)
+    return Field(BEST + text, "best") if mean == best else Field(sign + text)
 
 
 def _legend(table: Grid) -> list[str]:
@@ -177,4 +177,4 @@ def _intervals(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Seq
 def _undone(one: Scored, name: str) -> list[Content]:
     why = one.result.why or one.result.cell.skipped
     in_one_line = "; ".join(line.strip() for line in why.splitlines())
-    return [Cell(name, "strong"), Cell(one.result.status, "bad"), in_one_line]
+    return [Field(name, "strong"), Field(one.result.status, "bad"), in_one_line]

@@ -12,7 +12,7 @@ from mlcli.experiment.run.split_results import each
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import compare
 from mlcli.metrics.summary import summarise
-from mlcli.report.document import Block, Cell, Content, Heading, grid, notes
+from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import fixed, short
 from mlcli.report.scored import Scored, judged, swept_over, training_parts
 from mlcli.report.scores import BEST, badness, decimals_of, score_cell
@@ -58,7 +58,7 @@ def series_of(one: Scored) -> list[Series]:
     return [series for series in found if series is not None]
 
 
-def scores_by_series(group: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> Iterator[Block]:
+def scores_by_series(group: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> Iterator[Element]:
     """One metric: a line for each value, a column for each model that was judged there, and their curves."""
     found = [series for one in group for series in series_of(one)]
     for over in dict.fromkeys(series.over for series in found):
@@ -102,7 +102,7 @@ def _stages(one: Scored) -> Series | None:
     return Series(one, named, dict.fromkeys(whole, every), whole, "stages")
 
 
-def _compared(several: Sequence[Series], names: Mapping[Scored, str], metric: Metric) -> Iterator[Block]:
+def _compared(several: Sequence[Series], names: Mapping[Scored, str], metric: Metric) -> Iterator[Element]:
     over, columns = several[0].over, [names[series.one] for series in several]
     values = sorted({value for series in several for value in series.answers})
     table = [
@@ -112,14 +112,14 @@ def _compared(several: Sequence[Series], names: Mapping[Scored, str], metric: Me
     learned = [_rows_learned_from(several, value) for value in values]
     differ = len(set(learned)) > 1
     rows = [
-        [Cell(written, "strong"), *[known] * differ, *_line(several, metric, value, summaries)]
+        [Field(written, "strong"), *[known] * differ, *_line(several, metric, value, summaries)]
         for written, known, value, summaries in zip(map(short, values), learned, values, table, strict=True)
     ]
     header = [over, *["rows learned from"] * differ, *columns]
     yield Heading(f"{metric.name} by {over}")
     yield grid(header, rows, right=range(len(header)))
     yield Curve("", over, tuple(values), _curves(columns, table))
-    alike = any(cell.text.startswith(ALIKE) for row in rows for cell in row if isinstance(cell, Cell))
+    alike = any(cell.text.startswith(ALIKE) for row in rows for cell in row if isinstance(cell, Field))
     signs = f"{BEST} is the best of its line" + f"; {ALIKE} is not distinguishable from it at 5 %" * alike
     yield notes(f"{signs}; {READING[several[0].kind]}")
 
@@ -145,7 +145,7 @@ def _line(
     best = fixed(min(means, key=lambda mean: badness(metric, mean)), decimals) if len(set(means)) > 1 else None
     alike = _alike(several, metric, value, summaries)
     return [
-        Cell("") if summary is None else score_cell(summary, decimals, best, ALIKE if series in alike else "")
+        Field("") if summary is None else score_cell(summary, decimals, best, ALIKE if series in alike else "")
         for series, summary in zip(several, summaries, strict=True)
     ]
 

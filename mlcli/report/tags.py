@@ -11,21 +11,21 @@ from mlcli.metrics.base import Undefined
 from mlcli.metrics.confusion import counts_of
 from mlcli.metrics.one_against_rest import one_against_rest
 from mlcli.metrics.scores.sequences import sequence_accuracy
-from mlcli.report.document import Block, Cell, Content, Heading, Sentence, grid
+from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid
 from mlcli.report.numbers import counted, fixed, share, short
 from mlcli.tasks.sequence_labelling import TagAnswers
 
 WORST = 5
 
 
-def worst_tags_of(title: str, answers: TagAnswers) -> Iterator[Block]:
+def worst_tags_of(title: str, answers: TagAnswers) -> Iterator[Element]:
     """The tags with the lowest F1, and how many sequences are right from end to end."""
     counts = counts_of(answers)
     rates = [(one.f1 or 0.0, code) for code, one in enumerate(one_against_rest(answers)) if one.support > 0]
     wrong = [(f1, code) for f1, code in sorted(rates) if f1 < 1.0][:WORST]
     rows: list[list[Content]] = [
         [
-            Cell(answers.classes[code], "strong"),
+            Field(answers.classes[code], "strong"),
             fixed(f1, 3),
             f"{short(counts[code, code])}/{short(counts[code].sum())}",
             _taken_for(counts[code], code, answers.classes),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from mlcli.report.document import Block, Document, Grid, Heading, Lines, Notes, Sentence, Style
+from mlcli.report.document import Document, Element, Grid, Heading, Lines, Notes, Sentence, Style
 from mlcli.report.drawing import drawn
 from mlcli.report.layout import GAP, LaidGrid, Line, laid_out
 from mlcli.report.page import Page, columns_of, folded
@@ -28,17 +28,17 @@ def coloured(text: str, style: Style) -> str:
 
 def text_of(document: Document, page: Page, paint: Paint = unpainted) -> str:
     """The whole document."""
-    blocks = ((block, "\n".join(_lines(block, page, paint))) for block in document)
-    return "".join(text + _gap_after(block) for block, text in blocks if text).rstrip("\n") + "\n"
+    elements = ((element, "\n".join(_lines(element, page, paint))) for element in document)
+    return "".join(text + _gap_after(element) for element, text in elements if text).rstrip("\n") + "\n"
 
 
-def _gap_after(block: Block) -> str:
-    """One empty line stands between blocks; a small title belongs to what follows."""
-    return "\n" if isinstance(block, Heading) and block.level > 1 else "\n\n"
+def _gap_after(element: Element) -> str:
+    """One empty line stands between elements; a small title belongs to what follows."""
+    return "\n" if isinstance(element, Heading) and element.level > 1 else "\n\n"
 
 
-def _lines(block: Block, page: Page, paint: Paint) -> Iterator[str]:
-    match block:
+def _lines(element: Element, page: Page, paint: Paint) -> Iterator[str]:
+    match element:
         case Heading(text, level):
             return _painted(_heading(text, level, page), "strong", paint)
         case Sentence(text, style):
@@ -48,9 +48,9 @@ def _lines(block: Block, page: Page, paint: Paint) -> Iterator[str]:
         case Notes(items):
             return _painted((line for mark, text in items for line in _note(mark, text, page)), "weak", paint)
         case Grid():
-            return _grid(block, page, paint)
+            return _grid(element, page, paint)
         case _:
-            return _lines(drawn(block, page.width), page, paint)
+            return _lines(drawn(element, page.width), page, paint)
 
 
 def _painted(lines: Iterator[str], style: Style, paint: Paint) -> Iterator[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mlcli.core.findings import Points
 from mlcli.metrics.pooling import joined
-from mlcli.report.document import Block, Heading
+from mlcli.report.document import Element, Heading
 from mlcli.report.scored import Scored, judged
 from mlcli.report.verdict import best_of
 
@@ -17,7 +17,7 @@ PLACES = 100
 """How many points mark where predictions are right."""
 
 
-def predicted_against_true(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Block]:
+def predicted_against_true(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
     """A point for each row, once for each time that it was judged."""
     best = best_of(group, group[0].metrics[0])
     if best is None:

@@ -10,7 +10,7 @@ import pytest
 
 import mlcli
 from mlcli.core.findings import Bars, Curve, Dendrogram, Finding, Histogram, Points, Tree
-from mlcli.report.document import Cell, grid
+from mlcli.report.document import Field, grid
 from mlcli.report.findings import explained
 from mlcli.report.page import Page, columns_of, height
 from mlcli.report.text import text_of
@@ -127,7 +127,7 @@ def test_heights_go_from_the_lowest_to_the_highest() -> None:
 
 
 def test_a_cell_may_be_a_small_picture() -> None:
-    table = grid(["column", "distribution"], [["x", Cell("", heights=(0.0, 1.0))]])
+    table = grid(["column", "distribution"], [["x", Field("", heights=(0.0, 1.0))]])
     assert text_of((table,), Page(None)).splitlines()[-1] == "x       ▁█"
 
 

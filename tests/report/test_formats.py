@@ -10,12 +10,12 @@ import pytest
 
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Bars, Curve, Dendrogram, Histogram, Tree
-from mlcli.report.document import Cell, Content, Document, Heading, Lines, Notes, Picture, Sentence, grid
+from mlcli.report.document import Content, Document, Field, Heading, Lines, Notes, Picture, Sentence, grid
 from mlcli.report.formats import RENDERERS, known_format, renderer_of
 from mlcli.report.page import Page
 from tests.cli.shell import document, typed
 
-ROWS: list[list[Content]] = [["zero-r", Cell("0.5|0.6", "best")], ["a, b", Cell("", heights=(0.0, 1.0))]]
+ROWS: list[list[Content]] = [["zero-r", Field("0.5|0.6", "best")], ["a, b", Field("", heights=(0.0, 1.0))]]
 DOCUMENT: Document = (
     Heading("iris: *all* of_it", 1),
     Sentence("- no list", "weak"),

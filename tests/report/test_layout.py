@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from mlcli.report.document import Cell, Heading, Lines, Sentence, grid, notes
+from mlcli.report.document import Field, Heading, Lines, Sentence, grid, notes
 from mlcli.report.page import Page, columns_of
 from mlcli.report.text import coloured, text_of
 
@@ -17,7 +17,7 @@ METRICS = ("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"
 SCORES = grid(
     ["model", *METRICS],
     [
-        [Cell(name, "strong"), *(f"0.{row}{place}1 ±0.025" for place in range(6))]
+        [Field(name, "strong"), *(f"0.{row}{place}1 ±0.025" for place in range(6))]
         for row, name in enumerate(MODELS)
     ],
     right=range(1, 7),

@@ -18,7 +18,7 @@ def layers_of(
 ) -> findings.Table:
     """Units, activation and parameters of each layer; ``shared`` weights are counted once."""
     before = columns
-    rows: list[tuple[findings.Cell, ...]] = []
+    rows: list[tuple[findings.Entry, ...]] = []
     for place, (bias, activation) in enumerate(zip(biases, activations, strict=True), 1):
         name = "output" if place == len(biases) else f"hidden {place}"
         rows.append((name, len(bias), activation, (before + 1) * len(bias)))

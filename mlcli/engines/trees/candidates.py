@@ -52,7 +52,7 @@ class Candidates:
 
     def finding(self, words: Words, measure: str) -> findings.Table:
         """Each with its node in words, those that gain most first."""
-        paths, shown = dict(_paths(words)), list[tuple[findings.Cell, ...]]()
+        paths, shown = dict(_paths(words)), list[tuple[findings.Entry, ...]]()
         for place in np.lexsort((-self.rows[:, 3], self.rows[:, 0])):
             node, column = self.rows[place, :2].astype(int)
             at, gain, held = self.rows[place, 2:]

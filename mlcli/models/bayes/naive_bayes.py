@@ -60,7 +60,7 @@ from mlcli.engines.event_columns import log_likelihood_of_events
 from mlcli.engines.learn_from_sums import held_out_classes
 from mlcli.engines.normal_columns import log_density, log_mass
 from mlcli.engines.posteriors import logarithm, posterior, prior_conflicts, refuse_misfitting_priors
-from mlcli.engines.training_sums import CellSums, cells_of_classes
+from mlcli.engines.training_sums import ColumnSums, column_sums
 from mlcli.models.bayes._factors import factors_of
 from mlcli.models.bayes._likelihoods import (
     ADDED,
@@ -151,13 +151,13 @@ class NaiveBayes(Classifier):
 
     def _learn_others(self, data: LabelledRows) -> None:
         """Of columns that are normal or levels, what sums teach; and floors, which they do not."""
-        sums = cells_of_classes(data)
+        sums = column_sums(data)
         found = self.learn_from(sums)
         self.priors_, self.likelihoods_, self.kept_ = found.priors, found.shares, found.kept
         self.means_ = found.means + sums.origin[sums.layout.numbers]
         self.variances_, self.gaps_ = put_floors(data, found.variances, np.flatnonzero(found.floored))
 
-    def learn_from(self, sums: CellSums) -> Likelihoods:
+    def learn_from(self, sums: ColumnSums) -> Likelihoods:
         """Shares of classes and levels, means and variances; where a class has no cells, those of all rows."""
         numbers = sums.layout.numbers
         by_class = sums.cells.at(numbers)

@@ -13,7 +13,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Cell
+from mlcli.core.findings import Entry
 from mlcli.core.moments import ROUNDING
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.training_sums import TrainingSums
@@ -109,7 +109,7 @@ def prior_table(target: str, classes: Sequence[str], priors: Array) -> findings.
     return findings.Table("Priors", (target, "prior"), tuple(zip(classes, map(float, priors), strict=True)))
 
 
-def lines_of(names: Sequence[str], by_class: Array) -> Iterator[tuple[Cell, ...]]:
+def lines_of(names: Sequence[str], by_class: Array) -> Iterator[tuple[Entry, ...]]:
     """A line for each column, with what each class has (classes × columns)."""
     for name, values in zip(names, by_class.T.tolist(), strict=True):
         yield (name, *values)

@@ -124,6 +124,6 @@ class GaussianBayes(Classifier):
             findings.Table("Standard deviations", header, tuple(self._by_column(self.deviations_))),
         )
 
-    def _by_column(self, by_class: Array) -> Iterator[tuple[findings.Cell, ...]]:
+    def _by_column(self, by_class: Array) -> Iterator[tuple[findings.Entry, ...]]:
         for column, values in zip(self.columns_, by_class.T.tolist(), strict=True):
             yield (column.name, *values)

@@ -81,7 +81,7 @@ class Coded(Classifier):
 
     def explain(self) -> Explanation:
         """The code."""
-        rows: list[tuple[findings.Cell, ...]] = []
+        rows: list[tuple[findings.Entry, ...]] = []
         for number, column in enumerate(self.code_.T, start=1):
             names = [[self.classes_[k] for k in self.present_[column == side]] for side in (1, -1)]
             rows.append((number, *map(", ".join, names)))

@@ -195,7 +195,7 @@ class LinearMargins(Classifier):
     def coefficient_table(self, note: str) -> findings.Table:
         """The coefficients of each output by column."""
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, intercept=True)
-        rows: tuple[tuple[findings.Cell, ...], ...] = tuple((name, *values.tolist()) for name, values in named)
+        rows: tuple[tuple[findings.Entry, ...], ...] = tuple((name, *values.tolist()) for name, values in named)
         return findings.Table("Coefficients", ("column", *self.output_names()), rows, note=note)
 
 

@@ -34,7 +34,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Cell, Explanation
+from mlcli.core.findings import Entry, Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -201,13 +201,13 @@ class LinearRegression(LinearValues, Regressor):
         values = tuple(float(self.inflation_[j]) for j in known[:NAMED])
         return findings.Bars("Variance inflation", ("column", "times"), labels, values, note=OF_INFLATION)
 
-    def _coefficient_rows(self) -> Iterator[tuple[Cell, ...]]:
+    def _coefficient_rows(self) -> Iterator[tuple[Entry, ...]]:
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
         errors = self.standard_errors_[0 if self.intercept else 1 :]
         for (name, value), error in zip(named, errors, strict=True):
             yield (name, float(value), *_precision(float(value), float(error), self.total_ - self.rank_))
 
-    def _noise_rows(self) -> tuple[tuple[Cell, ...], ...]:
+    def _noise_rows(self) -> tuple[tuple[Entry, ...], ...]:
         freedom = self.total_ - self.rank_
         return (
             ("variance, maximum likelihood RSS / N", self.residual_sum_ / self.total_),
@@ -235,7 +235,7 @@ def _collinear(plane: CarefulPlane) -> Flags:
     return collinear
 
 
-def _precision(value: float, error: float, freedom: float) -> tuple[Cell, ...]:
+def _precision(value: float, error: float, freedom: float) -> tuple[Entry, ...]:
     """Standard error, t, two-sided p and the interval; nothing where there is no error to speak of."""
     if not error > 0:
         return (None,) * 5

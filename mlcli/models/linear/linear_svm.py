@@ -194,6 +194,6 @@ class LinearSVM(LinearMargins, Classifier):
             "Margins", ("score", "margin 1 / ‖w‖", "support vectors"), tuple(self._margins())
         )
 
-    def _margins(self) -> Iterator[tuple[findings.Cell, ...]]:
+    def _margins(self) -> Iterator[tuple[findings.Entry, ...]]:
         for name, norm, count in zip(self.output_names(), self.norms_, self.support_, strict=True):
             yield name, float(1 / norm) if norm > 0 else None, count

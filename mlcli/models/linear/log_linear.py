@@ -48,7 +48,7 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 
 SHOWN = 20
 OF_CLASS = "(class)"
-Block = tuple[tuple[str, ...], Array]
+Features = tuple[tuple[str, ...], Array]
 """Names of features, and what they are for each row."""
 
 
@@ -95,7 +95,7 @@ class LogLinear(Classifier):
         absent = np.where(self.class_totals_ > 0, 0.0, -np.inf)
         return softmax(X @ self.weights_.T + absent)
 
-    def _features(self, table: Table) -> Block:
+    def _features(self, table: Table) -> Features:
         """The class alone, every column, and every conjunction."""
         blocks = {column.name: _block(column, cells) for column, cells in table.parts()}
         parts = [((OF_CLASS,), np.ones((len(table), 1))), *blocks.values()]
@@ -103,7 +103,7 @@ class LogLinear(Classifier):
         names = tuple(name for part, _ in parts for name in part)
         return names, np.hstack([values for _, values in parts])
 
-    def _named(self, text: str, blocks: dict[str, Block]) -> Iterator[Block]:
+    def _named(self, text: str, blocks: dict[str, Features]) -> Iterator[Features]:
         for name in map(str.strip, text.split("*")):
             if name not in blocks:
                 what = f"{self.id}: conjunction '{text}' names '{name}', which is no column"
@@ -128,7 +128,7 @@ class LogLinear(Classifier):
         return (findings.Bars("Largest weights", header, labels, values, note=f"Of {used} weights, {note}"),)
 
 
-def _block(column: Column, cells: NDArray[Any]) -> Block:
+def _block(column: Column, cells: NDArray[Any]) -> Features:
     """A feature for each level, or the number; an empty cell has none."""
     if not column.coded:
         return (column.name,), np.nan_to_num(cells.astype(np.float64), nan=0.0)[:, None]
@@ -136,7 +136,7 @@ def _block(column: Column, cells: NDArray[Any]) -> Block:
     return names, np.asarray(cells[:, None] == np.arange(len(names)), np.float64)
 
 
-def _together(one: Block, other: Block) -> Block:
+def _together(one: Features, other: Features) -> Features:
     """Each feature of one with each of the other."""
     names = tuple(f"{first} & {second}" for first in one[0] for second in other[0])
     return names, (one[1][:, :, None] * other[1][:, None, :]).reshape(len(one[1]), -1)

@@ -221,7 +221,7 @@ class LogisticRegression(Classifier):
             note += " No standard errors: with an l1, few rows or very many coefficients there are none."
         return findings.Table("Odds ratios", header, tuple(self._odds_rows()), note=note)
 
-    def _odds_rows(self) -> Iterator[tuple[findings.Cell, ...]]:
+    def _odds_rows(self) -> Iterator[tuple[findings.Entry, ...]]:
         names, slopes = self._outputs(), self.coefficients_
         if not self._form.log_odds:
             names, slopes = [f"{name} against {names[0]}" for name in names[1:]], slopes[1:] - slopes[0]
@@ -238,7 +238,7 @@ class LogisticRegression(Classifier):
             yield f"Without training rows, so of probability 0: {', '.join(absent)}."
 
 
-def _precision(w: float, error: float) -> tuple[findings.Cell, ...]:
+def _precision(w: float, error: float) -> tuple[findings.Entry, ...]:
     """The interval of the odds ratio, the standard error of its logarithm, z and the two-sided p."""
     if not error > 0:
         return (None,) * 5

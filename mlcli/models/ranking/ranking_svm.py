@@ -130,7 +130,7 @@ class RankingSVM(Ranker):
         header, rows = self._weight_rows()
         return findings.Table("Weights", header, rows, note=note), findings.Lines("Pairs", lines)
 
-    def _weight_rows(self) -> tuple[tuple[str, ...], tuple[tuple[findings.Cell, ...], ...]]:
+    def _weight_rows(self) -> tuple[tuple[str, ...], tuple[tuple[findings.Entry, ...], ...]]:
         """A line for each column, with a weight for each option."""
         names = [column.name for column in self.columns_]
         if self.option is None:

@@ -33,7 +33,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.findings import Cell, Explanation
+from mlcli.core.findings import Entry, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
@@ -123,7 +123,7 @@ class HiddenMarkovModel(Tagger):
         symbols = (*self.classes_, BOUNDARY)
         outcomes = (*self.classes_, END) if self.stop else self.classes_
         shares = np.exp(self.transitions_)
-        rows: list[tuple[Cell, ...]] = []
+        rows: list[tuple[Entry, ...]] = []
         for history in np.ndindex(shares.shape[:-1]):
             if _can_be(history, boundary=len(self.classes_)):
                 after = " ".join(symbols[tag] for tag in history)
