@@ -60,6 +60,11 @@ def _repeated(columns: Columns, count: int) -> None:
         columns[name] += columns[name][:count]
 
 
+def _contradicted(columns: Columns) -> None:
+    _repeated(columns, 30)
+    _first(columns, "y", ["up", "down"] * 15, ROWS)
+
+
 def _few(columns: Columns, rows: int) -> None:
     for name in columns:
         columns[name] = columns[name][:rows]
@@ -96,7 +101,9 @@ FAULTS = (
     Fault("time-ignored", lambda c, r: _added(c, "seen", range(ROWS)), "target: y\nroles: {order: [seen]}\n"),
     Fault("duplicates", lambda c, r: _repeated(c, 20)),
     Fault(
-        "unused-weights", lambda c, r: _added(c, "sample_weight", r.integers(1, 9, ROWS)), column="sample_weight"
+        "unused-weights",
+        lambda c, r: _added(c, "sample_weight", r.integers(1, 9, ROWS).tolist()),
+        column="sample_weight",
     ),
     Fault(
         "odd-weights",
@@ -127,7 +134,7 @@ FAULTS = (
     ),
     Fault(
         "contradictions",
-        lambda c, r: (_repeated(c, 30), _first(c, "y", ["up", "down"] * 15, ROWS)),
+        lambda c, r: _contradicted(c),
     ),
     Fault("constant", lambda c, r: _added(c, "k", [1] * ROWS), column="k"),
     Fault("nearly-constant", lambda c, r: _added(c, "k", [1] * (ROWS - 1) + [2]), column="k"),
