@@ -130,7 +130,7 @@ def time_ignored(audited: Audited) -> Iterator[Issue]:
         one.column for one in audited.schema if one.column is order or _looks_like_time(audited, one.column)
     ]
     for column in candidates:
-        alike = _share_told_by_the_last(audited, column)
+        alike = _share_known_from_the_last(audited, column)
         if alike > REMEMBERS or column is order:
             same = f"the row before tells {alike:.0%} of the target" if alike > 0 else "its role is order"
             repairs = split_by("forward-chaining")
@@ -156,7 +156,7 @@ def _rises(cells: Array) -> bool:
     return bool((np.diff(cells) >= 0).all()) and len(np.unique(cells)) > np.sqrt(len(cells))
 
 
-def _share_told_by_the_last(audited: Audited, column: Column) -> float:
+def _share_known_from_the_last(audited: Audited, column: Column) -> float:
     """The share of what there is to know of the target that the row before tells."""
     target = audited.target
     if target is None:
