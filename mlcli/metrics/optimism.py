@@ -6,7 +6,8 @@
 
 The score of no information is that of the same predictions beside truths that have nothing to do with them: each
 prediction beside each truth, or where rows are many, beside some of them. Out of the bag is never worse than that.
-Training scores are those of the bags, and all three are means over the repeats.
+Training scores are those of the bags, where Efron asks one model that has learned from all rows about these: a fit
+more, and the bags have the same score on average. All three are means over the repeats.
 """
 
 from __future__ import annotations

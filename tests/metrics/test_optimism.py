@@ -72,6 +72,7 @@ def scored_by(estimate: str | float) -> Scored:
 
 
 def test_the_632_estimate_is_that_of_mlxtend() -> None:
+    """It asks each bag's model about all rows, where we ask it about its bag; the rest is the same."""
     from mlxtend.evaluate import BootstrapOutOfBag, bootstrap_point632_score
     from sklearn.datasets import load_breast_cancer
     from sklearn.tree import DecisionTreeClassifier
@@ -79,10 +80,11 @@ def test_the_632_estimate_is_that_of_mlxtend() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     tree = DecisionTreeClassifier(max_depth=3, random_state=1)
     theirs = bootstrap_point632_score(tree, X, y, n_splits=10, random_seed=3).mean()
-    judged, learned = [], []
+    judged: list[LabelAnswers] = []
+    learned: list[LabelAnswers] = []
     for train, test in BootstrapOutOfBag(n_splits=10, random_seed=3).split(X):
         fitted = tree.fit(X[train], y[train])
-        for found, rows in ((learned, train), (judged, test)):
+        for found, rows in ((learned, np.arange(len(y))), (judged, test)):
             texts = ("".join("ab"[code] for code in codes) for codes in (y[rows], fitted.predict(X[rows])))
             found.append(answers(*texts))
     summary = summarise(ACCURACY, judged, [len(y)] * 10)
