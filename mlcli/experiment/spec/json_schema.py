@@ -36,7 +36,8 @@ def experiment_schema() -> Schema:
     items: Mapping[str, Schema] = {"data": _data(), "models": _ref("model"), "metrics": _metrics()}
     for key, item in items.items():
         schema["properties"][key]["items"] = item
-    schema["properties"]["protocol"] |= _ref("protocol")
+    several = {"type": "array", "minItems": 1, "items": _ref("protocol")}
+    schema["properties"]["protocol"] |= {"anyOf": [_ref("protocol"), several]}
     schema["properties"]["task"] |= TASK
     schema["properties"]["stages"] |= STAGES
     return {"$schema": DIALECT, "title": "an experiment of mlcli", **schema, "$defs": _definitions()}
