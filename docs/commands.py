@@ -37,6 +37,7 @@ the shell complete names of commands, options, methods, protocols and datasets.
 """
 BEFORE = {
     "predict": "mlcli train penguins -m decision-tree -p max_depth=3 -o tree.mlcli",
+    "compare": "mlcli run experiments/several_datasets.yaml --store several.db",
     "runs": "mlcli run experiments/weather.yaml --store runs.db",
 }
 """What must have happened before an example can be typed."""

@@ -72,6 +72,9 @@ Store = Annotated[
     Path | None,
     typer.Option("--store", metavar="FILE", help="Keep answers here; what it holds is not run again."),
 ]
+StoreToRead = Annotated[
+    Path | None, typer.Option("--store", metavar="FILE", help="The store. [default: .mlcli/runs.db, here]")
+]
 Classes = Annotated[
     bool, typer.Option("--classes", help="Show each class against the rest: precision, recall, specificity, ...")
 ]

@@ -1,9 +1,9 @@
-"""Models over several datasets by their ranks: Friedman's test with Iman and Davenport's F, and Nemenyi's difference.
+"""Models over several datasets by their ranks: Friedman's test, Iman and Davenport's F, Nemenyi's difference.
 
 Formula:
     mean rank        R_j = (1/N) Σ_i r_ij, rank 1 for the best score of a dataset, equal scores share their ranks
-    Friedman         χ² = 12 N / (k (k + 1)) · Σ_j (R_j − (k + 1) / 2)², divided by 1 − Σ (t³ − t) / (N (k³ − k)) for
-                     ties of t scores, with k − 1 degrees of freedom
+    Friedman         χ² = 12 N / (k (k + 1)) · Σ_j (R_j − (k + 1) / 2)² with k − 1 degrees of freedom; for ties of
+                     t scores it is divided by 1 − Σ (t³ − t) / (N (k³ − k))
     Iman-Davenport   F = (N − 1) χ² / (N (k − 1) − χ²), with k − 1 and (k − 1)(N − 1) degrees of freedom
     Nemenyi          critical difference of mean ranks q √(k (k + 1) / (6 N)), q of the range of k normal numbers
 

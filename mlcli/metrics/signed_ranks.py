@@ -4,8 +4,8 @@ Formula:
     Wilcoxon   W₊ = Σ of the ranks of |d_i| where d_i > 0. Its distribution is exact: each rank counts or not with
                probability ½. Differences of 0 are ranked and then left out (Pratt); ties share their ranks.
     Bayesian   w ~ Dirichlet(½, 1, ..., 1) over (0, d_1, ..., d_N); a draw says "better" where
-               Σ_ij w_i w_j [d_i + d_j > 2 rope] is more than the shares below −2 rope and between. The probability of
-               each answer is its share of the draws.
+               Σ_ij w_i w_j [d_i + d_j > 2 rope] is more than the shares below −2 rope and between. The
+               probability of each answer is its share of the draws.
 
 Benavoli et al. 2017, Time for a change: a tutorial for comparing multiple classifiers through Bayesian analysis.
 """

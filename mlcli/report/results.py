@@ -27,10 +27,24 @@ ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by", "
 
 def results_of(scored: Sequence[Scored], *, classes: bool = False) -> Document:
     """All cells, those of one dataset and kind together; ``classes`` adds the rates of each class."""
+    groups = grouped(scored)
+    elements = [element for group in groups for element in _group(group, classes)]
+    return (*elements, *(_over_datasets(scored) if len(groups) > 1 else ()))
+
+
+def grouped(scored: Sequence[Scored]) -> list[list[Scored]]:
+    """The cells by the tables that they stand in."""
     groups: dict[tuple[object, ...], list[Scored]] = {}
     for one in scored:
         groups.setdefault(comparable(one.result.cell), []).append(one)
-    return tuple(element for group in groups.values() for element in _group(group, classes))
+    return list(groups.values())
+
+
+def _over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
+    """What closes the results of several datasets."""
+    from mlcli.report.over_datasets import summary_over_datasets
+
+    return summary_over_datasets(scored)
 
 
 def comparable(cell: Cell) -> tuple[object, ...]:

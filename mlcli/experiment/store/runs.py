@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import StoreError, UsageError
@@ -66,6 +67,16 @@ class RunLog:
         found = self.database.all(f"SELECT {RUN_COLUMNS} FROM runs ORDER BY id")
         with damage_as_store_error(self.database.path):
             return [_run_from(row) for row in found]
+
+    def newest_of(self, file: Path) -> int:
+        """The newest finished run of an experiment file of this name."""
+        known = [
+            run.id for run in self.all() if run.finished and run.source and Path(run.source).name == file.name
+        ]
+        if not known:
+            hint = f"mlcli run {file} makes one"
+            raise UsageError(f"there is no finished run of {file} in {self.database.path}", hint=hint)
+        return known[-1]
 
     def one(self, run: int) -> tuple[RunFacts, list[CellResult]]:
         """One run with its results, as it was; neither data nor methods are needed."""
