@@ -41,7 +41,7 @@ def test_the_example_of_demsar_is_told_as_in_his_paper(folder: Path) -> None:
     assert over["mean_ranks"] == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=5e-4)
     assert over["critical_difference"] == pytest.approx(1.25, abs=5e-3)
     assert over["groups"] == [["C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"]]
-    assert [pair["models"] for pair in over["pairs"]][0] == ["C4.5+m+cf", "C4.5+m"]
+    assert over["pairs"][0]["models"] == ["C4.5+m+cf", "C4.5+m"]
 
 
 def test_with_one_model_as_measure_fewer_tests_are_corrected_for(folder: Path) -> None:
