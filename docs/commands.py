@@ -30,9 +30,10 @@ the shell complete names of commands, options, methods, protocols and datasets.
 | 2 | the command line: an option, a name or a parameter |
 | 3 | an experiment file |
 | 4 | data |
-| 5 | some cells failed; the others are shown |
+| 5 | some cells failed, or a model that was asked for was skipped; the others are shown |
 | 6 | the store, or the disk |
 | 7 | a model file that was refused |
+| 8 | what was asked to hold does not: a gate failed, or `--strict` and an issue was found |
 | 130 | interrupted; what was stored is kept |
 """
 BEFORE = {

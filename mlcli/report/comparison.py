@@ -10,12 +10,11 @@ from mlcli.metrics.over_datasets import compared_over
 from mlcli.report.as_json import plain
 from mlcli.report.compared import ComparedModels, ComparedPair, Comparison
 from mlcli.report.document import Content, Document, Element, Field, Sentence, grid, notes
-from mlcli.report.numbers import fixed
+from mlcli.report.numbers import fixed, p_text
 from mlcli.report.over_datasets import (
     MOST_PAIRS,
     elements_over_datasets,
     over_datasets_as_json,
-    p_text,
     pairs_over_datasets,
 )
 from mlcli.report.results import opening

@@ -11,12 +11,11 @@ from mlcli.metrics.over_datasets import OverDatasets, Pair, ScoreTable, compared
 from mlcli.metrics.signed_ranks import wins_ties_losses
 from mlcli.report.as_json import plain
 from mlcli.report.document import Content, Element, Field, Grid, Heading, Sentence, grid, notes
-from mlcli.report.numbers import decimals_for, fixed
+from mlcli.report.numbers import as_equation, decimals_for, fixed, p_text
 from mlcli.report.scored import Scored
 from mlcli.report.scores import BEST, LEGEND_OF_BEST, UNIT_DECIMALS
 
 RANK_DECIMALS = 2
-P_DECIMALS = 4
 MOST_PAIRS = 15
 """That are all shown; of more, those with the best."""
 READING_RANKS = "models beside one line cannot be told apart (Nemenyi, 5 %)"
@@ -124,9 +123,9 @@ def sentence_over_datasets(over: OverDatasets) -> str:
         return f"{opening}; {over.why}."
     if len(table.models) == 2:
         p = over.pairs[0].difference.p
-        return f"{opening}; {over.pairs[0].difference.test}: p = {p_text(p)}, {_differ(p)}."
+        return f"{opening}; {over.pairs[0].difference.test}: p {as_equation(p)}, {_differ(p)}."
     assert over.test is not None
-    found = f"Friedman test (Iman-Davenport): p = {p_text(over.test.p)}, {_differ(over.test.p)}"
+    found = f"Friedman test (Iman-Davenport): p {as_equation(over.test.p)}, {_differ(over.test.p)}"
     alike = [table.models[place] for group in over.groups if over.order[0] in group for place in group]
     others = [name for name in alike if name not in first]
     return f"{opening}; {found}" + (f"; not distinguishable from it: {', '.join(others)}." if others else ".")
@@ -134,13 +133,6 @@ def sentence_over_datasets(over: OverDatasets) -> str:
 
 def _differ(p: float | None) -> str:
     return "the models differ" if p is not None and p < 1 - 0.95 else "which may be chance"
-
-
-def p_text(p: float | None) -> str:
-    """A probability of chance, the smallest ones as a bound."""
-    if p is None:
-        return "-"
-    return f"< {10**-P_DECIMALS:.{P_DECIMALS}f}" if p < 10**-P_DECIMALS else f"{p:.{P_DECIMALS}f}"
 
 
 def critical_difference_of(over: OverDatasets) -> CriticalDifference:

@@ -66,6 +66,16 @@ def _group(group: Sequence[Scored], classes: bool) -> Iterator[Element]:
         yield Sentence(sentence, "strong")
 
 
+def table_of_group(group: Sequence[Scored]) -> Iterator[Element]:
+    """The short form of one dataset: its table, and what it says."""
+    names = names_of(group)
+    metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
+    yield Heading(subject_of(group[0].result.cell))
+    yield from table_of_models(group, names, metrics)
+    if metrics and (sentence := verdict_on(group, names, metrics[0])):
+        yield Sentence(sentence, "strong")
+
+
 def opening(cells: Sequence[Cell]) -> Iterator[Element]:
     """What a table is about: dataset, task, protocols, and what was guessed."""
     data = cells[0].dataset
