@@ -17,7 +17,7 @@ from mlcli.core.errors import ExitCode, Problem, UsageError
 from mlcli.core.registry import MODELS
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import BatchProgress
-from mlcli.experiment.spec.cells import Cell, CellResult, Experiment
+from mlcli.experiment.spec.cells import Cell, Experiment
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
 from mlcli.report.formats import JSON
@@ -25,7 +25,8 @@ from mlcli.report.gates import gates_as_elements, gates_as_json
 from mlcli.report.numbers import counted
 from mlcli.report.outcome import Outcome, outcome_of
 from mlcli.report.results import results_of
-from mlcli.report.scored import scored
+from mlcli.report.scored import Scored, scored
+from mlcli.report.verified import SCORES, VERSIONS, kept_scores
 from mlcli.tasks.table import kind_named, kinds_of
 
 if TYPE_CHECKING:
@@ -85,8 +86,7 @@ def run_and_show(
     outcomes: list[Outcome] = []
     for experiment, cells in planned:
         place = place_of(experiment)
-        results = _results(experiment, cells, place, options)
-        outcome = outcome_of(experiment, [scored(result, experiment.metrics) for result in results], place)
+        outcome = outcome_of(experiment, _scored(experiment, cells, place, options), place)
         if format != JSON:
             show((*results_of(outcome.found, classes=classes), *gates_as_elements(outcome.gates)), format)
         outcomes.append(outcome)
@@ -133,19 +133,21 @@ def leave_by(outcomes: Sequence[Outcome]) -> None:
         raise typer.Exit(ExitCode.UNMET)
 
 
-def _results(
+def _scored(
     experiment: Experiment, cells: Sequence[Cell], place: Path | None, options: RunOptions
-) -> list[CellResult]:
-    """What came of the cells, which are kept in a store where there is a place for one."""
+) -> list[Scored]:
+    """The scores of the cells, which are kept in a store where there is a place for one."""
     with Progress() as progress:
         if place is None:
-            return run(cells, on_progress=progress, **asdict(options))
-        return _stored_results(experiment, cells, place, options, progress)
+            results = run(cells, on_progress=progress, **asdict(options))
+            return [scored(result, experiment.metrics) for result in results]
+        return _stored(experiment, cells, place, options, progress)
 
 
-def _stored_results(
+def _stored(
     experiment: Experiment, cells: Sequence[Cell], place: Path, options: RunOptions, progress: Progress
-) -> list[CellResult]:
+) -> list[Scored]:
+    from mlcli.experiment.run.versions import versions
     from mlcli.experiment.store.store import Store
 
     with Store.open(place) as store:
@@ -156,11 +158,14 @@ def _stored_results(
             remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
             raise
         store.runs.finish(number, results)
+        found = [scored(result, experiment.metrics) for result in results]
+        store.runs.keep(number, VERSIONS, versions())
+        store.runs.keep(number, SCORES, [kept_scores(one) for one in found])
     possible = [result for result in results if result.status != "skipped"]
     known = sum(result.stored for result in possible)
     if known:
         remark(f"{known} of {len(possible)} cells were in {place} already")
-    return results
+    return found
 
 
 def _about(experiment: Experiment) -> RunFacts:
