@@ -33,7 +33,7 @@ the shell complete names of commands, options, methods, protocols and datasets.
 | 5 | some cells failed, or a model that was asked for was skipped; the others are shown |
 | 6 | the store, or the disk; `verify` has found a difference |
 | 7 | a model file that was refused |
-| 8 | what was asked to hold does not: a gate failed, `rerun` got other answers, or `--strict` and an issue was found |
+| 8 | what was asked to hold does not: a gate, the answers of a `rerun`, `--strict` and an issue |
 | 130 | interrupted; what was stored is kept |
 """
 BEFORE = {
