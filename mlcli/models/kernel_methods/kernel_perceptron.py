@@ -79,6 +79,7 @@ class KernelPerceptron(KernelModel, Classifier):
         beta = beta[np.argsort(met)].T
         used = np.flatnonzero(beta.any(axis=1))
         self.points_, self.coefficients_, self.levels_ = points[used], beta[used], CONSTANT * beta.sum(axis=0)
+        self.rows_ = rows.rows[used]
         self.visited_ = passes, len(used), mistakes
 
     def _learned(self, K: Array, y: Codes, classes: int) -> tuple[Array, int, int]:
@@ -120,11 +121,18 @@ class KernelPerceptron(KernelModel, Classifier):
             ("mistakes in the last pass", mistakes),
         )
         note = "Without a mistake in the last pass, all training rows are on the right side of what it ended with."
-        names = [name for name, total in zip(self.classes_, self.class_totals_, strict=True) if total > 0]
+        names = self._class_names()
         return (
             findings.Table("Passes", ("what", "count"), lines, note=note),
             *self.weights_of_columns(names, self.coefficients_),
         )
+
+    def _class_names(self) -> list[str]:
+        return [name for name, total in zip(self.classes_, self.class_totals_, strict=True) if total > 0]
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """What each row that was a mistake adds."""
+        return (self.terms_of_points(table, self._class_names(), self.coefficients_, self.levels_),)
 
     def check_learned(self) -> None:
         """A coefficient for each point and class that had rows."""

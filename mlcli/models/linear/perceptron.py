@@ -114,6 +114,6 @@ class Perceptron(LinearMargins, Classifier):
         most = max(map(len, self.errors_), default=0)
         points = tuple(float(k + 1) for k in range(most))
         lines = ((*map(float, wrong), *(None,) * (most - len(wrong))) for wrong in self.errors_)
-        named = tuple(zip(self.output_names(), lines, strict=True))
+        named = tuple(zip(self.score_names(), lines, strict=True))
         table = self.coefficient_table("Where intercept + coefficients × columns is above 0, it is that class.")
         return table, findings.Curve("Rows corrected in each pass", "pass", points, named)

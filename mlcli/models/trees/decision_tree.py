@@ -59,7 +59,7 @@ from mlcli.engines.trees.binning import MOST_BINS, binned
 from mlcli.engines.trees.candidates import Candidates
 from mlcli.engines.trees.cells import FILLS, features, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA, Criterion
-from mlcli.engines.trees.findings import Words, explained
+from mlcli.engines.trees.findings import Words, explained, path_of
 from mlcli.engines.trees.growing import Grower, Limits
 from mlcli.engines.trees.recursive import ALGORITHMS, GATES, RecursiveGrower
 from mlcli.engines.trees.structure import Trees
@@ -207,16 +207,24 @@ class DecisionTree(Classifier, Regressor):
 
     def explain(self) -> Explanation:
         """The tree as rules, each class as an OR of ANDs while that is short, and what each column is worth."""
-        tree, value = self.tree, self.tree.value
-        if self.classes_ is None:
-            answers = [f"{mean:.6g}" for mean in value[:, 0]]
-        else:
-            answers = [self.classes_[code] for code in self.decide(value)]
+        tree, answers = self.tree, self._answers(self.tree)
         found = explained(tree, self.columns_, answers, self.leaves_grown_)
         if not len(self.candidates_):
             return found
         measure = "variance" if self.classes_ is None else self.criterion or ALGORITHMS[self.algorithm].criterion
         return (*found, Candidates(self.candidates_).finding(Words(tree, self.columns_, answers), measure))
+
+    def _answers(self, tree: Trees) -> list[str]:
+        if self.classes_ is None:
+            return [f"{mean:.6g}" for mean in tree.value[:, 0]]
+        return [self.classes_[code] for code in self.decide(tree.value)]
+
+    def explain_answer(self, table: Table) -> Explanation:
+        """The path from the root to the node that answers."""
+        tree = self.tree
+        reached = int(tree.reached(self.cells(table), ordered(self.columns_))[0, 0])
+        outputs = [self.target_] if self.classes_ is None else self.classes_
+        return (path_of(Words(tree, self.columns_, self._answers(tree)), reached, outputs),)
 
     def check_learned(self) -> None:
         """The tree must be one, over these columns."""
