@@ -52,7 +52,7 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
-from mlcli.core.params import learned, param
+from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.trees.binning import MOST_BINS, binned
@@ -108,9 +108,7 @@ class DecisionTree(Classifier, Regressor):
     )
     validation: float = param(0.25, "the share of rows that reduced-error holds out", gt=0, lt=1, if_given=True)
     folds: int = param(5, "into how many folds cost-complexity deals the rows", ge=2, if_given=True)
-    candidates: bool = param(
-        False, "whether to tell what every split would gain at the first nodes", if_given=True
-    )
+    detail: str = explain_param("full: tell what every split would gain at the first nodes, too")
 
     fills_: Array = learned()
     nodes_: dict[str, Array] = learned()
@@ -177,7 +175,7 @@ class DecisionTree(Classifier, Regressor):
 
     def _candidates(self, tree: Trees, data: SupervisedRows) -> Candidates:
         """What every split would gain, of all rows, if that is wanted."""
-        if not self.candidates:
+        if self.detail == "short":
             return Candidates.none()
         reached = tree.reached(self.cells(data.table), ordered(self.columns_))[0]
         return Candidates.of(tree, self._grower(data), reached)
