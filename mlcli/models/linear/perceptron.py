@@ -134,7 +134,7 @@ class Perceptron(LinearMargins, Classifier):
                 score = float(X[row] @ w)
                 wrong = side[row] * score <= 0
                 w = w + self.learning_rate * side[row] * X[row] if wrong else w
-                left = np.count_nonzero(side * (X @ w) <= 0)
+                left = float(np.count_nonzero(side * (X @ w) <= 0))
                 yield number, row + 1, float(side[row]), score, float(wrong), *w.tolist(), left
 
     def explain(self) -> Explanation:
