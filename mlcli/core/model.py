@@ -84,6 +84,10 @@ class Model:
         """How it comes to its answer about a table of one row, or one sequence; none where it cannot say."""
         return ()
 
+    def importances(self) -> Array | None:
+        """What each column that it saw is worth by the impurity it has taken away; None where there is none."""
+        return None
+
     def explain_task(self) -> Explanation:
         """What the base of the kind of task has noted of the fitted model, for a person."""
         return ()

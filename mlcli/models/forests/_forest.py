@@ -214,6 +214,10 @@ class Forest(Classifier, Regressor):
             first = end
             yield sums / end if self.classes_ is not None else sums[:, 0] / end
 
+    def importances(self) -> Array:
+        """Per column the share of all gains."""
+        return self.gained_
+
     def explain(self) -> Explanation:
         """How large the forest is, how wrong out of the bag, and what columns are worth."""
         measure, loss = MEASURES[self.classes_ is not None]

@@ -59,7 +59,7 @@ from mlcli.engines.trees.binning import MOST_BINS, binned
 from mlcli.engines.trees.candidates import Candidates
 from mlcli.engines.trees.cells import FILLS, features, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA, Criterion
-from mlcli.engines.trees.findings import Words, explained, path_of
+from mlcli.engines.trees.findings import Words, explained, importances, path_of
 from mlcli.engines.trees.growing import Grower, Limits
 from mlcli.engines.trees.recursive import ALGORITHMS, GATES, RecursiveGrower
 from mlcli.engines.trees.structure import Trees
@@ -202,6 +202,10 @@ class DecisionTree(Classifier, Regressor):
     def predict_values(self, table: Table) -> Array:
         """The mean of each row's node."""
         return self.predict_proba(table)[:, 0]
+
+    def importances(self) -> Array:
+        """Per column the share of all gains."""
+        return importances(self.tree, len(self.columns_))
 
     def explain(self) -> Explanation:
         """The tree as rules, each class as an OR of ANDs while that is short, and what each column is worth."""
