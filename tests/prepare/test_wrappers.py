@@ -145,9 +145,8 @@ def test_trees_count_the_impurity_that_columns_take_away() -> None:
     theirs = DecisionTreeClassifier(random_state=0).fit(WDBC.data[:, :10], WDBC.target).feature_importances_
     assert step.counts_ == pytest.approx(theirs, abs=0.05)
     assert step.kept() == [f"x{j}" for j in sorted(np.argsort(-theirs)[:3])]
-    forest = learned(
-        "embedded-selection", {"base": {"use": "random-forest", "params": {"trees": 30}}, "keep": 3}, data
-    )
+    base = {"use": "random-forest", "params": {"trees": 30}}
+    forest = learned("embedded-selection", {"base": base, "keep": 3}, data)
     assert set(forest.kept()) >= {"x7"}
     assert forest.counts_.sum() == pytest.approx(1)
 
