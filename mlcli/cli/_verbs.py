@@ -25,6 +25,7 @@ VERBS = (
     "compare",
     "verify",
     "rerun",
+    "explain",
     "models",
     "data",
     "audit",

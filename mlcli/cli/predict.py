@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from mlcli.cli._console import page_for, remark, show
+from mlcli.cli._console import page_for, remark
 from mlcli.core.errors import UsageError
 from mlcli.core.names import listed
 from mlcli.report.numbers import counted
@@ -27,7 +27,7 @@ Output = Annotated[
 ]
 Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add one column per class.")]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="In place of CSV, show how answers come about (knn, naive-bayes).")
+    bool, typer.Option("--explain", help="In place of CSV, show how answers come about; see mlcli explain.")
 ]
 
 EXAMPLES = (
@@ -45,10 +45,10 @@ def predict_command(
     among them. Values unlike those of training are reported on stderr.
     """
     from mlcli.cli._options import refuse_to_overwrite
+    from mlcli.cli.explain import show_explained
     from mlcli.core.files import replacing
     from mlcli.experiment.saved.model_file import load_model
     from mlcli.report.predictions import predictions_of
-    from mlcli.report.trained import answers_explained
 
     if explain and (output is not None or probabilities):
         raise UsageError("--explain prints no CSV", hint="leave out --output and --probabilities, or --explain")
@@ -59,7 +59,7 @@ def predict_command(
     for warning in (*_unlike_training(rows), *_not_there(rows, saved.optional)):
         remark(f"Warning: {warning}")
     if explain:
-        show(answers_explained(saved, rows))
+        show_explained(saved, rows, ())
         return
     answers = predictions_of(saved, rows, probabilities=probabilities)
     if reading := saved.pipeline.final.reading():

@@ -80,9 +80,13 @@ class Model:
         """What was learned, for a person."""
         return ()
 
-    def explain_answers(self, table: Table) -> Explanation:
-        """How it comes to its answers about these rows, a finding for each; none where it cannot say."""
+    def explain_answer(self, table: Table) -> Explanation:
+        """How it comes to its answer about a table of one row, or one sequence; none where it cannot say."""
         return ()
+
+    def importances(self) -> Array | None:
+        """What each column that it saw is worth by the impurity it has taken away; None where there is none."""
+        return None
 
     def explain_task(self) -> Explanation:
         """What the base of the kind of task has noted of the fitted model, for a person."""
@@ -142,6 +146,16 @@ class Model:
     def ask(model: Any, data: Any) -> Answers:
         """What a model says of prepared rows, in the way of this base's kind of task."""
         raise TypeError("only the base of a kind of task says how to ask")
+
+    @staticmethod
+    def outputs_of(model: Any, table: Table) -> Array:
+        """The numbers that a model answers rows with (n × outputs), in the way of this base's kind of task."""
+        raise TypeError("answers of this kind of task are no numbers of single rows")
+
+    @staticmethod
+    def output_names(model: Any) -> tuple[str, ...]:
+        """What these numbers are; none where answers are no numbers of single rows."""
+        return ()
 
     @staticmethod
     def answers_with(model: Any, data: Any, predictions: Array) -> Answers:

@@ -129,6 +129,16 @@ class Detector(Unsupervised):
         if not isinstance(self.threshold_, float | None) or not math.isfinite(self.threshold_ or 0.0):
             raise ValueError("the threshold of the model is no number")
 
+    @staticmethod
+    def outputs_of(model: Any, table: Table) -> Array:
+        """The score of each row."""
+        return np.asarray(model.score_rows(table)[:, None])
+
+    @staticmethod
+    def output_names(model: Any) -> tuple[str, ...]:
+        """One number."""
+        return ("score",)
+
     def score_rows(self, table: Table) -> Array:
         """How odd each row is."""
         raise TypeError(f"{type(self).__name__} does not say how it scores rows")

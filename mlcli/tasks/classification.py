@@ -79,6 +79,11 @@ class Classifier(Model):
         return probabilities
 
     @staticmethod
+    def output_names(model: Any) -> tuple[str, ...]:
+        """The probability of each class."""
+        return tuple(f"p({name})" for name in model.classes_)
+
+    @staticmethod
     def losses(model: Any, data: Any, outputs: Array) -> Array:
         """Whether the class that a model decides on by these probabilities is wrong, of each row."""
         return np.asarray(model.decide(outputs) != data.y, np.float64)

@@ -60,6 +60,16 @@ class DensityEstimator(Grouping):
             fit_rows=model.fit_rows_,
         )
 
+    @staticmethod
+    def outputs_of(model: Any, table: Table) -> Array:
+        """The logarithm of the density at each row."""
+        return np.asarray(model.log_density_in_file(table)[:, None])
+
+    @staticmethod
+    def output_names(model: Any) -> tuple[str, ...]:
+        """One number."""
+        return ("log density",)
+
     def log_density(self, table: Table) -> Array:
         """The natural logarithm of p(x) of each row."""
         raise TypeError(f"{type(self).__name__} does not say how dense it finds rows")

@@ -75,6 +75,16 @@ class Ranker(Model):
             names=tuple(data.names[code] for code in present.tolist()),
         )
 
+    @staticmethod
+    def outputs_of(model: Any, table: Table) -> Array:
+        """The score of each row."""
+        return np.asarray(model.score_rows(table)[:, None])
+
+    @staticmethod
+    def output_names(model: Any) -> tuple[str, ...]:
+        """One number."""
+        return ("score",)
+
     def score_rows(self, table: Table) -> Array:
         """One number per row; it means something only beside those of the same group."""
         raise TypeError(f"{type(self).__name__} does not say how it scores rows")

@@ -59,6 +59,11 @@ class Regressor(Model):
         return np.asarray(model.predict_values(table)[:, None])
 
     @staticmethod
+    def output_names(model: Any) -> tuple[str, ...]:
+        """The target."""
+        return (model.target_ or "value",)
+
+    @staticmethod
     def losses(model: Any, data: Any, outputs: Array) -> Array:
         """The squared error of each row."""
         return np.asarray((outputs[:, 0] - data.y) ** 2)
