@@ -28,7 +28,7 @@ from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
     from mlcli.experiment.run.supervise import Assignment
-    from mlcli.experiment.run.workers import ForkWorkers, ProcessWorkers
+    from mlcli.experiment.run.workers import Workers
     from mlcli.experiment.store.store import Store
 
 PATIENCE = 1.0
@@ -194,7 +194,7 @@ class Pool:
     def __init__(self, jobs: int, shared: Callable[[], Sequence[object]] = tuple) -> None:
         self.jobs = jobs
         self._shared = shared
-        self._workers: ForkWorkers | ProcessWorkers | None = None
+        self._workers: Workers | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -229,7 +229,7 @@ class Pool:
         else:
             from mlcli.experiment.run.workers import ProcessWorkers
 
-            self._workers = ProcessWorkers(self.jobs)
+            self._workers = ProcessWorkers(self.jobs, self._shared())
 
     def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
         """Judge blocks; each tag comes back with its result, in any order."""

@@ -112,6 +112,7 @@ def supervised(assignments: Iterable[Assignment], jobs: int) -> Generator[tuple[
 def die_with(parent: int) -> None:
     """Ask the system to end this process when its parent ends, and leave Ctrl-C to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a fork has its parent's handler
     if sys.platform == "linux":
         import ctypes
 
@@ -120,6 +121,17 @@ def die_with(parent: int) -> None:
             os._exit(1)
     else:
         _watch_from_a_thread(parent)
+
+
+def begin_new_process(connection: Connection, parent: int, modules: Sequence[str], folder: str) -> None:
+    """The begin of a worker that is a new process: one BLAS thread, before anything heavy is loaded."""
+    die_with(parent)
+    from mlcli.core.threads import pin_blas_from_the_start
+
+    pin_blas_from_the_start()
+    from mlcli.experiment.run.workers import serve_new_process
+
+    serve_new_process(connection, modules, folder)
 
 
 def _assign(waiting: Iterator[Assignment], children: list[Child], jobs: int) -> bool:
