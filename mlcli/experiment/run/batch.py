@@ -62,11 +62,11 @@ def run(
     workers = workers_for(jobs)
     if workers == 1:
         _run_in_process(ledger, None, patience)
-    else:
-        with Pool(workers, ledger.shared_objects) as pool:
+    with Pool(workers, ledger.shared_objects) as pool:
+        if workers > 1:
             with cores_for_a_fit(workers):
                 _run_in_process(ledger, pool, patience)
-            _run_in_pool(ledger, pool)
+        _run_in_pool(ledger, pool)
     special = [progress for progress in ledger.all_progress if not progress.ordinary and progress.blocks()]
     if special:
         _run_supervised(ledger, [progress for progress in special if not progress.has_budget], 1)
@@ -100,10 +100,11 @@ def _run_in_process(ledger: Ledger, pool: Pool | None, patience: float) -> None:
 
 def _blocks_in_order(ledger: Ledger) -> Iterator[tuple[CellProgress, int, Block]]:
     """Two blocks of each method, so that kernels are compiled and times are known; then cell after cell."""
-    for progress in largest_of_each_method(ledger.all_progress):
+    own = [progress for progress in ledger.all_progress if not progress.foreign]
+    for progress in largest_of_each_method(own):
         yield from islice(ledger.waiting([progress]), MIN_SPLITS)
-    while any(ledger.waiting()):  # again, for those that could not be answered in closed form
-        yield from ledger.waiting()
+    while any(ledger.waiting(own)):  # again, for those that could not be answered in closed form
+        yield from ledger.waiting(own)
 
 
 def _pool_is_ready(pool: Pool, ledger: Ledger, tried: Set[str], elapsed: float, patience: float) -> bool:
@@ -119,8 +120,8 @@ def _pool_is_ready(pool: Pool, ledger: Ledger, tried: Set[str], elapsed: float, 
 
 def _may_call(pool: Pool, ledger: Ledger, tried: Set[str], early: bool) -> bool:
     """Forks have loaded and compiled what this process has: better what every method needs."""
-    waiting = (progress for progress in ledger.all_progress if not progress.status and progress.ordinary)
-    return not (early and pool.forks and any(progress.cell.model.use not in tried for progress in waiting))
+    own = (progress for progress in ledger.all_progress if progress.ordinary and not progress.foreign)
+    return not (early and pool.forks and any(one.cell.model.use not in tried for one in own if not one.status))
 
 
 def _run_in_pool(ledger: Ledger, pool: Pool) -> None:

@@ -58,7 +58,7 @@ class PipedExecutor:
         """End the workers, whatever they do."""
         self._break()
         for process, _ in self._workers:
-            _kill(process)
+            kill(process)
         for _ in self._threads:
             self._calls.put(None)
         for thread in self._threads:
@@ -113,8 +113,8 @@ def _start(context: BaseContext, serve: Callable[..., None], arguments: Sequence
     return process, ours
 
 
-def _kill(process: Any) -> None:
-    """Processes of loky can only be asked to end."""
+def kill(process: Any) -> None:
+    """End a process, whatever it does; one of loky has no method for it."""
     with suppress(ProcessLookupError):
         os.kill(process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from mlcli.experiment.run.piped import kill
+
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
@@ -46,9 +48,10 @@ class Child:
     """A process that judges one assignment at a time."""
 
     def __init__(self) -> None:
-        from multiprocessing import get_context
+        from joblib.externals.loky.backend.context import get_context
 
-        context = get_context("spawn")
+        # Unlike those of multiprocessing, processes of loky do not run the script again that called mlcli.
+        context = get_context("loky")
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, os.getpid()), daemon=True)
         self.process.start()
@@ -81,7 +84,7 @@ class Child:
 
     def kill(self) -> None:
         """End the process, whatever it does."""
-        self.process.kill()
+        kill(self.process)
         self.process.join()
         self.connection.close()
 

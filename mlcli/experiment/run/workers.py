@@ -119,7 +119,7 @@ class _ExecutorBackend(ParallelBackendBase):  # type: ignore[misc]  # joblib has
         self._executor = executor
 
     def effective_n_jobs(self, n_jobs: int) -> int:
-        return n_jobs
+        return max(n_jobs, 2)  # for one, joblib would do the work in this very process
 
     def submit(self, func: Callable[[], Any], callback: Callable[[Any], Any] | None = None) -> Future[Any]:
         future = self._executor.submit(func)
