@@ -88,7 +88,7 @@ def test_few_datasets_are_told_but_not_tested(folder: Path) -> None:
     rows = ["dataset,model,score", "a,x,0.9", "a,y,0.8", "b,x,0.7", "b,y,0.9", "c,x,0.7"]
     (folder / "few.csv").write_text("\n".join(rows) + "\n")
     told = typed("compare", "few.csv").stdout
-    assert "no test over 2 datasets: with fewer than 5 none can find a difference at 5 %" in told
+    assert "no test over 2 datasets: at least 5 are needed" in told
     assert "c is left out: it has no score of y" in told
     assert "corrected p" not in told
 
