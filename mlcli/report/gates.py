@@ -100,7 +100,7 @@ def _bound(expectation: Bound, judged: Judged) -> Gate | None:
     value = getattr(summary, end)
     passed = value is not None and RELATIONS[relation](value, expectation.value)
     said = Bound(metric=metric.name, relation=relation, value=expectation.value, end=end)
-    return judged.gate(said, _told(metric, summary, end), passed)
+    return judged.gate(said, _score_found(metric, summary, end), passed)
 
 
 def _with_metric(one: Scored, name: str) -> Scored | None:
@@ -111,7 +111,7 @@ def _with_metric(one: Scored, name: str) -> Scored | None:
     return again if name in again.summaries else None
 
 
-def _told(metric: Metric, summary: Summary, end: str) -> str:
+def _score_found(metric: Metric, summary: Summary, end: str) -> str:
     """The end of an interval with its score."""
     if summary.mean is None:
         return f"undefined: {summary.why}"
@@ -139,7 +139,7 @@ def _beats(expectation: Beats, judged: Judged) -> Gate | None:
     difference = difference_between(judged.one, others[0], judged.metric)
     gain = _gain(judged.metric, difference)
     passed = gain is not None and gain > 0 and difference.p is not None and difference.distinguishable
-    return judged.gate(expectation, _difference_told(judged.metric, difference), passed)
+    return judged.gate(expectation, _difference_found(judged.metric, difference), passed)
 
 
 def _names(one: Scored) -> tuple[str, str]:
@@ -153,7 +153,7 @@ def _gain(metric: Metric, difference: Difference) -> float | None:
     return -difference.mean if metric.better == "low" else difference.mean
 
 
-def _difference_told(metric: Metric, difference: Difference) -> str:
+def _difference_found(metric: Metric, difference: Difference) -> str:
     if difference.mean is None:
         return difference.why
     p = "" if difference.p is None else f", p {as_equation(difference.p)} ({difference.test})"
@@ -180,7 +180,7 @@ def _not_worse(expectation: NotWorse, judged: Judged) -> Gate | None:
         return _beside_other_rows(expectation, judged, other)
     worst = _worst_gain(metric, difference)
     passed = worst is not None and worst >= -expectation.by
-    return judged.gate(expectation, _interval_told(metric, difference), passed)
+    return judged.gate(expectation, _interval_found(metric, difference), passed)
 
 
 def _beside_other_rows(expectation: NotWorse, judged: Judged, other: Scored) -> Gate:
@@ -188,10 +188,10 @@ def _beside_other_rows(expectation: NotWorse, judged: Judged, other: Scored) -> 
     metric = judged.metric
     now, then = (one.summaries[metric.name].mean for one in (judged.one, other))
     gain = None if now is None or then is None else _gain(metric, Difference(now - then))
-    told = (
+    text = (
         "one of them has no score" if gain is None else f"{metric.name} {now:.4g}, then {then:.4g}, of other rows"
     )
-    return judged.gate(expectation, told, passed=gain is not None and gain >= -expectation.by)
+    return judged.gate(expectation, text, passed=gain is not None and gain >= -expectation.by)
 
 
 def _worst_gain(metric: Metric, difference: Difference) -> float | None:
@@ -200,7 +200,7 @@ def _worst_gain(metric: Metric, difference: Difference) -> float | None:
     return None if end is None else -end if metric.better == "low" else end
 
 
-def _interval_told(metric: Metric, difference: Difference) -> str:
+def _interval_found(metric: Metric, difference: Difference) -> str:
     if difference.mean is None or difference.low is None or difference.high is None:
         return difference.why or "no test could be made"
     return f"{metric.name} {difference.mean:+.4g} (95 % interval {difference.low:.4g} to {difference.high:.4g})"
