@@ -65,7 +65,14 @@ def test_a_run_is_compared_by_its_file_or_number(folder: Path) -> None:
     assert "mean rank" in shown.stdout
     told = typed("compare", "five.yaml").stdout
     assert told == typed("compare", "1").stdout
-    for part in ("95 % interval", "corrected p", "p corrected by Holm for 6 comparisons", "Mean ranks", "alike"):
+    for part in (
+        "95 % interval",
+        "corrected p",
+        "p corrected by Holm for 6 comparisons",
+        "Mean ranks",
+        "alike",
+        "in brackets",
+    ):
         assert part in told
     found = document(typed("compare", "1", "--json", "--metric", "f1-macro"))
     assert [one["metric"] for one in found["datasets"]] == ["f1-macro"] * 5
