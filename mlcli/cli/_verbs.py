@@ -27,6 +27,7 @@ VERBS = (
     "rerun",
     "models",
     "data",
+    "audit",
     "schema",
     "init",
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
-from mlcli.experiment.spec.cells import CellResult
+from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.experiment.spec.expectations import CAUTIOUS, Beats, Bound, Expectation, NotWorse
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import Difference
@@ -128,7 +128,7 @@ def _beats(expectation: Beats, judged: Judged) -> Gate | None:
     others = [
         other
         for other in judged.others
-        if other.result.cell.dataset is cell.dataset
+        if _stand_together(other.result.cell, cell)
         and expectation.other in _names(other)
         and other is not judged.one
     ]
@@ -140,6 +140,13 @@ def _beats(expectation: Beats, judged: Judged) -> Gate | None:
     gain = _gain(judged.metric, difference)
     passed = gain is not None and gain > 0 and difference.p is not None and difference.distinguishable
     return judged.gate(expectation, _difference_found(judged.metric, difference), passed)
+
+
+def _stand_together(one: Cell, other: Cell) -> bool:
+    """Whether two cells belong into one table; a saved model stands in all tables of its dataset."""
+    saved = one.model.saved is not None or other.model.saved is not None
+    same = (one.dataset.name, one.kind) == (other.dataset.name, other.kind)
+    return same and (saved or one.protocol.use == other.protocol.use)
 
 
 def _names(one: Scored) -> tuple[str, str]:
@@ -168,7 +175,7 @@ def _not_worse(expectation: NotWorse, judged: Judged) -> Gate | None:
     before = [
         result
         for result in judged.run_named(expectation.run)
-        if (result.cell.dataset.name, result.cell.label) == (cell.dataset.name, cell.label)
+        if _stand_together(result.cell, cell) and result.cell.label == cell.label
     ]
     if not before:
         return judged.gate(expectation, "that run has no such model on this dataset", passed=False)

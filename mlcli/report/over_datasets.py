@@ -13,6 +13,7 @@ from mlcli.metrics.signed_ranks import wins_ties_losses
 from mlcli.report.as_json import plain
 from mlcli.report.document import Content, Element, Field, Grid, Heading, Sentence, grid, notes
 from mlcli.report.numbers import as_equation, decimals_for, fixed, p_text
+from mlcli.report.results import comparable, grouped
 from mlcli.report.scored import Scored
 from mlcli.report.scores import BEST, LEGEND_OF_BEST, UNIT_DECIMALS
 
@@ -26,12 +27,17 @@ READING_BELIEF = "better, alike, worse: the probability of each on a dataset to 
 
 
 def tables_over_datasets(scored: Sequence[Scored], metric: str = "") -> list[ScoreTable]:
-    """A table for each kind of task that several datasets share; of a metric, else of the first they have."""
-    kinds: dict[str, list[Scored]] = {}
-    for one in scored:
-        if one.result.cell.kind:
-            kinds.setdefault(one.result.cell.kind, []).append(one)
-    tables = (_table(group, metric) for group in kinds.values())
+    """A table for each kind of task that several datasets share; of a metric, else of the first they have.
+
+    Where datasets are split by several protocols, there is a table for the first of each, for the second, ...
+    """
+    seen: Counter[tuple[object, ...]] = Counter()
+    together: dict[tuple[str, int], list[Scored]] = {}
+    for group in grouped(scored):
+        cell = group[0].result.cell
+        together.setdefault((cell.kind, seen[comparable(cell)]), []).extend(group)
+        seen[comparable(cell)] += 1
+    tables = (_table(group, metric) for group in together.values())
     return [table for table in tables if table is not None and len(table.datasets) > 1 and len(table.models) > 1]
 
 
