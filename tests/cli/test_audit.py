@@ -36,7 +36,7 @@ def test_issues_are_shown_with_evidence_and_repair(faulty: str) -> None:
 
 def test_strict_fails_for_what_is_serious_only(faulty: str) -> None:
     assert typed("audit", faulty).exit_code == ExitCode.DONE
-    assert typed("audit", faulty, "--strict").exit_code == ExitCode.UNMET == 8
+    assert typed("audit", faulty, "--strict").exit_code == 8
     assert typed("audit", "iris", "--strict").exit_code == ExitCode.DONE
 
 
@@ -86,5 +86,5 @@ def test_rows_without_a_target_are_audited_all_the_same(tmp_path: Path) -> None:
 
 def test_every_code_is_on_the_page() -> None:
     page = (Path(__file__).parents[2] / "docs" / "guides" / "auditing.md").read_text(encoding="utf-8")
-    for check in (*OF_DATA, *OF_MODELS):
-        assert f"`{code_of(check)}`" in page, f"{code_of(check)}: {check.__doc__}"
+    codes = [*map(code_of, OF_DATA), *map(code_of, OF_MODELS)]
+    assert [code for code in codes if f"`{code}`" not in page] == []
