@@ -33,6 +33,7 @@ the shell complete names of commands, options, methods, protocols and datasets.
 | 5 | some cells failed; the others are shown |
 | 6 | the store, or the disk |
 | 7 | a model file that was refused |
+| 8 | what was asked to hold does not: `--strict` and an issue was found |
 | 130 | interrupted; what was stored is kept |
 """
 BEFORE = {
