@@ -53,7 +53,7 @@ def _result(one: Scored) -> dict[str, Any]:
         "splits": len(result.splits),
         **({"shortcuts": result.routes()} if result.routes() else {}),
         "seconds": _seconds(result),
-        "metrics": {name: _summary(summary) for name, summary in one.summaries.items()},
+        "metrics": {name: summary_as_json(summary) for name, summary in one.summaries.items()},
         **({"training": plain(dict(one.training))} if one.training else {}),
         **_series(one),
         **(_confusion(one.confusion) if one.confusion else {}),
@@ -72,7 +72,7 @@ def _series(one: Scored) -> dict[str, Any]:
 
 def _by_value(series: Series) -> list[dict[str, Any]]:
     return [
-        {"value": value, "metrics": {name: _summary(summary) for name, summary in summaries.items()}}
+        {"value": value, "metrics": {name: summary_as_json(summary) for name, summary in summaries.items()}}
         for value, summaries in summaries_of(series).items()
     ]
 
@@ -101,7 +101,8 @@ def _seconds(result: CellResult) -> dict[str, float]:
     }
 
 
-def _summary(summary: Summary) -> dict[str, Any]:
+def summary_as_json(summary: Summary) -> dict[str, Any]:
+    """A metric with its interval, or why there is none."""
     if summary.mean is None or not math.isfinite(summary.mean):
         return {"mean": None, "why": summary.why, "splits": plain(summary.splits)}
     described = {name: plain(getattr(summary, name)) for name in ("mean", "std", "low", "high", "splits")}
