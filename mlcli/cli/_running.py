@@ -47,7 +47,13 @@ class RunOptions:
 
 
 def run_and_show(
-    experiments: Sequence[Experiment], *, place_of: StorePath, options: RunOptions, classes: bool, format: str
+    experiments: Sequence[Experiment],
+    *,
+    place_of: StorePath,
+    options: RunOptions,
+    classes: bool,
+    curves: bool,
+    format: str,
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
     planned = [(experiment, plan(experiment)) for experiment in experiments]
@@ -59,10 +65,10 @@ def run_and_show(
         results = _results(experiment, cells, place_of(experiment), options)
         of_experiment = [scored(result, experiment.metrics) for result in results]
         if format != JSON:
-            show(results_of(of_experiment, classes=classes), format)
+            show(results_of(of_experiment, classes=classes, curves=curves), format)
         found += of_experiment
     if format == JSON:
-        show_json(results_as_json(found))
+        show_json(results_as_json(found, curves=curves))
     leave_by(found)
 
 

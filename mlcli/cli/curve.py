@@ -16,7 +16,9 @@ Kind = Annotated[
 ]
 Models = Annotated[
     list[str],
-    typer.Option("--model", "-m", metavar="MODEL", autocompletion=model_names, help="An id or mapping; repeatable."),
+    typer.Option(
+        "--model", "-m", metavar="MODEL", autocompletion=model_names, help="An id or mapping; repeatable."
+    ),
 ]
 Sizes = Annotated[
     str | None,
@@ -65,8 +67,8 @@ def curve_command(
     from mlcli.cli._running import Progress
     from mlcli.experiment.run.batch import run
     from mlcli.experiment.spec.cells import DataSpec
-    from mlcli.experiment.spec.sweeps import Asked, experiment_of
     from mlcli.experiment.spec.plan import plan
+    from mlcli.experiment.spec.sweeps import Asked, experiment_of
     from mlcli.report.sweeps import sweep_as_json, sweep_of
 
     split = {"folds": folds, "repeats": repeats}

@@ -8,6 +8,9 @@ import typer
 
 from mlcli.cli._options import (
     Classes,
+    Cost,
+    Curves,
+    Decide,
     Format,
     Jobs,
     NoShortcut,
@@ -72,6 +75,8 @@ def eval_command(
     repeats: Repeats = None,
     test_share: TestShare = None,
     metrics: Metrics = None,
+    decide: Decide = None,
+    cost: Cost = None,
     seed: Seed = 1,
     jobs: Jobs = None,
     no_shortcut: NoShortcut = False,
@@ -79,6 +84,7 @@ def eval_command(
     training: Training = False,
     store: Store = None,
     classes: Classes = False,
+    curves: Curves = False,
     format: Format = "text",
 ) -> None:
     """Judge methods on rows they have not seen.
@@ -88,19 +94,28 @@ def eval_command(
     """
     from mlcli.cli._running import RunOptions, run_and_show
     from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.experiment.spec.decisions import costs_from_text, with_costs
     from mlcli.experiment.spec.model_text import models_from_text
 
     experiment = Experiment(
         data=tuple(DataSpec(reference, target, task) for reference in data),
-        models=models_from_text(models or [], params or []) or None,
+        models=models_from_text(models or [], params or [], decide) or None,
         protocol=_protocol(protocol, folds=folds, repeats=repeats, test_share=test_share),
         metrics=tuple(metrics or ()),
+        cost=costs_from_text(cost) if cost else None,
         seed=seed,
         shortcuts=not no_shortcut,
         stages=stages,
         training=training,
     )
-    run_and_show([experiment], place_of=lambda _: store, options=RunOptions(jobs), classes=classes, format=format)
+    run_and_show(
+        [with_costs(experiment)],
+        place_of=lambda _: store,
+        options=RunOptions(jobs),
+        classes=classes,
+        curves=curves,
+        format=format,
+    )
 
 
 def _protocol(name: str | None, **given: float | None) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import Classes, Format, Jobs, NoShortcut, Specs, Store
+from mlcli.cli._options import Classes, Curves, Format, Jobs, NoShortcut, Specs, Store
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
@@ -33,6 +33,7 @@ def run_command(
     retry: Retry = False,
     no_shortcut: NoShortcut = False,
     classes: Classes = False,
+    curves: Curves = False,
     format: Format = "text",
 ) -> None:
     """Run experiment files; what is in the store is not run again.
@@ -53,6 +54,7 @@ def run_command(
         place_of=lambda one: store or _beside(one),
         options=RunOptions(jobs, fresh, retry),
         classes=classes,
+        curves=curves,
         format=format,
     )
 

@@ -1,14 +1,14 @@
 """Bias and variance of a method's answers, from what models of several training sets say of the same rows.
 
-Squared loss (Geman et al. 1992), with ȳ_i the mean answer to row i over models: mean (ŷ − y)² = mean (ȳ − y)² +
+Squared loss (Geman et al. 1992), with ȳ the mean answer of models to a row: mean (ŷ − y)² = mean (ȳ − y)² +
 mean (ŷ − ȳ)², that is bias² (with what no model could know in it) and variance.
 
-0-1 loss (Domingos 2000), with m_i the class that most models answer: B_i = [m_i ≠ y_i]. A model that differs from m_i
-does harm where m_i is right (unbiased variance) and good where m_i is wrong and the model is right (biased variance):
-error = bias + unbiased variance − biased variance.
+0-1 loss (Domingos 2000), with m the class that most models answer: the bias of a row is [m ≠ y]. A model that
+differs from m does harm where m is right (unbiased variance), and good where m is wrong and the model is right
+(biased variance): error = bias + unbiased variance − biased variance.
 
-0-1 loss (Kohavi & Wolpert 1996), with P_i(c) the share of models that answer c: bias² = ½ Σ_c ([y_i = c] − P_i(c))²,
-variance = ½ (1 − Σ_c P_i(c)²), whose sum is the error as well.
+0-1 loss (Kohavi & Wolpert 1996), with P(c) the share of models that answer c: bias² = ½ Σ_c ([y = c] − P(c))²,
+variance = ½ (1 − Σ_c P(c)²), whose sum is the error as well.
 
 Rows that fewer than two models were asked about say nothing of variance, and are left out. Each row counts by its
 weight, however many models were asked about it.

@@ -1,10 +1,10 @@
 """Training size: folds judged by what is learned from ever more of the other rows, which gives a learning curve.
 
 Computed:
-    Every fold is judged once for each of ``sizes``: shares of the rows outside the smallest such part (up to 1), or
-    numbers of them (above 1). What is learned from for a smaller size is learned from for a larger one, too. Classes
-    have their share in every size, each at least one row; groups are never cut, so that a size may be exceeded. A
-    fold counts once in intervals over splits and in tests, by its mean over the sizes.
+    Every fold is judged once for each of ``sizes``: shares (up to 1) or numbers (above 1) of the rows that can be
+    learned from beside the largest fold. What is learned from for a smaller size is learned from for a larger one,
+    too. Classes have their share in every size, each at least one row; groups are never cut, so that a size may be
+    exceeded. A fold counts once in intervals over splits and in tests, by its mean over the sizes.
 
 Cost:
     folds × repeats × sizes fits.
@@ -12,6 +12,7 @@ Cost:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core.answers import Coordinate
-from mlcli.core.errors import DataError
+from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
@@ -37,7 +38,9 @@ def classes_if_any(strata: Strata) -> Units:
     return all_alike(strata) if strata.strata is None else by_class(strata)
 
 
-@register("training-size", reference="Cortes et al. 1994, Learning curves: asymptotic values and rate of convergence")
+@register(
+    "training-size", reference="Cortes et al. 1994, Learning curves: asymptotic values and rate of convergence"
+)
 @dataclass(kw_only=True, eq=False)
 class TrainingSize(KFold):
     """Folds for one number of training rows after another."""
@@ -59,6 +62,11 @@ class TrainingSize(KFold):
             return [f"a size above 1 is a number of rows, was given {broken[0]:g}"]
         return ["a size stands in sizes twice"] if len(set(self.sizes)) < len(self.sizes) else []
 
+    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+        """Fewer rows, or groups, than folds, and a size that there are not rows enough for."""
+        found = super().problems_with_rows(strata)
+        return found or self._problems_with_sizes(strata.rows - math.ceil(strata.rows / self.folds))
+
     def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of the smallest size, then those of the next."""
         folds = super().splits(strata, rng)
@@ -69,11 +77,15 @@ class TrainingSize(KFold):
 
     def _counts(self, most: int) -> list[int]:
         """The numbers of rows, from small to large, each once."""
-        counts = [max(LEAST, round(size * most)) if size <= 1 else int(size) for size in self.sizes]
-        if max(counts) > most:
-            what = f"{self.id}: a size of {max(counts)} rows, and there are {most} to learn from beside a fold"
-            raise DataError(what, hint=f"sizes up to {most}, or shares up to 1, would work")
+        raise_all(DataError, self._problems_with_sizes(most))
+        counts = (max(LEAST, round(size * most)) if size <= 1 else int(size) for size in self.sizes)
         return sorted(set(counts))
+
+    def _problems_with_sizes(self, most: int) -> list[Problem]:
+        if max(self.sizes) <= max(most, 1):
+            return []
+        what = f"{self.id}: a size of {max(self.sizes):g} rows, and there are {most} to learn from beside a fold"
+        return [Problem(what, hint=f"sizes up to {most}, or shares up to 1, would work")]
 
 
 def _in_order(train: Rows, units: Units, rng: np.random.Generator) -> Rows:

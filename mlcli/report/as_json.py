@@ -18,9 +18,12 @@ from mlcli.report.series import Series, series_of, summaries_of
 from mlcli.tasks.table import kind_named, named
 
 
-def results_as_json(scored: Sequence[Scored]) -> dict[str, Any]:
+def results_as_json(scored: Sequence[Scored], *, curves: bool = False) -> dict[str, Any]:
     """The document of an experiment: one entry per cell, in the order of the plan."""
-    return {"version": __version__, "cells": [_result(one) for one in scored]}
+    return {
+        "version": __version__,
+        "cells": [{**_result(one), **(_curves(one) if curves else {})} for one in scored],
+    }
 
 
 def cell_as_json(cell: Cell) -> dict[str, Any]:
@@ -63,6 +66,14 @@ def _result(one: Scored) -> dict[str, Any]:
         "notes": [*cell.dataset.notes, *result.notes],
         "warnings": list(dict.fromkeys(text for of_split in each(result.splits, "warnings") for text in of_split)),
     }
+
+
+def _curves(one: Scored) -> dict[str, Any]:
+    """ROC, precision and recall, and calibration, where there are probabilities."""
+    from mlcli.report.probabilities import curves_as_findings
+
+    found = [plain(as_json(finding)) for finding in curves_as_findings(one)]
+    return {"curves": found} if found else {}
 
 
 def _series(one: Scored) -> dict[str, Any]:

@@ -16,13 +16,13 @@ from mlcli.report.scored import Scored, judged
 
 READING = {
     "squared": (
-        "error: the mean squared error; bias²: of the mean answer of all models to a row, with the noise that nobody "
-        "could know; variance: of the models' answers about it; error = bias² + variance"
+        "error: the mean squared error; bias²: of the mean answer of all models to a row, with the noise that "
+        "nobody could know; variance: of the models' answers about it; error = bias² + variance"
     ),
     "0-1": (
-        "Domingos: bias: rows that most models answer wrongly; unbiased variance: how often others differ where most "
-        "are right; biased variance: how often they are right where most are wrong; error = bias + unbiased − biased. "
-        "Kohavi & Wolpert: error = bias² + variance, by squared shares of the answers"
+        "Domingos: bias: rows that most models answer wrongly; unbiased variance: how often others differ where "
+        "most are right; biased variance: how often they are right where most are wrong; error = bias + unbiased "
+        "− biased. Kohavi & Wolpert: error = bias² + variance, by squared shares of the answers"
     ),
 }
 

@@ -14,7 +14,7 @@ from mlcli.metrics.declaring import defined_values
 from mlcli.report.as_json import plain, summary_as_json
 from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import fixed, short
-from mlcli.report.scored import Scored, judged, training_answers
+from mlcli.report.scored import Scored, training_answers
 from mlcli.report.scores import BEST, badness, decimals_of, score_cell
 from mlcli.report.series import Series, series_of
 
@@ -206,4 +206,3 @@ def _said(curve: ScoreCurve) -> Iterator[str]:
     if gain is not None:
         turn = "better" if gain >= 0 else "worse"
         yield f"over the last doubling of the rows the score gets {turn} by {fixed(abs(gain), decimals)}"
-

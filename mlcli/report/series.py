@@ -82,8 +82,10 @@ def _sweep(one: Scored) -> Series | None:
     for place, split in enumerate(one.result.splits):
         assert split.coordinate is not None
         places.setdefault(split.coordinate.value, []).append(place)
-    at, learned = ({value: [given[place] for place in some] for value, some in places.items()} if given else {}
-                   for given in (answers, training_answers(one.result)))
+    at, learned = (
+        {value: [given[place] for place in some] for value, some in places.items()} if given else {}
+        for given in (answers, training_answers(one.result))
+    )
     return Series(one, over, places, at, "series", learned)
 
 

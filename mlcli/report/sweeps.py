@@ -1,4 +1,4 @@
-"""What ``mlcli curve`` shows: the curves of a sweep, or a bias-variance decomposition, as a document and as JSON."""
+"""What ``mlcli curve`` shows, as a document and as JSON: curves of a sweep, or bias and variance."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def sweep_as_json(sweep: Sweep, results: Sequence[CellResult]) -> dict[str, Any]
     cells = _done(sweep, results)
     known = {"version": __version__, "dataset": cells[0].result.cell.dataset.name, "curve": sweep.kind}
     if sweep.kind == "bias-variance":
-        return known | {"models": [decomposition_as_json(decomposed(one, n)) for one, n in names_of(cells).items()]}
+        return known | {
+            "models": [decomposition_as_json(decomposed(one, n)) for one, n in names_of(cells).items()]
+        }
     return known | {"curves": [curve_as_json(curve) for curve in _curves(sweep, cells)]}
 
 
@@ -48,10 +50,12 @@ def _done(sweep: Sweep, results: Sequence[CellResult]) -> list[Scored]:
 
 def _curves(sweep: Sweep, cells: Sequence[Scored]) -> Iterator[ScoreCurve]:
     asked = sweep.experiment.models or ()
-    wanted = [one for one in cells if not one.is_baseline or any(m.use == one.result.cell.model.use for m in asked)]
+    wanted = [
+        one for one in cells if not one.is_baseline or any(m.use == one.result.cell.model.use for m in asked)
+    ]
     baseline = next((one for one in cells if one.is_baseline), None)
     if sweep.kind == "validation":
-        yield validation_curve(wanted, sweep.values, sweep.over, wanted[0].result.cell.label, baseline)
+        yield validation_curve(wanted, sweep.values, sweep.over, wanted[0].result.cell.model.use, baseline)
         return
     for one, name in names_of(wanted).items():
         yield from curves_over(one, name, SERIES[sweep.kind], baseline)

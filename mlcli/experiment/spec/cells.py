@@ -89,6 +89,8 @@ class Experiment:
     """None: the default of the kind."""
     metrics: tuple[str, ...] = ()
     """Empty: the defaults of the kind."""
+    cost: Mapping[str, Any] | None = None
+    """What answers cost, by the true class and then by the answer."""
     seed: int = 1
     budget: float | None = None
     """Seconds that one cell may take."""

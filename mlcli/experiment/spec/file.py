@@ -14,6 +14,7 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import read
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
+from mlcli.experiment.spec.decisions import costs_of, with_costs
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of
 from mlcli.experiment.spec.written import Written, placed
 from mlcli.tasks.table import kind_named
@@ -49,6 +50,9 @@ class ExperimentShape(_Shape):
     data: Several = Field(description="the datasets: shipped names, paths, or mappings")
     models: Several = Field([], description="the models; left out: the panel of each dataset's kind of task")
     protocol: Any = Field(None, description="how rows are split; left out: the default of the kind of task")
+    cost: Any = Field(
+        None, description="what answers cost: {actual: {predicted: value}}, by which cost is measured"
+    )
     metrics: Several = Field([], description="what is measured; left out: the defaults of the kind of task")
     seed: int = Field(1, ge=0, le=MAX_SEED, description="what all random choices follow from")
     task: Text = Field("", description="the kind of task of every dataset that does not name its own")
@@ -114,17 +118,19 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
     parts = _legal_parts(ExperimentShape, written, found)
     plain = {key: parts[key].value for key in PLAIN if key in parts}
     metrics = _metrics(parts, found)
+    costs = costs_of(parts["cost"], found) if "cost" in parts else None
     experiment = Experiment(
         data=_data(parts, found),
         models=tuple(models_of(parts["models"].items(), found, path.parent)) if "models" in parts else None,
         protocol=_protocol(parts, found),
         metrics=tuple(metrics),
+        cost=costs,
         stages=stages_of(parts["stages"], found) if "stages" in parts else False,
         metrics_where={name: part.where for name, part in metrics.items()},
         source=path,
         **plain,
     )
-    return experiment, found
+    return with_costs(experiment), found
 
 
 def _data(parts: dict[str, Written], found: list[Problem]) -> tuple[DataSpec, ...]:

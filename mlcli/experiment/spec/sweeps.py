@@ -1,4 +1,4 @@
-"""Sweeps: what ``mlcli curve`` asks for as an experiment: training sizes, values of a parameter, stages, bootstraps."""
+"""What ``mlcli curve`` asks for as an experiment: training sizes, values of a parameter, stages, bootstraps."""
 
 from __future__ import annotations
 
@@ -93,7 +93,9 @@ def _validation(asked: Asked) -> Sweep:
     if model.saved is not None:
         raise UsageError(f"{model.label} has learned already", hint="name a method")
     name, values = _values_of(swept[0], model) if swept else _own_range(model)
-    models = [of_value for value in values for of_value in models_from_text(asked.models, [*fixed, f"{name}={value}"])]
+    models = [
+        of_value for value in values for of_value in models_from_text(asked.models, [*fixed, f"{name}={value}"])
+    ]
     kept = {repr(one.params.get(name)): (one, value) for one, value in zip(models, values, strict=True)}
     every, known = zip(*kept.values(), strict=True)
     return Sweep("validation", _experiment(every, _folds(asked)), name, known)
@@ -125,7 +127,9 @@ def _sizes(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(f"--sizes takes numbers, was given '{text}'", hint="such as 0.1,0.5,1 or 50,100") from None
+        raise UsageError(
+            f"--sizes takes numbers, was given '{text}'", hint="such as 0.1,0.5,1 or 50,100"
+        ) from None
 
 
 def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:

@@ -132,14 +132,12 @@ class _Reader:
             warnings=tuple(described["warnings"]),
             explanation=tuple(map(from_json, described["explanation"])),
             answers={part: self._answers(written, fold) for part, written in described["parts"].items()},
-            **{
-                field: tuple(
-                    (Coordinate(name, value), self._answers(written, fold))
-                    for name, value, written in described.get(field, ())
-                )
-                for field in STAGED_FIELDS
-            },
+            stages=self._stages(described["stages"], fold),
+            training_stages=self._stages(described.get("training_stages", ()), fold),
         )
+
+    def _stages(self, described: Any, fold: int) -> tuple[tuple[Coordinate, Answers], ...]:
+        return tuple((Coordinate(name, value), self._answers(written, fold)) for name, value, written in described)
 
     def _answers(self, written: Any, fold: Any) -> Answers:
         arrays = {name: self._array(np.dtype(kind), *rest) for name, kind, *rest in written["arrays"]}
