@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
+from mlcli.checks.audit import with_serious_issues
 from mlcli.cli._console import is_terminal, page_for, remark, show, show_json
 from mlcli.core.errors import ExitCode, Problem, UsageError
 from mlcli.core.registry import MODELS
@@ -56,7 +57,7 @@ def run_and_show(
     format: str,
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
-    planned = [(experiment, plan(experiment)) for experiment in experiments]
+    planned = [(experiment, with_serious_issues(plan(experiment))) for experiment in experiments]
     for experiment, cells in planned:
         if experiment.source is None:
             _refuse_idle(cells)

@@ -14,7 +14,10 @@ from mlcli import __version__
 from mlcli.cli._boundary import reported
 from mlcli.core.names import did_you_mean
 
-VERBS = ("eval", "train", "predict", "run", "curve", "plan", "check", "runs", "models", "data", "schema", "init")
+VERBS = (
+    *("eval", "train", "predict", "run", "curve", "diagnose", "plan", "check", "runs", "models", "data", "audit"),
+    *("schema", "init"),
+)
 """In the order of ``mlcli --help``: what answers the first question stands first."""
 
 AS_WRITTEN = "\b"

@@ -19,7 +19,8 @@ from mlcli.report.scores import BEST, badness, decimals_of, score_cell
 from mlcli.report.series import Series, series_of
 
 READING = (
-    "±: 95 % interval; spread: the standard deviation over splits; training: of the rows that were learned from"
+    "±: 95 % interval; spread: the standard deviation over splits; training: of the rows that were learned from; "
+    "gap: how much better these are answered"
 )
 
 
@@ -34,12 +35,11 @@ class Point:
     label: str = ""
     """The value as it is written, where it is no plain number."""
 
-    @property
-    def gap(self) -> float | None:
+    def gap(self, metric: Metric) -> float | None:
         """How much better training rows are answered than others, in the units of the score."""
         if self.training is None or self.judged.mean is None:
             return None
-        return self.training - self.judged.mean
+        return badness(metric, self.judged.mean) - badness(metric, self.training)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +98,11 @@ def validation_curve(
 
 def curve_elements(curve: ScoreCurve) -> Iterator[Element]:
     """A table with a line for each value, the curves below it, and what they say."""
-    metric, best = curve.metric, curve.best
+    metric = curve.metric
     decimals = decimals_of(metric, [point.judged for point in curve.points])
     with_training = any(point.training is not None for point in curve.points)
     header = [curve.over, metric.name, "spread", *["training", "gap"] * with_training]
-    rows = [list(_line(point, decimals, best, with_training)) for point in curve.points]
+    rows = [list(_line(curve, point, decimals, with_training)) for point in curve.points]
     yield Heading(f"{curve.title}: {metric.name} by {curve.over}")
     yield grid(header, rows, right=range(len(header)))
     if len(curve.points) > 1:
@@ -184,12 +184,12 @@ def _written(value: Any) -> str:
     return short(float(value)) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
-def _line(point: Point, decimals: int | None, best: Point | None, with_training: bool) -> Iterator[Content]:
+def _line(curve: ScoreCurve, point: Point, decimals: int | None, with_training: bool) -> Iterator[Content]:
     yield Field(point.label or short(point.value), "strong")
-    marked = best is not None and point is best
+    marked = point is curve.best
     mean = point.judged.mean
     yield score_cell(point.judged, decimals, fixed(mean, decimals) if marked and mean is not None else None)
-    for number in (point.judged.std, *((point.training, point.gap) if with_training else ())):
+    for number in (point.judged.std, *((point.training, point.gap(curve.metric)) if with_training else ())):
         yield Field("-" if number is None else fixed(number, decimals), "weak")
 
 

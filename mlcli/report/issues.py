@@ -11,10 +11,8 @@ from mlcli.report.findings import explained
 STYLES: dict[str, Style] = {"grave": "bad", "warning": "strong", "advice": ""}
 
 
-def issues_of(issues: Sequence[Issue], nothing: str = "no issue found") -> Document:
-    """All issues, or a sentence where there are none."""
-    if not issues:
-        return (Sentence(nothing),)
+def issues_of(issues: Sequence[Issue]) -> Document:
+    """Each issue under its code, the gravest first."""
     return tuple(element for issue in by_gravity(issues) for element in _elements(issue))
 
 
@@ -29,13 +27,12 @@ def summary_of(issues: Sequence[Issue]) -> str:
 def _elements(issue: Issue) -> Iterator[Element]:
     yield Heading(f"{issue.gravity}: {issue.code}")
     yield Sentence(issue.sentence, STYLES[issue.gravity])
-    if issue.evidence:
-        yield Sentence(issue.evidence)
     yield from explained(issue.shown)
-    for place, repair in enumerate(issue.repairs):
-        yield Sentence(f"{'or ' if place else ''}repair {PLACES[repair.place]}:")
-        yield Lines(_indented(repair))
+    evidence = (f"seen by: {issue.evidence}",) if issue.evidence else ()
+    yield Lines((*evidence, *(line for repair in issue.repairs for line in _lines(repair))))
 
 
-def _indented(repair: Repair) -> tuple[str, ...]:
-    return tuple(f"    {line}" for line in repair.text.splitlines())
+def _lines(repair: Repair) -> Iterator[str]:
+    """A repair on one line where it fits on one."""
+    yield f"repair {PLACES[repair.place]}:"
+    yield from (f"    {line}" for line in repair.text.splitlines())
