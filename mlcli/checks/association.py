@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mlcli.checks.audited import shown
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Flags
 
@@ -16,7 +17,7 @@ CUTS = 20
 """Thresholds that are tried on a column of numbers."""
 
 
-def share_right(cells: Array, classes: Codes, count: int) -> float:
+def share_right(cells: NDArray[Any], classes: Codes, count: int) -> float:
     """The share of rows whose class the other rows of the same value, or the nearest value, have most often.
 
     Missing cells are a value like any other.
@@ -39,7 +40,7 @@ def _beside(counts: Array, groups: Codes) -> Array:
     return beside
 
 
-def share_explained(cells: Array, values: Array) -> float:
+def share_explained(cells: NDArray[Any], values: Array) -> float:
     """R² of what the other rows of the same value, or the values just below and above, have on average."""
     groups = _grouped(cells)
     totals, sizes = np.bincount(groups, values), np.bincount(groups).astype(np.float64)
@@ -52,7 +53,7 @@ def share_explained(cells: Array, values: Array) -> float:
     return 1 - float(((values - sums / others) ** 2).sum()) / spread if spread > 0 else 0.0
 
 
-def _grouped(cells: Array) -> Codes:
+def _grouped(cells: NDArray[Any]) -> Codes:
     """A number for each distinct value, in their order."""
     return np.unique(cells, return_inverse=True)[1].astype(np.int32)
 
@@ -98,7 +99,7 @@ def _conditions(cells: Array, column: Column) -> Iterator[tuple[Flags, str]]:
         yield empty, f"{column.name}{MISSING}"
     if column.coded:
         for code in np.unique(cells[~empty]):
-            yield cells == code, f"{column.name} = {shown(float(code), column)}"
+            yield cells == code, f"{column.name} = {column.levels[int(code)]}"
     elif not empty.all():
         for cut in np.unique(np.quantile(cells[~empty], np.arange(1, CUTS) / CUTS)):
             yield cells > cut, f"{column.name} > {cut:.4g}"

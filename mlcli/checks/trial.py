@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from mlcli.checks.association import share_explained, share_right
+from mlcli.checks.worth import Worth, worth_of_columns
 from mlcli.core.errors import UsageError
+from mlcli.core.findings import Explanation
 from mlcli.core.tables import Array
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
@@ -16,10 +20,21 @@ from mlcli.experiment.run.learner import Trained, train
 from mlcli.experiment.spec.cells import Cell, Experiment, ModelSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.base import Metric
-from mlcli.report.scored import Scored, judged, scored
+from mlcli.metrics.difference import compare
+from mlcli.report.scored import Scored, judged, rounds_of, scored, training_parts
+from mlcli.report.scores import badness
 
 RIVALS = {"classification": "logistic-regression", "regression": "ridge"}
 """A strong and simple method for each kind of task: what is worse or slower needs a reason."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How much better a model is than another, whether that is more than chance, and by which test."""
+
+    better: float
+    sure: bool
+    test: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +66,62 @@ class Trial:
         """The deciding score of each split, where it is defined."""
         values = [self.metric.compute(answers) for answers in judged(one.result)]
         return np.array([value for value in values if isinstance(value, float)])
+
+    def mean(self, one: Scored) -> float:
+        """The deciding score over all splits, NaN where it is not defined."""
+        summary = one.summaries.get(self.metric.name)
+        return summary.mean if summary is not None and summary.mean is not None else math.nan
+
+    def gain_over(self, other: Scored) -> Gain | None:
+        """How much better the model is than another; None where that is not defined."""
+        mine, theirs = self.mean(self.model), self.mean(other)
+        if not (math.isfinite(mine) and math.isfinite(theirs)):
+            return None
+        result = self.model.result
+        found = compare(
+            self.metric,
+            judged(result),
+            judged(other.result),
+            training_parts(result),
+            result.pooled,
+            rounds_of(result),
+        )
+        test = f" ({found.test}, p = {found.p:.2g})" if found.p is not None else ""
+        return Gain(badness(self.metric, theirs) - badness(self.metric, mine), found.distinguishable, test)
+
+    @cached_property
+    def right_alone(self) -> dict[str, float]:
+        """For each feature the share of rows that it alone tells right, or of the variance that it explains."""
+        target = self.dataset.schema.the("target")
+        if target is None or self.cell.kind not in RIVALS:
+            return {}
+        truth = self.dataset.table.cells(target.name).astype(np.float64)
+        known = truth >= 0 if target.coded else ~np.isnan(truth)
+        cells = {one.name: self.dataset.table.cells(one.name)[known] for one in self.dataset.schema.features()}
+        if not target.coded:
+            return {name: share_explained(of_one, truth[known]) for name, of_one in cells.items()}
+        classes = truth[known].astype(np.int32)
+        return {name: share_right(of_one, classes, len(target.levels)) for name, of_one in cells.items()}
+
+    @cached_property
+    def alone(self) -> dict[str, float]:
+        """The same as a part of what the most frequent class leaves to be told."""
+        target = self.dataset.schema.the("target")
+        if target is None or not target.coded:
+            return self.right_alone
+        codes = self.dataset.table.cells(target.name).astype(np.intp)
+        most = float(np.bincount(codes[codes >= 0]).max() / max(1, (codes >= 0).sum()))
+        return {name: (right - most) / (1 - most) if most < 1 else 0.0 for name, right in self.right_alone.items()}
+
+    @cached_property
+    def explanation(self) -> Explanation:
+        """What the model says of itself, learned from all rows."""
+        return self.trained.pipeline.explain()
+
+    @cached_property
+    def worth(self) -> Worth | None:
+        """What each column is worth to it on rows that it has not seen."""
+        return None if self.cell.model.saved is not None else worth_of_columns(self.cell, self.metric)
 
     @cached_property
     def trained(self) -> Trained:

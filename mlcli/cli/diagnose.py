@@ -55,11 +55,11 @@ def diagnose_command(
     the baseline? What may help is tried on the same splits.
     """
     from mlcli.checks.diagnosed import diagnosis_as_json, diagnosis_of
-    from mlcli.checks.table import OF_MODELS
+    from mlcli.checks.diagnosis import issues_of_trial
     from mlcli.checks.trial import tried
     from mlcli.cli._console import show_as
     from mlcli.core.errors import ExitCode
-    from mlcli.core.issues import found_by, is_serious
+    from mlcli.core.issues import is_serious
     from mlcli.experiment.spec.cells import DataSpec, Experiment
     from mlcli.experiment.spec.model_text import models_from_text, protocol_from_text
 
@@ -72,7 +72,7 @@ def diagnose_command(
         seed=seed,
     )
     trial = tried(experiment, jobs=jobs)
-    issues = found_by(OF_MODELS, trial)
+    issues = issues_of_trial(trial)
     show_as(format, lambda: diagnosis_of(trial, issues, verbose), lambda: diagnosis_as_json(trial, issues))
     if strict and any(map(is_serious, issues)):
         raise typer.Exit(ExitCode.UNMET)
