@@ -162,6 +162,10 @@ class DecisionRule(Classifier):
         if self.goal_.ndim != 2 or self.goal_.shape[1] != 2:
             raise ValueError("a curve of the goal that is none")
 
+    def adjustable_parameters(self, table: Rows) -> float | None:
+        """Those of the base."""
+        return self.model_.final.adjustable_parameters(self.model_.prepared(table))
+
     def explain(self) -> Explanation:
         """The rule, the goal over thresholds, then what the base says of itself."""
         return (*self._rule(), *self.model_.explain())
