@@ -98,6 +98,8 @@ class Tree(Finding):
 
 
 Explanation = tuple[Finding, ...]
+CHOSEN = "Chosen by inner splits"
+"""The title of a table that says what a model has chosen: rows of what, value and remark, the inner score last."""
 KINDS: dict[str, type[Finding]] = {
     kind.__name__.lower(): kind for kind in (Table, Lines, Bars, Curve, Histogram, Points, Dendrogram, Tree)
 }

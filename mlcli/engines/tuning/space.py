@@ -233,7 +233,7 @@ def _settled(one: Dimension, model: Model, data: Any) -> Dimension:
 
 def _beyond(value: float, sign: int, whole: bool) -> float:
     """A value a little further out."""
-    return value + sign if whole else value * (1 + sign * 0.01 * (1 if value >= 0 else -1))
+    return value + sign * (1 if whole else 0.01 * (abs(value) or 1.0))
 
 
 def text_of(values: Mapping[str, Any]) -> str:

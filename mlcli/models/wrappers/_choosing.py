@@ -12,7 +12,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import DataError, MlcliWarning, raise_all
-from mlcli.core.findings import Entry, Explanation
+from mlcli.core.findings import CHOSEN, Entry, Explanation
 from mlcli.core.model import Model
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Codes, Table
@@ -26,8 +26,6 @@ from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 from mlcli.tasks.table import kind_named
 
-CHOSEN = "Chosen by inner splits"
-"""The title of what was chosen, by which reports find it in the results of a split."""
 SHOWN = 20
 
 
@@ -131,7 +129,9 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         if len(self.trials_) < 2:
             return ()
         known = [one for one in self.trials_ if one["score"] == one["score"]]
-        rows = tuple((one["what"], one["score"], one["error"], f"{one['effort']:.3g}") for one in known[:SHOWN])
+        sparing = any(one["effort"] < 1 for one in self.trials_)
+        names = ("what", "score", "error", *(("effort",) if sparing else ()))
+        rows = tuple(tuple(one[name] for name in names) for one in known[:SHOWN])
         failed = [one for one in self.trials_ if one["why"]]
         note = (
             f"{len(failed)} could not be judged, the first ({failed[0]['what']}): {failed[0]['why']}"
@@ -139,7 +139,7 @@ class ChoosesByInnerSplits(Classifier, Regressor):
             else ""
         )
         more = f"{len(known) - SHOWN} more left out. " if len(known) > SHOWN else ""
-        header = ("candidate", f"inner {self.metric_}", "standard error", "share of the effort")
+        header = ("candidate", f"inner {self.metric_}", "standard error", "share of all")[: len(names)]
         return (findings.Table("Candidates", header, rows, note=more + note),)
 
 
