@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mlcli.core.findings import CHOSEN, Entry, Table
+from mlcli.core.findings import CANDIDATES, CHOSEN, Entry, Table
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import SELECTED, TUNED
 from mlcli.report.document import Element, Heading, grid, notes
+from mlcli.report.findings import explained
 from mlcli.report.scored import Scored
 
 MOST_SPLITS = 20
@@ -57,6 +58,8 @@ def _choices(name: str, tables: Sequence[tuple[SplitResult, Table]]) -> Iterator
         rows = [(split.label, *(_shown(row[1], row[2]) for row in table.rows)) for split, table in tables]
         yield grid(("split", *map(str, chosen)), rows, right=range(1, len(chosen) + 1))
     yield notes(*_how_often(tables), *_at_edges(tables))
+    if len(tables) == 1:
+        yield from explained([one for one in tables[0][0].explanation if one.title == CANDIDATES])
 
 
 def _how_often(tables: Sequence[tuple[SplitResult, Table]]) -> Iterator[str]:

@@ -40,6 +40,8 @@ class Candidate:
 
     values: Values
     model: Model
+    name: str = ""
+    """What it is called where it is no combination of values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +54,12 @@ class Trial:
     why: str = ""
     effort: float = 1.0
     """The share of rows, or stages, that it had."""
+    infinite: int = 0
+    """In how many splits its score is infinite: where that of all candidates is, fewer are better."""
 
     def badness(self, metric: Metric) -> float:
         """Smaller for a better score; infinite without one."""
-        if self.why or not np.isfinite(self.score):
+        if self.why or np.isnan(self.score):
             return float("inf")
         return abs(self.score) if metric.better == "zero" else BADNESS[metric.better] * self.score
 
@@ -83,7 +87,8 @@ class Examination:
         if said.why:
             return Trial(candidate, why=said.why, effort=self.effort)
         score, error, why = scored(self.metric, said.answers, self.pooled)
-        return Trial(candidate, score, error, why, self.effort)
+        values = [] if np.isfinite(score) or why else [self.metric.compute(one) for one in said.answers]
+        return Trial(candidate, score, error, why, self.effort, values.count(np.inf))
 
     def _in_closed_form(self, model: Model) -> Said:
         """The answers of each split from one computation; none where there is no such thing."""
@@ -198,11 +203,11 @@ class PreparedSplit:
 
 
 def scored(metric: Metric, answers: Sequence[Answers], pooled: bool) -> tuple[float, float, str]:
-    """The mean of a metric over splits and its standard error; over all answers where splits are too small."""
+    """The mean of a metric over splits and its standard error; over all answers where splits are few or small."""
     values = [metric.compute(one) for one in answers]
     numbers = np.array([one for one in values if not isinstance(one, Undefined)])
-    if not pooled and len(numbers) == len(values):
-        spread = float(numbers.std(ddof=1)) / np.sqrt(len(numbers)) if len(numbers) > 1 else np.nan
+    if not pooled and len(numbers) == len(values) > 1:
+        spread = float(numbers.std(ddof=1)) / np.sqrt(len(numbers)) if np.isfinite(numbers).all() else np.nan
         return float(numbers.mean()), float(spread), ""
     together = joined(answers)
     value = metric.compute(together)

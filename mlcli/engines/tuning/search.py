@@ -146,11 +146,13 @@ RESOURCES = {"rows": _with_fewer_rows, "stages": _with_fewer_stages}
 def best_of(trials: Sequence[Trial], metric: Metric) -> Trial:
     """The best score of those that had everything; of equals the first."""
     whole = [trial for trial in trials if trial.effort == 1]
-    best = min(whole, key=lambda trial: trial.badness(metric))
-    if not math.isfinite(best.badness(metric)):
+    best = min(whole, key=lambda trial: (bool(trial.why), trial.badness(metric), trial.infinite))
+    if best.why:
         why = next((trial.why for trial in trials if trial.why), f"{metric.name} is no number")
-        one = text_of(best.candidate.values) or best.candidate.model.name
+        one = best.candidate.name or text_of(best.candidate.values) or "the model as it is"
         raise FitError(f"none of {len(trials)} candidates could be judged", hint=f"such as {one}: {why}")
+    if not math.isfinite(best.score):
+        return best
     reach = SAME * max(1.0, abs(best.score))
     return next(trial for trial in whole if trial.badness(metric) <= best.badness(metric) + reach)
 
@@ -160,6 +162,8 @@ def simplest_within_error(trials: Sequence[Trial], metric: Metric, space: Space)
     best = best_of(trials, metric)
     reach = best.error if math.isfinite(best.error) else 0.0
     near = [one for one in trials if one.effort == 1 and one.badness(metric) <= best.badness(metric) + reach]
+    if not math.isfinite(best.score):
+        return best
     return min(near, key=lambda one: (space.simplicity(one.candidate.values), one.badness(metric)))
 
 

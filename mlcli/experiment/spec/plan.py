@@ -126,7 +126,7 @@ def _cells(
 ) -> Iterator[Cell]:
     """The cells of one dataset; a model whose steps name columns that are not there is a fault, and has none."""
     asked = _panel(experiment, planned) if models is None else models
-    for model in _labelled(planned, _all_models(experiment, planned, asked, panel=models is None)):
+    for model in _labelled(planned, _all_models(experiment, planned, protocol, asked)):
         slow = why_too_slow(planned, _method_of(model)) if models is None and model.use != SELECTED else ""
         skipped = _why_skipped(planned, model, protocol) or slow
         as_it_is = skipped or model.saved is not None
@@ -161,26 +161,31 @@ def _panel(experiment: Experiment, planned: PlannedDataset) -> list[ModelSpec]:
 
 
 def _all_models(
-    experiment: Experiment, planned: PlannedDataset, models: Sequence[ModelSpec], *, panel: bool
+    experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec]
 ) -> list[ModelSpec]:
     """The baselines, the models, and the best of them where that is a row; all choose by what decides here."""
+    inner = build(PROTOCOLS.load(protocol.use), protocol.params).choosing(planned.strata)
     every = _baselines_first(planned, models)
-    if experiment.nested:
-        every += [_resolved(_best_of(planned, models, panel=panel))]
+    if inner:
+        every = [*_baselines_first(planned, []), _resolved(_best_of(experiment, planned, models, inner))]
+    elif experiment.nested:
+        every += [_resolved(_best_of(experiment, planned, models, None))]
     metrics = experiment.metrics[:1]
     return [judged_by(model, metrics[0], planned.kind) if metrics else model for model in every]
 
 
-def _best_of(planned: PlannedDataset, models: Sequence[ModelSpec], *, panel: bool) -> ModelSpec:
+def _best_of(
+    experiment: Experiment, planned: PlannedDataset, models: Sequence[ModelSpec], inner: dict[str, Any] | None
+) -> ModelSpec:
     """The best of those models that can be run here."""
     able = [model for model in models if model.saved is None and planned.kind in _kinds_of(model)]
     able = [model for model in able if model.use not in planned.kind.baselines]
-    if panel:
+    if experiment.models is None:
         able = [model for model in able if not why_too_slow(planned, _method_of(model))]
-    if len(able) < 2:
+    if len(able) < 2 and not (inner and able):
         hint = "ask for it beside several models that learn"
-        raise UsageError(f"nested: on {planned.name} there are no two models to choose among", hint=hint)
-    return selected(able, {}, CHOSEN)
+        raise UsageError(f"on {planned.name} there are no two models to choose among", hint=hint)
+    return selected(able, {"inner": inner} if inner else {}, CHOSEN)
 
 
 def _method_of(model: ModelSpec) -> str:

@@ -12,15 +12,17 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import DataError, MlcliWarning, raise_all
-from mlcli.core.findings import CHOSEN, Entry, Explanation
+from mlcli.core.findings import CANDIDATES, CHOSEN, Entry, Explanation
 from mlcli.core.model import Model
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.bags import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.engines.tuning.inner_protocol import inner_protocol, problem_with, refuse_too_few
+from mlcli.engines.tuning.inner_protocol import given_protocol, inner_protocol, problem_with, refuse_too_few
 from mlcli.engines.tuning.scoring import Candidate, Examination, Trial
 from mlcli.engines.tuning.space import text_of
 from mlcli.metrics.registry import metric_named
+from mlcli.protocols.forward_chaining import ForwardChaining
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -60,6 +62,13 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         """An inner protocol that there is none of, or that chooses nothing."""
         wrong = problem_with(self.inner)
         return [f"inner: {wrong}"] if wrong else []
+
+    def rows_of(self, data: SupervisedRows) -> SupervisedRows:
+        """The rows that count, in an order that follows from content unless that of the file is their time."""
+        data = data.counted()
+        if data.order is None and isinstance(given_protocol(self.inner), ForwardChaining):
+            return data
+        return data.take(order_of_content(data))
 
     def examination(self, data: SupervisedRows, rng: np.random.Generator) -> Examination | None:
         """The rows, split again; None where there are too few to choose by."""
@@ -131,7 +140,9 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         known = [one for one in self.trials_ if one["score"] == one["score"]]
         sparing = any(one["effort"] < 1 for one in self.trials_)
         names = ("what", "score", "error", *(("effort",) if sparing else ()))
-        rows = tuple(tuple(one[name] for name in names) for one in known[:SHOWN])
+        rows = tuple(
+            tuple(None if one[name] != one[name] else one[name] for name in names) for one in known[:SHOWN]
+        )
         failed = [one for one in self.trials_ if one["why"]]
         note = (
             f"{len(failed)} could not be judged, the first ({failed[0]['what']}): {failed[0]['why']}"
@@ -140,7 +151,7 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         )
         more = f"{len(known) - SHOWN} more left out. " if len(known) > SHOWN else ""
         header = ("candidate", f"inner {self.metric_}", "standard error", "share of all")[: len(names)]
-        return (findings.Table("Candidates", header, rows, note=more + note),)
+        return (findings.Table(CANDIDATES, header, rows, note=more + note),)
 
 
 def described(trial: Trial) -> dict[str, Any]:
@@ -148,7 +159,7 @@ def described(trial: Trial) -> dict[str, Any]:
     values = list(trial.candidate.values.values())
     number = len(values) == 1 and isinstance(values[0], int | float) and not isinstance(values[0], bool)
     return {
-        "what": text_of(trial.candidate.values) or trial.candidate.model.final.id,
+        "what": trial.candidate.name or text_of(trial.candidate.values) or "as it is",
         "at": float(values[0]) if number else None,
         "score": float(trial.score),
         "error": float(trial.error),

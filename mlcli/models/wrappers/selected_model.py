@@ -28,10 +28,11 @@ from mlcli.core.configuration import behind_steps
 from mlcli.core.findings import Entry
 from mlcli.core.model import Model
 from mlcli.core.nested import models_param
-from mlcli.core.params import learned
+from mlcli.core.params import learned, settings
 from mlcli.core.registry import register
 from mlcli.engines.tuning.scoring import Candidate
 from mlcli.engines.tuning.search import best_of
+from mlcli.engines.tuning.space import text_of
 from mlcli.models.wrappers._choosing import ChoosesByInnerSplits, by_score
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -51,28 +52,34 @@ class SelectedModel(ChoosesByInnerSplits, Classifier, Regressor):
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Judge every model in inner splits, then fit the best to all rows."""
-        data = data.counted()
+        data = self.rows_of(data)
         first, last = rng.spawn(2)
         candidates = [
-            Candidate({"model": name}, behind_steps(model, self.columns_))
+            Candidate({}, behind_steps(model, self.columns_), name)
             for name, model in zip(self._names(), self.models, strict=True)
         ]
         examination = self.examination(data, first)
         if examination is None:
-            self.name_ = str(candidates[0].values["model"])
+            self.name_ = candidates[0].name
             self.keep_only(candidates[0], data, last)
             return
         trials = examination.trials(candidates)
         best = best_of(trials, examination.metric)
-        self.name_ = str(best.candidate.values["model"])
+        self.name_ = best.candidate.name
         self.keep(best, by_score(trials, examination), data, last)
 
     def _names(self) -> list[str]:
-        """The id of each model, numbered where several have the same; of one that is tuned that of its base."""
+        """The id of each model, of one that is tuned that of its base; with what tells it from its namesakes."""
         names = [_name_of(model) for model in self.models]
+        own = [settings(model.final) for model in self.models]
+        found: list[str] = []
+        for name, mine in zip(names, own, strict=True):
+            others = [one for other, one in zip(names, own, strict=True) if other == name]
+            differing = {key: value for key, value in mine.items() if any(one.get(key) != value for one in others)}
+            found.append(f"{name} {text_of(differing)}".strip())
         return [
-            f"{name} {names[:place].count(name) + 1}" if names.count(name) > 1 else name
-            for place, name in enumerate(names)
+            f"{name} ({found[:place].count(name) + 1})" if found.count(name) > 1 else name
+            for place, name in enumerate(found)
         ]
 
     def choice(self) -> Sequence[tuple[str, Entry, str]]:

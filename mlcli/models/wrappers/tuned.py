@@ -82,7 +82,7 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor):
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Judge every candidate in inner splits, then fit the one that is chosen to all rows."""
-        data = data.counted()
+        data = self.rows_of(data)
         first, searching, last = rng.spawn(3)
         space, examination = space_of(self.base, self.ranges), self.examination(data, first)
         if examination is None or not space.dimensions:
