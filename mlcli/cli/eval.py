@@ -15,14 +15,19 @@ from mlcli.cli._options import (
     Jobs,
     NoShortcut,
     Params,
+    Rule,
+    Search,
     Seed,
     Stages,
     Store,
     Target,
     Task,
     Training,
+    Trials,
+    Tune,
     model_names,
     protocol_names,
+    tuning,
 )
 
 Data = Annotated[list[str], typer.Argument(metavar="DATA", help="CSV files, or shipped datasets such as iris.")]
@@ -57,9 +62,14 @@ Metrics = Annotated[
     ),
 ]
 
+Nested = Annotated[
+    bool, typer.Option("--nested", help="Judge the best of the models, too, chosen in each split for itself.")
+]
+
 EXAMPLES = (
     "mlcli eval iris -m naive-bayes",
     "mlcli eval my.csv --target price --metric rmse --metric mae",
+    "mlcli eval iris --tune --nested",
     "mlcli eval iris -m knn -p k=3 --protocol repeated-stratified-k-fold",
 )
 
@@ -82,6 +92,11 @@ def eval_command(
     no_shortcut: NoShortcut = False,
     stages: Stages = False,
     training: Training = False,
+    tune: Tune = False,
+    search: Search = None,
+    trials: Trials = None,
+    rule: Rule = None,
+    nested: Nested = False,
     store: Store = None,
     classes: Classes = False,
     curves: Curves = False,
@@ -107,6 +122,8 @@ def eval_command(
         shortcuts=not no_shortcut,
         stages=stages,
         training=training,
+        tune=tuning(tune, search=search, trials=trials, rule=rule),
+        nested=nested,
     )
     run_and_show(
         [with_costs(experiment)],

@@ -15,11 +15,11 @@ from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import read
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.decisions import costs_of, with_costs
-from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of
+from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.written import Written, placed
 from mlcli.tasks.table import kind_named
 
-PLAIN = ("seed", "budget", "training", "name", "description")
+PLAIN = ("seed", "budget", "training", "nested", "name", "description")
 """The keys whose values are taken as they are."""
 
 Text = Annotated[str, Field(min_length=1)]
@@ -58,6 +58,8 @@ class ExperimentShape(_Shape):
     task: Text = Field("", description="the kind of task of every dataset that does not name its own")
     stages: Any = Field(False, description="at which stages of a fit models are judged, too")
     training: bool = Field(False, description="whether training rows are answered, too")
+    tune: Any = Field(False, description="whether, and how, models are tuned by splits of training rows")
+    nested: bool = Field(False, description="whether the best model, chosen in each split for itself, is a row")
     budget: float = Field(0.0, gt=0, description="seconds that one cell may take")
     name: str = Field("", description="what the experiment is called")
     description: str = Field("", description="what it is for")
@@ -126,6 +128,7 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
         metrics=tuple(metrics),
         cost=costs,
         stages=stages_of(parts["stages"], found) if "stages" in parts else False,
+        tune=tuning_of(parts["tune"], found) if "tune" in parts else None,
         metrics_where={name: part.where for name, part in metrics.items()},
         source=path,
         **plain,
