@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import Classes, Curves, Format, Jobs, NoShortcut, Specs, Store
+from mlcli.cli._options import (
+    Classes,
+    Curves,
+    FailUnder,
+    Format,
+    Jobs,
+    Junit,
+    NoShortcut,
+    Specs,
+    StepSummary,
+    Store,
+)
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
@@ -34,6 +45,9 @@ def run_command(
     no_shortcut: NoShortcut = False,
     classes: Classes = False,
     curves: Curves = False,
+    fail_under: FailUnder = None,
+    junit: Junit = None,
+    summary: StepSummary = None,
     format: Format = "text",
 ) -> None:
     """Run experiment files; what is in the store is not run again.
@@ -43,10 +57,13 @@ def run_command(
     """
     from dataclasses import replace
 
-    from mlcli.cli._running import RunOptions, run_and_show
+    from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
+    from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.file import read_experiment
 
-    experiments = [replace(read_experiment(spec), shortcuts=not no_shortcut) for spec in specs]
+    read = [replace(read_experiment(spec), shortcuts=not no_shortcut) for spec in specs]
+    asked = bounds(fail_under or [])
+    experiments = [replace(experiment, expect=(*experiment.expect, *asked)) for experiment in read]
     if budget is not None:
         experiments = [replace(experiment, budget=budget) for experiment in experiments]
     run_and_show(
@@ -55,6 +72,7 @@ def run_command(
         options=RunOptions(jobs, fresh, retry),
         classes=classes,
         curves=curves,
+        files=ReportFiles(junit, summary),
         format=format,
     )
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Classes, Curves, Format
+from mlcli.cli._options import Classes, Curves, Format, StoreToRead
 
 Number = Annotated[int | None, typer.Argument(metavar="ID", help="A run, by its number in the list.")]
-Place = Annotated[
-    Path | None, typer.Option("--store", metavar="FILE", help="The store. [default: .mlcli/runs.db, here]")
-]
 
 EXAMPLES = (
     "mlcli runs 1 --store runs.db",
@@ -22,7 +18,7 @@ EXAMPLES = (
 
 def runs_command(
     number: Number = None,
-    store: Place = None,
+    store: StoreToRead = None,
     classes: Classes = False,
     curves: Curves = False,
     format: Format = "text",

@@ -185,7 +185,7 @@ def _run(trial: Trial, models: list[ModelSpec], protocol: ProtocolSpec) -> list[
     target = cell.dataset.schema.the("target")
     spec = DataSpec(str(path), target.name if target else None, cell.kind)
     metrics = tuple(metric.name for metric in trial.model.metrics[:1])
-    asked = Experiment((spec,), tuple(models), protocol, metrics, seed=cell.seed, training=True)
+    asked = Experiment((spec,), tuple(models), protocol, metrics=metrics, seed=cell.seed, training=True)
     try:
         cells = plan(asked)
     except MlcliError:
