@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,8 +33,7 @@ class Moments:
     variance: Array
 
 
-@dataclass(frozen=True, eq=False)
-class Spread:
+class Spread(NamedTuple):
     """Weight, mean, and Σ w (x − mean)² of each column (last axis)."""
 
     weight: Array
@@ -47,16 +47,15 @@ class Spread:
     @classmethod
     def stacked(cls, spreads: Sequence[Spread]) -> Spread:
         """Several along one more axis, the first."""
-        weight, mean, squares = zip(*((one.weight, one.mean, one.squares) for one in spreads), strict=True)
-        return cls(np.array(weight), np.array(mean), np.array(squares))
+        return cls(*map(np.array, zip(*spreads, strict=True)))
 
     def of(self, groups: Rows | slice) -> Spread:
         """Of some of the groups (the first axis)."""
-        return Spread(self.weight[groups], self.mean[groups], self.squares[groups])
+        return Spread(*(one[groups] for one in self))
 
     def at(self, columns: Rows | slice) -> Spread:
         """Of some of the columns."""
-        return Spread(self.weight[..., columns], self.mean[..., columns], self.squares[..., columns])
+        return Spread(*(one[..., columns] for one in self))
 
     def together(self, axis: int = 0) -> Spread:
         """Of several groups along an axis, those of all rows (Chan, Golub & LeVeque 1979)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -31,6 +31,11 @@ class Place:
     gap: int = NONE
     empty: bool = False
     """Whether some cell is."""
+
+
+def entries_of(places: Iterable[Place]) -> Rows:
+    """The entries of some columns, in their order."""
+    return np.concatenate([np.empty(0, np.intp), *(place.entries for place in places)]).astype(np.intp)
 
 
 @dataclass(frozen=True, eq=False)

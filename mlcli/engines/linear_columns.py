@@ -14,7 +14,7 @@ import numpy as np
 
 from mlcli.core.moments import Spread
 from mlcli.core.tables import Array, Flags, Rows
-from mlcli.engines.entries import NONE, Entries, Place
+from mlcli.engines.entries import NONE, Entries, Place, entries_of
 
 UNCERTAIN = 1e-10
 """A column that varies, but by less than this share of its size, is left to the rows themselves."""
@@ -28,38 +28,46 @@ class LinearColumns:
 
     places: tuple[Place, ...]
     """The columns as they are now, and their entries."""
+    raw: Spread
+    """Of the entries before any step (sets × classes × entries)."""
+    total: Array
+    """The weight of each class of each set."""
     offset: Array
     scale: Array
     fill: Array
     """NaN where an empty cell stays empty."""
-    by_class: Spread
-    """Of the entries as they are now (sets × classes × entries)."""
-    total: Array
-    """The weight of each class of each set."""
-    doubtful: Flags
-    """The sets of which sums do not tell enough."""
     complete: tuple[Rows, ...] = ()
     """Entries that are numeric columns now, and indicate all levels of one column."""
 
     @classmethod
-    def of(cls, entries: Entries, by_class: Spread, total: Array) -> LinearColumns:
+    def of(cls, entries: Entries, raw: Spread, total: Array) -> LinearColumns:
         """The columns of a table before any step."""
         shape = len(total), entries.width
-        self = cls(
-            entries.places, np.zeros(shape), np.ones(shape), np.full(shape, np.nan), by_class, total,
-            np.zeros(len(total), bool),
-        )  # fmt: skip
-        return replace(self, doubtful=self._rounded(entries))
+        return cls(entries.places, raw, total, np.zeros(shape), np.ones(shape), np.full(shape, np.nan))
 
-    def _rounded(self, entries: Entries) -> Flags:
-        """Whether some column varies by next to nothing, is empty, or is far away and has gaps to be filled."""
+    def doubtful(self, entries: Entries) -> Flags:
+        """The sets in which a column varies by next to nothing, is empty, or has gaps and is far away."""
         numbers = slice(0, entries.numbers.shape[1])
-        weight, squares = self.overall.weight[:, numbers], self.overall.squares[:, numbers]
-        size = (entries.origin + self.overall.mean[:, numbers]) ** 2
+        weight, mean, squares = self.overall.at(numbers)
+        size = (entries.origin + mean) ** 2
         with_gaps = self.gap != NONE
         flat = (squares > 0) & (squares <= weight * UNCERTAIN**2 * size)
         far = with_gaps[numbers] & (weight * size > FARTHEST**2 * squares)
         return np.asarray((flat | far).any(axis=1) | (self.overall.weight[:, with_gaps] <= 0).any(axis=1))
+
+    @cached_property
+    def by_class(self) -> Spread:
+        """Of the entries as they are now (sets × classes × entries)."""
+        scale = self.scale[:, None]
+        known = Spread(
+            self.raw.weight, (self.raw.mean - self.offset[:, None]) * scale, self.raw.squares * scale**2
+        )
+        filled = ~np.isnan(self.fill)
+        if not filled.any():
+            return known
+        gaps = np.where(filled[:, None], np.maximum(self.total[:, :, None] - self.raw.weight, 0.0), 0.0)
+        fill = np.where(filled, self.fill, 0.0)[:, None]
+        return known.merged(Spread(gaps, np.broadcast_to(fill, gaps.shape), np.zeros_like(gaps)))
 
     @cached_property
     def overall(self) -> Spread:
@@ -69,12 +77,7 @@ class LinearColumns:
     @cached_property
     def numbers(self) -> Rows:
         """The entries of numeric columns."""
-        return np.array([place.entries[0] for place in self.places if not place.column.coded], np.intp)
-
-    @cached_property
-    def features(self) -> Rows:
-        """The entries of all columns, in their order."""
-        return np.concatenate([np.empty(0, np.intp), *(place.entries for place in self.places)])
+        return entries_of(place for place in self.places if not place.column.coded)
 
     @cached_property
     def gap(self) -> Rows:
@@ -91,35 +94,22 @@ class LinearColumns:
 
     def deviation(self, entries: Rows, ddof: int) -> Array:
         """The standard deviation of entries (sets × entries); 0 where there is nothing to divide by."""
-        squares, freedom = self.overall.squares[:, entries], self.overall.weight[:, entries] - ddof
-        return np.sqrt(np.divide(squares, freedom, out=np.zeros_like(squares), where=freedom > 0))
+        return np.sqrt(self.overall.at(entries).moments(ddof).variance)
 
     def filled(self, entries: Rows, value: Array) -> LinearColumns:
         """The same with a value (sets × entries) in the place of empty cells."""
-        if not len(entries):
-            return self
-        gaps = np.maximum(self.total[:, :, None] - self.by_class.weight[:, :, entries], 0.0)
-        here = Spread(*(one[:, :, entries] for one in _fields(self.by_class)))
-        there = Spread(gaps, np.broadcast_to(value[:, None], gaps.shape), np.zeros_like(gaps))
-        return replace(
-            self, fill=_put(self.fill, entries, value), by_class=self._changed(entries, here.merged(there))
-        )
+        return replace(self, fill=_put(self.fill, entries, value))
 
     def rescaled(self, entries: Rows, offset: Array, unit: Array) -> LinearColumns:
         """The same with (value − offset) / unit (sets × entries); 0 where the unit is 0."""
-        if not len(entries):
-            return self
         by = np.divide(1.0, unit, out=np.zeros_like(unit), where=unit > 0)
         scale = self.scale[:, entries]
         moved = np.divide(offset, scale, out=np.zeros_like(offset), where=scale != 0)
-        weight, mean, squares = (one[:, :, entries] for one in _fields(self.by_class))
-        spread = Spread(weight, (mean - offset[:, None]) * by[:, None], squares * by[:, None] ** 2)
         return replace(
             self,
             offset=_put(self.offset, entries, self.offset[:, entries] + moved),
             scale=_put(self.scale, entries, scale * by),
             fill=_put(self.fill, entries, (self.fill[:, entries] - offset) * by),
-            by_class=self._changed(entries, spread),
         )
 
     def arranged(self, places: Iterable[Place], complete: Iterable[Rows] = ()) -> LinearColumns:
@@ -128,8 +118,8 @@ class LinearColumns:
 
     def take(self, sets: Rows) -> LinearColumns:
         """Some of the sets of training rows."""
-        arrays = {name: getattr(self, name)[sets] for name in ("offset", "scale", "fill", "total", "doubtful")}
-        return replace(self, by_class=Spread(*(one[sets] for one in _fields(self.by_class))), **arrays)
+        arrays = {name: getattr(self, name)[sets] for name in ("total", "offset", "scale", "fill")}
+        return replace(self, raw=self.raw.of(sets), **arrays)
 
     def mapped(self, features: Rows) -> LinearMap:
         """Some entries as functions of a row's."""
@@ -151,11 +141,6 @@ class LinearColumns:
             there = np.isin(features, entries) & (squares > 0)
             shares[:, k] = np.divide(1.0, scale, out=np.zeros_like(scale), where=there & (scale != 0))
         return shares
-
-    def _changed(self, entries: Rows, spread: Spread) -> Spread:
-        return Spread(
-            *(_put(old, entries, new) for old, new in zip(_fields(self.by_class), _fields(spread), strict=True))
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,10 +179,6 @@ class LinearMap:
             both = scatters[..., self.gap[:, None], self.gap] * at_gap[..., :, None] * at_gap[..., None, :]
             found = found + beside + np.swapaxes(beside, -1, -2) + both
         return np.asarray(found)
-
-
-def _fields(spread: Spread) -> tuple[Array, Array, Array]:
-    return spread.weight, spread.mean, spread.squares
 
 
 def _put(values: Array, entries: Rows, new: Array) -> Array:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate
-from typing import Protocol, Self, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from mlcli.core.blocks import less_row, row_blocks
+from mlcli.core.moments import Spread
 from mlcli.core.tables import Array, Rows
 
 CELLS = 2**16
@@ -21,18 +20,11 @@ CLOSE = 0.8
 """Squares about the mean are at least a fifth of those about a place that is taken to be near it."""
 
 
-class Merging(Protocol):
-    """What is known of sets of rows, and merges to what is known of them together."""
-
-    def merged(self, other: Self) -> Self:
-        """Of these rows and those."""
+Known = TypeVar("Known", "Sums", Spread)
+"""What is known of sets of rows, and merges to what is known of them together."""
 
 
-Known = TypeVar("Known", bound=Merging)
-
-
-@dataclass(frozen=True, eq=False)
-class Sums:
+class Sums(NamedTuple):
     """All that least squares and normal distributions need to know of rows; leading axes are sets of rows."""
 
     weight: Array
@@ -60,8 +52,7 @@ class Sums:
     @classmethod
     def stacked(cls, sums: Sequence[Sums]) -> Sums:
         """Several sets along one more axis, the first."""
-        weight, mean, scatter = zip(*((one.weight, one.mean, one.scatter) for one in sums), strict=True)
-        return cls(np.array(weight), np.array(mean), np.array(scatter))
+        return cls(*map(np.array, zip(*sums, strict=True)))
 
     @property
     def squares(self) -> Array:
@@ -79,12 +70,14 @@ class Sums:
 
 def all_but_one(parts: Sequence[Known], always: Known) -> list[Known]:
     """For each part, what is known of all others together, and of what always counts."""
-    nothing: list[Known | None] = [None]
-    before = list(accumulate(parts[:-1], lambda left, right: left.merged(right), initial=always))
-    after = [*nothing, *accumulate(parts[:0:-1], lambda right, left: right.merged(left))]
-    return [
-        left if right is None else left.merged(right) for left, right in zip(before, reversed(after), strict=True)
-    ]
+    before = [always]
+    for part in parts[:-1]:
+        before.append(before[-1].merged(part))
+    found, after = before[-1:], parts[-1]
+    for left, part in zip(before[-2::-1], parts[-2::-1], strict=True):
+        found.append(left.merged(after))
+        after = after.merged(part)
+    return found[::-1]
 
 
 def _about(

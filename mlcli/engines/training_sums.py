@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.moments import Spread
 from mlcli.core.tables import Array, Rows
-from mlcli.engines.entries import Entries, Place, from_origin
+from mlcli.engines.entries import Entries, Place, entries_of, from_origin
 from mlcli.engines.sums import Sums
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
@@ -18,26 +18,24 @@ from mlcli.tasks.regression import ValuedRows
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the columns of a model come from."""
+    """What the columns of a model are."""
 
-    features: Rows
-    """The entry of each."""
     numbers: Rows
     """Those that are numbers."""
-    coded: tuple[Rows, ...]
+    coded: tuple[Rows, ...] = ()
     """For each column of levels, those that indicate them."""
 
     @classmethod
     def of(cls, places: Sequence[Place]) -> Layout:
-        """Of columns and their entries."""
-        numbers: list[Rows] = []
-        coded: list[Rows] = []
-        count, columns = 0, np.arange(sum(len(place.entries) for place in places))
-        for place in places:
-            here = columns[count : (count := count + len(place.entries))]
-            (coded if place.column.coded else numbers).append(here)
-        features = np.concatenate([np.empty(0, np.intp), *(place.entries for place in places)])
-        return cls(features.astype(np.intp), np.concatenate([np.empty(0, np.intp), *numbers]), tuple(coded))
+        """Of columns, an entry of which is one of the model's."""
+        numbers = [not place.column.coded for place in places for _ in place.entries]
+        starts = np.cumsum([0, *(len(place.entries) for place in places)])
+        coded = [
+            start + np.arange(len(place.entries))
+            for start, place in zip(starts, places, strict=False)
+            if place.column.coded
+        ]
+        return cls(np.flatnonzero(numbers), tuple(coded))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,34 +84,26 @@ class TrainingSums(ColumnSums):
 def column_sums(data: LabelledRows) -> ColumnSums:
     """Of each class of rows, whatever their columns."""
     entries = Entries.of(data.table, data.weights)
-    layout = Layout.of(entries.places)
-    spread = entries.spreads(data.y.astype(np.intp), len(data.classes))
-    origin = np.append(entries.origin, np.zeros(entries.width - len(entries.origin)))
-    return ColumnSums(data.class_totals, spread.at(layout.features), origin[layout.features], layout)
+    features = entries_of(entries.places)
+    cells = entries.spreads(data.y.astype(np.intp), len(data.classes)).at(features)
+    return ColumnSums(data.class_totals, cells, entries.origin_of(features), Layout.of(entries.places))
 
 
 def sums_of_classes(data: LabelledRows) -> TrainingSums:
     """Of each class of rows, whose columns are full numbers."""
     numbers, origin = from_origin(data.table.numbers)
     rows = (np.flatnonzero(data.y == k) for k in range(len(data.classes)))
-    return _of(Sums.stacked([Sums.of(numbers, data.weight, of_class) for of_class in rows]), origin)
+    return _of([Sums.of(numbers, data.weight, of_class) for of_class in rows], origin)
 
 
 def sums_of_values(data: ValuedRows) -> TrainingSums:
     """Of rows with a value each, whose columns are full numbers."""
     numbers, origin = from_origin(data.table.numbers)
-    sums = Sums.stacked([Sums.of(numbers, data.weight, target=data.y)])
-    return _of(sums, np.append(origin, 0.0))
+    return _of([Sums.of(numbers, data.weight, target=data.y)], np.append(origin, 0.0))
 
 
-def _of(sums: Sums, origin: Array) -> TrainingSums:
-    everything = np.arange(len(origin))
+def _of(by_class: Sequence[Sums], origin: Array) -> TrainingSums:
+    sums = Sums.stacked(by_class)
     cells = Spread(np.broadcast_to(sums.weight[:, None], sums.mean.shape), sums.mean, sums.squares)
-    return TrainingSums(
-        weight=sums.weight,
-        cells=cells,
-        origin=origin,
-        layout=Layout(everything, everything, ()),
-        scatter_of=lambda some: some(sums.scatter),
-        constant=np.empty((0, len(origin))),
-    )
+    layout, constant = Layout(np.arange(len(origin))), np.empty((0, len(origin)))
+    return TrainingSums(sums.weight, cells, origin, layout, lambda chosen: chosen(sums.scatter), constant)
