@@ -57,10 +57,7 @@ class FactorAnalysis(Step):
     likelihood_: float = learned()
     """The mean log-likelihood of a training row."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers without gaps."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Find loadings and noise by EM."""

@@ -53,10 +53,7 @@ class KMeansCode(Step):
     centres_: Array = learned()
     middle_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers without gaps."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Find the centres."""

@@ -46,10 +46,7 @@ class Landmarks(Step):
     rows_: Array = learned()
     gamma_: float = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers without gaps."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Draw the landmarks."""

@@ -53,10 +53,7 @@ class DiscriminantProjection(Step):
     ratios_: Array = learned()
     """The variance between the classes along each direction, in that within."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers without gaps."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Find the directions."""

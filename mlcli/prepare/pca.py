@@ -61,10 +61,7 @@ class PrincipalComponents(Step):
     directions_: Array = learned()
     variances_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers without gaps."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Find the axes."""

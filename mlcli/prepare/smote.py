@@ -54,10 +54,7 @@ class Smote(RowStep):
     added_: Rows = learned()
     """How many rows each class has gained."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Any columns without gaps."""
-        return Accepts(nominal=True, weights=True)
+    accepts = Accepts(nominal=True, weights=True)
 
     def changed(self, data: Any, rng: np.random.Generator) -> Any:
         """The rows with new ones behind them."""

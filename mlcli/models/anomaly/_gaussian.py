@@ -82,10 +82,7 @@ class GaussianDetector(Detector):
     mean_: Array = learned()
     axes_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, in any unit."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def squared_distances(self, table: Table) -> Array:
         """D² of each row."""

@@ -84,10 +84,7 @@ class ClusterFactor(Detector):
     large_: int = learned()
     """How many clusters are large."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale, and weights."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Find the clusters, and which of them are large."""

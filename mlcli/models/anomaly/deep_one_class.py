@@ -67,10 +67,7 @@ class DeepOneClass(Detector):
     usual_: Array = learned()
     objective_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale."""
-        return Accepts(prefers_scaled=True)
+    accepts = Accepts(prefers_scaled=True)
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Draw a representation, then learn it together with the plane."""

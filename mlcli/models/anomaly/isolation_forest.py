@@ -63,10 +63,7 @@ class IsolationForest(Detector):
     scores_: Array = learned()
     """What shares of the training rows score less than."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, in any unit, and weights."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Grow each tree from a sample of its own."""

@@ -77,10 +77,7 @@ class RandomDistance(Detector):
     suspects_: int = learned()
     loss_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale."""
-        return Accepts(prefers_scaled=True)
+    accepts = Accepts(prefers_scaled=True)
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Ask the base for suspects, then push them away from samples of the others."""

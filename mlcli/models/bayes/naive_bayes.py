@@ -123,10 +123,8 @@ class NaiveBayes(Classifier):
     """The chance that an event of a column does and does not happen (2 × columns × classes)."""
     trials_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything: missing cells drop out of the product."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+    """Anything: missing cells drop out of the product."""
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1 and are not smoothed; distributions are such, and trials are of one."""

@@ -62,10 +62,7 @@ class KMeans(Clusterer):
     within_: float = learned()
     steps_: int = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale, and weights."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
 
     def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
         """Let the centres settle from every start, and keep the best."""

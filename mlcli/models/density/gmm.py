@@ -90,10 +90,8 @@ class GaussianMixture(DensityEstimator, Clusterer):
     covariances_: Array = learned()
     rounds_: int = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale, as seeds and spherical components want them."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers on one scale, as seeds and spherical components want them."""
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Run EM from every start, and keep the best mixture."""

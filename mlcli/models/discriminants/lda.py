@@ -111,10 +111,7 @@ class LinearDiscriminants(Classifier):
     shrunk_: float = learned()
     """The shrinkage that was given, or found."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, in any units, and weights."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1."""

@@ -127,10 +127,7 @@ class QuadraticDiscriminants(Classifier):
     levels_: Array = learned()
     """The logarithm of the prior over the root of the determinant."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, in any units, and weights."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1."""

@@ -112,10 +112,7 @@ class RadialBasisNetwork(Classifier, Regressor):
     """The mean squared error of training rows after each round."""
     left_out_: float = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale, and weights."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
 
     def conflicts(self) -> list[str]:
         """One width."""

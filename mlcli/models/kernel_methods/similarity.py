@@ -79,10 +79,7 @@ class Similarity(Classifier, Regressor):
     errors_: Array = learned()
     """The widths that were tried, and the mean squared error of each."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale, and weights."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
 
     def conflicts(self) -> list[str]:
         """One width."""

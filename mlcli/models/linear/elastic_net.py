@@ -44,10 +44,8 @@ class ElasticNet(PenaltyPath, Regressor):
         0.5, "the share of the cost that is on absolute coefficients, not on squares", gt=0, le=1, tune=(0.05, 1.0)
     )
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; the penalty is fair only between columns of one scale."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Solve for the path of strengths, then for the one that is given or chosen."""

@@ -42,10 +42,8 @@ class Lasso(PenaltyPath, Regressor):
         None, "the cost of a unit of |coefficient|, in half squared errors; chosen on the path if none", gt=0
     )
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; the penalty is fair only between columns of one scale."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Solve for the path of penalties, then for the one that is given or chosen."""

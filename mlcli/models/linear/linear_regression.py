@@ -88,10 +88,8 @@ class LinearRegression(LinearValues, Regressor):
     constant_: Flags = learned()
     collinear_: Flags = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; least squares does not depend on their scale."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
+    """Numbers and weights; least squares does not depend on their scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Find the nearest plane, and how precisely the rows determine it."""

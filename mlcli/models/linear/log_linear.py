@@ -67,10 +67,8 @@ class LogLinear(Classifier):
     """Classes × features."""
     steps_: int = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything; a penalty on all weights wants numbers of one scale."""
-        return Accepts(nominal=True, missing=True, weights=True, prefers_scaled=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True, prefers_scaled=True)
+    """Anything; a penalty on all weights wants numbers of one scale."""
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Climb the penalised likelihood of the features that occur."""

@@ -73,10 +73,8 @@ class Perceptron(LinearMargins, Classifier):
     errors_: tuple[tuple[int, ...], ...] = learned()
     """For each output, how many rows were corrected in each pass."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers; far columns would take many passes."""
-        return Accepts(prefers_scaled=True)
+    accepts = Accepts(prefers_scaled=True)
+    """Numbers; far columns would take many passes."""
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Correct a plane for each side until it is right about all rows."""

@@ -43,10 +43,8 @@ class Ridge(LinearValues, Regressor):
         1.0, "what a unit of squared coefficient costs, in units of squared error", ge=0, tune=(1e-4, 1e4)
     )
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; the penalty is fair only between columns of one scale."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Find the plane that is nearest after its slopes are paid for."""

@@ -39,10 +39,7 @@ class Picture(Projector):
     said_: str = learned()
     """How well it went."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale."""
-        return Accepts(prefers_scaled=True)
+    accepts = Accepts(prefers_scaled=True)
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Place every row."""

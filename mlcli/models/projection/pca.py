@@ -65,10 +65,8 @@ class PrincipalComponents(Projector):
     directions_: Array = learned()
     variances_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, on one scale: the column with the largest would be the first component."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers, on one scale: the column with the largest would be the first component."""
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Find the axes, and how many of them are kept."""
