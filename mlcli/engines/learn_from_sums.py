@@ -82,8 +82,8 @@ def _held_out(method: LearnsFromSums, rows: SplitRows, answers: Array) -> HeldOu
 
 def _answer(method: LearnsFromSums, rows: SplitRows, batch: Batch, answers: Array) -> None:
     sums = batch.sums(rows)
-    learned, seen = method.learn_from(sums), batch.known.mapped(entries_of(batch.known.places))
+    learned, features = method.learn_from(sums), entries_of(batch.known.places)
     for some in row_blocks(batch.asked.shape[1], sums.cells.mean.size, ASKED_AT_ONCE):
         asked = batch.asked[:, some]
         entries = rows.entries.rows(asked.ravel()).reshape(*asked.shape, -1)
-        answers[asked] = learned.answers(seen.rows(entries))
+        answers[asked] = learned.answers(batch.known.rows(features, entries))

@@ -50,7 +50,7 @@ class LinearColumns:
         numbers = slice(0, entries.numbers.shape[1])
         weight, mean, squares = self.overall.at(numbers)
         size = (entries.origin + mean) ** 2
-        with_gaps = self.gap != NONE
+        with_gaps = self.gap != np.arange(entries.width)
         flat = (squares > 0) & (squares <= weight * UNCERTAIN**2 * size)
         far = with_gaps[numbers] & (weight * size > FARTHEST**2 * squares)
         return np.asarray((flat | far).any(axis=1) | (self.overall.weight[:, with_gaps] <= 0).any(axis=1))
@@ -81,20 +81,16 @@ class LinearColumns:
 
     @cached_property
     def gap(self) -> Rows:
-        """For each entry the one that is 1 where it is empty; NONE where it never is."""
-        gap: Rows = np.full(self.offset.shape[1], NONE, np.intp)
+        """For each entry the one that is 1 where it is empty; itself where it never is."""
+        gap = np.arange(self.offset.shape[1])
         for place in self.places:
-            gap[place.entries] = place.gap if place.empty else NONE
-        gap[gap == np.arange(len(gap))] = NONE  # a gap that has become a level is never empty
+            if place.empty:
+                gap[place.entries] = place.gap
         return gap
 
     def may_be_empty(self, place: Place) -> bool:
         """Whether cells of a column may still be empty."""
         return place.gap != NONE and bool(np.isnan(self.fill[:, place.entries]).all())
-
-    def deviation(self, entries: Rows, ddof: int) -> Array:
-        """The standard deviation of entries (sets × entries); 0 where there is nothing to divide by."""
-        return np.sqrt(self.overall.at(entries).moments(ddof).variance)
 
     def filled(self, entries: Rows, value: Array) -> LinearColumns:
         """The same with a value (sets × entries) in the place of empty cells."""
@@ -121,17 +117,29 @@ class LinearColumns:
         arrays = {name: getattr(self, name)[sets] for name in ("total", "offset", "scale", "fill")}
         return replace(self, raw=self.raw.of(sets), **arrays)
 
-    def mapped(self, features: Rows) -> LinearMap:
-        """Some entries as functions of a row's."""
-        gap = self.gap[features]
-        return LinearMap(
-            features,
-            np.where(gap == NONE, features, gap),
-            gap != NONE,
-            self.offset[:, features],
-            self.scale[:, features],
-            self.fill[:, features],
-        )
+    def rows(self, features: Rows, entries: Array) -> Array:
+        """Rows of entries (sets × rows × entries) as they are now by each set, of some entries only."""
+        offset, scale, fill = (one[:, None, features] for one in (self.offset, self.scale, self.fill))
+        cells = entries[..., features]
+        found = (cells - offset) * scale
+        return np.where(np.isnan(cells), fill, found) if (self.gap[features] != features).any() else found
+
+    def slopes(self, features: Rows) -> tuple[Array, Array]:
+        """What some entries have of themselves, and of those of their gaps; what is constant has nothing."""
+        varies = self.by_class.at(features).squares.sum(axis=-2) > 0
+        offset, scale, fill = (one[:, features] for one in (self.offset, self.scale, self.fill))
+        at_gap = np.where((self.gap[features] != features) & varies, fill + offset * scale, 0.0)
+        return np.where(varies, scale, 0.0), at_gap
+
+    def scatter(self, features: Rows, scatters: Array) -> Array:
+        """The scatter of some entries as they are now (sets × k × features²) from that of all as they were."""
+        gap, (scale, at_gap) = self.gap[features], (one[:, None] for one in self.slopes(features))
+        found = scatters[..., features[:, None], features] * scale[..., :, None] * scale[..., None, :]
+        if at_gap.any():
+            beside = scatters[..., gap[:, None], features] * at_gap[..., :, None] * scale[..., None, :]
+            both = scatters[..., gap[:, None], gap] * at_gap[..., :, None] * at_gap[..., None, :]
+            found = found + beside + np.swapaxes(beside, -1, -2) + both
+        return np.asarray(found)
 
     def constant(self, features: Rows) -> Array:
         """For each complete set of levels how much of each feature adds up to 1 (sets × m × features)."""
@@ -141,44 +149,6 @@ class LinearColumns:
             there = np.isin(features, entries) & (squares > 0)
             shares[:, k] = np.divide(1.0, scale, out=np.zeros_like(scale), where=there & (scale != 0))
         return shares
-
-
-@dataclass(frozen=True, eq=False)
-class LinearMap:
-    """What the model sees of a row, for each of some sets of training rows: its columns as functions of entries.
-
-    A column is (entry − offset) · scale, and ``fill`` where the entry is empty (sets × columns).
-    """
-
-    main: Rows
-    gap: Rows
-    """The entry that is 1 where the column's own is empty; where there is none, its own."""
-    has_gap: Flags
-    offset: Array
-    scale: Array
-    fill: Array
-
-    def rows(self, entries: Array) -> Array:
-        """Rows of entries (sets × rows × entries) as the model sees them by each set."""
-        cells = entries[..., self.main]
-        found = (cells - self.offset[:, None]) * self.scale[:, None]
-        return np.where(np.isnan(cells), self.fill[:, None], found) if self.has_gap.any() else found
-
-    def slopes(self, varies: Flags) -> tuple[Array, Array]:
-        """What a column has of its entry, and of that which says that it is empty; of a constant one nothing."""
-        scale = np.where(varies, self.scale, 0.0)
-        at_gap = np.where(self.has_gap & varies, self.fill + self.offset * self.scale, 0.0)
-        return scale, at_gap
-
-    def scatter(self, scatters: Array, varies: Flags) -> Array:
-        """The scatter of columns (sets × k × columns²) from that of entries (sets × k × entries²)."""
-        scale, at_gap = (one[:, None] for one in self.slopes(varies))
-        found = scatters[..., self.main[:, None], self.main] * scale[..., :, None] * scale[..., None, :]
-        if self.has_gap.any():
-            beside = scatters[..., self.gap[:, None], self.main] * at_gap[..., :, None] * scale[..., None, :]
-            both = scatters[..., self.gap[:, None], self.gap] * at_gap[..., :, None] * at_gap[..., None, :]
-            found = found + beside + np.swapaxes(beside, -1, -2) + both
-        return np.asarray(found)
 
 
 def _put(values: Array, entries: Rows, new: Array) -> Array:

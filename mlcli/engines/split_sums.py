@@ -15,7 +15,7 @@ from mlcli.core.moments import Spread
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.entries import Entries, entries_of, with_shares
-from mlcli.engines.linear_columns import LinearColumns, LinearMap
+from mlcli.engines.linear_columns import LinearColumns
 from mlcli.engines.sums import Sums, all_but_one
 from mlcli.engines.training_sums import Layout, TrainingSums
 
@@ -28,9 +28,8 @@ AT_ONCE = 2**22
 LARGEST_SUMS = 2e7
 """How many numbers the sums outside all parts may be."""
 
-Which = Callable[[Array], Array]
+Chosen = Callable[[Array], Array]
 """Some of the scatters of all classes, or their sums."""
-ScatterOf = Callable[[LinearMap, Flags, Which], Array]
 
 
 class NotFromSumsError(Exception):
@@ -45,19 +44,18 @@ class Batch(NamedTuple):
     doubtful: Flags
     """The sets of which sums do not tell enough."""
     known: LinearColumns
-    scatter_of: ScatterOf
+    scatter_of: Callable[[LinearColumns, Rows, Chosen], Array]
 
     def sums(self, rows: SplitRows) -> TrainingSums:
         """What the method learns from, by set."""
-        features = np.append(entries_of(self.known.places), rows.targets).astype(np.intp)
-        cells, columns = self.known.by_class.at(features), self.known.mapped(features)
+        known, features = self.known, np.append(entries_of(self.known.places), rows.targets).astype(np.intp)
         return TrainingSums(
-            weight=self.known.total,
-            cells=cells,
-            origin=rows.entries.origin_of(features) * columns.scale,
-            layout=Layout.of(self.known.places),
-            scatter_of=partial(self.scatter_of, columns, cells.squares.sum(axis=-2) > 0),
-            constant=self.known.constant(features),
+            weight=known.total,
+            cells=known.by_class.at(features),
+            origin=rows.entries.origin_of(features) * known.scale[:, features],
+            layout=Layout.of(known.places),
+            scatter_of=partial(self.scatter_of, known, features),
+            constant=known.constant(features),
         )
 
 
@@ -140,8 +138,9 @@ def _of_one_size(sizes: Rows) -> Iterable[Rows]:
     return [parts] if sizes.min() > sizes.max() / 2 else parts[:, None]
 
 
-def _scatter_outside(rows: SplitRows, parts: Rows, columns: LinearMap, varies: Flags, which: Which) -> Array:
-    return columns.scatter(which(rows.sums_outside.scatter[parts]), varies)
+def _scatter_outside(rows: SplitRows, parts: Rows, known: LinearColumns, features: Rows, chosen: Chosen) -> Array:
+    """The scatter of some entries without each part."""
+    return known.scatter(features, chosen(rows.sums_outside.scatter[parts]))
 
 
 def one_by_one(rows: SplitRows) -> Iterator[Batch]:
@@ -186,18 +185,21 @@ def _with_own(by_class: Array, own: Rows, changed: Array) -> Array:
     return found
 
 
-def _scatter_without(rows: SplitRows, asked: Rows, columns: LinearMap, varies: Flags, which: Which) -> Array:
-    """The scatter of columns without each row."""
+def _scatter_without(rows: SplitRows, asked: Rows, known: LinearColumns, features: Rows, chosen: Chosen) -> Array:
+    """The scatter of some entries without each row."""
     from mlcli.kernels.sums.without_each_row import scatters_without_each
 
-    scatters, own, weight = which(rows.sums.scatter), rows.y[asked], rows.entries.weights[asked]
+    scatters, own, weight = (
+        np.ascontiguousarray(chosen(rows.sums.scatter)),
+        rows.y[asked],
+        rows.entries.weights[asked],
+    )
     left = _less(rows.total[own], weight)
     factor = np.divide(weight * rows.total[own], left, out=np.zeros_like(left), where=left > 0)
     away = rows.filled[asked] - rows.sums.mean[own]
-    scale, at_gap = columns.slopes(varies)
-    found = np.empty((len(asked), len(scatters), len(columns.main), len(columns.main)))
+    found = np.empty((len(asked), len(scatters), len(features), len(features)))
     changed = own if len(scatters) == rows.classes else np.zeros_like(own)
     scatters_without_each(
-        np.ascontiguousarray(scatters), away, changed, factor, columns.main, columns.gap, scale, at_gap, found
+        scatters, away, changed, factor, features, known.gap[features], *known.slopes(features), found
     )
     return found
