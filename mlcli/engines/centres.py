@@ -60,6 +60,13 @@ def squared_distances(X: Array, centres: Array, lengths: Array) -> Array:
     return squared
 
 
+def squared_between(X: Array, points: Array) -> Array:
+    """Squared distances (rows × points), measured from the mean of the points, to keep digits."""
+    middle = points.mean(axis=0)
+    X, Z = X - middle, points - middle
+    return np.maximum(squared_distances(Z, X, squared_lengths(Z)), 0.0)
+
+
 def _nearest(X: Array, centres: Array, lengths: Array, tie: float) -> Nearest:
     squared = squared_distances(X, centres, lengths)
     margin = tie * (lengths + squared_lengths(centres).max())

@@ -57,7 +57,7 @@ def test_weights_are_the_least_squares_of_the_bells(bias: bool) -> None:
 def test_the_gradient_by_log_gamma_is_that_of_differences(widths: str) -> None:
     X, y = some()
     model = fitted(RadialBasisNetwork(centres=5, rounds=0, widths=widths), rows(X, y))
-    squared, weights = model._squared(X), np.ones(len(y))
+    squared, weights = squared_between(X, model.points_), np.ones(len(y))
     learned = model._fitted(squared, y[:, None], weights)
 
     def error(log_gammas: Any) -> Any:

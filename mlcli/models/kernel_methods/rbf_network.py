@@ -36,7 +36,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.calibration import slope, softmax
-from mlcli.engines.centres import means_settled, squared_distances, squared_lengths
+from mlcli.engines.centres import means_settled, squared_between
 from mlcli.engines.kernel_functions import scale
 from mlcli.engines.kernel_models import distinct_rows
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -124,7 +124,7 @@ class RadialBasisNetwork(Classifier, Regressor):
         X = rows.table.numbers
         outputs = 2.0 * rows.outputs - 1.0 if isinstance(rows, LabelledRows) else rows.outputs
         self.points_ = self._centres(X, rows.weights, rng)
-        squared = self._squared(X)
+        squared = squared_between(X, self.points_)
         gamma = scale(X, rows.weights) if self.gamma is None else self.gamma
         self.gammas_ = np.full(len(self.points_), gamma if self.sigma is None else 1 / (2 * self.sigma**2))
         fitted = self._in_turn(squared, outputs, rows.weights)
@@ -159,12 +159,6 @@ class RadialBasisNetwork(Classifier, Regressor):
             return X
         return means_settled(X, weights, self.centres, rng)
 
-    def _squared(self, X: Array) -> Array:
-        """Squared distances to the centres, measured from the mean of these, to keep digits."""
-        middle = self.points_.mean(axis=0)
-        X, Z = X - middle, self.points_ - middle
-        return np.maximum(squared_distances(Z, X, squared_lengths(Z)), 0.0)
-
     def _fitted(self, squared: Array, outputs: Array, weights: Array) -> Weights:
         return Weights.of(np.exp(-self.gammas_ * squared), outputs, weights, self.bias, self.cutoff)
 
@@ -193,7 +187,8 @@ class RadialBasisNetwork(Classifier, Regressor):
 
     def _outputs(self, table: Table) -> Array:
         """The network's outputs for rows."""
-        return np.asarray(self.level_ + np.exp(-self.gammas_ * self._squared(table.numbers)) @ self.weights_)
+        squared = squared_between(table.numbers, self.points_)
+        return np.asarray(self.level_ + np.exp(-self.gammas_ * squared) @ self.weights_)
 
     def predict_values(self, table: Table) -> Array:
         """The sum of the Gaussians."""
