@@ -135,7 +135,7 @@ def count_for_share(variances: Array, share: float) -> int:
     return int(np.searchsorted(np.cumsum(variances), share * total * (1 - ALIKE)) + 1) if total > 0 else 0
 
 
-def refuse_misfits(axes: Axes, columns: int) -> None:
+def check_axes(axes: Axes, columns: int) -> None:
     """Refuse (ValueError) axes that do not fit so many columns."""
     shapes = (np.shape(axes.middle), np.shape(axes.unit), np.shape(axes.directions), np.shape(axes.variances))
     if shapes != ((columns,), (columns,), (columns, columns), (columns,)):

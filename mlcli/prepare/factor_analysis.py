@@ -26,10 +26,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
-from mlcli.core.findings import Table as Found
 from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -129,7 +129,7 @@ class FactorAnalysis(Step):
         )
         header = ("column", *(f"factor_{place}" for place in range(1, self.factors + 1)), "own noise")
         note = f"log-likelihood of a training row: {self.likelihood_:.6g}"
-        return (Found("Loadings", header, rows, note=note),)
+        return (findings.Table("Loadings", header, rows, note=note),)
 
 
 def _misfit(squares: Array, explained: Array) -> float:

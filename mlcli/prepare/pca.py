@@ -37,10 +37,10 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.principal import (
     SOLVERS,
     Axes,
+    check_axes,
     component_findings,
     component_names,
     principal_axes,
-    refuse_misfits,
 )
 
 
@@ -91,7 +91,7 @@ class PrincipalComponents(Step):
 
     def check_learned(self) -> None:
         """Axes that fit the columns."""
-        refuse_misfits(self._axes(), len(self.columns_))
+        check_axes(self._axes(), len(self.columns_))
 
     def explain(self) -> Explanation:
         """The scree plot and the loadings."""

@@ -25,9 +25,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
-from mlcli.core.findings import Table as Found
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import RowStep
@@ -83,7 +83,7 @@ class Smote(RowStep):
         if self.added_ is None:
             return ()
         row = (int(self.added_.sum()), int((self.added_ > 0).sum()))
-        return (Found("Synthetic training rows", ("rows added", "classes with new rows"), (row,)),)
+        return (findings.Table("Synthetic training rows", ("rows added", "classes with new rows"), (row,)),)
 
 
 def _near(own: Table, k: int) -> Rows:

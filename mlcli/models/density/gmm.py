@@ -42,7 +42,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.centres import STARTS as CENTRES
-from mlcli.engines.centres import Cloud, cloud_of, nearest, squared_lengths
+from mlcli.engines.centres import Cloud, cloud_of, nearest_centres, squared_lengths
 from mlcli.engines.covariances import COVARIANCE_TYPES
 from mlcli.engines.em import CRITERIA, Mixture, Optimum, StopRule, from_groups, maximise_likelihood
 from mlcli.models.density._components import (
@@ -115,7 +115,7 @@ class GaussianMixture(DensityEstimator, Clusterer):
         if len(centres) < self.components:
             what = f"{self.components} components need as many different rows, and there are {len(centres)}"
             raise FitError(what, hint="fewer components")
-        group = nearest(Z, centres, squared_lengths(Z)).group
+        group = nearest_centres(Z, centres, squared_lengths(Z)).group
         return np.asarray(group[:, None] == np.arange(self.components))
 
     def log_density(self, table: Table) -> Array:

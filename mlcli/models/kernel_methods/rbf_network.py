@@ -36,7 +36,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.calibration import slope, softmax
-from mlcli.engines.centres import means_settled, squared_between
+from mlcli.engines.centres import means_settled, squared_from_mean
 from mlcli.engines.kernel_functions import scale
 from mlcli.engines.kernel_models import distinct_rows
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -124,7 +124,7 @@ class RadialBasisNetwork(Classifier, Regressor):
         X = rows.table.numbers
         outputs = 2.0 * rows.outputs - 1.0 if isinstance(rows, LabelledRows) else rows.outputs
         self.points_ = self._centres(X, rows.weights, rng)
-        squared = squared_between(X, self.points_)
+        squared = squared_from_mean(X, self.points_)
         gamma = scale(X, rows.weights) if self.gamma is None else self.gamma
         self.gammas_ = np.full(len(self.points_), gamma if self.sigma is None else 1 / (2 * self.sigma**2))
         fitted = self._in_turn(squared, outputs, rows.weights)
@@ -187,7 +187,7 @@ class RadialBasisNetwork(Classifier, Regressor):
 
     def _outputs(self, table: Table) -> Array:
         """The network's outputs for rows."""
-        squared = squared_between(table.numbers, self.points_)
+        squared = squared_from_mean(table.numbers, self.points_)
         return np.asarray(self.level_ + np.exp(-self.gammas_ * squared) @ self.weights_)
 
     def predict_values(self, table: Table) -> Array:

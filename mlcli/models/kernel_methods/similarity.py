@@ -30,7 +30,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.centres import squared_between
+from mlcli.engines.centres import squared_from_mean
 from mlcli.engines.kernel_functions import BLOCK_CELLS, scale
 from mlcli.engines.kernel_models import distinct_rows
 from mlcli.tasks.classification import Classifier
@@ -104,7 +104,7 @@ class Similarity(Classifier, Regressor):
         if len(some) < 2:
             return unit
         tried = [unit * 2.0**power for power in POWERS]
-        squared = squared_between(some.table.numbers, some.table.numbers)
+        squared = squared_from_mean(some.table.numbers, some.table.numbers)
         np.fill_diagonal(squared, np.inf)
         answers = [_shares(-gamma * squared, some.weights) @ some.outputs for gamma in tried]
         errors = [np.average(((one - some.outputs) ** 2).sum(axis=1), weights=some.weights) for one in answers]
@@ -115,7 +115,7 @@ class Similarity(Classifier, Regressor):
         """What the landmarks answer, each as much as its likeness to the row."""
         step = max(1, BLOCK_CELLS // len(self.points_))
         blocks = (table.numbers[at : at + step] for at in range(0, max(1, len(table)), step))
-        powers = (-self.gamma_ * squared_between(X, self.points_) for X in blocks)
+        powers = (-self.gamma_ * squared_from_mean(X, self.points_) for X in blocks)
         return np.concatenate([likeness(one, self.weights_) @ self.outputs_ for one in powers])
 
     def predict_values(self, table: Table) -> Array:

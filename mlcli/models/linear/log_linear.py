@@ -38,12 +38,12 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
+from mlcli.engines.calibration import softmax
 from mlcli.engines.linear_objective import LinearObjective, Masked
 from mlcli.engines.losses import CrossEntropy
 from mlcli.engines.penalties import Penalty
 from mlcli.engines.solvers.lbfgs import lbfgs
 from mlcli.engines.solvers.minimum import complaint
-from mlcli.models.linear._classes import softmax
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 SHOWN = 20

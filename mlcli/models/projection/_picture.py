@@ -13,6 +13,7 @@ from mlcli.core.findings import Explanation, Lines
 from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Rows, Table
+from mlcli.engines.centres import squared_differences
 from mlcli.engines.draws import draws
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
@@ -70,7 +71,7 @@ class Picture(Projector):
 
     def _nearest(self, found: Rows, count: int) -> Rows:
         """The other rows that are nearest to some rows in the picture."""
-        apart = squared_distances(self.places_[found], self.places_)
+        apart = squared_differences(self.places_[found], self.places_)
         apart[np.arange(len(found)), found] = np.inf
         return np.argsort(apart, axis=1, kind="stable")[:, :count]
 
@@ -102,11 +103,3 @@ def in_decimals(X: Array) -> Array:
     """Rows in units of their spread, equal where they differ in the last digits only."""
     unit = float(X.std()) if X.size else 0.0
     return np.asarray(np.round(X / (unit or 1.0), DECIMALS) + 0.0)
-
-
-def squared_distances(one: Array, other: Array) -> Array:
-    """|a − b|² of each row of one and each of the other, column by column."""
-    apart = np.zeros((len(one), len(other)))
-    for a, b in zip(one.T, other.T, strict=True):
-        apart += np.subtract.outer(a, b) ** 2
-    return apart

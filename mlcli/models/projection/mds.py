@@ -29,8 +29,9 @@ import numpy as np
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
+from mlcli.engines.centres import squared_differences
 from mlcli.engines.principal import with_fixed_signs
-from mlcli.models.projection._picture import Picture, squared_distances
+from mlcli.models.projection._picture import Picture
 from mlcli.tasks.projection import Projector
 
 ENOUGH = 1e-12
@@ -39,7 +40,7 @@ ENOUGH = 1e-12
 
 def euclidean(X: Array) -> Array:
     """The length of the difference of rows."""
-    return np.sqrt(squared_distances(X, X))
+    return np.sqrt(squared_differences(X, X))
 
 
 def manhattan(X: Array) -> Array:

@@ -39,10 +39,10 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.principal import (
     SOLVERS,
     Axes,
+    check_axes,
     component_findings,
     count_for_share,
     principal_axes,
-    refuse_misfits,
 )
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
@@ -92,7 +92,7 @@ class PrincipalComponents(Projector):
 
     def check_learned(self) -> None:
         """Axes that fit the columns, and no more components than these."""
-        refuse_misfits(self._axes(), len(self.columns_))
+        check_axes(self._axes(), len(self.columns_))
         if not 0 <= self.kept_ <= len(self.columns_):
             raise ValueError("more components than columns")
 
