@@ -23,7 +23,7 @@ FAR = 100.0
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class ColumnEntries:
     """The entries of a column: one, or one for each level; and the one that is 1 where its cell is empty."""
 
     column: Column
@@ -33,7 +33,7 @@ class Place:
     """Whether some cell is."""
 
 
-def entries_of(places: Iterable[Place]) -> Rows:
+def entries_of(places: Iterable[ColumnEntries]) -> Rows:
     """The entries of some columns, in their order."""
     return np.concatenate([np.empty(0, np.intp), *(place.entries for place in places)]).astype(np.intp)
 
@@ -58,11 +58,11 @@ class Entries:
         return cls(table, weights, *from_origin(numbers))
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[ColumnEntries, ...]:
         """The columns of the table, and their entries."""
         return tuple(self._places())
 
-    def _places(self) -> Iterator[Place]:
+    def _places(self) -> Iterator[ColumnEntries]:
         entries, gap = np.arange(self.first_gap), self.first_gap
         number, level = 0, self.numbers.shape[1]
         empty_numbers, empty_codes = iter(_any_empty(self.numbers)), iter(_any_empty(self.table.codes))
@@ -73,7 +73,7 @@ class Entries:
             else:
                 empty, here, number = next(empty_numbers), entries[number : number + 1], number + 1
             may_be = empty or column.missing
-            yield Place(column, here, gap if may_be else NONE, empty)
+            yield ColumnEntries(column, here, gap if may_be else NONE, empty)
             gap += may_be
 
     @cached_property

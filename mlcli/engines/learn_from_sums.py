@@ -18,7 +18,7 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array
 from mlcli.engines.entries import Entries, entries_of
 from mlcli.engines.split_sums import Batch, NotFromSumsError, SplitRows, by_parts, one_by_one
-from mlcli.engines.training_sums import TrainingSums
+from mlcli.engines.sums import TrainingSums
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from mlcli.core.moments import Spread
 from mlcli.core.tables import Array, Flags, Rows
-from mlcli.engines.entries import NONE, Entries, Place, entries_of
+from mlcli.engines.entries import NONE, ColumnEntries, Entries, entries_of
 
 UNCERTAIN = 1e-10
 """A column that varies, but by less than this share of its size, is left to the rows themselves."""
@@ -26,7 +26,7 @@ FARTHEST = 1e5
 class LinearColumns:
     """An entry of a row has become (entry − offset) · scale, and ``fill`` where it is empty (sets × entries)."""
 
-    places: tuple[Place, ...]
+    places: tuple[ColumnEntries, ...]
     """The columns as they are now, and their entries."""
     raw: Spread
     """Of the entries before any step (sets × classes × entries)."""
@@ -88,7 +88,7 @@ class LinearColumns:
                 gap[place.entries] = place.gap
         return gap
 
-    def may_be_empty(self, place: Place) -> bool:
+    def may_be_empty(self, place: ColumnEntries) -> bool:
         """Whether cells of a column may still be empty."""
         return place.gap != NONE and bool(np.isnan(self.fill[:, place.entries]).all())
 
@@ -108,7 +108,7 @@ class LinearColumns:
             fill=_put(self.fill, entries, (self.fill[:, entries] - offset) * by),
         )
 
-    def arranged(self, places: Iterable[Place], complete: Iterable[Rows] = ()) -> LinearColumns:
+    def arranged(self, places: Iterable[ColumnEntries], complete: Iterable[Rows] = ()) -> LinearColumns:
         """The same entries as other columns."""
         return replace(self, places=tuple(places), complete=(*self.complete, *complete))
 

@@ -16,8 +16,7 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.entries import Entries, entries_of, with_shares
 from mlcli.engines.linear_columns import LinearColumns
-from mlcli.engines.sums import Sums, all_but_one
-from mlcli.engines.training_sums import Layout, TrainingSums
+from mlcli.engines.sums import Layout, Sums, TrainingSums, all_but_one
 
 ALONE = 1e-9
 """A row that leaves less than this share of the weight of its class is all that the class has."""

@@ -60,7 +60,7 @@ from mlcli.engines.event_columns import log_likelihood_of_events
 from mlcli.engines.learn_from_sums import held_out_classes
 from mlcli.engines.normal_columns import log_density, log_mass
 from mlcli.engines.posteriors import logarithm, posterior, prior_conflicts, refuse_misfitting_priors
-from mlcli.engines.training_sums import ColumnSums, column_sums
+from mlcli.engines.sums import ColumnSums, column_sums
 from mlcli.models.bayes._factors import factors_of
 from mlcli.models.bayes._likelihoods import (
     ADDED,

@@ -14,7 +14,7 @@ import numpy as np
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.moments import ROUNDING
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.training_sums import TrainingSums
+from mlcli.engines.sums import TrainingSums
 from mlcli.tasks.classification import LabelledRows
 
 UNCERTAIN = 1e-10

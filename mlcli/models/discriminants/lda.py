@@ -53,8 +53,8 @@ from mlcli.engines.posteriors import (
     refuse_misfitting_priors,
     table_by_class,
 )
+from mlcli.engines.sums import TrainingSums, sums_of_classes
 from mlcli.engines.symmetric import made_regular, solved
-from mlcli.engines.training_sums import TrainingSums, sums_of_classes
 from mlcli.models.discriminants._whitening import (
     NARROW,
     freedom,

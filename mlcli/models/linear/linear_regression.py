@@ -52,7 +52,7 @@ from mlcli.engines.penalties import Penalty
 from mlcli.engines.residual_checks import CHECKS, Residuals, table_of_checks
 from mlcli.engines.solvers.minimum import complaint
 from mlcli.engines.solvers.table import SOLVERS
-from mlcli.engines.training_sums import TrainingSums
+from mlcli.engines.sums import TrainingSums
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 from mlcli.tasks.regression import Regressor, ValuedRows
 
