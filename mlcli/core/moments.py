@@ -42,7 +42,7 @@ class Spread(NamedTuple):
 
     def moments(self, ddof: int) -> Moments:
         """The moments; ``ddof`` is taken off the weight that the variance is divided by."""
-        return Moments(self.weight, self.mean, _ratio(self.squares, self.weight - ddof))
+        return Moments(self.weight, self.mean, quotient(self.squares, self.weight - ddof))
 
     @classmethod
     def stacked(cls, spreads: Sequence[Spread]) -> Spread:
@@ -60,7 +60,7 @@ class Spread(NamedTuple):
     def together(self, axis: int = 0) -> Spread:
         """Of several groups along an axis, those of all rows (Chan, Golub & LeVeque 1979)."""
         weight = self.weight.sum(axis=axis)
-        mean = _ratio((self.weight * self.mean).sum(axis=axis), weight)
+        mean = quotient((self.weight * self.mean).sum(axis=axis), weight)
         apart = self.mean - np.expand_dims(mean, axis)
         squares = self.squares.sum(axis=axis) + (self.weight * apart**2).sum(axis=axis)
         squares[squares <= weight * (ROUNDING * mean) ** 2] = 0.0
@@ -69,7 +69,7 @@ class Spread(NamedTuple):
     def merged(self, other: Spread) -> Spread:
         """The spread of these rows and those."""
         weight = self.weight + other.weight
-        share = _ratio(other.weight, weight)
+        share = quotient(other.weight, weight)
         apart = other.mean - self.mean
         squares = self.squares + other.squares + self.weight * share * apart**2
         return Spread(weight, self.mean + share * apart, squares)
@@ -105,10 +105,10 @@ def _spread(numbers: Array, weights: Array, rows: Rows | slice) -> Spread:
         return Spread(*np.zeros((3, numbers.shape[1])))
     near = _first_known(numbers, rows)
     weight, first, second = _sums_about(near, numbers, weights, rows)
-    if (first**2 > FAR * weight * (second - first * _ratio(first, weight))).any():
-        near = near + _ratio(first, weight)
+    if (first**2 > FAR * weight * (second - first * quotient(first, weight))).any():
+        near = near + quotient(first, weight)
         weight, first, second = _sums_about(near, numbers, weights, rows)
-    away = _ratio(first, weight)
+    away = quotient(first, weight)
     mean, squares = np.where(weight > 0, near + away, 0.0), np.maximum(second - first * away, 0.0)
     squares[squares <= weight * (ROUNDING * mean) ** 2] = 0.0
     return Spread(weight, mean, squares)
@@ -171,5 +171,6 @@ def is_constant(low: Array, high: Array) -> Flags:
     return np.asarray(high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high)))
 
 
-def _ratio(sums: Array, weight: Array) -> Array:
-    return np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0)
+def quotient(top: Array, bottom: Array) -> Array:
+    """The quotient, 0 where what is divided by is not above 0."""
+    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.blocks import less_row
-from mlcli.core.moments import Spread, spreads
+from mlcli.core.moments import Spread, quotient, spreads
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
 
@@ -126,7 +126,7 @@ class Entries:
 def with_shares(spread: Spread, first: int) -> Spread:
     """The same, where the means of indicators, from the first on, have been given as counts."""
     weight, counts = spread.weight[..., first:], spread.mean[..., first:]
-    share = np.divide(counts, weight, out=np.zeros_like(counts), where=weight > 0)
+    share = quotient(counts, weight)
     mean, squares = spread.mean.copy(), spread.squares.copy()
     mean[..., first:], squares[..., first:] = share, counts * (1 - share)
     return Spread(spread.weight, mean, squares)

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mlcli.core.moments import Spread
+from mlcli.core.moments import Spread, quotient
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.entries import NONE, ColumnEntries, Entries, entries_of
 
@@ -98,9 +98,8 @@ class LinearColumns:
 
     def rescaled(self, entries: Rows, offset: Array, unit: Array) -> LinearColumns:
         """The same with (value − offset) / unit (sets × entries); 0 where the unit is 0."""
-        by = np.divide(1.0, unit, out=np.zeros_like(unit), where=unit > 0)
-        scale = self.scale[:, entries]
-        moved = np.divide(offset, scale, out=np.zeros_like(offset), where=scale != 0)
+        by, scale = quotient(np.ones_like(unit), unit), self.scale[:, entries]
+        moved = quotient(offset, scale)
         return replace(
             self,
             offset=_put(self.offset, entries, self.offset[:, entries] + moved),
@@ -147,7 +146,7 @@ class LinearColumns:
         scale, squares = self.scale[:, features], self.overall.squares[:, features]
         for k, entries in enumerate(self.complete):
             there = np.isin(features, entries) & (squares > 0)
-            shares[:, k] = np.divide(1.0, scale, out=np.zeros_like(scale), where=there & (scale != 0))
+            shares[:, k] = quotient(there.astype(np.float64), scale)
         return shares
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mlcli.core.blocks import row_blocks
 from mlcli.core.held_out import Round, totals_outside
-from mlcli.core.moments import Spread
+from mlcli.core.moments import Spread, quotient
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.entries import Entries, entries_of, with_shares
@@ -162,7 +162,7 @@ def _without_each(rows: SplitRows, asked: Rows) -> tuple[Spread, Flags]:
     gone = np.where(np.isnan(entries), 0.0, rows.entries.weights[asked, None])
     left = _less(before.weight, gone)
     away = np.where(gone > 0, entries - before.mean, 0.0)
-    step = np.divide(gone, left, out=np.zeros_like(left), where=left > 0) * away
+    step = quotient(gone, left) * away
     squares = np.maximum(before.squares - step * before.weight * away, 0.0) * (left > 0)
     mean = np.where(left > 0, before.mean - step, 0.0)
     first = len(rows.entries.origin)
@@ -194,7 +194,7 @@ def _scatter_without(rows: SplitRows, asked: Rows, known: LinearColumns, feature
         rows.entries.weights[asked],
     )
     left = _less(rows.total[own], weight)
-    factor = np.divide(weight * rows.total[own], left, out=np.zeros_like(left), where=left > 0)
+    factor = quotient(weight * rows.total[own], left)
     away = rows.filled[asked] - rows.sums.mean[own]
     found = np.empty((len(asked), len(scatters), len(features), len(features)))
     changed = own if len(scatters) == rows.classes else np.zeros_like(own)

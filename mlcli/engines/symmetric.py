@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mlcli.core.moments import quotient
 from mlcli.core.tables import Array
 
 MANY = 300
@@ -88,7 +89,7 @@ def made_regular(matrices: Array, shares: Array) -> Array:
         return matrices
     length = np.einsum("...mi,...mi->...m", shares, shares)
     size = np.einsum("...ii,...mi->...m", matrices, shares**2)
-    by = np.divide(size, length**2, out=np.zeros_like(size), where=length > 0)
+    by = quotient(size, length**2)
     return np.asarray(matrices + np.einsum("...mi,...m,...mj->...ij", shares, by, shares))
 
 
