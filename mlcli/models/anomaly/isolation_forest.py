@@ -34,13 +34,12 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Rows, Table
 from mlcli.engines.bags import Bag, as_repeats
-from mlcli.engines.network.occlusion import occlusion
 from mlcli.engines.trees.binning import binned
 from mlcli.engines.trees.criteria import CRITERIA
 from mlcli.engines.trees.growing import Grower, Limits
 from mlcli.engines.trees.structure import Trees
 from mlcli.engines.trees.targets import Targets, packed
-from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
 
 SHARES = (0.5, 0.9, 0.99, 1.0)
 
