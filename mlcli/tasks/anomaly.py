@@ -194,10 +194,7 @@ def threshold_by_quantile(answers: ScoreAnswers) -> float:
 
 
 def occlusion(score: Callable[[Array], Array], X: Array, usual: Array) -> Array:
-    """What each cell adds to the score of its row, with the sign of its deviation: how far the score falls without.
-
-    The cell takes the usual value of its column; 0 where it adds nothing.
-    """
+    """How far a row's score falls when a cell takes its usual value, with the sign of the cell's deviation."""
     whole, added = score(X), np.empty_like(X)
     for column, value in enumerate(usual):
         covered = X.copy()
