@@ -8,12 +8,15 @@ import typer
 
 from mlcli.cli._options import (
     Classes,
+    FailUnder,
     Format,
     Jobs,
+    Junit,
     NoShortcut,
     Params,
     Seed,
     Stages,
+    StepSummary,
     Store,
     Target,
     Task,
@@ -79,6 +82,9 @@ def eval_command(
     training: Training = False,
     store: Store = None,
     classes: Classes = False,
+    fail_under: FailUnder = None,
+    junit: Junit = None,
+    summary: StepSummary = None,
     format: Format = "text",
 ) -> None:
     """Judge methods on rows they have not seen.
@@ -86,8 +92,9 @@ def eval_command(
     mlcli eval my.csv is enough: it guesses the target, runs a panel of methods
     beside the baseline, and says which is best and how sure that is.
     """
-    from mlcli.cli._running import RunOptions, run_and_show
+    from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
     from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.model_text import models_from_text
 
     experiment = Experiment(
@@ -99,8 +106,16 @@ def eval_command(
         shortcuts=not no_shortcut,
         stages=stages,
         training=training,
+        expect=bounds(fail_under or []),
     )
-    run_and_show([experiment], place_of=lambda _: store, options=RunOptions(jobs), classes=classes, format=format)
+    run_and_show(
+        [experiment],
+        place_of=lambda _: store,
+        options=RunOptions(jobs),
+        classes=classes,
+        files=ReportFiles(junit, summary),
+        format=format,
+    )
 
 
 def _protocol(name: str | None, **given: float | None) -> Any:

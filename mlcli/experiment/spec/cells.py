@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.split_results import SplitResult, each
+
+if TYPE_CHECKING:
+    from mlcli.experiment.spec.expectations import Expectation
 
 WHOLE = "whole"
 """The protocol that asks about the rows that were learned from."""
@@ -97,6 +100,8 @@ class Experiment:
     stages: Stages = False
     training: bool = False
     """Whether answers about the training rows are kept, too."""
+    expect: tuple[Expectation, ...] = ()
+    """What its models must reach."""
     source: Path | None = None
     """The experiment file; dataset paths are relative to it."""
     name: str = ""

@@ -15,6 +15,7 @@ from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import read
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of
+from mlcli.experiment.spec.expectations import expectations_of
 from mlcli.experiment.spec.written import Written, placed
 from mlcli.tasks.table import kind_named
 
@@ -54,6 +55,7 @@ class ExperimentShape(_Shape):
     task: Text = Field("", description="the kind of task of every dataset that does not name its own")
     stages: Any = Field(False, description="at which stages of a fit models are judged, too")
     training: bool = Field(False, description="whether training rows are answered, too")
+    expect: Several = Field([], description="what models must reach: bounds of scores, models to beat")
     budget: float = Field(0.0, gt=0, description="seconds that one cell may take")
     name: str = Field("", description="what the experiment is called")
     description: str = Field("", description="what it is for")
@@ -120,6 +122,7 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
         protocol=_protocol(parts, found),
         metrics=tuple(metrics),
         stages=stages_of(parts["stages"], found) if "stages" in parts else False,
+        expect=expectations_of(parts["expect"], found) if "expect" in parts else (),
         metrics_where={name: part.where for name, part in metrics.items()},
         source=path,
         **plain,

@@ -97,6 +97,7 @@ def _cells(
     faults: Faults,
 ) -> Iterator[Cell]:
     """The cells of one dataset; a model whose steps name columns that are not there is a fault, and has none."""
+    asks_training = build(PROTOCOLS.load(protocol.use), protocol.params).asks_training_rows()
     panel = [_resolved(ModelSpec(use)) for use in planned.kind.panel] if models is None else []
     for model in _labelled(planned, _baselines_first(planned, panel if models is None else models)):
         skipped = _why_skipped(planned, model, protocol) or (why_too_slow(planned, model.use) if panel else "")
@@ -117,7 +118,7 @@ def _cells(
             budget=experiment.budget,
             shortcuts=experiment.shortcuts,
             stages=_stages_of(model, experiment.stages),
-            training=experiment.training and model.saved is None,
+            training=(experiment.training or asks_training) and model.saved is None,
             skipped=skipped,
             learned_rows=learned,
         )

@@ -29,6 +29,7 @@ class Picture(Projector):
     """Rows with a place each; what a row looks like from there is the mean of the rows that are nearest to it."""
 
     transductive: ClassVar[bool] = True
+    for_new_rows: ClassVar[str] = "pca places new rows"
 
     neighbours: int = param(5, "of how many rows around its place a row is made again, to judge the picture", ge=1)
 
@@ -81,7 +82,7 @@ class Picture(Projector):
         new = np.flatnonzero(self.marks_[found] != marks)
         if len(new):
             what = f"{self.id} can only place the rows that it was fitted on; row {new[0] + 1} is none of them"
-            raise FitError(what, hint="pca places new rows")
+            raise FitError(what, hint=self.for_new_rows)
         return np.asarray(found)
 
     def middle(self) -> Array:
