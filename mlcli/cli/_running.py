@@ -27,7 +27,6 @@ from mlcli.report.numbers import counted
 from mlcli.report.outcome import Outcome, outcome_of
 from mlcli.report.results import results_of
 from mlcli.report.scored import Scored, scored
-from mlcli.report.verified import SCORES, VERSIONS, kept_scores
 from mlcli.tasks.table import kind_named, kinds_of
 
 if TYPE_CHECKING:
@@ -148,8 +147,9 @@ def _scored(
 def _stored(
     experiment: Experiment, cells: Sequence[Cell], place: Path, options: RunOptions, progress: Progress
 ) -> list[Scored]:
-    from mlcli.experiment.run.versions import versions
+    from mlcli.experiment.run.fingerprint import versions
     from mlcli.experiment.store.store import Store
+    from mlcli.report.verified import SCORES, VERSIONS, kept_scores
 
     with Store.open(place) as store:
         number = store.runs.begin(_about(experiment), len(cells))

@@ -50,6 +50,10 @@ Repeats = Annotated[int | None, typer.Option("--repeats", metavar="N", help="How
 TestShare = Annotated[
     float | None, typer.Option("--test-share", metavar="SHARE", help="The share of rows that a holdout tests on.")
 ]
+Average = Annotated[
+    str | None,
+    typer.Option("--average", metavar="HOW", help="folds: the mean over splits; pooled: all answers at once."),
+]
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
@@ -74,6 +78,7 @@ def eval_command(
     folds: Folds = None,
     repeats: Repeats = None,
     test_share: TestShare = None,
+    average: Average = None,
     metrics: Metrics = None,
     seed: Seed = 1,
     jobs: Jobs = None,
@@ -101,6 +106,7 @@ def eval_command(
         data=tuple(DataSpec(reference, target, task) for reference in data),
         models=models_from_text(models or [], params or []) or None,
         protocol=_protocol(protocol, folds=folds, repeats=repeats, test_share=test_share),
+        average=_known(average),
         metrics=tuple(metrics or ()),
         seed=seed,
         shortcuts=not no_shortcut,
@@ -116,6 +122,17 @@ def eval_command(
         files=ReportFiles(junit, summary),
         format=format,
     )
+
+
+def _known(average: str | None) -> str:
+    from mlcli.core.errors import UsageError
+    from mlcli.core.names import did_you_mean
+    from mlcli.experiment.spec.cells import AVERAGES
+
+    if average is not None and average not in AVERAGES:
+        what = f"--average is one of {', '.join(AVERAGES)}; was given '{average}'"
+        raise UsageError(what, hint=did_you_mean(average, AVERAGES, "ways"))
+    return average or ""
 
 
 def _protocol(name: str | None, **given: float | None) -> Any:

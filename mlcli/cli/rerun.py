@@ -25,7 +25,7 @@ def rerun_command(run: RunName, store: StoreToRead = None, jobs: Jobs = None, fo
     from mlcli.cli._console import show_as
     from mlcli.cli._running import Progress
     from mlcli.experiment.run.again import run_again
-    from mlcli.experiment.run.versions import versions
+    from mlcli.experiment.run.fingerprint import versions
     from mlcli.experiment.store.named_runs import number_of, store_of
     from mlcli.experiment.store.store import Store
     from mlcli.report.verified import VERSIONS, again_as_json, again_of

@@ -22,9 +22,9 @@ from mlcli.metrics.ranks import RankTest, critical_difference, friedman, groups_
 from mlcli.metrics.signed_ranks import Posterior, posterior, wilcoxon, wins_ties_losses
 
 FEWEST_DATASETS = 5
-"""With fewer no test over datasets can find anything at 5 %: the smallest p of Wilcoxon's is 2 / 2^N."""
+"""Fewer say too little of datasets to come: nothing is tested."""
 ROPE = 0.01
-WILCOXON = "exact Wilcoxon signed-rank over datasets"
+WILCOXON = "exact Wilcoxon signed-rank test over datasets"
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ def compared_over(table: ScoreTable, rope: float | None = None, against: str = "
 def _why_untested(datasets: int) -> str:
     if datasets >= FEWEST_DATASETS:
         return ""
-    return f"no test over {datasets} datasets: with fewer than {FEWEST_DATASETS} none can find a difference at 5 %"
+    return f"no test over {datasets} datasets: at least {FEWEST_DATASETS} are needed"
 
 
 def _pairs(table: ScoreTable, ranks: Array, rope: float | None, against: str) -> list[Pair]:

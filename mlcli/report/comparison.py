@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from mlcli import __version__
-from mlcli.metrics.over_datasets import compared_over
+from mlcli.metrics.over_datasets import ScoreTable, compared_over
 from mlcli.report.as_json import plain
 from mlcli.report.compared import ComparedModels, ComparedPair, Comparison
 from mlcli.report.document import Content, Document, Element, Field, Sentence, grid, notes
@@ -31,9 +32,21 @@ def comparison_of(comparison: Comparison) -> Document:
 
 def _over(comparison: Comparison) -> Iterator[Element]:
     for table in comparison.tables:
+        beaten = Counter(pair for one in comparison.datasets if _is_in(one, table) for pair in _beaten(one))
         over = compared_over(table, comparison.rope, comparison.against)
         yield from elements_over_datasets(over)
-        yield from pairs_over_datasets(over, comparison.rope)
+        yield from pairs_over_datasets(over, comparison.rope, beaten)
+
+
+def _is_in(compared: ComparedModels, table: ScoreTable) -> bool:
+    """Whether a table over datasets holds the scores of one of them."""
+    dataset = compared.group[0].result.cell.dataset.name
+    return dataset in table.datasets and compared.metric.name == table.metric
+
+
+def _beaten(compared: ComparedModels) -> Iterator[tuple[str, str]]:
+    """The pairs of one dataset of which the first is better, and not by chance."""
+    return ((pair.first, pair.second) for pair in compared.pairs if pair.difference.distinguishable)
 
 
 def _dataset(compared: ComparedModels) -> Iterator[Element]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
-from mlcli.experiment.spec.cells import CellResult
+from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.experiment.spec.expectations import CAUTIOUS, Beats, Bound, Expectation, NotWorse
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import Difference
@@ -100,7 +100,7 @@ def _bound(expectation: Bound, judged: Judged) -> Gate | None:
     value = getattr(summary, end)
     passed = value is not None and RELATIONS[relation](value, expectation.value)
     said = Bound(metric=metric.name, relation=relation, value=expectation.value, end=end)
-    return judged.gate(said, _told(metric, summary, end), passed)
+    return judged.gate(said, _score_found(metric, summary, end), passed)
 
 
 def _with_metric(one: Scored, name: str) -> Scored | None:
@@ -111,7 +111,7 @@ def _with_metric(one: Scored, name: str) -> Scored | None:
     return again if name in again.summaries else None
 
 
-def _told(metric: Metric, summary: Summary, end: str) -> str:
+def _score_found(metric: Metric, summary: Summary, end: str) -> str:
     """The end of an interval with its score."""
     if summary.mean is None:
         return f"undefined: {summary.why}"
@@ -128,7 +128,7 @@ def _beats(expectation: Beats, judged: Judged) -> Gate | None:
     others = [
         other
         for other in judged.others
-        if other.result.cell.dataset is cell.dataset
+        if _stand_together(other.result.cell, cell)
         and expectation.other in _names(other)
         and other is not judged.one
     ]
@@ -139,7 +139,14 @@ def _beats(expectation: Beats, judged: Judged) -> Gate | None:
     difference = difference_between(judged.one, others[0], judged.metric)
     gain = _gain(judged.metric, difference)
     passed = gain is not None and gain > 0 and difference.p is not None and difference.distinguishable
-    return judged.gate(expectation, _difference_told(judged.metric, difference), passed)
+    return judged.gate(expectation, _difference_found(judged.metric, difference), passed)
+
+
+def _stand_together(one: Cell, other: Cell) -> bool:
+    """Whether two cells belong into one table; a saved model stands in all tables of its dataset."""
+    saved = one.model.saved is not None or other.model.saved is not None
+    same = (one.dataset.name, one.kind) == (other.dataset.name, other.kind)
+    return same and (saved or one.protocol.use == other.protocol.use)
 
 
 def _names(one: Scored) -> tuple[str, str]:
@@ -153,7 +160,7 @@ def _gain(metric: Metric, difference: Difference) -> float | None:
     return -difference.mean if metric.better == "low" else difference.mean
 
 
-def _difference_told(metric: Metric, difference: Difference) -> str:
+def _difference_found(metric: Metric, difference: Difference) -> str:
     if difference.mean is None:
         return difference.why
     p = "" if difference.p is None else f", p {as_equation(difference.p)} ({difference.test})"
@@ -168,7 +175,7 @@ def _not_worse(expectation: NotWorse, judged: Judged) -> Gate | None:
     before = [
         result
         for result in judged.run_named(expectation.run)
-        if (result.cell.dataset.name, result.cell.label) == (cell.dataset.name, cell.label)
+        if _stand_together(result.cell, cell) and result.cell.label == cell.label
     ]
     if not before:
         return judged.gate(expectation, "that run has no such model on this dataset", passed=False)
@@ -180,7 +187,7 @@ def _not_worse(expectation: NotWorse, judged: Judged) -> Gate | None:
         return _beside_other_rows(expectation, judged, other)
     worst = _worst_gain(metric, difference)
     passed = worst is not None and worst >= -expectation.by
-    return judged.gate(expectation, _interval_told(metric, difference), passed)
+    return judged.gate(expectation, _interval_found(metric, difference), passed)
 
 
 def _beside_other_rows(expectation: NotWorse, judged: Judged, other: Scored) -> Gate:
@@ -188,10 +195,10 @@ def _beside_other_rows(expectation: NotWorse, judged: Judged, other: Scored) -> 
     metric = judged.metric
     now, then = (one.summaries[metric.name].mean for one in (judged.one, other))
     gain = None if now is None or then is None else _gain(metric, Difference(now - then))
-    told = (
+    text = (
         "one of them has no score" if gain is None else f"{metric.name} {now:.4g}, then {then:.4g}, of other rows"
     )
-    return judged.gate(expectation, told, passed=gain is not None and gain >= -expectation.by)
+    return judged.gate(expectation, text, passed=gain is not None and gain >= -expectation.by)
 
 
 def _worst_gain(metric: Metric, difference: Difference) -> float | None:
@@ -200,7 +207,7 @@ def _worst_gain(metric: Metric, difference: Difference) -> float | None:
     return None if end is None else -end if metric.better == "low" else end
 
 
-def _interval_told(metric: Metric, difference: Difference) -> str:
+def _interval_found(metric: Metric, difference: Difference) -> str:
     if difference.mean is None or difference.low is None or difference.high is None:
         return difference.why or "no test could be made"
     return f"{metric.name} {difference.mean:+.4g} (95 % interval {difference.low:.4g} to {difference.high:.4g})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,10 +13,13 @@ from mlcli.metrics.signed_ranks import wins_ties_losses
 from mlcli.report.as_json import plain
 from mlcli.report.document import Content, Element, Field, Grid, Heading, Sentence, grid, notes
 from mlcli.report.numbers import as_equation, decimals_for, fixed, p_text
+from mlcli.report.results import comparable, grouped
 from mlcli.report.scored import Scored
 from mlcli.report.scores import BEST, LEGEND_OF_BEST, UNIT_DECIMALS
 
 RANK_DECIMALS = 2
+Beaten = tuple[str, str]
+"""A model, and one that it is better than."""
 MOST_PAIRS = 15
 """That are all shown; of more, those with the best."""
 READING_RANKS = "models beside one line cannot be told apart (Nemenyi, 5 %)"
@@ -23,12 +27,17 @@ READING_BELIEF = "better, alike, worse: the probability of each on a dataset to 
 
 
 def tables_over_datasets(scored: Sequence[Scored], metric: str = "") -> list[ScoreTable]:
-    """A table for each kind of task that several datasets share; of a metric, else of the first they have."""
-    kinds: dict[str, list[Scored]] = {}
-    for one in scored:
-        if one.result.cell.kind:
-            kinds.setdefault(one.result.cell.kind, []).append(one)
-    tables = (_table(group, metric) for group in kinds.values())
+    """A table for each kind of task that several datasets share; of a metric, else of the first they have.
+
+    Where datasets are split by several protocols, there is a table for the first of each, for the second, ...
+    """
+    seen: Counter[tuple[object, ...]] = Counter()
+    together: dict[tuple[str, int], list[Scored]] = {}
+    for group in grouped(scored):
+        cell = group[0].result.cell
+        together.setdefault((cell.kind, seen[comparable(cell)]), []).extend(group)
+        seen[comparable(cell)] += 1
+    tables = (_table(group, metric) for group in together.values())
     return [table for table in tables if table is not None and len(table.datasets) > 1 and len(table.models) > 1]
 
 
@@ -148,8 +157,11 @@ def critical_difference_of(over: OverDatasets) -> CriticalDifference:
     )
 
 
-def pairs_over_datasets(over: OverDatasets, rope: float) -> Iterator[Element]:
-    """Each pair of models with its counts, its p and what is to be believed."""
+def pairs_over_datasets(over: OverDatasets, rope: float, beaten: Counter[Beaten]) -> Iterator[Element]:
+    """Each pair of models with its counts, its p and what is to be believed.
+
+    ``beaten`` counts the datasets on which one is better than another by a test of that dataset alone.
+    """
     best = over.table.models[over.order[0]]
     few = len(over.pairs) <= MOST_PAIRS
     shown = [pair for pair in over.pairs if few or pair.first == best]
@@ -157,29 +169,36 @@ def pairs_over_datasets(over: OverDatasets, rope: float) -> Iterator[Element]:
         return
     yield Heading(f"Pairs of models over {len(over.table.datasets)} datasets")
     header = ["model", "against", "won", "tied", "lost", "p", "corrected p", "better", "alike", "worse"]
-    yield grid(header, [_pair(pair) for pair in shown], right=range(2, len(header)), keys=2)
+    yield grid(header, [_pair(pair, beaten) for pair in shown], right=range(2, len(header)), keys=2)
     unit = "of its logarithm (1 is a factor of 2.7)" if over.table.by_factors else f"of {over.table.metric}"
     left = len(over.pairs) - len(shown)
     yield notes(
         "p: exact Wilcoxon signed-rank test; corrected by Holm for all pairs",
         f"{READING_BELIEF}; alike: within {rope:g} {unit}",
+        *(["in brackets: on how many of these datasets a test of that dataset alone says so"] if beaten else []),
         *([f"{left} more pairs are in --json"] if left else []),
     )
 
 
-def _pair(pair: Pair) -> list[Content]:
+def _pair(pair: Pair, beaten: Counter[Beaten]) -> list[Content]:
     belief = pair.belief
     shares = (belief.better, belief.alike, belief.worse) if belief else ()
     tests = (p_text(pair.difference.p), p_text(pair.difference.corrected))
-    counts = map(str, (pair.wins, pair.ties, pair.losses))
     return [
         Field(pair.first, "strong"),
         pair.second,
-        *counts,
+        _with_sure(pair.wins, beaten, (pair.first, pair.second)),
+        str(pair.ties),
+        _with_sure(pair.losses, beaten, (pair.second, pair.first)),
         tests[0],
         Field(tests[1], "best" if pair.difference.distinguishable else ""),
         *(fixed(share, UNIT_DECIMALS) for share in shares),
     ]
+
+
+def _with_sure(count: int, beaten: Counter[Beaten], pair: Beaten) -> str:
+    """A number of datasets, and of those among them that are sure by themselves."""
+    return f"{count} ({beaten[pair]})" if beaten else str(count)
 
 
 def over_datasets_as_json(over: OverDatasets) -> dict[str, Any]:

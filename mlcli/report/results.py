@@ -9,7 +9,7 @@ from mlcli.core.names import listed
 from mlcli.core.params import build
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.spec.cells import AS_SAVED, Cell, DatasetFacts
+from mlcli.experiment.spec.cells import AS_SAVED, POOLED, Cell, DatasetFacts, ProtocolSpec
 from mlcli.experiment.spec.labels import as_typed, distinct_labels
 from mlcli.metrics.pooling import joined
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
@@ -35,8 +35,13 @@ def results_of(scored: Sequence[Scored], *, classes: bool = False) -> Document:
 def grouped(scored: Sequence[Scored]) -> list[list[Scored]]:
     """The cells by the tables that they stand in."""
     groups: dict[tuple[object, ...], list[Scored]] = {}
+    first: dict[tuple[object, ...], ProtocolSpec] = {}
     for one in scored:
-        groups.setdefault(comparable(one.result.cell), []).append(one)
+        cell, key = one.result.cell, comparable(one.result.cell)
+        if cell.model.saved is None:
+            first.setdefault(key, cell.protocol)
+        protocol = cell.protocol if cell.model.saved is None else first.get(key, cell.protocol)
+        groups.setdefault((*key, protocol.use, str(protocol.params)), []).append(one)
     return list(groups.values())
 
 
@@ -139,7 +144,8 @@ def protocol_words(cell: Cell) -> str:
     settings = ", ".join(
         f"{name.replace('_', ' ')} {as_typed(value)}" for name, value in cell.protocol.params.items()
     )
-    return f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
+    words = f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
+    return f"{words}, scores of all answers at once" if cell.average == POOLED else words
 
 
 def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: bool) -> Iterator[Element]:

@@ -65,7 +65,14 @@ def test_a_run_is_compared_by_its_file_or_number(folder: Path) -> None:
     assert "mean rank" in shown.stdout
     told = typed("compare", "five.yaml").stdout
     assert told == typed("compare", "1").stdout
-    for part in ("95 % interval", "corrected p", "p corrected by Holm for 6 comparisons", "Mean ranks", "alike"):
+    for part in (
+        "95 % interval",
+        "corrected p",
+        "p corrected by Holm for 6 comparisons",
+        "Mean ranks",
+        "alike",
+        "in brackets",
+    ):
         assert part in told
     found = document(typed("compare", "1", "--json", "--metric", "f1-macro"))
     assert [one["metric"] for one in found["datasets"]] == ["f1-macro"] * 5
@@ -88,7 +95,7 @@ def test_few_datasets_are_told_but_not_tested(folder: Path) -> None:
     rows = ["dataset,model,score", "a,x,0.9", "a,y,0.8", "b,x,0.7", "b,y,0.9", "c,x,0.7"]
     (folder / "few.csv").write_text("\n".join(rows) + "\n")
     told = typed("compare", "few.csv").stdout
-    assert "no test over 2 datasets: with fewer than 5 none can find a difference at 5 %" in told
+    assert "no test over 2 datasets: at least 5 are needed" in told
     assert "c is left out: it has no score of y" in told
     assert "corrected p" not in told
 

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import scikit_posthocs
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from mlcli.metrics.distributions import chi_square_tail, f_tail
+from mlcli.metrics.over_datasets import compared_over, score_table
 from mlcli.metrics.ranks import (
     critical_difference,
     friedman,
@@ -123,3 +125,48 @@ def test_the_bayesian_test_equals_baycomp_but_for_the_draws(
 
 def test_wins_and_losses_do_not_count_rounding() -> None:
     assert wins_ties_losses(np.array([0.1, 1e-17, 0.0, -0.2, 0.1])) == (2, 2, 1)
+
+
+def rows(scores: np.ndarray) -> list[tuple[str, str, float]]:
+    return [
+        (f"d{place}", name, float(score))
+        for place, of_dataset in enumerate(scores)
+        for name, score in zip("abc", of_dataset, strict=True)
+    ]
+
+
+def test_the_unit_of_an_error_does_not_count() -> None:
+    errors = np.random.default_rng(3).uniform(1, 2, (9, 3))
+    units = np.random.default_rng(4).uniform(1e-3, 1e3, (9, 1))
+    plain = compared_over(score_table(rows(errors), "rmse", "low", by_factors=True), rope=0.01)
+    scaled = compared_over(score_table(rows(errors * units), "rmse", "low", by_factors=True), rope=0.01)
+    assert scaled.ranks == plain.ranks
+    assert [pair.difference.p for pair in scaled.pairs] == [pair.difference.p for pair in plain.pairs]
+    assert [pair.belief for pair in scaled.pairs] == [pair.belief for pair in plain.pairs]
+    assert plain.ranks == tuple(ranked(-errors).mean(axis=0))
+
+
+def test_pairs_are_corrected_together_and_the_better_one_stands_first() -> None:
+    table = score_table(rows(np.random.default_rng(5).normal([0.0, 1.0, 3.0], 1.0, (8, 3))), "score", "high")
+    over = compared_over(table)
+    assert [(pair.first, pair.second) for pair in over.pairs] == [("c", "b"), ("c", "a"), ("b", "a")]
+    p = [pair.difference.p or 0.0 for pair in over.pairs]
+    corrected = multipletests(p, method="holm")[1]
+    assert [pair.difference.corrected for pair in over.pairs] == pytest.approx(corrected.tolist())
+    assert [pair.belief for pair in over.pairs] == [None] * 3
+
+
+def test_what_lacks_scores_is_left_out_by_name() -> None:
+    given = [one for one in rows(np.ones((6, 3))) if one[:2] != ("d2", "b") and (one[1] != "c" or one[0] == "d0")]
+    table = score_table(given, "score", "high")
+    assert (table.models, len(table.datasets)) == (("a", "b"), 5)
+    assert table.left_out == (
+        "c is left out: it has no score on most datasets",
+        "d2 is left out: it has no score of b",
+    )
+    assert compared_over(table).why == "all models have the same score on every dataset"
+
+
+def test_scores_of_several_seeds_are_averaged() -> None:
+    table = score_table([("d", "a", 0.25), ("d", "a", 0.75), ("d", "b", 1.0)], "score", "high")
+    np.testing.assert_array_equal(table.scores, [[0.5, 1.0]])

@@ -1,10 +1,11 @@
-"""What tells the answers of one run from those of another: a digest of each split, and how far two lie apart."""
+"""What tells one run from another: digests of answers, how far two lie apart, versions that they were made by."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
+import platform
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -12,9 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from mlcli import __version__
 from mlcli.core.answers import Answers
 from mlcli.experiment.run.split_results import SplitResult
 
+PACKAGES = ("numpy", "scipy", "numba", "pandas")
+"""That compute."""
 SHOWN = 12
 """Characters of a digest that a person compares."""
 
@@ -55,6 +59,14 @@ def apart(before: Sequence[SplitResult], after: Sequence[SplitResult]) -> Apart 
         return None
     distances = (_distance(a, b) for a, b in differing if a is not None and b is not None)
     return Apart(len(differing), max(distances, default=math.nan))
+
+
+def versions() -> dict[str, str]:
+    """The versions of mlcli, Python and the packages that compute."""
+    from importlib.metadata import version
+
+    computing = {name: version(name) for name in PACKAGES}
+    return {"mlcli": __version__, "python": platform.python_version(), **computing, "machine": platform.machine()}
 
 
 def _parts(split: SplitResult) -> Iterator[tuple[str, Answers]]:

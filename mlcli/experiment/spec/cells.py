@@ -77,6 +77,9 @@ class ProtocolSpec(Spec):
     params: Mapping[str, Any] = field(default_factory=dict)
 
 
+POOLED = "pooled"
+AVERAGES = ("folds", POOLED)
+"""The mean of the scores of splits; one score of all their answers at once."""
 FEW_ROWS = ProtocolSpec("few-rows")
 """Stands for the protocol of the kind that the fewest rows can serve."""
 
@@ -90,6 +93,10 @@ class Experiment:
     """None: the panel of the kind."""
     protocol: ProtocolSpec | None = None
     """None: the default of the kind."""
+    further_protocols: tuple[ProtocolSpec, ...] = ()
+    """Others by which the same models are judged, each in a table of its own."""
+    average: str = ""
+    """How splits become one score, one of AVERAGES; empty: as the protocol and the metric do it."""
     metrics: tuple[str, ...] = ()
     """Empty: the defaults of the kind."""
     seed: int = 1
@@ -146,6 +153,7 @@ class Cell:
     shortcuts: bool = True
     stages: Stages = False
     training: bool = False
+    average: str = ""
     learned_rows: int = 0
     """How many of the rows that it is asked about a saved model has learned from."""
 

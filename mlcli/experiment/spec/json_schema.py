@@ -41,7 +41,8 @@ def experiment_schema() -> Schema:
     }
     for key, item in items.items():
         schema["properties"][key]["items"] = item
-    schema["properties"]["protocol"] |= _ref("protocol")
+    several = {"type": "array", "minItems": 1, "items": _ref("protocol")}
+    schema["properties"]["protocol"] |= {"anyOf": [_ref("protocol"), several]}
     schema["properties"]["task"] |= TASK
     schema["properties"]["stages"] |= STAGES
     return {"$schema": DIALECT, "title": "an experiment of mlcli", **schema, "$defs": _definitions()}

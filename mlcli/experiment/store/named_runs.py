@@ -41,20 +41,21 @@ def number_of(name: str, store: Store) -> int:
 
 def results_together(runs: Sequence[Run]) -> list[CellResult]:
     """The results of several runs: what two have in common once, and namesakes told apart by their runs."""
-    kept: dict[tuple[str, str], CellResult] = {}
+    kept: dict[tuple[str, ...], CellResult] = {}
     for about, results in runs:
         for result in results:
             _keep(result, about.id, kept)
     return list(kept.values())
 
 
-def _keep(result: CellResult, run: int, kept: dict[tuple[str, str], CellResult]) -> None:
-    dataset, label = result.cell.dataset.name, result.cell.label
-    known = kept.setdefault((dataset, label), result)
+def _keep(result: CellResult, run: int, kept: dict[tuple[str, ...], CellResult]) -> None:
+    cell = result.cell
+    place = cell.dataset.name, cell.kind, cell.protocol.use, str(cell.protocol.params)
+    known = kept.setdefault((*place, cell.label), result)
     if known is result or (known.key == result.key and result.key):
         return
-    renamed = f"{label} (run {run})"
-    kept[dataset, renamed] = _called(result, renamed)
+    renamed = f"{cell.label} (run {run})"
+    kept[*place, renamed] = _called(result, renamed)
 
 
 def _called(result: CellResult, label: str) -> CellResult:

