@@ -69,10 +69,8 @@ class Bagging(Classifier, Regressor):
     outside_: int = learned()
     loss_: float = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything: each model stands behind the steps that it needs."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+    """Anything: each model stands behind the steps that it needs."""
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Draw bag after bag, fit the base to each, and ask it about the rows outside."""
