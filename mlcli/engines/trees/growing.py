@@ -84,9 +84,9 @@ class Workspace:
         from mlcli.kernels.trees.growing import DEPTH, Grown
         from mlcli.kernels.trees.sums import FEW, Room
 
-        rows, width, small = binned.bins.shape[1], binned.width, binned.bins.dtype == np.uint8
+        rows, width = binned.bins.shape[1], binned.width
         most = 2 * rows - 1
-        keys = np.empty((4, FEW), np.int16 if small else np.int32)
+        keys = np.empty((4, FEW), np.int32)
         keys[3] = np.iinfo(keys.dtype).max
         room = Room(
             sums=np.empty((words, max(width, FEW)), np.int64),
