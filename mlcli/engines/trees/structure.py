@@ -95,7 +95,9 @@ class Trees:
 
     def part(self, first: int, end: int) -> Trees:
         """Some consecutive trees, among the same nodes."""
-        return replace(self, roots=self.roots[first:end])
+        part = replace(self, roots=self.roots[first:end])
+        part.__dict__["_packed"] = self._packed
+        return part
 
     @staticmethod
     def joined(trees: Sequence[Trees]) -> Trees:
@@ -124,10 +126,9 @@ class Trees:
         """The same with no more than it takes to answer, and to tell what rows are asked."""
         return replace(self, impurity=np.empty(0), gain=np.empty(0))
 
-    def gains(self, columns: int) -> Array:
-        """What the questions of each column gained."""
-        inner = ~self.leaves
-        return np.bincount(self.feature[inner], self.gain[inner], columns).astype(np.float64)
+    def tree_of(self, nodes: Rows) -> Rows:
+        """Which tree each of some nodes is of."""
+        return np.searchsorted(self.roots, nodes, side="right") - 1
 
     def answers(self, cells: Array, ordered: Flags) -> Array:
         """The sum of what the trees say of each row (n × K) of cells."""

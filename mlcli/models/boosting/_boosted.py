@@ -197,7 +197,8 @@ class Boosted(Classifier, Regressor):
     def _worth(self) -> Figures:
         """What each column's questions gained, as a share of all."""
         trees, columns = self._trees, self.columns_
-        gains = trees.gains(len(columns))
+        inner = ~trees.leaves
+        gains = np.bincount(trees.feature[inner], trees.gain[inner], len(columns))
         questions = np.bincount(trees.feature[~trees.leaves], minlength=len(columns))
         order = [j for j in np.argsort(-gains, kind="stable") if questions[j]]
         rows = tuple((columns[j].name, float(gains[j] / gains.sum()), int(questions[j])) for j in order)
