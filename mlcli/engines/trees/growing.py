@@ -149,7 +149,8 @@ class Grower:
         limits = self.limits.compiled(self.criterion, len(binned.known), share.unit)
         searches = space.few, space.chance, None
         count = growing.grow(columns, targets, share.fine, limits, space.grown, inside, *searches)
-        return growing.Grown(*(array[:count].copy() for array in space.grown))
+        kept: list[Any] = [array[:count].copy() for array in space.grown]
+        return growing.Grown(*kept)
 
     def trees(self, grown: Sequence[loops.Grown], share: Packed) -> Trees:
         """Trees as the loops left them, all of shares like this one."""
