@@ -97,7 +97,7 @@ class Workspace:
             names=np.empty(max(rows, FEW), np.intp),
             every=np.arange(width),
             keys=keys,
-            places=np.empty((2, rows), np.int64),
+            places=np.empty((2, max(rows, FEW)), np.int64),
             counts=np.empty(257, np.intp),
         )
         threshold, gain, weight, impurity, mean = np.empty((5, most))

@@ -43,9 +43,12 @@ def climb(
             return moves
         j = first_largest(gains, spans, lanes[0])
         gap = highest - (residual[j] + lowering[j])
-        above = upper[i] if beta[i] >= 0.0 else min(upper[i], 0.0)
-        below = lower[j] if beta[j] <= 0.0 else max(lower[j], 0.0)
-        step = min(gap / max(diagonal[i] + diagonal[j] - 2.0 * up[j], FLAT), above - beta[i], beta[j] - below)
+        above = 0.0 if beta[i] < 0.0 < upper[i] else upper[i]
+        below = 0.0 if lower[j] < 0.0 < beta[j] else lower[j]
+        curve, first, second = diagonal[i] + diagonal[j] - 2.0 * up[j], above - beta[i], beta[j] - below
+        step = gap / (curve if curve > FLAT else FLAT)
+        step = first if first < step else step
+        step = second if second < step else step
         beta[i] = above if step >= above - beta[i] else beta[i] + step
         beta[j] = below if step >= beta[j] - below else beta[j] - step
         for t in (i, j):
@@ -62,13 +65,13 @@ def move(
     tops[:] = -FAR
     for span in range(len(spans)):
         for begin in range(spans[span, 0], spans[span, 1], CHUNK):
-            end = min(begin + CHUNK, spans[span, 1])
+            end = begin + CHUNK if begin + CHUNK < spans[span, 1] else spans[span, 1]
             left, offset, gained = residual[begin:end], raising[begin:end], gains[begin:end]
             risen, fallen = up[begin:end], down[begin:end]
             for t in range(len(left)):
                 left[t] += step * (fallen[t] - risen[t])
                 gained[t] = left[t] + offset[t]
-                tops[t] = max(tops[t], gained[t])
+                tops[t] = gained[t] if gained[t] > tops[t] else tops[t]
 
 
 @inlined_of_defined
@@ -81,15 +84,16 @@ def weigh_partners(
     tops[:], costs[:] = -1.0, FAR
     for span in range(len(spans)):
         for begin in range(spans[span, 0], spans[span, 1], CHUNK):
-            end = min(begin + CHUNK, spans[span, 1])
+            end = begin + CHUNK if begin + CHUNK < spans[span, 1] else spans[span, 1]
             left, offset, gained = residual[begin:end], lowering[begin:end], gains[begin:end]
             beside, others = up[begin:end], diagonal[begin:end]
             for t in range(len(left)):
                 cost = left[t] + offset[t]
-                costs[t] = min(costs[t], cost)
-                gap = max(highest - cost, 0.0)
-                gained[t] = gap * gap / max(own + others[t] - 2.0 * beside[t], FLAT)
-                tops[t] = max(tops[t], gained[t])
+                costs[t] = cost if cost < costs[t] else costs[t]
+                gap = highest - cost if highest > cost else 0.0
+                curve = own + others[t] - 2.0 * beside[t]
+                gained[t] = gap * gap / (curve if curve > FLAT else FLAT)
+                tops[t] = gained[t] if gained[t] > tops[t] else tops[t]
 
 
 @inlined

@@ -28,7 +28,7 @@ def last_of_each(counts: Rows | Array, bins: int, last: Rows) -> int:
         if count * bins > rows:
             free -= 1
             light -= count
-    share = light / max(free, 1)
+    share = light / (free if free > 1 else 1)
     made, filled = 0, 0
     for value in range(len(counts) - 1):
         large, next_large = counts[value] * bins > rows, counts[value + 1] * bins > rows
@@ -38,7 +38,7 @@ def last_of_each(counts: Rows | Array, bins: int, last: Rows) -> int:
             last[made] = value
             made, filled = made + 1, 0
             free -= 0 if large else 1
-            share = light / max(free, 1)
+            share = light / (free if free > 1 else 1)
             if made == bins - 1:
                 break
     last[made] = len(counts) - 1
