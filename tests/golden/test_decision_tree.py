@@ -156,7 +156,7 @@ def test_cart_grows_seven_leaves() -> None:
 
 def candidates_of(**params: Any) -> dict[tuple[str, str], tuple[Any, ...]]:
     """What every split of the weather would gain at the first nodes, by node and split."""
-    found = fitted(DecisionTree(candidates=True, **params), weather()).explain()[-1]
+    found = fitted(DecisionTree(detail="full", **params), weather()).explain()[-1]
     return {(node, split): tuple(figures) for node, split, *figures in found.rows}
 
 
@@ -322,7 +322,7 @@ def test_class_shares_and_importances_are_those_of_scikit_learn() -> None:
     model = fitted(DecisionTree(max_depth=2), data)
     oracle = sklearn.tree.DecisionTreeClassifier(max_depth=2, random_state=1).fit(data.table.numbers, data.y)
     assert model.predict_proba(data.table) == pytest.approx(oracle.predict_proba(data.table.numbers), abs=1e-12)
-    ours = importances(model.tree, 4)[0]
+    ours = importances(model.tree, 4)
     # petal length and petal width tie at the root; together they hold everything.
     assert ours.sum() == pytest.approx(1.0)
     assert ours[2:].sum() == pytest.approx(oracle.feature_importances_[2:].sum(), abs=1e-12)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -135,12 +136,34 @@ def _classes(words: Words) -> findings.Lines:
 
 
 def _worth(tree: Trees, columns: Sequence[Column]) -> findings.Table:
-    worth, (share, depth) = importances(tree, len(columns))[0], control(tree, len(columns))
+    worth, (share, depth) = importances(tree, len(columns)), control(tree, len(columns))
     used = [j for j in np.argsort(-worth, kind="stable") if share[j] > 0]
     rows = tuple((columns[j].name, float(worth[j]), float(share[j]), int(depth[j])) for j in used)
     header = ("column", "share of all gains", "share of rows asked", "first asked at depth")
     unused = [column.name for j, column in enumerate(columns) if j not in used]
     return findings.Table("What columns are worth", header, rows, note=not_asked(unused))
+
+
+def path_of(words: Words, node: int, outputs: Sequence[str]) -> findings.Table:
+    """The conditions that lead to a node, with what is known at each step."""
+    tree, path = words.tree, [node]
+    while (above := int(tree.parent[path[-1]])) != path[-1]:
+        path.append(above)
+    path.reverse()
+    conditions = ["all rows", *(dict(words.branches(at))[below] for at, below in pairwise(path))]
+    of_classes = tree.value.shape[1] > 1
+    counted = tree.value * tree.weight[:, None] if of_classes else tree.value
+    lines = tuple(
+        (condition, float(tree.weight[at]), *counted[at].tolist(), _gain(tree, at), words.answers[at])
+        for condition, at in zip(conditions, path, strict=True)
+    )
+    header = ("", "training rows", *outputs, "gain of its question", "answer")
+    return findings.Table("Path through the tree", header, lines)
+
+
+def _gain(tree: Trees, node: int) -> float | None:
+    """The impurity that a node's question takes away, per row; nothing of a leaf."""
+    return None if tree.leaves[node] else float(tree.gain[node] / tree.weight[node])
 
 
 def not_asked(names: Sequence[str]) -> str:
@@ -150,12 +173,18 @@ def not_asked(names: Sequence[str]) -> str:
 
 
 def importances(trees: Trees, width: int) -> Array:
-    """Per tree and column the weighted impurity that its questions take away, as a share of all in the tree."""
+    """Per column the weighted impurity that its questions take away, as a share of all."""
+    taken = trees.gains(width)
+    return taken / taken.sum() if taken.sum() > 0 else taken
+
+
+def mean_importances(trees: Trees, width: int) -> Array:
+    """The same as shares of all in one tree, averaged over trees."""
     inner = np.flatnonzero(~trees.leaves)
     place = trees.tree_of(inner) * width + trees.feature[inner]
     taken = np.bincount(place, trees.gain[inner], len(trees) * width).reshape(len(trees), width)
     total = taken.sum(axis=1, keepdims=True)
-    return np.asarray(taken / np.where(total > 0, total, 1.0))
+    return np.asarray((taken / np.where(total > 0, total, 1.0)).mean(axis=0))
 
 
 def control(trees: Trees, width: int) -> tuple[Array, Array]:
