@@ -94,9 +94,20 @@ def made_regular(matrices: Array, shares: Array) -> Array:
 
 
 def inverse_factor(A: Array) -> Array:
-    """L⁻¹ of Cholesky's A = LLᵀ, for a positive definite A, which is overwritten: A⁻¹ = L⁻ᵀL⁻¹."""
-    from scipy.linalg import lapack
+    """F with FᵀF = A⁻¹, of a positive definite A: by Cholesky's A = LLᵀ it is L⁻¹."""
+    try:
+        return _inverse_triangle(np.asarray(np.linalg.cholesky(A)))
+    except np.linalg.LinAlgError:  # of rounding
+        sizes, directions = np.linalg.eigh(A)
+        return np.asarray((directions / np.sqrt(np.maximum(sizes, np.finfo(float).eps * sizes[-1]))).T)
 
-    factor, _ = lapack.dpotrf(A.T, lower=1, overwrite_a=1)
-    inverse, _ = lapack.dtrtri(factor, lower=1, overwrite_c=1)
-    return np.asarray(inverse)
+
+def _inverse_triangle(lower: Array) -> Array:
+    """The inverse of a lower triangle, by those of its halves."""
+    if len(lower) <= BLOCK:
+        return np.tril(np.linalg.inv(lower))
+    half, inverse = len(lower) // 2, np.zeros_like(lower)
+    inverse[:half, :half] = _inverse_triangle(lower[:half, :half])
+    inverse[half:, half:] = _inverse_triangle(lower[half:, half:])
+    inverse[half:, :half] = -inverse[half:, half:] @ (lower[half:, :half] @ inverse[:half, :half])
+    return inverse
