@@ -18,6 +18,9 @@ from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Rows, Table
 
+ROUNDING = 1e-6
+"""By how much probabilities may be off."""
+
 
 @dataclass(kw_only=True, eq=False)
 class Model:
@@ -172,8 +175,20 @@ class Model:
         return {part: ask(getattr(split, part)) for part in parts}
 
 
-def refuse_not_finite(model: Any, values: Array) -> None:
-    """Refuse answers that are no numbers."""
+def refuse_impossible(model: Any, values: Any, shape: tuple[int, ...]) -> None:
+    """Refuse answers that are not such an array of numbers."""
+    if np.shape(values) != shape or np.asarray(values).dtype.kind not in "fiu":
+        what = f"an array of shape {np.shape(values)} and type {np.asarray(values).dtype}"
+        raise FitError(f"{model.name} answered {what}, where numbers of shape {shape} were asked for")
     if not np.isfinite(values).all():
         bad = int((~np.isfinite(values.reshape(len(values), -1)).all(axis=1)).sum())
         raise FitError(f"{model.name} answered something that is not a number for {bad} of {len(values)} rows")
+
+
+def refuse_no_probabilities(model: Any, values: Any, shape: tuple[int, ...]) -> None:
+    """Refuse answers that are not probabilities of rows × classes."""
+    refuse_impossible(model, values, shape)
+    bad = (values < -ROUNDING).any(axis=1) | (np.abs(values.sum(axis=1) - 1) > ROUNDING)
+    if bad.any():
+        what = "probabilities that are negative or do not sum to 1"
+        raise FitError(f"{model.name} answered {what} for {int(bad.sum())} of {len(values)} rows")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.core.model import refuse_not_finite
+from mlcli.core.model import refuse_impossible
 from mlcli.core.params import learned
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
@@ -51,7 +51,7 @@ class DensityEstimator(Grouping):
     def ask(model: Any, data: Any) -> Answers:
         """The logarithm of the density at each row."""
         log_density = model.log_density_in_file(data.table)
-        refuse_not_finite(model, log_density)
+        refuse_impossible(model, log_density, (len(data),))
         return DensityAnswers(
             header=data.header(),
             log_density=log_density,

@@ -10,7 +10,7 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.limits import refuse_unlearnable
-from mlcli.core.model import Model, refuse_not_finite
+from mlcli.core.model import Model, refuse_impossible
 from mlcli.core.pair_sums import pair_weight
 from mlcli.core.rows import RowsOfTable, extras_of
 from mlcli.core.schema import Column, Schema
@@ -65,7 +65,7 @@ class Ranker(Model):
     def ask(model: Any, data: Any) -> Answers:
         """The model's scores for rows whose relevance is known."""
         score = model.score_rows(data.table)
-        refuse_not_finite(model, score)
+        refuse_impossible(model, score, (len(data),))
         present, group = np.unique(data.group, return_inverse=True)
         return RankAnswers(
             header=data.header(),
