@@ -38,7 +38,16 @@ from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.bags import Bag, order_of_content
-from mlcli.engines.ensemble import OutOfBag, fitted, mean_of, means_after, outputs, refuse_strangers, sample, votes
+from mlcli.engines.ensemble import (
+    OutOfBag,
+    fitted,
+    mean_of,
+    means_after,
+    outputs,
+    refuse_strangers,
+    sample_for,
+    votes,
+)
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -81,7 +90,7 @@ class Bagging(Classifier, Regressor):
         says = COMBINED[self.combine] if data.base is Classifier else outputs
         for own in rng.spawn(self.bags):
             repeats = bag.repeats(own)
-            models.append(fitted(base, sample(data, repeats, self._drawn(own)), own))
+            models.append(fitted(base, sample_for(base, data, repeats, self._drawn(own)), own))
             outside.add(models[-1], repeats == 0, says)
         self.models_ = tuple(models)
         self.outside_, self.loss_ = int(outside.answered.sum()), outside.loss(self)
