@@ -11,6 +11,8 @@ from mlcli.core.tables import Array
 
 MANY = 300
 """From so many systems on, calling LAPACK for each would cost more than solving them."""
+BLOCK = 64
+"""Triangles up to this size are inverted by LAPACK."""
 
 
 @dataclass(frozen=True, eq=False)
