@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlcli.checks.audited import Audited
 from mlcli.checks.data import columns, leaks, missing, numbers, rows, spellings, splits, weights
 from mlcli.checks.models import columns as model_columns
-from mlcli.checks.models import scores, tuning
+from mlcli.checks.models import fitting, scores, tuning
 from mlcli.checks.trial import Trial
 from mlcli.core.issues import Check
 
@@ -53,8 +53,11 @@ OF_DATA: tuple[Check[Audited], ...] = (
 
 OF_MODELS: tuple[Check[Trial], ...] = (
     scores.no_better_than_baseline,
+    fitting.overfitting,
+    fitting.underfitting,
     scores.worse_than_rival,
     tuning.tuned_to_the_edge,
+    fitting.more_rows_help,
     scores.unsteady_splits,
     scores.slower_than_rival,
     scores.one_column_is_enough,

@@ -11,9 +11,10 @@ from mlcli.core.errors import Problem
 from mlcli.core.params import parameter_at
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, Stages, StepSpec
+from mlcli.experiment.spec.decisions import decided
 from mlcli.experiment.spec.written import Entry, Written
 
-MODEL_KEYS = ("use", "params", "grid", "steps", "stages", "as")
+MODEL_KEYS = ("use", "params", "grid", "steps", "stages", "decide", "as")
 STAGES = "true, how many, or a list of stages such as [10, 50, 100]"
 STEP_KEYS = ("use", "params")
 MAX_COMBINATIONS = 10_000
@@ -47,10 +48,12 @@ def model_of(written: Written, found: list[Problem], base: Path | None = None) -
     if entry.cls is None:
         return []
     combinations = entry.legal_params(_combinations(entry, entry.mapping("params")))
-    return [
+    specs = [
         ModelSpec(entry.cls.id, params, steps, label, stages=stages, where=written.where)
         for params in combinations
     ]
+    decide = entry.parts.get("decide")
+    return specs if decide is None else [one for spec in specs for one in decided(spec, decide, found)]
 
 
 def protocol_of(written: Written, found: list[Problem]) -> ProtocolSpec | None:

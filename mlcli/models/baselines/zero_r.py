@@ -60,6 +60,10 @@ class ZeroR(Classifier, Regressor):
         """The training mean, for every row."""
         return np.full(len(table), self.mean_[0])
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The mean, or the shares of all classes but one."""
+        return float(max(1, len(self.mean_) - 1))
+
     def explain(self) -> findings.Explanation:
         """The shares, or the mean."""
         if self.classes_ is None:

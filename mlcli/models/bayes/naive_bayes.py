@@ -253,6 +253,12 @@ class NaiveBayes(Classifier):
         if any(np.shape(array) != shape for array, shape in expected):
             raise ValueError("priors or likelihoods that do not fit the columns and classes")
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """Means, variances, and of shares that add up to 1 one less than there are."""
+        classes = len(self.classes_)
+        shares = sum(one.size - classes for one in self.likelihoods_)
+        return float(classes - 1 + shares + self.means_.size + self.variances_.size)
+
     def explain(self) -> findings.Explanation:
         """The priors, the chances of levels and events, and the mean and deviation of each number, by class."""
         priors = tuple(zip(self.classes_, map(float, self.priors_), strict=True))

@@ -182,6 +182,10 @@ class LinearDiscriminants(Classifier):
         if any(np.shape(one) != shape for one in arrays) or any(np.shape(one) != (n,) for one, n in vectors):
             raise ValueError("means or coefficients that do not fit the columns and classes")
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The coefficients and levels by which the scores of classes differ (Hastie et al., section 4.4.5)."""
+        return float((np.count_nonzero(self.priors_) - 1) * (len(self.centre_) + 1))
+
     def explain(self) -> findings.Explanation:
         """The priors, the means, and the score of each class as a sum over columns."""
         names, header = [column.name for column in self.columns_], ("column", *self.classes_)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -141,6 +142,8 @@ class LinearMargins(Classifier):
     Probabilities are softmax of sharpness × scores, with the sharpness that makes the training rows likeliest:
     they say which rows are surer, and never change which score is highest.
     """
+
+    adjustable: ClassVar[tuple[str, ...]] = ("coefficients_", "level_")
 
     coefficients_: Array = learned()
     """Outputs × columns."""

@@ -194,6 +194,10 @@ class LogisticRegression(Classifier):
     def _outputs(self) -> Sequence[str]:
         return self._form.outputs([self.classes_[k] for k in self.present_])
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The coefficients that are not 0, and a level for each score."""
+        return float(np.count_nonzero(self.coefficients_) + len(self.level_) * self.intercept)
+
     def explain(self) -> Explanation:
         """Coefficients of each output, the odds they stand for, and how the solver ended."""
         outputs = self._outputs()

@@ -27,6 +27,7 @@ from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.step import Step
+from mlcli.core.tables import Table
 from mlcli.engines.learn_from_sums import held_out_values
 from mlcli.engines.least_squares import Plane, careful_plane, plane_by_sums, plane_from
 from mlcli.engines.linear_values import LinearValues
@@ -65,6 +66,11 @@ class Ridge(LinearValues, Regressor):
     def held_out(self, data: ValuedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The values of all rows, each by sums of the rows outside its part."""
         return held_out_values(self, data, round_, steps) if self.intercept else None
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The effective degrees of freedom: Σ d² / (d² + l2) over the singular values d of the columns."""
+        spread = np.linalg.svd(table.numbers - self.centre_, compute_uv=False) ** 2
+        return float((spread[spread > 0] / (spread[spread > 0] + self.l2)).sum()) + self.intercept
 
     def explain(self) -> Explanation:
         """The coefficients."""

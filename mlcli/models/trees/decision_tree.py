@@ -205,6 +205,10 @@ class DecisionTree(Classifier, Regressor):
         """The mean of each row's node."""
         return self.predict_proba(table)[:, 0]
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The leaves."""
+        return float(self.tree.leaves.sum())
+
     def explain(self) -> Explanation:
         """The tree as rules, each class as an OR of ANDs while that is short, and what each column is worth."""
         tree, value = self.tree, self.tree.value
