@@ -37,6 +37,7 @@ the shell complete names of commands, options, methods, protocols and datasets.
 | 130 | interrupted; what was stored is kept |
 """
 BEFORE = {
+    "explain": "mlcli train weather_nominal -m naive-bayes -p smoothing=none -o bayes.mlcli",
     "predict": "mlcli train penguins -m decision-tree -p max_depth=3 -o tree.mlcli",
     "compare": "mlcli run experiments/several_datasets.yaml --store several.db",
     "verify": "mlcli run experiments/weather.yaml --store runs.db",

@@ -15,21 +15,24 @@ from mlcli.cli._boundary import reported
 from mlcli.core.names import did_you_mean
 
 VERBS = (
-    *(
-        "eval",
-        "train",
-        "predict",
-        "run",
-        "curve",
-        "diagnose",
-        "plan",
-        "check",
-        "runs",
-        "compare",
-        "verify",
-        "rerun",
-    ),
-    *("models", "data", "audit", "schema", "init"),
+    "eval",
+    "train",
+    "predict",
+    "run",
+    "curve",
+    "diagnose",
+    "plan",
+    "check",
+    "runs",
+    "compare",
+    "verify",
+    "rerun",
+    "explain",
+    "models",
+    "data",
+    "audit",
+    "schema",
+    "init",
 )
 """In the order of ``mlcli --help``: what answers the first question stands first."""
 

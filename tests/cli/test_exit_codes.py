@@ -105,13 +105,6 @@ def test_a_bug_shows_its_traceback_to_who_asks(
     assert "Traceback (most recent call last)" in capsys.readouterr().err
 
 
-def test_an_interrupted_command_says_so_and_leaves_with_130(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(typer.Exit) as left, reported():
-        raise KeyboardInterrupt
-    assert left.value.exit_code == 130
-    assert "Interrupted" in capsys.readouterr().err
-
-
 def test_a_full_disk_is_a_matter_of_the_store(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(typer.Exit) as left, reported():
         raise OSError(28, "No space left on device", "answers.csv")

@@ -40,6 +40,8 @@ class CellProgress:
     """The seconds of its quickest split."""
     suspect: bool = False
     """Whether it may bring its process down."""
+    foreign: bool = False
+    """Whether a method in it is not mlcli's own, so that it runs in no process that anything else needs."""
     closed_form_tried: bool = False
 
     @property
