@@ -6,18 +6,17 @@ bias: a more flexible model, more columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from mlcli.core.errors import UsageError
-from mlcli.core.params import build, by_name
+from mlcli.core.params import build, parameters
+from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Cell, ModelSpec, StepSpec
 from mlcli.experiment.spec.labels import as_typed
-
-Values = Callable[[Any], list[Any]]
-"""From the value of a parameter to others, the nearest first."""
 
 
 @dataclass(frozen=True)
@@ -28,41 +27,8 @@ class Remedy:
     text: str
 
 
-@dataclass(frozen=True)
-class Setting:
-    """The values of a parameter that make a model simpler, and those that make it more flexible."""
-
-    simpler: Values
-    richer: Values
-
-
-def _times(*factors: float) -> Values:
-    return lambda value: [] if value is None else [type(value)(value * factor) for factor in factors if value > 0]
-
-
-def _none(value: Any) -> list[Any]:
-    return []
-
-
-def _up_to(*limits: int) -> Values:
-    return lambda value: [limit for limit in limits if value is None or limit < value]
-
-
-PENALTY = Setting(_times(10.0, 100.0), _times(0.1, 0.01))
-SETTINGS: Mapping[str, Setting] = {
-    "prune": Setting(lambda value: ["cost-complexity"] if value in ("auto", "none") else [], _none),
-    "max_depth": Setting(_up_to(6, 3), lambda value: [] if value is None else [2 * value, None]),
-    "max_leaves": Setting(_up_to(8), lambda value: [] if value is None else [4 * value]),
-    "min_leaf": Setting(_times(5, 20), lambda value: [1] if value > 1 else []),
-    "k": Setting(_times(3, 9), lambda value: [1] if value > 1 else []),
-    "C": Setting(_times(0.1, 0.01), _times(10.0, 100.0)),
-    "l1": PENALTY,
-    "l2": PENALTY,
-    "strength": PENALTY,
-    "shrinkage": Setting(lambda value: [0.3] if value < 0.3 else [], lambda value: [0.0] if value > 0 else []),
-    "rounds": Setting(_times(0.25), _times(4)),
-}
-"""By the names of parameters, which say the same wherever they occur."""
+HALF_WAY, NEARLY = 0.5, 0.85
+"""How far from its value towards an end of its range a parameter is moved."""
 BAGGED = ("decision-tree", "one-r", "mlp")
 """What bagging steadies most; a wrapper of what is steady is a waste."""
 STIFF = ("linear-regression", "ridge", "lasso", "logistic-regression", "linear-svm", "log-linear", "lda")
@@ -73,7 +39,7 @@ MOST_MULTIPLIED = 20
 
 def simpler(cell: Cell) -> Iterator[Remedy]:
     """What fits training rows less closely."""
-    yield from _settings(cell.model, lambda setting: setting.simpler)
+    yield from _settings(cell.model, towards_simple=True)
     if cell.model.use in BAGGED:
         base = {"use": cell.model.use, "params": dict(cell.model.params)}
         yield Remedy(
@@ -85,7 +51,7 @@ def simpler(cell: Cell) -> Iterator[Remedy]:
 
 def richer(cell: Cell) -> Iterator[Remedy]:
     """What can follow the training rows more closely."""
-    yield from _settings(cell.model, lambda setting: setting.richer)
+    yield from _settings(cell.model, towards_simple=False)
     if cell.model.use in STIFF and len(cell.dataset.schema.features()) <= MOST_MULTIPLIED:
         yield from _with_step(cell, "polynomial")
 
@@ -95,17 +61,29 @@ def other_model(cell: Cell, use: str) -> Remedy:
     return Remedy(ModelSpec(use), f"-m {use}")
 
 
-def _settings(model: ModelSpec, of: Callable[[Setting], Values]) -> Iterator[Remedy]:
-    """The parameters of the model that have such values, each with them."""
-    declared = by_name(MODELS.load(model.use))
-    for name, setting in SETTINGS.items():
-        value = model.params.get(name)
-        if name not in declared or isinstance(value, bool):
-            continue
-        for other in of(setting)(value):
-            params = {**model.params, name: other}
-            if other != value and declared[name].problem_with(other) is None and _is_legal(model.use, params):
-                yield Remedy(replace(model, params=params, label=""), f"-p {name}={as_typed(other)}")
+def _settings(model: ModelSpec, *, towards_simple: bool) -> Iterator[Remedy]:
+    """Each parameter whose range says which end is the simpler one, moved towards that end or the other."""
+    for share in (HALF_WAY, NEARLY):
+        for declared in parameters(MODELS.load(model.use)):
+            search, value = declared.tune, model.params.get(declared.name)
+            if not isinstance(search, Range) or not search.simpler or not search.unasked:
+                continue
+            end = float((search.simpler == "high") == towards_simple)
+            start = _place(search, value, 1.0 - float(search.simpler == "high"))
+            other = search.drawn(start + share * (end - start), int in declared.types)
+            params = {**model.params, declared.name: other}
+            if other != value and declared.problem_with(other) is None and _is_legal(model.use, params):
+                yield Remedy(replace(model, params=params, label=""), f"-p {declared.name}={as_typed(other)}")
+
+
+def _place(search: Range, value: Any, free: float) -> float:
+    """Where a value lies in a range, from 0 to 1; none is at the end where nothing binds (``free``)."""
+    if value is None:
+        return free
+    scale = math.log if search.log else float
+    low, high = scale(search.low), scale(search.high)
+    inside = min(max(float(value), search.low), search.high)
+    return (scale(inside) - low) / (high - low)
 
 
 def _is_legal(use: str, params: Mapping[str, Any]) -> bool:

@@ -67,6 +67,20 @@ NoShortcut = Annotated[
 Stages = Annotated[
     bool, typer.Option("--stages", help="Judge models at stages of their fits, too, such as rounds of boosting.")
 ]
+Tune = Annotated[
+    bool, typer.Option("--tune", help="Tune models by inner splits of their training rows: see docs/tuning.md.")
+]
+Search = Annotated[
+    str | None,
+    typer.Option("--search", metavar="NAME", help="Tune by grid, random, or halving. [default: grid]"),
+]
+Trials = Annotated[
+    int | None, typer.Option("--trials", min=1, metavar="N", help="Tune with so many candidates. [default: 20]")
+]
+Rule = Annotated[
+    str | None,
+    typer.Option("--rule", metavar="NAME", help="Tune by best or one-standard-error. [default: best]"),
+]
 Training = Annotated[bool, typer.Option("--training", help="Judge models on their training rows, too.")]
 Decide = Annotated[
     str | None,
@@ -120,6 +134,12 @@ Format = Annotated[
         help=f"How to print it: {', '.join(FORMATS)}; --json is short for the last.",
     ),
 ]
+
+
+def tuning(tune: bool, **given: str | int | None) -> dict[str, str | int] | None:
+    """How models are tuned, where that is asked for: what belongs to it asks for it, too."""
+    settings = {name: value for name, value in given.items() if value is not None}
+    return settings if tune or settings else None
 
 
 def refuse_to_overwrite(output: Path, data: str, model: Path | None = None) -> None:

@@ -89,10 +89,8 @@ def run_and_show(
         place = place_of(experiment)
         outcome = outcome_of(experiment, _scored(experiment, cells, place, options), place)
         if format != JSON:
-            show(
-                (*results_of(outcome.found, classes=classes, curves=curves), *gates_as_elements(outcome.gates)),
-                format,
-            )
+            of_experiment = results_of(outcome.found, classes=classes, curves=curves)
+            show((*of_experiment, *gates_as_elements(outcome.gates)), format)
         outcomes.append(outcome)
     if format == JSON:
         gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]

@@ -17,6 +17,8 @@ from mlcli.cli._options import (
     Junit,
     NoShortcut,
     Params,
+    Rule,
+    Search,
     Seed,
     Stages,
     StepSummary,
@@ -24,8 +26,11 @@ from mlcli.cli._options import (
     Target,
     Task,
     Training,
+    Trials,
+    Tune,
     model_names,
     protocol_names,
+    tuning,
 )
 
 Data = Annotated[list[str], typer.Argument(metavar="DATA", help="CSV files, or shipped datasets such as iris.")]
@@ -64,9 +69,14 @@ Metrics = Annotated[
     ),
 ]
 
+Nested = Annotated[
+    bool, typer.Option("--nested", help="Judge the best of the models, too, chosen in each split for itself.")
+]
+
 EXAMPLES = (
     "mlcli eval iris -m naive-bayes",
     "mlcli eval my.csv --target price --metric rmse --metric mae",
+    "mlcli eval iris --tune --nested",
     "mlcli eval iris -m knn -p k=3 --protocol repeated-stratified-k-fold",
 )
 
@@ -90,6 +100,11 @@ def eval_command(
     no_shortcut: NoShortcut = False,
     stages: Stages = False,
     training: Training = False,
+    tune: Tune = False,
+    search: Search = None,
+    trials: Trials = None,
+    rule: Rule = None,
+    nested: Nested = False,
     store: Store = None,
     classes: Classes = False,
     curves: Curves = False,
@@ -120,6 +135,8 @@ def eval_command(
         shortcuts=not no_shortcut,
         stages=stages,
         training=training,
+        tune=tuning(tune, search=search, trials=trials, rule=rule),
+        nested=nested,
         expect=bounds(fail_under or []),
     )
     run_and_show(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -14,10 +14,12 @@ from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, models_inside
+from mlcli.core.ranges import Range
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Rows, Table
 
+T = TypeVar("T")
 ROUNDING = 1e-6
 """By how much probabilities may be off."""
 
@@ -130,6 +132,28 @@ class Model:
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""
         return replace(self)
+
+    def uses(self, parameter: str) -> bool:
+        """Whether a parameter matters in this configuration: others are not tuned unasked."""
+        return True
+
+    def search_range(self, parameter: str, data: Any) -> Range | None:
+        """Which values of a parameter are worth trying on prepared rows, where that follows from them."""
+        return None
+
+    def share_with(self, memory: dict[Any, Any]) -> None:
+        """Keep what ``shared`` makes in a memory of fits of like models to the same prepared rows."""
+        self.__dict__["_memory"] = memory
+
+    def shared(self, key: Any, make: Callable[[], T]) -> T:
+        """What depends on the training rows and the key alone: made once where such fits have one memory."""
+        memory: dict[Any, Any] | None = self.__dict__.get("_memory")
+        if memory is None:
+            return make()
+        if key not in memory:
+            memory[key] = make()
+        found: T = memory[key]
+        return found
 
     def held_out(self, data: Any, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """Answers to every part of a round by what the other rows teach, for less than a fit each; None: fit."""

@@ -29,6 +29,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
@@ -49,7 +50,9 @@ from mlcli.engines.principal import (
 class PrincipalComponents(Step):
     """Components instead of columns."""
 
-    components: int | None = param(2, "how many are kept; none: as many as there are columns", ge=1, tune=(1, 10))
+    components: int | None = param(
+        2, "how many are kept; none: as many as there are columns", ge=1, tune=Range(1, 10, simpler="low")
+    )
     standardise: bool = param(True, "whether every column counts alike, whatever its unit")
     by: str = param(
         "auto", "what is decomposed: the centred rows, their covariance, or what suits them", choices=SOLVERS

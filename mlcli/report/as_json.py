@@ -13,6 +13,7 @@ from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.confusion import Confusion
+from mlcli.report.chosen import choices_as_json
 from mlcli.report.scored import Scored
 from mlcli.report.series import Series, series_of, summaries_of
 from mlcli.tasks.table import kind_named, named
@@ -20,11 +21,8 @@ from mlcli.tasks.table import kind_named, named
 
 def results_as_json(scored: Sequence[Scored], *, curves: bool = False) -> dict[str, Any]:
     """The document of an experiment: one entry per cell, in the order of the plan."""
-    return {
-        "version": __version__,
-        "cells": [{**_result(one), **(_curves(one) if curves else {})} for one in scored],
-        **_over_datasets(scored),
-    }
+    cells = [{**_result(one), **(_curves(one) if curves else {})} for one in scored]
+    return {"version": __version__, "cells": cells, **_over_datasets(scored)}
 
 
 def _over_datasets(scored: Sequence[Scored]) -> dict[str, Any]:
@@ -75,6 +73,7 @@ def _result(one: Scored) -> dict[str, Any]:
         **({"classes": [plain(asdict(rates)) for rates in one.classes]} if one.classes else {}),
         **_of_kind(one),
         **_findings(result),
+        **choices_as_json(one),
         "notes": [*cell.dataset.notes, *result.notes],
         "warnings": list(dict.fromkeys(text for of_split in each(result.splits, "warnings") for text in of_split)),
     }

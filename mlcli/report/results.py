@@ -12,6 +12,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import AS_SAVED, POOLED, Cell, DatasetFacts, ProtocolSpec
 from mlcli.experiment.spec.labels import as_typed, distinct_labels
 from mlcli.metrics.pooling import joined
+from mlcli.report.chosen import choices_in
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
 from mlcli.report.document import Document, Element, Heading, Notes, Sentence, notes
 from mlcli.report.numbers import counted
@@ -69,6 +70,7 @@ def _group(group: Sequence[Scored], classes: bool, curves: bool) -> Iterator[Ele
     if metrics:
         yield from scores_by_series(group, names, metrics[0])
     yield remarks_on(group, names)
+    yield from choices_in(group, names)
     yield from _matrices(group, names, classes)
     yield from _pictures(_worth_drawing(group), names)
     if curves:

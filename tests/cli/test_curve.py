@@ -73,7 +73,7 @@ def test_bias_and_variance_of_numbers_and_classes() -> None:
         (("validation", "iris", "-m", "knn", "-p", "k=9..1"), "no range of numbers"),
         (("validation", "iris", "-m", "knn", "-p", "k=1,3", "-p", "weights=uniform,inverse"), "one parameter"),
         (("validation", "iris", "-m", "zero-r"), "which parameter"),
-        (("stages", "iris", "-m", "knn"), "knn has no stages"),
+        (("stages", "iris", "-m", "lda"), "lda has no stages"),
         (("stages", "iris", "-m", "adaboost", "--sizes", "0.5"), "of learning curves"),
         (("learning", "iris", "-m", "knn", "--sizes", "half"), "takes numbers"),
         (("learning", "iris", "-m", "knn", "--sizes", "5000"), "there are 120 to learn from"),

@@ -29,8 +29,8 @@ WIDE_GAP = 0.3
 """Of skill between training rows and others, from which a model follows its training rows too closely."""
 SMALL_GAP = 0.15
 """Of skill, up to which it follows them no more closely than others."""
-MUCH_BETTER = 0.05
-"""Of skill, by which a flexible rival must be better for a model to be called too stiff."""
+BETTER, FAR_BETTER = 0.05, 0.45
+"""Of skill, by which a flexible rival must be better for a model to be called too stiff; for a warning of it."""
 STEEP = 0.04
 """Of skill for twice as many rows, from which more of them are worth having."""
 FLEXIBLE = "newton-boosting"
@@ -99,12 +99,12 @@ def underfitting(trial: Trial) -> Iterator[Issue]:
     if fit is None or fit.gap > SMALL_GAP or trial.cell.model.use == FLEXIBLE:
         return
     (rival,) = _tried(trial, [other_model(trial.cell, FLEXIBLE)]) or (None,)
-    if rival is None or rival.skill - fit.training_skill < MUCH_BETTER or not _surely_better(trial, rival.found):
+    if rival is None or rival.skill - fit.training_skill < BETTER or not _surely_better(trial, rival.found):
         return
     tried = better_first([*_tried(trial, richer(trial.cell)), rival])
     helps = [one for one in tried if one.skill > fit.judged_skill]
     yield Issue(
-        "warning",
+        "warning" if rival.skill - fit.training_skill >= FAR_BETTER else "advice",
         f"{trial.cell.label} underfits: it has high bias, and more rows alone will not help",
         f"{fit.in_words(trial.metric.name)}; {FLEXIBLE} has {rival.mean:.4g} on the same rows",
         (

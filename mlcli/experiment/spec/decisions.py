@@ -11,6 +11,7 @@ from mlcli.core.errors import Problem, UsageError
 from mlcli.core.params import build, problems_with
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Experiment, ModelSpec
+from mlcli.experiment.spec.tuning import plain_model
 from mlcli.experiment.spec.written import Written, placed
 from mlcli.metrics.costs import COST, FORM, Costs, cost_name, problems_with_costs
 from mlcli.tasks.table import kind_named
@@ -32,13 +33,13 @@ def decided(model: ModelSpec, rule: Written, found: list[Problem]) -> list[Model
     elif "base" in asked:
         found.append(rule.problem("'decide' stands beside the model that it decides for", "leave out 'base'"))
     else:
-        params = {"base": _nested(model), **asked}
+        params = {"base": plain_model(model), **asked}
         found += problems_with(MODELS.load(RULE), params, partial(_place, rule))
         if len(found) == before:
             found += _together(params, rule)
         if len(found) == before:
-            label = model.label or f"{model.use} (by {asked.get('by', 'cost')})"
-            return [replace(model, use=RULE, params=params, steps=None, label=label)]
+            label = model.label or f"{model.name} (by {asked.get('by', 'cost')})".replace(") (", ", ")
+            return [replace(model, use=RULE, params=params, steps=None, label=label, stages=None)]
     return []
 
 
@@ -82,14 +83,6 @@ def with_costs(experiment: Experiment) -> Experiment:
 def _with_own_costs(model: ModelSpec, costs: Costs) -> ModelSpec:
     takes = model.use == RULE and model.params.get("by", "cost") in BY_COST and not model.params.get("cost")
     return replace(model, params={**model.params, "cost": dict(costs)}) if takes else model
-
-
-def _nested(model: ModelSpec) -> dict[str, Any]:
-    """A model as the value of a parameter."""
-    plain: dict[str, Any] = {"use": model.use, "params": dict(model.params)}
-    if model.steps is None:
-        return plain
-    return plain | {"steps": [{"use": step.use, "params": dict(step.params)} for step in model.steps]}
 
 
 def _place(rule: Written, name: str, *keys: str | int) -> str:

@@ -15,12 +15,12 @@ from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import read
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.decisions import costs_of, with_costs
-from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of
+from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.expectations import expectations_of
 from mlcli.experiment.spec.written import Written, placed
 from mlcli.tasks.table import kind_named
 
-PLAIN = ("seed", "budget", "training", "average", "name", "description")
+PLAIN = ("seed", "budget", "training", "nested", "average", "name", "description")
 """The keys whose values are taken as they are."""
 
 Text = Annotated[str, Field(min_length=1)]
@@ -63,6 +63,8 @@ class ExperimentShape(_Shape):
     task: Text = Field("", description="the kind of task of every dataset that does not name its own")
     stages: Any = Field(False, description="at which stages of a fit models are judged, too")
     training: bool = Field(False, description="whether training rows are answered, too")
+    tune: Any = Field(False, description="whether, and how, models are tuned by splits of training rows")
+    nested: bool = Field(False, description="whether the best model, chosen in each split for itself, is a row")
     expect: Several = Field([], description="what models must reach: bounds of scores, models to beat")
     budget: float = Field(0.0, gt=0, description="seconds that one cell may take")
     name: str = Field("", description="what the experiment is called")
@@ -124,8 +126,8 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
     parts = _legal_parts(ExperimentShape, written, found)
     plain = {key: parts[key].value for key in PLAIN if key in parts}
     metrics = _metrics(parts, found)
-    first, *further = _protocols(parts, found) or [None]
     costs = costs_of(parts["cost"], found) if "cost" in parts else None
+    first, *further = _protocols(parts, found) or [None]
     experiment = Experiment(
         data=_data(parts, found),
         models=tuple(models_of(parts["models"].items(), found, path.parent)) if "models" in parts else None,
@@ -134,6 +136,7 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
         metrics=tuple(metrics),
         cost=costs,
         stages=stages_of(parts["stages"], found) if "stages" in parts else False,
+        tune=tuning_of(parts["tune"], found) if "tune" in parts else None,
         expect=expectations_of(parts["expect"], found) if "expect" in parts else (),
         metrics_where={name: part.where for name, part in metrics.items()},
         source=path,

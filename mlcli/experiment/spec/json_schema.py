@@ -29,6 +29,13 @@ STAGES: Schema = {
         {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 1}},
     ]
 }
+TUNE: Schema = {
+    "anyOf": [
+        {"type": "boolean"},
+        {"type": "array", "minItems": 1, "items": {"type": "string"}},
+        {"type": "object", "minProperties": 1},
+    ]
+}
 
 
 COSTS: Schema = {
@@ -54,6 +61,7 @@ def experiment_schema() -> Schema:
     schema["properties"]["task"] |= TASK
     schema["properties"]["stages"] |= STAGES
     schema["properties"]["cost"] |= COSTS
+    schema["properties"]["tune"] |= TUNE
     return {"$schema": DIALECT, "title": "an experiment of mlcli", **schema, "$defs": _definitions()}
 
 
@@ -106,6 +114,7 @@ def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
             "minProperties": 1,
             "description": "lists of values: one cell for each combination",
         },
+        "tune": {**TUNE, "description": "which of its parameters inner splits choose, among which values"},
         "stages": {**STAGES, "description": "at which stages of its fit it is judged, too"},
         "decide": _ref("decide"),
         "as": {"type": "string", "minLength": 1, "description": "what tables call the model"},

@@ -11,6 +11,7 @@ import numpy as np
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import Parameter, parameter_at, parameters
+from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.model_text import models_from_text
@@ -151,9 +152,9 @@ def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
 def _own_range(model: ModelSpec) -> tuple[str, list[Any]]:
     """The first parameter that says between which numbers it is worth tuning."""
     for declared in parameters(MODELS.load(model.use)):
-        ends = declared.tune
-        if ends and len(ends) == 2 and all(isinstance(end, int | float) for end in ends):
-            return declared.name, _spread(declared, *ends)
+        search = declared.tune
+        if isinstance(search, Range) and search.unasked:
+            return declared.name, _spread(declared, search.low, search.high)
     raise UsageError(f"{model.use}: which parameter takes which values?", hint=NO_VALUES)
 
 

@@ -53,6 +53,7 @@ from mlcli.core.blocks import row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
@@ -93,9 +94,13 @@ class NaiveBayes(Classifier):
     """Categorical and normal columns together."""
 
     smoothing: str = param("alpha", "what to do about levels a class never had", choices=SMOOTHINGS)
-    alpha: float = param(1.0, "rows added to each level (smoothing: alpha)", gt=0, tune=(0.01, 10.0))
+    alpha: float = param(
+        1.0, "rows added to each level (smoothing: alpha)", gt=0, tune=log_range(0.01, 10, simpler="high")
+    )
     epsilon: float = param(1e-9, "probability in the place of 0 (smoothing: epsilon)", gt=0, lt=1)
-    m: float = param(1.0, "rows added to each class (smoothing: m-estimate)", gt=0, tune=(0.1, 10.0))
+    m: float = param(
+        1.0, "rows added to each class (smoothing: m-estimate)", gt=0, tune=log_range(0.1, 10, simpler="high")
+    )
     smooth_prior: bool = param(False, "smooth the class shares in the same way")
     priors: tuple[float, ...] | None = param(
         None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
@@ -127,6 +132,10 @@ class NaiveBayes(Classifier):
     def accepts(self) -> Accepts:
         """Anything: missing cells drop out of the product."""
         return Accepts(nominal=True, missing=True, weights=True)
+
+    def uses(self, parameter: str) -> bool:
+        """Rows are added by one way of smoothing each."""
+        return {"alpha": "alpha", "m": "m-estimate"}.get(parameter, self.smoothing) == self.smoothing
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1 and are not smoothed; distributions are such, and trials are of one."""

@@ -38,6 +38,7 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
@@ -98,7 +99,7 @@ class LinearDiscriminants(Classifier):
     ddof: int = param(1, "what is taken off the rows of each class in the covariance", ge=0, le=1)
     shrinkage: float | None = param(
         0.0, "how far columns are taken to be uncorrelated within classes; by Ledoit and Wolf's rule if none",
-        ge=0, le=1, tune=(0.0, 1.0),
+        ge=0, le=1, tune=Range(0.0, 1.0, simpler="high"),
     )  # fmt: skip
 
     priors_: Array = learned()

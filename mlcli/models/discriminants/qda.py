@@ -40,6 +40,7 @@ from mlcli.core.blocks import less_row, row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
@@ -113,7 +114,11 @@ class QuadraticDiscriminants(Classifier):
     )
     ddof: int = param(1, "what is taken off the rows of a class in its covariance", ge=0, le=1)
     shrinkage: float = param(
-        0.0, "how far covariances are pulled towards the one that classes share", ge=0, le=1, tune=(0.0, 1.0)
+        0.0,
+        "how far covariances are pulled towards the one that classes share",
+        ge=0,
+        le=1,
+        tune=Range(0.0, 1.0, simpler="high"),
     )
     floor: float = param(1e-6, "smallest variance of a class in any direction, as a share of all", ge=0, lt=1)
 

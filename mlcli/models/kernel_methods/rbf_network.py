@@ -33,6 +33,7 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.calibration import slope, softmax
@@ -90,7 +91,10 @@ class RadialBasisNetwork(Classifier, Regressor):
     """Bells around centres."""
 
     centres: int | None = param(
-        30, "how many centres k-means places; none: every training row is one", ge=1, tune=(5, 200)
+        30,
+        "how many centres k-means places; none: every training row is one",
+        ge=1,
+        tune=log_range(5, 200, simpler="low"),
     )
     bias: bool = param(True, "whether a constant is added")
     gamma: float | None = param(

@@ -28,6 +28,7 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.params import param
+from mlcli.core.ranges import ByRows
 from mlcli.core.registry import register
 from mlcli.engines.penalty_path import PenaltyPath
 from mlcli.tasks.regression import Regressor, ValuedRows
@@ -39,7 +40,10 @@ class Lasso(PenaltyPath, Regressor):
     """Squares and absolute coefficients, by coordinate descent."""
 
     l1: float | None = param(
-        None, "the cost of a unit of |coefficient|, in half squared errors; chosen on the path if none", gt=0
+        None,
+        "the cost of a unit of |coefficient|, in half squared errors; chosen on the path if none",
+        gt=0,
+        tune=ByRows(simpler="high"),
     )
 
     @property

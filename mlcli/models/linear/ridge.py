@@ -25,6 +25,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Table
@@ -41,7 +42,10 @@ class Ridge(LinearValues, Regressor):
     """Penalised least squares in closed form."""
 
     l2: float = param(
-        1.0, "what a unit of squared coefficient costs, in units of squared error", ge=0, tune=(1e-4, 1e4)
+        1.0,
+        "what a unit of squared coefficient costs, in units of squared error",
+        ge=0,
+        tune=log_range(1e-3, 1e4, simpler="high"),
     )
 
     @property
