@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mlcli.core.moments import quotient
 from mlcli.core.tables import Array
 
 MANY = 300
 """From so many systems on, calling LAPACK for each would cost more than solving them."""
 BLOCK = 64
+"""Triangles up to this size are inverted by LAPACK."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ def _by_lapack(matrices: Array, right: Array) -> Solved:
     lines = np.swapaxes(right / norms[..., None, :], -1, -2)
     try:
         lower = np.asarray(np.linalg.cholesky(correlations), np.float64)
-        solution = np.linalg.solve(correlations, lines) if len(lower.T) <= BLOCK else _from_factor(lower, lines)
+        solution = np.linalg.solve(correlations, lines)
     except np.linalg.LinAlgError:
         return _one_by_one(matrices, right)
     pivots = np.einsum("...ii->...i", lower)
@@ -83,30 +85,13 @@ def correlations_of(matrices: Array) -> tuple[Array, Array]:
     return correlations, norms
 
 
-def _from_factor(lower: Array, lines: Array) -> Array:
-    """Solve by the factor of many columns, forward, then backward."""
-    upper = np.swapaxes(lower, -1, -2)[..., ::-1, ::-1]
-    halfway = _forward(lower, lines)
-    return _forward(upper, halfway[..., ::-1, :])[..., ::-1, :]
-
-
-def _forward(lower: Array, lines: Array) -> Array:
-    """Solve lower triangles, some columns at a time."""
-    found = np.empty(np.broadcast_shapes(lower.shape[:-2], lines.shape[:-2]) + lines.shape[-2:])
-    for start in range(0, lower.shape[-1], BLOCK):
-        rows = slice(start, start + BLOCK)
-        known = lower[..., rows, :start] @ found[..., :start, :]
-        found[..., rows, :] = np.linalg.solve(lower[..., rows, rows], lines[..., rows, :] - known)
-    return found
-
-
 def made_regular(matrices: Array, shares: Array) -> Array:
     """Matrices that are 0 along ``shares`` (... × m × d) made regular: what they solve has no part of those."""
     if not shares.shape[-2]:
         return matrices
     length = np.einsum("...mi,...mi->...m", shares, shares)
     size = np.einsum("...ii,...mi->...m", matrices, shares**2)
-    by = np.divide(size, length**2, out=np.zeros_like(size), where=length > 0)
+    by = quotient(size, length**2)
     return np.asarray(matrices + np.einsum("...mi,...m,...mj->...ij", shares, by, shares))
 
 

@@ -14,6 +14,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Finding, Lines
 from mlcli.core.findings import Table as Figures
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import Among, Range, log_range
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.threads import Each, threads
@@ -46,18 +47,19 @@ MEASURES = {True: ("error", "error"), False: ("root mean squared error", "square
 class Forest(Classifier, Regressor):
     """Trees that differ by the rows they learn from and the columns they may ask for, and answer by their mean."""
 
-    trees: int = param(100, "how many trees", ge=1, tune=(50, 500))
+    trees: int = param(100, "how many trees", ge=1, tune=Range(50, 500, simpler="low", unasked=False))
     features: float | str | None = param(
         None,
         "columns drawn at a node: a share, sqrt, log2 or all; none: sqrt by levels, of values half",
         gt=0.0,
         le=1.0,
+        tune=Among(("sqrt", 0.5, "all")),
     )
     max_depth: int | None = param(None, "how many questions a row is asked at most", ge=1)
     max_leaves: int | None = param(
         None, "how many leaves a tree has at most; those that gain most come first", ge=2
     )
-    min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=(1, 20))
+    min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 10, simpler="high"))
     bins: int = param(MOST_BINS, "into how many bins numbers are sorted at most", ge=2, le=MOST_BINS)
     bootstrap: bool = param(True, "whether a tree learns from as many rows drawn with replacement, or from all")
     combine: str = param(

@@ -37,6 +37,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import coupled, slope, softmax, two_sided
@@ -63,7 +64,11 @@ class SupportVectorMachine(KernelModel, Classifier):
     """Machines between two sides each, and their support vectors."""
 
     C: float | None = param(
-        1.0, "the cost of a row inside the margin; none: a hard margin", gt=0, le=1e12, tune=(0.01, 1000)
+        1.0,
+        "the cost of a row inside the margin; none: a hard margin",
+        gt=0,
+        le=1e12,
+        tune=log_range(0.01, 1000, simpler="low"),
     )
     multiclass: str = param(
         "one-against-one", "between which classes machines stand", choices=("one-against-one", "one-against-rest")
@@ -91,7 +96,7 @@ class SupportVectorMachine(KernelModel, Classifier):
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Fit a machine between any two sides, and find how sure its answers are."""
-        rows = class_by_class(distinct_rows(data))
+        rows = self.shared("rows of svm", lambda: class_by_class(distinct_rows(data)))
         points, K = self.kernel_of(rows)
         self.sides_ = self._sides(rows.class_totals)
         costs = self._costs(rows, K)
