@@ -55,7 +55,7 @@ def answers_explained(saved: SavedModel, rows: NewRows, chosen: Sequence[int] = 
 
 def document_of(found: Sequence[ExplainedAnswer], left_out: int) -> Document:
     """Each under its own heading."""
-    elements = [(Heading(f"{one.what}: {one.answer}", 1), *explained(one.findings)) for one in found]
+    elements = [(Heading(": ".join(filter(None, (one.what, one.answer))), 1), *explained(one.findings)) for one in found]
     more = [Sentence(f"{counted(left_out, 'more row')} left out")] if left_out else []
     return (*(element for one in elements for element in one), *more)
 
@@ -108,5 +108,5 @@ def _largest(names: Sequence[str], outputs: Array) -> str:
 
 def _in_words(saved: SavedModel, rows: NewRows, places: Rows) -> str:
     """The first of the columns that predictions are written as, which is the answer."""
-    answers = next(iter(predictions_of(saved, rows).values()))
+    answers = next(iter(predictions_of(saved, rows).values()), [""] * len(rows))
     return " ".join(answers[place] for place in places.tolist())
