@@ -15,7 +15,7 @@ import numpy as np
 from mlcli.core.configuration import described_as
 from mlcli.core.learning import learn
 from mlcli.core.model import Model
-from mlcli.core.tables import Array, Flags, Table
+from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.bags import Counts
 from mlcli.tasks.supervised import SupervisedRows
 
@@ -52,6 +52,17 @@ def outputs(member: Model, table: Table, base: Any) -> Array:
     seen = table if member.columns_ == table.columns else table.select(one.name for one in member.columns_)
     found: Array = base.outputs_of(member.final, member.prepared(seen))
     return found
+
+
+def outputs_held_out(model: Model, data: SupervisedRows, folds: Codes, rng: np.random.Generator) -> Array:
+    """What a model says of the rows of each fold after learning from the others."""
+    said = np.zeros(data.outputs.shape)
+    for fold, own in zip(np.unique(folds), rng.spawn(int(folds.max()) + 1), strict=True):
+        judged = np.flatnonzero(folds == fold)
+        if len(judged) < len(folds):
+            member = fitted(model, data.take(np.flatnonzero(folds != fold)), own)
+            said[judged] = outputs(member, data.table.take(judged), data.base)
+    return said
 
 
 def votes(member: Model, table: Table, base: Any) -> Array:
