@@ -22,6 +22,9 @@ AT_A_GLANCE: tuple[Check[Audited], ...] = (
 )
 """What ``eval`` looks for, too: each takes no longer than reading the table."""
 
+BEFORE_IT_RUNS: tuple[Check[Audited], ...] = (*AT_A_GLANCE, splits.splitting)
+"""What ``plan`` says: beside these, what a protocol cannot do well."""
+
 OF_DATA: tuple[Check[Audited], ...] = (
     *AT_A_GLANCE,
     splits.splitting,

@@ -36,6 +36,17 @@ def sample(data: SupervisedRows, repeats: Counts, columns: Iterable[str] | None 
     return drawn if columns is None else drawn.with_table(drawn.table.select(columns))
 
 
+def sample_for(
+    model: Model, data: SupervisedRows, repeats: Counts, columns: Iterable[str] | None = None
+) -> SupervisedRows:
+    """The same for a model: where it takes weights, a row that is drawn twice weighs twice, which is quicker."""
+    if not model.accepts.weights or repeats.max(initial=0) < 2:
+        return sample(data, repeats, columns)
+    used = np.flatnonzero(repeats)
+    drawn = replace(data.take(used), weight=repeats[used].astype(np.float64))
+    return drawn if columns is None else drawn.with_table(drawn.table.select(columns))
+
+
 def outputs(member: Model, table: Table, base: Any) -> Array:
     """Probabilities or values, of the columns that the member has learned from."""
     seen = table if member.columns_ == table.columns else table.select(one.name for one in member.columns_)

@@ -35,10 +35,8 @@ class ZeroR(Classifier, Regressor):
 
     mean_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything: no cell is read."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+    """Anything: no cell is read."""
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Take the weighted mean of the outputs: class shares, or the mean of the target."""

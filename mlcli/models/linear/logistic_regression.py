@@ -111,10 +111,8 @@ class LogisticRegression(Classifier):
     errors_: Array = learned()
     """Standard errors of the slopes of each score (scores × columns), NaN where there are none."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; the penalty is fair only between columns of one scale."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def conflicts(self) -> list[str]:
         """A solver that lacks what it needs."""

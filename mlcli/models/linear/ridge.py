@@ -32,7 +32,7 @@ from mlcli.core.tables import Table
 from mlcli.engines.learn_from_sums import held_out_values
 from mlcli.engines.least_squares import Plane, careful_plane, plane_by_sums, plane_from
 from mlcli.engines.linear_values import LinearValues
-from mlcli.engines.training_sums import TrainingSums
+from mlcli.engines.sums import TrainingSums
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 
@@ -48,10 +48,8 @@ class Ridge(LinearValues, Regressor):
         tune=log_range(1e-3, 1e4, simpler="high"),
     )
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; the penalty is fair only between columns of one scale."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Find the plane that is nearest after its slopes are paid for."""
