@@ -40,9 +40,27 @@ class Difference:
     high: float | None = None
     p: float | None = None
     test: str = ""
-    distinguishable: bool = False
-    """Whether p is below 5 %; also False when no test could be made, and ``why`` says so."""
     why: str = ""
+    """Why no test could be made, or what else is to be known of it."""
+    corrected: float | None = None
+    """The p after correction for how many comparisons it stands among, where it stands among several."""
+
+    @property
+    def distinguishable(self) -> bool:
+        """Whether the p that counts is below 5 %; also False when no test could be made."""
+        p = self.p if self.corrected is None else self.corrected
+        return p is not None and p < 1 - LEVEL
+
+
+def holm(family: Sequence[Difference]) -> list[Difference]:
+    """The comparisons of one family, each with its p corrected by Holm 1979; what has no p is no test of it."""
+    tested = [place for place, one in enumerate(family) if one.p is not None]
+    left, reached, found = len(tested), 0.0, list(family)
+    for place in sorted(tested, key=lambda place: family[place].p or 0.0):
+        reached = max(reached, min(1.0, left * (family[place].p or 0.0)))
+        found[place] = replace(family[place], corrected=reached)
+        left -= 1
+    return found
 
 
 @dataclass(frozen=True)
@@ -107,7 +125,7 @@ def _difference(mean: float, verdict: Verdict, test: str) -> Difference:
     low, high, how = verdict.interval.low, verdict.interval.high, verdict.interval.how
     if verdict.p is None:
         return Difference(mean, test=test, why=how)
-    return Difference(mean, low, high, verdict.p, test, distinguishable=verdict.p < 1 - LEVEL)
+    return Difference(mean, low, high, verdict.p, test)
 
 
 Test = Callable[[Metric, Answers, Answers], Verdict]

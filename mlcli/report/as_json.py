@@ -21,7 +21,18 @@ from mlcli.tasks.table import kind_named, named
 
 def results_as_json(scored: Sequence[Scored]) -> dict[str, Any]:
     """The document of an experiment: one entry per cell, in the order of the plan."""
-    return {"version": __version__, "cells": [_result(one) for one in scored]}
+    return {"version": __version__, "cells": [_result(one) for one in scored], **_over_datasets(scored)}
+
+
+def _over_datasets(scored: Sequence[Scored]) -> dict[str, Any]:
+    """What several datasets say together, where there are several."""
+    if len({one.result.cell.dataset.name for one in scored}) < 2:
+        return {}
+    from mlcli.metrics.over_datasets import compared_over
+    from mlcli.report.over_datasets import over_datasets_as_json, tables_over_datasets
+
+    found = [over_datasets_as_json(compared_over(table)) for table in tables_over_datasets(scored)]
+    return {"over_datasets": found} if found else {}
 
 
 def cell_as_json(cell: Cell) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from mlcli.core.names import listed
 from mlcli.core.params import build
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.spec.cells import AS_SAVED, Cell, DatasetFacts
+from mlcli.experiment.spec.cells import AS_SAVED, POOLED, Cell, DatasetFacts, ProtocolSpec
 from mlcli.experiment.spec.labels import as_typed, distinct_labels
 from mlcli.metrics.pooling import joined
 from mlcli.report.chosen import choices_in
@@ -29,10 +29,29 @@ ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by", "
 
 def results_of(scored: Sequence[Scored], *, classes: bool = False) -> Document:
     """All cells, those of one dataset and kind together; ``classes`` adds the rates of each class."""
+    groups = grouped(scored)
+    elements = [element for group in groups for element in _group(group, classes)]
+    return (*elements, *(_over_datasets(scored) if len(groups) > 1 else ()))
+
+
+def grouped(scored: Sequence[Scored]) -> list[list[Scored]]:
+    """The cells by the tables that they stand in."""
     groups: dict[tuple[object, ...], list[Scored]] = {}
+    first: dict[tuple[object, ...], ProtocolSpec] = {}
     for one in scored:
-        groups.setdefault(comparable(one.result.cell), []).append(one)
-    return tuple(element for group in groups.values() for element in _group(group, classes))
+        cell, key = one.result.cell, comparable(one.result.cell)
+        if cell.model.saved is None:
+            first.setdefault(key, cell.protocol)
+        protocol = cell.protocol if cell.model.saved is None else first.get(key, cell.protocol)
+        groups.setdefault((*key, protocol.use, str(protocol.params)), []).append(one)
+    return list(groups.values())
+
+
+def _over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
+    """What closes the results of several datasets."""
+    from mlcli.report.over_datasets import summary_over_datasets
+
+    return summary_over_datasets(scored)
 
 
 def comparable(cell: Cell) -> tuple[object, ...]:
@@ -55,6 +74,16 @@ def _group(group: Sequence[Scored], classes: bool) -> Iterator[Element]:
         yield Sentence(sentence, "strong")
     if metrics and (sentence := chosen_on_validation(group, names, metrics[0])):
         yield Sentence(sentence)
+
+
+def table_of_group(group: Sequence[Scored]) -> Iterator[Element]:
+    """The short form of one dataset: its table, and what it says."""
+    names = names_of(group)
+    metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
+    yield Heading(subject_of(group[0].result.cell))
+    yield from table_of_models(group, names, metrics)
+    if metrics and (sentence := verdict_on(group, names, metrics[0])):
+        yield Sentence(sentence, "strong")
 
 
 def opening(cells: Sequence[Cell]) -> Iterator[Element]:
@@ -120,7 +149,8 @@ def protocol_words(cell: Cell) -> str:
     settings = ", ".join(
         f"{name.replace('_', ' ')} {as_typed(value)}" for name, value in cell.protocol.params.items()
     )
-    return f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
+    words = f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
+    return f"{words}, scores of all answers at once" if cell.average == POOLED else words
 
 
 def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: bool) -> Iterator[Element]:

@@ -56,7 +56,7 @@ def _sentence_on(known: Sequence[Scored], names: Mapping[Scored, str], metric: M
     parts = [f"{'Best by' if others else 'By'} {metric.name}: {_with_score(best, names, metric)}"]
     if baseline is not None:
         parts.append(_gain(best, baseline, names, metric))
-    differences = {names[one]: _difference(best, one, metric) for one in others}
+    differences = {names[one]: difference_between(best, one, metric) for one in others}
     untested = [name for name, one in differences.items() if one.mean is None]
     alike = [name for name, one in differences.items() if name not in untested and not one.distinguishable]
     groups = (("not distinguishable from it", alike), ("not tested against it", untested))
@@ -95,7 +95,7 @@ def _with_score(one: Scored, names: Mapping[Scored, str], metric: Metric) -> str
     return f"{score} (95 % interval {fixed(summary.low, decimals)} to {fixed(summary.high, decimals)})"
 
 
-def _difference(best: Scored, other: Scored, metric: Metric) -> Difference:
+def difference_between(best: Scored, other: Scored, metric: Metric) -> Difference:
     """Split by split; row by row where one of them is a saved model, which no split has taught."""
     if best.result.cell.protocol.use != other.result.cell.protocol.use:
         first, second = _row_by_row(best, other)
@@ -114,7 +114,7 @@ def _row_by_row(best: Scored, other: Scored) -> tuple[Any, Any]:
 
 def _gain(best: Scored, baseline: Scored, names: Mapping[Scored, str], metric: Metric) -> str:
     """How far the best is from the baseline, and whether that may be chance."""
-    difference = _difference(best, baseline, metric)
+    difference = difference_between(best, baseline, metric)
     if difference.mean is None:
         return f"the baseline being {_with_score(baseline, names, metric)}"
     decimals = decimals_of(metric, [best.summaries[metric.name]])

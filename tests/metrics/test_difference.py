@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from mlcli.core.answers import Answers
-from mlcli.metrics.difference import Difference, compare, wald_plus_two
+from mlcli.metrics.difference import Difference, compare, holm, wald_plus_two
 from mlcli.metrics.registry import metric_named
 from tests.metrics.making import drawn_labels, drawn_values, folds_of, label_answers, number, value_answers
 
@@ -181,3 +181,10 @@ def test_other_rows_or_splits_are_not_compared() -> None:
     a, b = drawn_labels(3, rows=10), drawn_labels(3, rows=10)
     assert compared("accuracy", [a], [b.take(np.arange(10)[::-1])]).why.startswith("the two were not judged on")
     assert compared("accuracy", [a], folds_of(b, 2)).mean is None
+
+
+def test_holm_corrects_from_the_smallest_p_on() -> None:
+    """Holm 1979 by hand: the sorted p times 4, 3, 2, 1, none below the one before it."""
+    family = [Difference(0.1, p=p) for p in (0.01, 0.04, 0.03, 0.005)] + [Difference(None, why="untested")]
+    assert [one.corrected for one in holm(family)] == pytest.approx([0.03, 0.06, 0.06, 0.02, None])
+    assert [one.distinguishable for one in holm(family)] == [True, False, False, True, False]
