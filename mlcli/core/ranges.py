@@ -95,7 +95,7 @@ def in_words(search: Search) -> str:
     if isinstance(search, Range):
         words = f"{search.low:g} to {search.high:g}{' by factors' if search.log else ''}"
     elif isinstance(search, Among):
-        words = ", ".join(map(str, search.options))
+        words = ", ".join("none" if one is None else str(one) for one in search.options)
     else:
         words = "a range that the rows tell"
     return words if search.unasked else f"{words} (where it is named)"

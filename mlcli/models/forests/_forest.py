@@ -67,7 +67,7 @@ class Forest(Classifier, Regressor):
         "columns drawn at a node: a share, sqrt, log2 or all; none: sqrt by levels, of values half",
         gt=0.0,
         le=1.0,
-        tune=Among(("sqrt", 0.5)),
+        tune=Among((None, 0.5)),
     )
     max_depth: int | None = param(None, "how many questions a row is asked at most", ge=1)
     max_leaves: int | None = param(
