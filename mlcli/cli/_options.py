@@ -82,6 +82,20 @@ Rule = Annotated[
     typer.Option("--rule", metavar="NAME", help="Tune by best or one-standard-error. [default: best]"),
 ]
 Training = Annotated[bool, typer.Option("--training", help="Judge models on their training rows, too.")]
+Decide = Annotated[
+    str | None,
+    typer.Option(
+        "--decide",
+        metavar="RULE",
+        help="How classes are decided: f1, youden, cost, expected-cost, or '{by: f1, folds: 10}'.",
+    ),
+]
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        "--cost", metavar="COSTS", help="What answers cost: '{actual: {predicted: value}}'; adds a score."
+    ),
+]
 Store = Annotated[
     Path | None,
     typer.Option("--store", metavar="FILE", help="Keep answers here; what it holds is not run again."),
@@ -105,6 +119,10 @@ StepSummary = Annotated[
 ]
 Classes = Annotated[
     bool, typer.Option("--classes", help="Show each class against the rest: precision, recall, specificity, ...")
+]
+Curves = Annotated[
+    bool,
+    typer.Option("--curves", help="Draw ROC, precision against recall, and calibration of the probabilities."),
 ]
 Format = Annotated[
     str,

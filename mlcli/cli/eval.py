@@ -8,6 +8,9 @@ import typer
 
 from mlcli.cli._options import (
     Classes,
+    Cost,
+    Curves,
+    Decide,
     FailUnder,
     Format,
     Jobs,
@@ -90,6 +93,8 @@ def eval_command(
     test_share: TestShare = None,
     average: Average = None,
     metrics: Metrics = None,
+    decide: Decide = None,
+    cost: Cost = None,
     seed: Seed = 1,
     jobs: Jobs = None,
     no_shortcut: NoShortcut = False,
@@ -102,6 +107,7 @@ def eval_command(
     nested: Nested = False,
     store: Store = None,
     classes: Classes = False,
+    curves: Curves = False,
     fail_under: FailUnder = None,
     junit: Junit = None,
     summary: StepSummary = None,
@@ -114,15 +120,17 @@ def eval_command(
     """
     from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
     from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.experiment.spec.decisions import costs_from_text, with_costs
     from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.model_text import models_from_text
 
     experiment = Experiment(
         data=tuple(DataSpec(reference, target, task) for reference in data),
-        models=models_from_text(models or [], params or []) or None,
+        models=models_from_text(models or [], params or [], decide) or None,
         protocol=_protocol(protocol, folds=folds, repeats=repeats, test_share=test_share),
         average=_known(average),
         metrics=tuple(metrics or ()),
+        cost=costs_from_text(cost) if cost else None,
         seed=seed,
         shortcuts=not no_shortcut,
         stages=stages,
@@ -132,10 +140,11 @@ def eval_command(
         expect=bounds(fail_under or []),
     )
     run_and_show(
-        [experiment],
+        [with_costs(experiment)],
         place_of=lambda _: store,
         options=RunOptions(jobs),
         classes=classes,
+        curves=curves,
         files=ReportFiles(junit, summary),
         format=format,
     )

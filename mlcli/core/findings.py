@@ -50,6 +50,8 @@ class Curve(Finding):
     points: tuple[float, ...]
     series: tuple[tuple[str, tuple[float | None, ...]], ...]
     """Each line with its name."""
+    bands: tuple[tuple[str, tuple[tuple[float, float] | None, ...]], ...] = ()
+    """Round some of the lines, by name: from where to where values spread at each point."""
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,9 @@ class Model:
     stage_name: ClassVar[str] = ""
     """What its fit makes one after another, such as rounds or trees; empty where it has no stages."""
 
+    adjustable: ClassVar[tuple[str, ...]] = ()
+    """The learned fields that hold what its fit adjusts, such as coefficients or weights."""
+
     columns_: tuple[Column, ...] = learned()
     target_: str = learned()
 
@@ -107,6 +110,13 @@ class Model:
     def space(self, table: Table) -> Array:
         """The numbers that the method sees, to judge how rows lie."""
         return table.numbers
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """How many numbers its fit to a table has adjusted, or what these amount to.
+
+        None where that would say nothing of its complexity.
+        """
+        return float(sum(_size(getattr(self, name)) for name in self.adjustable)) if self.adjustable else None
 
     def stages(self) -> int:
         """How many stages the fitted model has."""
@@ -197,6 +207,11 @@ class Model:
     def judged(cls, ask: Callable[[Rows], Any], split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
         """What a fitted model says of each part of a split that is judged."""
         return {part: ask(getattr(split, part)) for part in parts}
+
+
+def _size(learned: Any) -> int:
+    """How many numbers some learned arrays hold."""
+    return sum(map(_size, learned)) if isinstance(learned, tuple) else int(np.size(learned))
 
 
 def refuse_impossible(model: Any, values: Any, shape: tuple[int, ...]) -> None:

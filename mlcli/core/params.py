@@ -196,7 +196,8 @@ def param(
     def declared(field: str, hint: Any) -> Parameter:
         kinds, optional, many = _read_type(hint)
         among = None if choices is None else tuple(choices)
-        worth, bounds = as_search(tune, among), (ge, gt, le, lt)
+        bounds = ge, gt, le, lt
+        worth = as_search(tune, among)
         called = name or field
         return Parameter(called, kinds, default, help, optional, many, *bounds, among, worth, if_given, field)
 

@@ -38,10 +38,10 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.principal import (
     SOLVERS,
     Axes,
+    check_axes,
     component_findings,
     component_names,
     principal_axes,
-    refuse_misfits,
 )
 
 
@@ -64,10 +64,7 @@ class PrincipalComponents(Step):
     directions_: Array = learned()
     variances_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers without gaps."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Find the axes."""
@@ -97,7 +94,7 @@ class PrincipalComponents(Step):
 
     def check_learned(self) -> None:
         """Axes that fit the columns."""
-        refuse_misfits(self._axes(), len(self.columns_))
+        check_axes(self._axes(), len(self.columns_))
 
     def explain(self) -> Explanation:
         """The scree plot and the loadings."""

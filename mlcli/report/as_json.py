@@ -19,9 +19,10 @@ from mlcli.report.series import Series, series_of, summaries_of
 from mlcli.tasks.table import kind_named, named
 
 
-def results_as_json(scored: Sequence[Scored]) -> dict[str, Any]:
+def results_as_json(scored: Sequence[Scored], *, curves: bool = False) -> dict[str, Any]:
     """The document of an experiment: one entry per cell, in the order of the plan."""
-    return {"version": __version__, "cells": [_result(one) for one in scored], **_over_datasets(scored)}
+    cells = [{**_result(one), **(_curves(one) if curves else {})} for one in scored]
+    return {"version": __version__, "cells": cells, **_over_datasets(scored)}
 
 
 def _over_datasets(scored: Sequence[Scored]) -> dict[str, Any]:
@@ -65,7 +66,7 @@ def _result(one: Scored) -> dict[str, Any]:
         "splits": len(result.splits),
         **({"shortcuts": result.routes()} if result.routes() else {}),
         "seconds": _seconds(result),
-        "metrics": {name: _summary(summary) for name, summary in one.summaries.items()},
+        "metrics": {name: summary_as_json(summary) for name, summary in one.summaries.items()},
         **({"training": plain(dict(one.training))} if one.training else {}),
         **_series(one),
         **(_confusion(one.confusion) if one.confusion else {}),
@@ -78,6 +79,14 @@ def _result(one: Scored) -> dict[str, Any]:
     }
 
 
+def _curves(one: Scored) -> dict[str, Any]:
+    """ROC, precision and recall, and calibration, where there are probabilities."""
+    from mlcli.report.probabilities import curves_as_findings
+
+    found = [plain(as_json(finding)) for finding in curves_as_findings(one)]
+    return {"curves": found} if found else {}
+
+
 def _series(one: Scored) -> dict[str, Any]:
     """Each metric at each value that a protocol sweeps over, and at each stage of the fits."""
     return {series.kind: {"over": series.over, "values": _by_value(series)} for series in series_of(one)}
@@ -85,7 +94,7 @@ def _series(one: Scored) -> dict[str, Any]:
 
 def _by_value(series: Series) -> list[dict[str, Any]]:
     return [
-        {"value": value, "metrics": {name: _summary(summary) for name, summary in summaries.items()}}
+        {"value": value, "metrics": {name: summary_as_json(summary) for name, summary in summaries.items()}}
         for value, summaries in summaries_of(series).items()
     ]
 
@@ -114,7 +123,8 @@ def _seconds(result: CellResult) -> dict[str, float]:
     }
 
 
-def _summary(summary: Summary) -> dict[str, Any]:
+def summary_as_json(summary: Summary) -> dict[str, Any]:
+    """A metric with its interval, or why there is none."""
     if summary.mean is None or not math.isfinite(summary.mean):
         return {"mean": None, "why": summary.why, "splits": plain(summary.splits)}
     described = {name: plain(getattr(summary, name)) for name in ("mean", "std", "low", "high", "splits")}

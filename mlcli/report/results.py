@@ -16,6 +16,7 @@ from mlcli.report.chosen import choices_in
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
 from mlcli.report.document import Document, Element, Heading, Notes, Sentence, notes
 from mlcli.report.numbers import counted
+from mlcli.report.probabilities import probability_pictures
 from mlcli.report.remarks import remarks_on
 from mlcli.report.scored import Scored, judged
 from mlcli.report.scores import table_of_models
@@ -27,10 +28,13 @@ from mlcli.tasks.table import kind_named, named
 ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by", "part": "parts in"}
 
 
-def results_of(scored: Sequence[Scored], *, classes: bool = False) -> Document:
-    """All cells, those of one dataset and kind together; ``classes`` adds the rates of each class."""
+def results_of(scored: Sequence[Scored], *, classes: bool = False, curves: bool = False) -> Document:
+    """All cells, those of one dataset and kind together.
+
+    ``classes`` adds the rates of each class, ``curves`` pictures of the probabilities.
+    """
     groups = grouped(scored)
-    elements = [element for group in groups for element in _group(group, classes)]
+    elements = [element for group in groups for element in _group(group, classes, curves)]
     return (*elements, *(_over_datasets(scored) if len(groups) > 1 else ()))
 
 
@@ -59,7 +63,7 @@ def comparable(cell: Cell) -> tuple[object, ...]:
     return cell.dataset.name, cell.dataset.content, cell.kind, cell.seed
 
 
-def _group(group: Sequence[Scored], classes: bool) -> Iterator[Element]:
+def _group(group: Sequence[Scored], classes: bool, curves: bool) -> Iterator[Element]:
     names = names_of(group)
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
     yield from opening([one.result.cell for one in group])
@@ -70,6 +74,8 @@ def _group(group: Sequence[Scored], classes: bool) -> Iterator[Element]:
     yield from choices_in(group, names)
     yield from _matrices(group, names, classes)
     yield from _pictures(_worth_drawing(group), names)
+    if curves:
+        yield from probability_pictures(_worth_drawing(group), names)
     if metrics and (sentence := verdict_on(group, names, metrics[0])):
         yield Sentence(sentence, "strong")
     if metrics and (sentence := chosen_on_validation(group, names, metrics[0])):

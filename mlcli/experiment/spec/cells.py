@@ -104,6 +104,8 @@ class Experiment:
     """How splits become one score, one of AVERAGES; empty: as the protocol and the metric do it."""
     metrics: tuple[str, ...] = ()
     """Empty: the defaults of the kind."""
+    cost: Mapping[str, Any] | None = None
+    """What answers cost, by the true class and then by the answer."""
     seed: int = 1
     budget: float | None = None
     """Seconds that one cell may take."""

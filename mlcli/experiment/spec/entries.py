@@ -11,10 +11,11 @@ from mlcli.core.errors import Problem, UsageError
 from mlcli.core.params import build, parameter_at
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, Stages, StepSpec
+from mlcli.experiment.spec.decisions import decided
 from mlcli.experiment.spec.tuning import Settings, settings_of_tuning, tuned
 from mlcli.experiment.spec.written import Entry, Written, placed
 
-MODEL_KEYS = ("use", "params", "grid", "tune", "steps", "stages", "as")
+MODEL_KEYS = ("use", "params", "grid", "tune", "steps", "stages", "decide", "as")
 STAGES = "true, how many, or a list of stages such as [10, 50, 100]"
 STEP_KEYS = ("use", "params")
 MAX_COMBINATIONS = 10_000
@@ -52,7 +53,9 @@ def model_of(written: Written, found: list[Problem], base: Path | None = None) -
         ModelSpec(entry.cls.id, params, steps, label, stages=stages, where=written.where)
         for params in combinations
     ]
-    return _tuned(entry, specs) if "tune" in entry.parts else specs
+    specs = _tuned(entry, specs) if "tune" in entry.parts else specs
+    decide = entry.parts.get("decide")
+    return specs if decide is None else [one for spec in specs for one in decided(spec, decide, found)]
 
 
 def protocol_of(written: Written, found: list[Problem]) -> ProtocolSpec | None:

@@ -14,6 +14,7 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import read
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
+from mlcli.experiment.spec.decisions import costs_of, with_costs
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.expectations import expectations_of
 from mlcli.experiment.spec.written import Written, placed
@@ -53,6 +54,9 @@ class ExperimentShape(_Shape):
     protocol: Any = Field(None, description="how rows are split, or several ways; left out: as the kind of task")
     average: Literal["folds", "pooled"] = Field(
         "folds", description="the mean over splits, or of all answers at once"
+    )
+    cost: Any = Field(
+        None, description="what answers cost: {actual: {predicted: value}}, by which cost is measured"
     )
     metrics: Several = Field([], description="what is measured; left out: the defaults of the kind of task")
     seed: int = Field(1, ge=0, le=MAX_SEED, description="what all random choices follow from")
@@ -122,6 +126,7 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
     parts = _legal_parts(ExperimentShape, written, found)
     plain = {key: parts[key].value for key in PLAIN if key in parts}
     metrics = _metrics(parts, found)
+    costs = costs_of(parts["cost"], found) if "cost" in parts else None
     first, *further = _protocols(parts, found) or [None]
     experiment = Experiment(
         data=_data(parts, found),
@@ -129,6 +134,7 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
         protocol=first,
         further_protocols=tuple(one for one in further if one is not None),
         metrics=tuple(metrics),
+        cost=costs,
         stages=stages_of(parts["stages"], found) if "stages" in parts else False,
         tune=tuning_of(parts["tune"], found) if "tune" in parts else None,
         expect=expectations_of(parts["expect"], found) if "expect" in parts else (),
@@ -136,7 +142,7 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
         source=path,
         **plain,
     )
-    return experiment, found
+    return with_costs(experiment), found
 
 
 def _data(parts: dict[str, Written], found: list[Problem]) -> tuple[DataSpec, ...]:

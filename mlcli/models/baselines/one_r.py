@@ -79,10 +79,8 @@ class OneR(Classifier):
     totals_: Array = learned()
     wrong_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything: levels, intervals and missing cells are all values of a rule."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+    """Anything: levels, intervals and missing cells are all values of a rule."""
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Make a rule on every column and keep the one that is wrong least often."""

@@ -61,7 +61,7 @@ from mlcli.engines.event_columns import log_likelihood_of_events
 from mlcli.engines.learn_from_sums import held_out_classes
 from mlcli.engines.normal_columns import log_density, log_mass
 from mlcli.engines.posteriors import logarithm, posterior, prior_conflicts, refuse_misfitting_priors
-from mlcli.engines.training_sums import ColumnSums, column_sums
+from mlcli.engines.sums import ColumnSums, column_sums
 from mlcli.models.bayes._factors import factors_of
 from mlcli.models.bayes._likelihoods import (
     ADDED,
@@ -128,10 +128,8 @@ class NaiveBayes(Classifier):
     """The chance that an event of a column does and does not happen (2 × columns × classes)."""
     trials_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything: missing cells drop out of the product."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+    """Anything: missing cells drop out of the product."""
 
     def uses(self, parameter: str) -> bool:
         """Rows are added by one way of smoothing each."""
@@ -261,6 +259,12 @@ class NaiveBayes(Classifier):
         ]
         if any(np.shape(array) != shape for array, shape in expected):
             raise ValueError("priors or likelihoods that do not fit the columns and classes")
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """Means, variances, and of shares that add up to 1 one less than there are."""
+        classes = len(self.classes_)
+        shares = sum(one.size - classes for one in self.likelihoods_)
+        return float(classes - 1 + shares + self.means_.size + self.variances_.size)
 
     def explain(self) -> findings.Explanation:
         """The priors, the chances of levels and events, and the mean and deviation of each number, by class."""

@@ -73,10 +73,8 @@ class AdaBoost(Classifier):
     training_: Array = learned()
     """The training error of the first rounds together."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything: each classifier stands behind the steps that it needs."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+    """Anything: each classifier stands behind the steps that it needs."""
 
     def conflicts(self) -> list[str]:
         """A base that cannot mind weights."""

@@ -52,10 +52,8 @@ class ElasticNet(PenaltyPath, Regressor):
         tune=Among((1.0, 0.5, 0.1)),
     )
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; the penalty is fair only between columns of one scale."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Solve for the path of strengths, then for the one that is given or chosen."""

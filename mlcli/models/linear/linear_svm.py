@@ -112,10 +112,8 @@ class LinearSVM(LinearMargins, Classifier):
     support_: tuple[int, ...] = learned()
     """For each output, the training rows on its margin or beyond."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; the penalty is fair only between columns of one scale."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def conflicts(self) -> list[str]:
         """All classes at once are there for the hinge with squares of coefficients."""

@@ -39,13 +39,13 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
+from mlcli.engines.calibration import softmax
 from mlcli.engines.linear_objective import LinearObjective, Masked
 from mlcli.engines.losses import CrossEntropy
 from mlcli.engines.penalties import Penalty
 from mlcli.engines.score_terms import SCORES, STEPPED, sum_of_terms
 from mlcli.engines.solvers.lbfgs import lbfgs
 from mlcli.engines.solvers.minimum import complaint
-from mlcli.models.linear._classes import softmax
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 SHOWN = 20
@@ -74,10 +74,8 @@ class LogLinear(Classifier):
     """Classes × features."""
     steps_: int = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything; a penalty on all weights wants numbers of one scale."""
-        return Accepts(nominal=True, missing=True, weights=True, prefers_scaled=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True, prefers_scaled=True)
+    """Anything; a penalty on all weights wants numbers of one scale."""
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Climb the penalised likelihood of the features that occur."""

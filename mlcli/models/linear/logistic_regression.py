@@ -111,10 +111,8 @@ class LogisticRegression(Classifier):
     errors_: Array = learned()
     """Standard errors of the slopes of each score (scores × columns), NaN where there are none."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; the penalty is fair only between columns of one scale."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def conflicts(self) -> list[str]:
         """A solver that lacks what it needs."""
@@ -200,6 +198,10 @@ class LogisticRegression(Classifier):
 
     def _outputs(self) -> Sequence[str]:
         return self._form.outputs([self.classes_[k] for k in self.present_])
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The coefficients that are not 0, and a level for each score."""
+        return float(np.count_nonzero(self.coefficients_) + len(self.level_) * self.intercept)
 
     def explain_answer(self, table: Table) -> Explanation:
         """Each score, term by term."""

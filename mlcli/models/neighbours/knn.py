@@ -238,6 +238,10 @@ class NearestNeighbours(Classifier, Regressor):
             doubtful[rows] |= others.doubtful_rows(pairs, marks, voters, self.weights, answers[rows])
         return HeldOut(answers, doubtful, "one search")
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """Rows / k: about so many neighbourhoods of their own (Hastie, Tibshirani & Friedman, section 2.3)."""
+        return len(table) / min(self.k, len(table))
+
     def explain(self) -> findings.Explanation:
         """What is stored, and who votes."""
         rows = len(self.outputs_)

@@ -93,6 +93,8 @@ class MultiLayerPerceptron(Classifier, Regressor):
 
     stage_name: ClassVar[str] = "epochs"
 
+    adjustable: ClassVar[tuple[str, ...]] = ("weights_", "biases_")
+
     weights_: tuple[Array, ...] = learned()
     biases_: tuple[Array, ...] = learned()
     present_: Codes = learned()

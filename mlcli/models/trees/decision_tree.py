@@ -206,6 +206,10 @@ class DecisionTree(Classifier, Regressor):
         """The mean of each row's node."""
         return self.predict_proba(table)[:, 0]
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The leaves."""
+        return float(self.tree.leaves.sum())
+
     def importances(self) -> Array:
         """Per column the share of all gains."""
         return importances(self.tree, len(self.columns_))
