@@ -21,6 +21,7 @@ from mlcli.report.remarks import remarks_on
 from mlcli.report.scored import Scored, judged
 from mlcli.report.scores import table_of_models
 from mlcli.report.series import scores_by_series
+from mlcli.report.validated import chosen_on_validation
 from mlcli.report.verdict import verdict_on
 from mlcli.tasks.table import kind_named, named
 
@@ -77,6 +78,8 @@ def _group(group: Sequence[Scored], classes: bool, curves: bool) -> Iterator[Ele
         yield from probability_pictures(_worth_drawing(group), names)
     if metrics and (sentence := verdict_on(group, names, metrics[0])):
         yield Sentence(sentence, "strong")
+    if metrics and (sentence := chosen_on_validation(group, names, metrics[0])):
+        yield Sentence(sentence)
 
 
 def table_of_group(group: Sequence[Scored]) -> Iterator[Element]:
