@@ -30,6 +30,8 @@ from mlcli.metrics.rules import FEWEST_GROUPS, by_others
 
 DOUBT = 1.75
 """By how much differences vary more than their rows say, where fits change with their training rows."""
+DOUBT_OF_ONE_SPLIT = 1.25
+"""The same where one split has taught both models; saved models are what they are."""
 
 
 @dataclass(frozen=True)
@@ -130,11 +132,19 @@ def _by_units(pair: Pair, mean: float) -> Difference:
         return _by_splits(pair, mean)
     shares = first.shares - others[0].shares
     differing = OverUnits(mean, shares, first.count, first.noun, float((shares**2).sum()))
-    return _over_units(differing, 1.0 if len(pair.a) == 1 else DOUBT)
+    return _over_units(differing, _doubt(pair))
+
+
+def _doubt(pair: Pair) -> float:
+    """By how much the variance is more than that of rows, since other training rows would give other models."""
+    if len(pair.a) > 1:
+        return DOUBT
+    return DOUBT_OF_ONE_SPLIT if any(pair.train_rows) else 1.0
 
 
 def _drawn_alike(pair: Pair) -> bool:
-    return pair.metric.aggregation != "of the fit" and by_others(pair.a, pair.train_rows)
+    swept = pair.rounds is not None
+    return not swept and pair.metric.aggregation != "of the fit" and by_others(pair.a, pair.train_rows)
 
 
 def _over_units(units: OverUnits, doubt: float) -> Difference:
@@ -166,7 +176,7 @@ def _by_splits(pair: Pair, mean: float) -> Difference:
         return _difference(mean, Verdict(estimate.interval(test), estimate.p_of_zero()), test)
     if abs(mean) <= NO_SPREAD * scale:
         return Difference(0.0, p=1.0, test=test, why="both have the same value in every split")
-    at_once = replace(pair, a=[pair.together[0]], b=[pair.together[1]], rounds=None)
+    at_once = replace(pair, a=[pair.together[0]], b=[pair.together[1]], train_rows=[0], rounds=None)
     return replace(
         _by_units(at_once, mean), why="the splits all differ by the same amount, so the rows were tested"
     )
@@ -192,7 +202,8 @@ def paired_bootstrap(metric: Metric, a: Answers, b: Answers) -> Verdict:
     interval = percentile_interval(differences, "bootstrap")
     known = differences[np.isfinite(differences)]
     fewer = min(int((known <= 0).sum()), int((known >= 0).sum()))
-    return Verdict(interval, None if interval.low is None else min(1.0, 2 * (fewer + 1) / (len(known) + 1)))
+    enough = 2 * len(known) >= len(differences)
+    return Verdict(interval, min(1.0, 2 * (fewer + 1) / (len(known) + 1)) if enough else None)
 
 
 def mcnemar(pair: Pair, mean: float) -> Difference:

@@ -39,6 +39,8 @@ from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, jo
 
 TRUST, TRUST_IN_UNSTEADY = 0.8, 0.7
 """For how much of a fresh row one counts that was judged by models which learned from the others."""
+COUNTED_AS = ", each counted as "
+"""What stands before the trust in rows where an interval says how it was made."""
 FEWEST_ROWS_OF_AREAS = 200
 """Below so many rows, errors of an area that were not seen yet count beside those that were."""
 FEWEST_GROUPS = 30
@@ -72,7 +74,8 @@ class Judged:
     @cached_property
     def over_units(self) -> OverUnits | None:
         """The score over its units, if these tell its error."""
-        return over_units(self.metric, self.parts) if by_others(self.splits, self.train_rows) else None
+        tells = self.rounds is None and by_others(self.splits, self.train_rows)
+        return over_units(self.metric, self.parts) if tells else None
 
 
 def by_others(splits: Sequence[Answers], train_rows: Sequence[int]) -> bool:
@@ -95,7 +98,8 @@ def interval_of(judged: Judged, value: float) -> Interval:
         made = _over_splits(judged, value)
         if made.low is not None:
             return made
-    return RULES[judged.metric.scale](judged, units).holding(value)
+    made = RULES[judged.metric.scale](judged, units).holding(value)
+    return made if made.low is None else replace(made, how=made.how + _trusted(judged))
 
 
 def _over_splits(judged: Judged, value: float) -> Interval:
@@ -121,21 +125,21 @@ def _freedom(judged: Judged, units: OverUnits) -> float:
     return units.freedom if of_classes is None else min(units.freedom, of_classes)
 
 
-def _how(judged: Judged, units: OverUnits) -> str:
-    return f"t over {units.count:.10g} {units.noun}{_trusted(judged)}"
+def _how(units: OverUnits) -> str:
+    return f"t over {units.count:.10g} {units.noun}"
 
 
 def _trusted(judged: Judged) -> str:
-    return "" if judged.trust == 1 else f", each counted as {judged.trust}"
+    return "" if judged.trust == 1 else f"{COUNTED_AS}{judged.trust}"
 
 
 def _plain(judged: Judged, units: OverUnits) -> Interval:
-    return _estimate(judged, units).interval(_how(judged, units))
+    return _estimate(judged, units).interval(_how(units))
 
 
 def _by_factors(judged: Judged, units: OverUnits) -> Interval:
     """On the scale of logarithms; above, with a row more that the model gets wrong."""
-    made = _estimate(judged, units).by_factors(_how(judged, units))
+    made = _estimate(judged, units).by_factors(_how(units))
     if judged.metric.unseen is None or units.noun == "groups" or made.high is None:
         return made
     more = units.with_one_more(judged.metric.unseen(judged.round))
@@ -150,7 +154,7 @@ def _by_odds(judged: Judged, units: OverUnits) -> Interval:
         )
     if len(judged.round) < FEWEST_ROWS_OF_AREAS:
         return _area_of_few_rows(judged, units)
-    return _estimate(judged, units).by_odds(f"DeLong's {_how(judged, units)}")
+    return _estimate(judged, units).by_odds(f"DeLong's {_how(units)}")
 
 
 def _area_of_few_rows(judged: Judged, units: OverUnits) -> Interval:
@@ -161,7 +165,7 @@ def _area_of_few_rows(judged: Judged, units: OverUnits) -> Interval:
     value = units.value + (0.5 - units.value) / (rows.min() + 1)
     worth = value * (1 - value) / (units.error**2 + float(unseen.sum()))
     quantile = student_t_quantile(UPPER, _freedom(judged, units))
-    how = f"Wilson by DeLong's error over {_counted(units)}{_trusted(judged)}"
+    how = f"Wilson by DeLong's error over {_counted(units)}"
     return scored_share(units.value, worth * judged.trust, quantile, how)
 
 
@@ -177,7 +181,7 @@ def _rate(judged: Judged, units: OverUnits) -> Interval:
     rows *= judged.trust * _rows_of_a_share(judged, width)
     shares_alone = units.noun == "rows" and metric.of_counts is None
     quantile = normal_quantile(UPPER) if shares_alone else student_t_quantile(UPPER, _freedom(judged, units))
-    how = f"Wilson over {_counted(units)}{_trusted(judged)}"
+    how = f"Wilson over {_counted(units)}"
     made = scored_share((units.value - metric.low) / width, rows, quantile, how)
     assert made.low is not None
     assert made.high is not None

@@ -78,6 +78,26 @@ def share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "-"
 
 
+def p_text(p: float | None) -> str:
+    """A probability of chance, the smallest ones as a bound."""
+    if p is None:
+        return "-"
+    return f"{p:.{DIGITS}f}" if p >= 10**-DIGITS else f"< {10**-DIGITS:.{DIGITS}f}"
+
+
+def short_p(p: float | None) -> str:
+    """A probability of chance in two decimals, as in a table."""
+    if p is None:
+        return "-"
+    return f"{p:.2f}" if p >= 0.095 else f"{p:.3f}" if p >= 0.001 else "<.001"
+
+
+def as_equation(p: float | None) -> str:
+    """A probability of chance behind the letter p."""
+    text = p_text(p)
+    return text if text.startswith("<") else f"= {text}"
+
+
 def counted(count: int, noun: str) -> str:
     """A number of things: 1 row, 2 rows."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -10,10 +10,12 @@ from mlcli.core.params import build
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import AS_SAVED, Cell, DatasetFacts
-from mlcli.experiment.spec.labels import as_typed, distinct_labels
+from mlcli.experiment.spec.labels import as_typed
 from mlcli.metrics.pooling import joined
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
+from mlcli.report.differences import beside_best, differences_of
 from mlcli.report.document import Document, Element, Heading, Notes, Sentence, notes
+from mlcli.report.naming import names_of, tables_of
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import remarks_on
 from mlcli.report.scored import Scored, judged
@@ -27,28 +29,21 @@ ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by", "
 
 def results_of(scored: Sequence[Scored], *, classes: bool = False) -> Document:
     """All cells, those of one dataset and kind together; ``classes`` adds the rates of each class."""
-    groups: dict[tuple[object, ...], list[Scored]] = {}
-    for one in scored:
-        groups.setdefault(comparable(one.result.cell), []).append(one)
-    return tuple(element for group in groups.values() for element in _group(group, classes))
-
-
-def comparable(cell: Cell) -> tuple[object, ...]:
-    """What cells must share to stand in one table; a saved model stands beside those that learn in splits."""
-    return cell.dataset.name, cell.dataset.content, cell.kind, cell.seed
+    return tuple(element for group in tables_of(scored) for element in _group(group, classes))
 
 
 def _group(group: Sequence[Scored], classes: bool) -> Iterator[Element]:
     names = names_of(group)
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
     yield from opening([one.result.cell for one in group])
-    yield from table_of_models(group, names, metrics)
+    found = differences_of(group, metrics[0]) if metrics else None
+    yield from table_of_models(group, names, metrics, beside_best(found))
     if metrics:
         yield from scores_by_series(group, names, metrics[0])
     yield remarks_on(group, names)
     yield from _matrices(group, names, classes)
     yield from _pictures(_worth_drawing(group), names)
-    if metrics and (sentence := verdict_on(group, names, metrics[0])):
+    if metrics and (sentence := verdict_on(group, names, metrics[0], found)):
         yield Sentence(sentence, "strong")
 
 
@@ -152,8 +147,3 @@ def _stands_beside(one: Scored) -> bool:
     """Whether this is one of the baselines that every table of its kind shows."""
     cell = one.result.cell
     return cell.model.saved is None and cell.model.use in kind_named(cell.kind).baselines
-
-
-def names_of(group: Sequence[Scored]) -> dict[Scored, str]:
-    """The name of each row: its label, with what tells it from others of the same label."""
-    return dict(zip(group, distinct_labels([one.result.cell.model for one in group]), strict=True))

@@ -18,7 +18,9 @@ from tests.metrics.making import drawn_labels, drawn_values, folds_of, label_ans
 
 
 def compared(name: str, a: list[Any], b: list[Any], train: int = 100, pooled: bool = False) -> Difference:
-    return compare(metric_named(name, type(a[0])), a, b, [train] * len(a), pooled)
+    """One split is one of saved models, which learned from no row here."""
+    learned = [train] * len(a) if len(a) > 1 else [0]
+    return compare(metric_named(name, type(a[0])), a, b, learned, pooled)
 
 
 def _two_models(rows: int = 150, weighted: bool = False) -> tuple[Any, Any]:
@@ -62,6 +64,15 @@ def test_folds_are_compared_by_their_rows(repeats: int, name: str) -> None:
     assert found.mean == pytest.approx(gains.mean())
     assert found.p == pytest.approx(2 * stats.t.sf(abs(oracle.statistic) / np.sqrt(1.75), 149))
     assert found.test == "paired t over 150 rows, variance × 1.75"
+
+
+def test_one_split_that_has_taught_both_is_trusted_less() -> None:
+    good, poor = _two_models()
+    metric = metric_named("accuracy", LabelAnswers)
+    saved, taught = (compare(metric, [good], [poor], [rows]) for rows in (0, 300))
+    assert (taught.high or 0) - (taught.low or 0) == pytest.approx(
+        1.25**0.5 * ((saved.high or 0) - (saved.low or 0))
+    )
 
 
 @pytest.mark.parametrize("name", ["f1-macro", "auc", "mcc"])

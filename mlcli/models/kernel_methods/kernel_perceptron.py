@@ -60,6 +60,11 @@ class KernelPerceptron(KernelModel, Classifier):
     """Passes, rows that were ever a mistake, mistakes of the last pass."""
 
     @property
+    def unsteady(self) -> bool:
+        """What the last mistake has left, where that is not averaged."""
+        return not self.average
+
+    @property
     def accepts(self) -> Accepts:
         """What other methods with kernels do, but no weights: a mistake is a mistake."""
         return replace(super().accepts, weights=False)

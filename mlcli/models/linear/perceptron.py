@@ -74,6 +74,11 @@ class Perceptron(LinearMargins, Classifier):
     """For each output, how many rows were corrected in each pass."""
 
     @property
+    def unsteady(self) -> bool:
+        """What the last mistake has left."""
+        return True
+
+    @property
     def accepts(self) -> Accepts:
         """Numbers; far columns would take many passes."""
         return Accepts(prefers_scaled=True)
