@@ -94,14 +94,14 @@ KINDS: dict[str, Callable[[Settings], tuple[str, Settings]]] = {
 def contests(trees: int) -> tuple[Contest, ...]:
     """All of them, with as many trees or rounds each."""
     bagged = {"n_estimators": trees, "n_jobs": 1}
-    third = {"max_features": 1 / 3}
+    half = {"max_features": 0.5}
     rounds = {"rounds": trees, "learning_rate": 0.1, "max_leaves": 31, "min_leaf": 20, "l2": 1.0}
     histograms = {"max_iter": trees, "learning_rate": 0.1, "max_leaf_nodes": 31, "min_samples_leaf": 20}
     lightgbm = {"n_estimators": trees, "learning_rate": 0.1, "num_leaves": 31, "min_child_samples": 20}
     return (
         Contest("decision-tree", {}, "sklearn.tree:DecisionTree*", {}, indicators),
-        Contest("random-forest", {"trees": trees}, "sklearn.ensemble:RandomForest*", bagged, indicators, third),
-        Contest("extra-trees", {"trees": trees}, "sklearn.ensemble:ExtraTrees*", bagged, indicators, third),
+        Contest("random-forest", {"trees": trees}, "sklearn.ensemble:RandomForest*", bagged, indicators, half),
+        Contest("extra-trees", {"trees": trees}, "sklearn.ensemble:ExtraTrees*", bagged, indicators, half),
         Contest(
             "gradient-boosting",
             {"rounds": trees, "learning_rate": 0.1, "max_depth": 3, "min_leaf": 1},

@@ -13,16 +13,22 @@ import numpy as np
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 from sklearn.cluster import AgglomerativeClustering, KMeans, kmeans_plusplus
 from sklearn.decomposition import PCA
+from sklearn.ensemble import IsolationForest
+from sklearn.manifold import TSNE
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, PolynomialFeatures, StandardScaler
+from sklearn.svm import OneClassSVM
 
 from benchmarks.timing import for_a_while, in_turns, markdown, ratio, spread
 from mlcli.core.learning import learn
 from mlcli.core.params import build
-from mlcli.core.registry import MODELS
+from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.centres import STARTS, cloud_of
+from mlcli.engines.kernel_functions import forget_matrices
 from mlcli.tasks.table import kind_named
 
 ROWS, COLUMNS = 10_000, 20
@@ -32,7 +38,10 @@ TURNS = 7
 ITERATIONS = 20
 COMPONENTS = 3
 RESTARTS = 10
-NARROWS_TO = ("k-means", "k-means-plus-plus", "agglomerative", "gmm", "pca", "lof", "knn-distance")
+NARROWS_TO = (
+    *("k-means", "k-means-plus-plus", "agglomerative", "gmm", "pca", "lof", "knn-distance"),
+    *("isolation-forest", "one-class-svm", "t-sne", "step polynomial", "step discretise", "step pca"),
+)
 LINKAGES = ("single", "complete", "average", "centroid", "ward")
 
 HEADER = ("method", "rows × columns", "ours", "peer", "ratio", "what is compared")
@@ -187,4 +196,58 @@ def mergers() -> Iterator[Comparison]:
     yield Comparison("agglomerative", "ward", X, mine, partial(tree.fit, X), "scikit-learn, full tree")
 
 
-COMPARED: tuple[Callable[[], Iterator[Comparison]], ...] = (means, mergers, mixtures, projections, neighbours)
+def detectors() -> Iterator[Comparison]:
+    """Detectors that learn, then score the rows that they have learned from."""
+    X = groups()
+    some = X[:2_000]
+    of_trees = IsolationForest(n_estimators=100, max_samples=256, random_state=0)
+    mine = partial(scored_by, "isolation-forest", {"trees": 100, "sample": 256}, rows_for("anomaly", X))
+    peer = partial(scored_by_peer, of_trees, X)
+    yield Comparison("isolation-forest", "", X, mine, peer, "100 trees of 256 rows, own rows")
+    mine = partial(scored_by, "one-class-svm", {"nu": 0.1, "gamma": 0.05}, rows_for("anomaly", some))
+    peer = partial(scored_by_peer, OneClassSVM(nu=0.1, gamma=0.05), some)
+    yield Comparison("one-class-svm", "", some, mine, peer, "LIBSVM, equal kernel and nu, own rows")
+
+
+def scored_by(method: str, params: dict[str, Any], data: Any) -> Any:
+    """Our scores of the rows that are learned from."""
+    forget_matrices()
+    return ours(method, params, data).score_rows(data.table)
+
+
+def scored_by_peer(oracle: Any, X: Array) -> Any:
+    """The peer's."""
+    return oracle.fit(X).score_samples(X)
+
+
+def pictures() -> Iterator[Comparison]:
+    """Rows placed in a plane."""
+    X = groups(2_000)
+    mine = partial(ours, "t-sne", {}, rows_for("projection", X))
+    yield Comparison("t-sne", "", X, mine, partial(TSNE().fit, X), "as both have it by default (Barnes-Hut there)")
+
+
+def steps() -> Iterator[Comparison]:
+    """What a step learns from rows and makes of them."""
+    X = groups()
+    data = rows_for("clustering", X)
+    for step, params, peer in (
+        ("polynomial", {"degree": 2}, PolynomialFeatures(2, include_bias=False)),
+        ("discretise", {"by": "equal-frequency", "bins": 8}, KBinsDiscretizer(8, encode="ordinal")),
+        ("pca", {"components": 5}, make_pipeline(StandardScaler(), PCA(5, svd_solver="covariance_eigh"))),
+    ):
+        mine = partial(prepared, step, params, data)
+        yield Comparison(f"step {step}", "", X, mine, partial(peer.fit_transform, X), "learned and applied")
+
+
+def prepared(name: str, params: dict[str, Any], data: Any) -> Any:
+    """The rows after a step of ours."""
+    step = build(STEPS.load(name), params)
+    step.learn(data, np.random.default_rng(0))
+    return step.apply(data.table)
+
+
+COMPARED: tuple[Callable[[], Iterator[Comparison]], ...] = (
+    *(means, mergers, mixtures, projections, neighbours),
+    *(detectors, pictures, steps),
+)

@@ -30,13 +30,17 @@ the shell complete names of commands, options, methods, protocols and datasets.
 | 2 | the command line: an option, a name or a parameter |
 | 3 | an experiment file |
 | 4 | data |
-| 5 | some cells failed; the others are shown |
-| 6 | the store, or the disk |
+| 5 | some cells failed, or a model that was asked for was skipped; the others are shown |
+| 6 | the store, or the disk; `verify` has found a difference |
 | 7 | a model file that was refused |
+| 8 | what was asked to hold does not: a gate, the answers of a `rerun`, `--strict` and an issue |
 | 130 | interrupted; what was stored is kept |
 """
 BEFORE = {
+    "explain": "mlcli train weather_nominal -m naive-bayes -p smoothing=none -o bayes.mlcli",
     "predict": "mlcli train penguins -m decision-tree -p max_depth=3 -o tree.mlcli",
+    "compare": "mlcli run experiments/several_datasets.yaml --store several.db",
+    "verify": "mlcli run experiments/weather.yaml --store runs.db",
     "runs": "mlcli run experiments/weather.yaml --store runs.db",
 }
 """What must have happened before an example can be typed."""

@@ -15,8 +15,6 @@ from mlcli import __version__
 from mlcli.cli._console import remark
 from mlcli.core.errors import ExitCode, MlcliError
 
-INTERRUPTED = 130
-
 
 @contextmanager
 def reported() -> Iterator[None]:
@@ -27,9 +25,6 @@ def reported() -> Iterator[None]:
         sys.stdout.flush()
     except MlcliError as error:
         raise typer.Exit(print_problems(error)) from error
-    except KeyboardInterrupt as stop:
-        remark("\nInterrupted.")
-        raise typer.Exit(INTERRUPTED) from stop
     except BrokenPipeError as closed:
         _detach_stdout()
         raise typer.Exit(ExitCode.DONE) from closed

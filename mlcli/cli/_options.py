@@ -72,6 +72,23 @@ Store = Annotated[
     Path | None,
     typer.Option("--store", metavar="FILE", help="Keep answers here; what it holds is not run again."),
 ]
+StoreToRead = Annotated[
+    Path | None, typer.Option("--store", metavar="FILE", help="The store. [default: .mlcli/runs.db, here]")
+]
+FailUnder = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-under",
+        metavar="METRIC=VALUE",
+        help="Exit 8 where the worse end of an interval is worse, or accuracy.mean=0.9: the score; repeatable.",
+    ),
+]
+Junit = Annotated[
+    Path | None, typer.Option("--junit", metavar="FILE", help="Write cells and gates as JUnit XML, for CI.")
+]
+StepSummary = Annotated[
+    Path | None, typer.Option("--summary", metavar="FILE", help="Append tables and gates as Markdown, for CI.")
+]
 Classes = Annotated[
     bool, typer.Option("--classes", help="Show each class against the rest: precision, recall, specificity, ...")
 ]

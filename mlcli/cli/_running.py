@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
+from mlcli.checks.audit import with_serious_issues
 from mlcli.cli._console import is_terminal, page_for, remark, show, show_json
 from mlcli.core.errors import ExitCode, Problem, UsageError
 from mlcli.core.registry import MODELS
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import BatchProgress
-from mlcli.experiment.spec.cells import Cell, CellResult, Experiment
+from mlcli.experiment.spec.cells import Cell, Experiment
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
 from mlcli.report.formats import JSON
+from mlcli.report.gates import gates_as_elements, gates_as_json
+from mlcli.report.numbers import counted
+from mlcli.report.outcome import Outcome, outcome_of
 from mlcli.report.results import results_of
 from mlcli.report.scored import Scored, scored
 from mlcli.tasks.table import kind_named, kinds_of
@@ -46,24 +50,52 @@ class RunOptions:
     retry: bool = False
 
 
+@dataclass(frozen=True)
+class ReportFiles:
+    """Where JUnit XML is written, and to which file a summary in Markdown is appended."""
+
+    junit: Path | None = None
+    summary: Path | None = None
+
+    def write(self, outcomes: Sequence[Outcome]) -> None:
+        """Write the files that were asked for."""
+        if self.junit is None and self.summary is None:
+            return
+        from mlcli.report.for_ci import append_summary, write_junit
+
+        if self.junit is not None:
+            write_junit(self.junit, outcomes)
+        if self.summary is not None:
+            append_summary(self.summary, outcomes)
+
+
 def run_and_show(
-    experiments: Sequence[Experiment], *, place_of: StorePath, options: RunOptions, classes: bool, format: str
+    experiments: Sequence[Experiment],
+    *,
+    place_of: StorePath,
+    options: RunOptions,
+    classes: bool,
+    files: ReportFiles,
+    format: str,
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
-    planned = [(experiment, plan(experiment)) for experiment in experiments]
+    planned = [(experiment, with_serious_issues(plan(experiment))) for experiment in experiments]
     for experiment, cells in planned:
         if experiment.source is None:
             _refuse_idle(cells)
-    found: list[Scored] = []
+    outcomes: list[Outcome] = []
     for experiment, cells in planned:
-        results = _results(experiment, cells, place_of(experiment), options)
-        of_experiment = [scored(result, experiment.metrics) for result in results]
+        place = place_of(experiment)
+        outcome = outcome_of(experiment, _scored(experiment, cells, place, options), place)
         if format != JSON:
-            show(results_of(of_experiment, classes=classes), format)
-        found += of_experiment
+            show((*results_of(outcome.found, classes=classes), *gates_as_elements(outcome.gates)), format)
+        outcomes.append(outcome)
     if format == JSON:
-        show_json(results_as_json(found))
-    leave_by(found)
+        gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
+        found = results_as_json([one for outcome in outcomes for one in outcome.found])
+        show_json({**found, **({"gates": gates} if gates else {})})
+    files.write(outcomes)
+    leave_by(outcomes)
 
 
 def _refuse_idle(cells: Sequence[Cell]) -> None:
@@ -83,28 +115,41 @@ def _other_tasks(asked: Sequence[Cell]) -> str:
     return f"what they can do is stated: {' or '.join(f'--task {name}' for name in others)}"
 
 
-def leave_by(found: Sequence[Scored]) -> None:
-    """Say how many cells broke down, if any did, and leave with their exit code."""
+def leave_by(outcomes: Sequence[Outcome]) -> None:
+    """Say what did not go as it was asked for, if anything, and leave with its exit code."""
+    found = [one for outcome in outcomes for one in outcome.found]
     broken = sum(one.result.status in BROKEN for one in found)
+    skipped = dict.fromkeys(one.result.cell.label for outcome in outcomes for one in outcome.skipped)
+    failed = sum(not gate.passed for outcome in outcomes for gate in outcome.gates)
     if broken:
         remark(f"{broken} of {len(found)} cells did not end well; each says why above")
+    if skipped:
+        remark(f"skipped, though asked for: {', '.join(skipped)}; each says why above")
+    if failed:
+        remark(f"{counted(failed, 'gate')} failed; the table of gates says which")
+    if broken or skipped:
         raise typer.Exit(ExitCode.CELLS)
+    if failed:
+        raise typer.Exit(ExitCode.UNMET)
 
 
-def _results(
+def _scored(
     experiment: Experiment, cells: Sequence[Cell], place: Path | None, options: RunOptions
-) -> list[CellResult]:
-    """What came of the cells, which are kept in a store where there is a place for one."""
+) -> list[Scored]:
+    """The scores of the cells, which are kept in a store where there is a place for one."""
     with Progress() as progress:
         if place is None:
-            return run(cells, on_progress=progress, **asdict(options))
-        return _stored_results(experiment, cells, place, options, progress)
+            results = run(cells, on_progress=progress, **asdict(options))
+            return [scored(result, experiment.metrics) for result in results]
+        return _stored(experiment, cells, place, options, progress)
 
 
-def _stored_results(
+def _stored(
     experiment: Experiment, cells: Sequence[Cell], place: Path, options: RunOptions, progress: Progress
-) -> list[CellResult]:
+) -> list[Scored]:
+    from mlcli.experiment.run.fingerprint import versions
     from mlcli.experiment.store.store import Store
+    from mlcli.report.verified import SCORES, VERSIONS, kept_scores
 
     with Store.open(place) as store:
         number = store.runs.begin(_about(experiment), len(cells))
@@ -114,11 +159,14 @@ def _stored_results(
             remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
             raise
         store.runs.finish(number, results)
+        found = [scored(result, experiment.metrics) for result in results]
+        store.runs.keep(number, VERSIONS, versions())
+        store.runs.keep(number, SCORES, [kept_scores(one) for one in found])
     possible = [result for result in results if result.status != "skipped"]
     known = sum(result.stored for result in possible)
     if known:
         remark(f"{known} of {len(possible)} cells were in {place} already")
-    return results
+    return found
 
 
 def _about(experiment: Experiment) -> RunFacts:

@@ -14,7 +14,24 @@ from mlcli import __version__
 from mlcli.cli._boundary import reported
 from mlcli.core.names import did_you_mean
 
-VERBS = ("eval", "train", "predict", "run", "plan", "check", "runs", "models", "data", "schema", "init")
+VERBS = (
+    "eval",
+    "train",
+    "predict",
+    "run",
+    "plan",
+    "check",
+    "runs",
+    "compare",
+    "verify",
+    "rerun",
+    "explain",
+    "models",
+    "data",
+    "audit",
+    "schema",
+    "init",
+)
 """In the order of ``mlcli --help``: what answers the first question stands first."""
 
 AS_WRITTEN = "\b"

@@ -44,6 +44,7 @@ def data_command(
         _list(format)
         return
 
+    from mlcli.checks.audit import issues_of_data
     from mlcli.data.load import load
     from mlcli.data.profile import profile
     from mlcli.report.profile import profile_of
@@ -53,7 +54,7 @@ def data_command(
         from mlcli.data.write_sidecar import write_sidecar as write
 
         remark(f"wrote {write(dataset)}: correct what is wrong there, and it is used from now on")
-    found = profile(dataset)
+    found = profile(dataset, [issue.sentence for issue in issues_of_data(dataset)])
     show_as(format, lambda: profile_of(found), found.to_json)
 
 

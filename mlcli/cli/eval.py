@@ -8,12 +8,15 @@ import typer
 
 from mlcli.cli._options import (
     Classes,
+    FailUnder,
     Format,
     Jobs,
+    Junit,
     NoShortcut,
     Params,
     Seed,
     Stages,
+    StepSummary,
     Store,
     Target,
     Task,
@@ -47,6 +50,10 @@ Repeats = Annotated[int | None, typer.Option("--repeats", metavar="N", help="How
 TestShare = Annotated[
     float | None, typer.Option("--test-share", metavar="SHARE", help="The share of rows that a holdout tests on.")
 ]
+Average = Annotated[
+    str | None,
+    typer.Option("--average", metavar="HOW", help="folds: the mean over splits; pooled: all answers at once."),
+]
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
@@ -71,6 +78,7 @@ def eval_command(
     folds: Folds = None,
     repeats: Repeats = None,
     test_share: TestShare = None,
+    average: Average = None,
     metrics: Metrics = None,
     seed: Seed = 1,
     jobs: Jobs = None,
@@ -79,6 +87,9 @@ def eval_command(
     training: Training = False,
     store: Store = None,
     classes: Classes = False,
+    fail_under: FailUnder = None,
+    junit: Junit = None,
+    summary: StepSummary = None,
     format: Format = "text",
 ) -> None:
     """Judge methods on rows they have not seen.
@@ -86,21 +97,42 @@ def eval_command(
     mlcli eval my.csv is enough: it guesses the target, runs a panel of methods
     beside the baseline, and says which is best and how sure that is.
     """
-    from mlcli.cli._running import RunOptions, run_and_show
+    from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
     from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.model_text import models_from_text
 
     experiment = Experiment(
         data=tuple(DataSpec(reference, target, task) for reference in data),
         models=models_from_text(models or [], params or []) or None,
         protocol=_protocol(protocol, folds=folds, repeats=repeats, test_share=test_share),
+        average=_known(average),
         metrics=tuple(metrics or ()),
         seed=seed,
         shortcuts=not no_shortcut,
         stages=stages,
         training=training,
+        expect=bounds(fail_under or []),
     )
-    run_and_show([experiment], place_of=lambda _: store, options=RunOptions(jobs), classes=classes, format=format)
+    run_and_show(
+        [experiment],
+        place_of=lambda _: store,
+        options=RunOptions(jobs),
+        classes=classes,
+        files=ReportFiles(junit, summary),
+        format=format,
+    )
+
+
+def _known(average: str | None) -> str:
+    from mlcli.core.errors import UsageError
+    from mlcli.core.names import did_you_mean
+    from mlcli.experiment.spec.cells import AVERAGES
+
+    if average is not None and average not in AVERAGES:
+        what = f"--average is one of {', '.join(AVERAGES)}; was given '{average}'"
+        raise UsageError(what, hint=did_you_mean(average, AVERAGES, "ways"))
+    return average or ""
 
 
 def _protocol(name: str | None, **given: float | None) -> Any:

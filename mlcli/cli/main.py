@@ -8,7 +8,14 @@ OBJECTS_BETWEEN_COLLECTIONS = 500_000
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line, from its first import to its last word."""
+    from mlcli.cli._signals import interruptible
+
+    with interruptible():
+        _run()
+
+
+def _run() -> None:
     # Imports make many objects and free few: collecting at the usual 700 costs a tenth of the start-up.
     # pandas alone makes more than 100,000 of them.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)

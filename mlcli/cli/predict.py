@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from mlcli.cli._console import page_for, remark, show
+from mlcli.cli._console import page_for, remark
 from mlcli.core.errors import UsageError
 from mlcli.core.names import listed
 from mlcli.report.numbers import counted
@@ -26,8 +26,12 @@ Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
 ]
 Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add one column per class.")]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Replace FILE whatever it is: the data, the model, a file of something else."),
+]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="In place of CSV, show how answers come about (knn, naive-bayes).")
+    bool, typer.Option("--explain", help="In place of CSV, show how answers come about; see mlcli explain.")
 ]
 
 EXAMPLES = (
@@ -37,7 +41,12 @@ EXAMPLES = (
 
 
 def predict_command(
-    file: File, data: Data, output: Output = None, probabilities: Probabilities = False, explain: Explain = False
+    file: File,
+    data: Data,
+    output: Output = None,
+    probabilities: Probabilities = False,
+    explain: Explain = False,
+    force: Force = False,
 ) -> None:
     """Ask a saved model about new rows; the answers are CSV.
 
@@ -45,21 +54,22 @@ def predict_command(
     among them. Values unlike those of training are reported on stderr.
     """
     from mlcli.cli._options import refuse_to_overwrite
+    from mlcli.cli.explain import show_explained
     from mlcli.core.files import replacing
     from mlcli.experiment.saved.model_file import load_model
     from mlcli.report.predictions import predictions_of
-    from mlcli.report.trained import answers_explained
 
     if explain and (output is not None or probabilities):
         raise UsageError("--explain prints no CSV", hint="leave out --output and --probabilities, or --explain")
-    if output is not None:
+    if output is not None and not force:
         refuse_to_overwrite(output, data, file)
+        _refuse_to_replace(output)
     saved = load_model(file)
     rows = saved.new_rows(data)
     for warning in (*_unlike_training(rows), *_not_there(rows, saved.optional)):
         remark(f"Warning: {warning}")
     if explain:
-        show(answers_explained(saved, rows))
+        show_explained(saved, rows, ())
         return
     answers = predictions_of(saved, rows, probabilities=probabilities)
     if reading := saved.pipeline.final.reading():
@@ -74,6 +84,20 @@ def predict_command(
     with replacing(output) as beside, beside.open("w", encoding="utf-8", newline="") as target:
         _write(target, columns)
     remark(f"wrote {len(rows)} rows to {output}")
+
+
+def _refuse_to_replace(output: Path) -> None:
+    """Only earlier answers are replaced, and nothing behind a link: who wants more says so."""
+    hint = "name another file with -o FILE, or replace it with --force"
+    if output.is_symlink() and (output.is_file() or not output.exists()):
+        raise UsageError(f"{output} is a link to {output.resolve()}: it was left alone", hint=hint)
+    if output.is_file() and not _begins_as_answers(output):
+        raise UsageError(f"{output} exists and holds no answers of mlcli predict: it was left alone", hint=hint)
+
+
+def _begins_as_answers(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(ROW) + 1) in (b"", ROW.encode() + b",")
 
 
 def _with_input_columns(rows: NewRows, answers: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:

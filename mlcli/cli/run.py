@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import Classes, Format, Jobs, NoShortcut, Specs, Store
+from mlcli.cli._options import Classes, FailUnder, Format, Jobs, Junit, NoShortcut, Specs, StepSummary, Store
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
@@ -33,6 +33,9 @@ def run_command(
     retry: Retry = False,
     no_shortcut: NoShortcut = False,
     classes: Classes = False,
+    fail_under: FailUnder = None,
+    junit: Junit = None,
+    summary: StepSummary = None,
     format: Format = "text",
 ) -> None:
     """Run experiment files; what is in the store is not run again.
@@ -42,10 +45,13 @@ def run_command(
     """
     from dataclasses import replace
 
-    from mlcli.cli._running import RunOptions, run_and_show
+    from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
+    from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.file import read_experiment
 
-    experiments = [replace(read_experiment(spec), shortcuts=not no_shortcut) for spec in specs]
+    read = [replace(read_experiment(spec), shortcuts=not no_shortcut) for spec in specs]
+    asked = bounds(fail_under or [])
+    experiments = [replace(experiment, expect=(*experiment.expect, *asked)) for experiment in read]
     if budget is not None:
         experiments = [replace(experiment, budget=budget) for experiment in experiments]
     run_and_show(
@@ -53,6 +59,7 @@ def run_command(
         place_of=lambda one: store or _beside(one),
         options=RunOptions(jobs, fresh, retry),
         classes=classes,
+        files=ReportFiles(junit, summary),
         format=format,
     )
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Classes, Format
+from mlcli.cli._options import Classes, Format, StoreToRead
 
 Number = Annotated[int | None, typer.Argument(metavar="ID", help="A run, by its number in the list.")]
-Place = Annotated[
-    Path | None, typer.Option("--store", metavar="FILE", help="The store. [default: .mlcli/runs.db, here]")
-]
 
 EXAMPLES = (
     "mlcli runs 1 --store runs.db",
@@ -21,7 +17,7 @@ EXAMPLES = (
 
 
 def runs_command(
-    number: Number = None, store: Place = None, classes: Classes = False, format: Format = "text"
+    number: Number = None, store: StoreToRead = None, classes: Classes = False, format: Format = "text"
 ) -> None:
     """List the runs in a store, or show one again without running it.
 

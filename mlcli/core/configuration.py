@@ -147,7 +147,7 @@ def ready_for(model: Model, columns: tuple[Column, ...], given: Sequence[Step] |
     steps = None if given is None and not model.accepts.prefers_scaled else ()
     changes: dict[str, Any] = {}
     for declared in parameters(type(model)):
-        nested = declared.models(getattr(model, declared.name))
+        nested = declared.models(declared.value_in(model))
         ready = tuple(behind_steps(one, columns, steps) for one in nested)
         changes |= {declared.name: ready if declared.many else ready[0]} if ready else {}
     return replace(model, **changes) if changes else model

@@ -18,6 +18,7 @@ class ExitCode(IntEnum):
     CELLS = 5
     STORE = 6
     MODEL_FILE = 7
+    UNMET = 8
 
 
 @dataclass(frozen=True)

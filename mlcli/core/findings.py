@@ -97,9 +97,21 @@ class Tree(Finding):
     """The weight of the training rows at each node."""
 
 
+@dataclass(frozen=True)
+class CriticalDifference(Finding):
+    """Mean ranks of models over datasets, best first, and how far two must lie apart to differ."""
+
+    names: tuple[str, ...]
+    ranks: tuple[float, ...]
+    difference: float
+    groups: tuple[tuple[int, ...], ...]
+    """The places of models that cannot be told apart."""
+
+
 Explanation = tuple[Finding, ...]
 KINDS: dict[str, type[Finding]] = {
-    kind.__name__.lower(): kind for kind in (Table, Lines, Bars, Curve, Histogram, Points, Dendrogram, Tree)
+    kind.__name__.lower(): kind
+    for kind in (Table, Lines, Bars, Curve, Histogram, Points, Dendrogram, Tree, CriticalDifference)
 }
 
 

@@ -18,6 +18,9 @@ from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Rows, Table
 
+ROUNDING = 1e-6
+"""By how much probabilities may be off."""
+
 
 @dataclass(kw_only=True, eq=False)
 class Model:
@@ -85,9 +88,13 @@ class Model:
         """What was learned, for a person."""
         return ()
 
-    def explain_answers(self, table: Table) -> Explanation:
-        """How it comes to its answers about these rows, a finding for each; none where it cannot say."""
+    def explain_answer(self, table: Table) -> Explanation:
+        """How it comes to its answer about a table of one row, or one sequence; none where it cannot say."""
         return ()
+
+    def importances(self) -> Array | None:
+        """What each column that it saw is worth by the impurity it has taken away; None where there is none."""
+        return None
 
     def explain_task(self) -> Explanation:
         """What the base of the kind of task has noted of the fitted model, for a person."""
@@ -149,6 +156,16 @@ class Model:
         raise TypeError("only the base of a kind of task says how to ask")
 
     @staticmethod
+    def outputs_of(model: Any, table: Table) -> Array:
+        """The numbers that a model answers rows with (n × outputs), in the way of this base's kind of task."""
+        raise TypeError("answers of this kind of task are no numbers of single rows")
+
+    @staticmethod
+    def output_names(model: Any) -> tuple[str, ...]:
+        """What these numbers are; none where answers are no numbers of single rows."""
+        return ()
+
+    @staticmethod
     def answers_with(model: Any, data: Any, predictions: Array) -> Answers:
         """The answers of a model that predicts so, where a kind of task has such predictions."""
         raise TypeError("answers of this kind of task do not follow from probabilities or values")
@@ -163,8 +180,20 @@ class Model:
         return {part: ask(getattr(split, part)) for part in parts}
 
 
-def refuse_not_finite(model: Any, values: Array) -> None:
-    """Refuse answers that are no numbers."""
+def refuse_impossible(model: Any, values: Any, shape: tuple[int, ...]) -> None:
+    """Refuse answers that are not such an array of numbers."""
+    if np.shape(values) != shape or np.asarray(values).dtype.kind not in "fiu":
+        what = f"an array of shape {np.shape(values)} and type {np.asarray(values).dtype}"
+        raise FitError(f"{model.name} answered {what}, where numbers of shape {shape} were asked for")
     if not np.isfinite(values).all():
         bad = int((~np.isfinite(values.reshape(len(values), -1)).all(axis=1)).sum())
         raise FitError(f"{model.name} answered something that is not a number for {bad} of {len(values)} rows")
+
+
+def refuse_no_probabilities(model: Any, values: Any, shape: tuple[int, ...]) -> None:
+    """Refuse answers that are not probabilities of rows × classes."""
+    refuse_impossible(model, values, shape)
+    bad = (values < -ROUNDING).any(axis=1) | (np.abs(values.sum(axis=1) - 1) > ROUNDING)
+    if bad.any():
+        what = "probabilities that are negative or do not sum to 1"
+        raise FitError(f"{model.name} answered {what} for {int(bad.sum())} of {len(values)} rows")

@@ -155,7 +155,7 @@ def can_do(model: Model, base: type[Model]) -> bool:
         one
         for declared in parameters(type(final))
         if isinstance(declared, ModelParameter) and base in declared.of
-        for one in declared.models(getattr(final, declared.name))
+        for one in declared.models(declared.value_in(final))
     ]
     return isinstance(final, base) and all(can_do(one, base) for one in inside)
 

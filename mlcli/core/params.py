@@ -39,6 +39,12 @@ class Parameter:
     tune: tuple[Any, ...] | None = None
     if_given: bool = False
     """Whether it is among the settings only where it has another value than its default."""
+    field: str = ""
+    """The field that holds it, where that has another name, as one of the class's own has this one."""
+
+    def value_in(self, instance: Any) -> Any:
+        """Its value in a configured instance."""
+        return getattr(instance, self.field or self.name)
 
     def problems(self, whose: str, value: Any, inside: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         """Everything that is wrong with a value; ``inside`` are values for parameters of a model that it names."""
@@ -176,15 +182,23 @@ def param(
     choices: Iterable[Any] | None = None,
     tune: tuple[Any, ...] | None = None,
     if_given: bool = False,
+    name: str = "",
 ) -> Any:
-    """Declare a hyperparameter as a dataclass field."""
+    """Declare a hyperparameter as a dataclass field; ``name`` is what users call it, if not like the field."""
 
-    def declared(name: str, hint: Any) -> Parameter:
+    def declared(field: str, hint: Any) -> Parameter:
         kinds, optional, many = _read_type(hint)
         among = None if choices is None else tuple(choices)
-        return Parameter(name, kinds, default, help, optional, many, ge, gt, le, lt, among, tune, if_given)
+        bounds = ge, gt, le, lt
+        called = name or field
+        return Parameter(called, kinds, default, help, optional, many, *bounds, among, tune, if_given, field)
 
     return dataclasses.field(default=default, metadata={"param": declared})
+
+
+def explain_param(help: str) -> Any:
+    """Declare ``explain``: how much a method says of itself, ``full`` being what exercises ask for."""
+    return param("short", help, choices=("short", "full"), if_given=True, name="explain")
 
 
 def learned() -> Any:
@@ -223,13 +237,13 @@ def learned_fields(cls: type) -> tuple[str, ...]:
 
 def settings(instance: Any) -> dict[str, Any]:
     """The hyperparameters of an instance by name, as plain values: what ``build`` makes it from."""
-    values = ((one, getattr(instance, one.name)) for one in parameters(type(instance)))
+    values = ((one, one.value_in(instance)) for one in parameters(type(instance)))
     return {one.name: one.plain(value) for one, value in values if not (one.if_given and value == one.default)}
 
 
 def models_inside(instance: Any) -> tuple[Any, ...]:
     """The models that parameters of an instance hold, as they are configured."""
-    return tuple(model for one in parameters(type(instance)) for model in one.models(getattr(instance, one.name)))
+    return tuple(model for one in parameters(type(instance)) for model in one.models(one.value_in(instance)))
 
 
 def yaml_from_text(text: str, name: str) -> Any:
@@ -266,7 +280,7 @@ def build(cls: type, values: Mapping[str, Any]) -> Any:
         raise UsageError(*found)
     known = by_name(cls)
     legal = {
-        name: known[name].converted(given.get(name, known[name].default), inside)
+        known[name].field or name: known[name].converted(given.get(name, known[name].default), inside)
         for name, (given, inside) in _grouped(values).items()
     }
     made = cls(**legal)

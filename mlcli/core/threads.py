@@ -50,12 +50,6 @@ def pin_blas_from_the_start() -> None:
         _pinned_from_the_start = True
 
 
-def pinned_by_the_parent() -> None:
-    """In a worker: the environment that it was started with may have asked for one BLAS thread already."""
-    global _pinned_from_the_start
-    _pinned_from_the_start = all(os.environ.get(variable) == "1" for variable in BLAS_VARIABLES)
-
-
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Run the body with one BLAS thread, in whatever process it is."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +27,7 @@ from mlcli.data.shipped import find
 from mlcli.data.sidecar import Declaration, sidecar_document
 
 STANDARD_INPUT = "-"
+COMMAND_LINE = "the row on the command line"
 NO_FORM: Mapping[str, str] = MappingProxyType({})
 Ranges = Mapping[str, tuple[float, float]]
 
@@ -88,7 +91,7 @@ class NewRows:
 
 
 def new_rows(
-    reference: str,
+    reference: str | Mapping[str, str],
     columns: Sequence[Column],
     *,
     base: Path | None = None,
@@ -98,7 +101,7 @@ def new_rows(
     optional: Collection[str] = (),
     long_form: Mapping[str, str] = NO_FORM,
 ) -> NewRows:
-    """The rows of a file, or of standard input (``-``), as a model with these columns needs them.
+    """The rows of a file, of standard input (``-``), or one row by its cells, as such a model needs them.
 
     Missing columns are refused, extra ones are kept as text. Of a sidecar beside the file only what says how cells
     are read counts: delimiter, header and missing cells. ``missing`` are words, by column, that stood for an empty
@@ -176,7 +179,9 @@ def _widened(
     return wide, [Unseen(thing, value, count) for value, count in unknown_levels.items()]
 
 
-def _records(reference: str, base: Path | None) -> tuple[Records, dict[str, Declaration]]:
+def _records(reference: str | Mapping[str, str], base: Path | None) -> tuple[Records, dict[str, Declaration]]:
+    if not isinstance(reference, str):
+        return read_records(_one_line(reference), COMMAND_LINE), {}
     if reference == STANDARD_INPUT:
         return read_records(sys.stdin.buffer.read(), "standard input"), {}
     path = find(reference, base)
@@ -184,6 +189,13 @@ def _records(reference: str, base: Path | None) -> tuple[Records, dict[str, Decl
     records = read_records(content_of(path), str(path), layout_of(document))
     sidecar = read_sidecar(document, records.header)
     return records, {name: sidecar.of(name) for name in records.header}
+
+
+def _one_line(cells: Mapping[str, str]) -> bytes:
+    """A CSV file of one row."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([list(cells), list(cells.values())])
+    return text.getvalue().encode()
 
 
 def _outside(cells: Mapping[str, NDArray[Any]], ranges: Ranges) -> tuple[Outside, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from mlcli.core.schema import Field
 from mlcli.core.tables import Array, Codes
-from mlcli.data.checks import table_warnings
 from mlcli.data.dataset import Dataset
 from mlcli.tasks.table import kind_of
 
@@ -97,8 +96,8 @@ class Profile:
         return plain
 
 
-def profile(dataset: Dataset) -> Profile:
-    """The profile of a dataset."""
+def profile(dataset: Dataset, warnings: Sequence[str] = ()) -> Profile:
+    """The profile of a dataset; ``warnings`` are what checks have found in its cells."""
     kind, target = kind_of(dataset.schema), dataset.schema.the("target")
     columns = tuple(_column(dataset, described) for described in dataset.schema)
     classes: tuple[LevelCount, ...] = ()
@@ -113,7 +112,7 @@ def profile(dataset: Dataset) -> Profile:
         columns=columns,
         classes=classes,
         notes=dataset.notes,
-        warnings=table_warnings(dataset),
+        warnings=tuple(warning for warning in warnings if warning not in dataset.notes),
         about=dataset.about,
     )
 

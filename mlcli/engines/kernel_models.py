@@ -14,9 +14,10 @@ from mlcli.core.errors import FitError
 from mlcli.core.model import Model
 from mlcli.core.params import learned, param
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.bags import order_of_content, targets_of
 from mlcli.engines.kernel_functions import KERNELS, KernelFunction, on_grid, scale, symmetric_matrix
+from mlcli.engines.score_terms import Term, sum_of_terms
 from mlcli.tasks.classification import LabelledRows
 
 PRECOMPUTED = "precomputed"
@@ -41,6 +42,8 @@ class KernelModel(Model):
     gamma_: float = learned()
     points_: Array = learned()
     """The rows that a kernel is taken to; of a precomputed one their places in the file."""
+    rows_: Rows = learned()
+    """Which rows of the file these are; of equal ones the first."""
 
     @property
     def accepts(self) -> Accepts:
@@ -100,6 +103,17 @@ class KernelModel(Model):
         """Σ coefficients × kernel to the points kept (rows × outputs)."""
         return self.function.weighted(self.seen(table), self.points_, coefficients)
 
+    def terms_of_points(
+        self, table: Table, outputs: Sequence[str], coefficients: Array, levels: Array | float
+    ) -> findings.Table:
+        """What each point adds to the outputs about one row, those that add most first."""
+        alike = self.function(self.seen(table), self.points_)[0]
+        shares = np.reshape(coefficients, (len(self.points_), -1)) * alike[:, None]
+        order = np.argsort(-np.abs(shares).max(axis=1, initial=0.0), kind="stable").tolist()
+        terms = [(f"training row {self.rows_[k] + 1}", float(alike[k]), shares[k]) for k in order]
+        constant: Term = ("constant", None, np.atleast_1d(levels))
+        return sum_of_terms([constant, *terms], outputs, "What each training row adds", times="kernel")
+
     def weights_of_columns(self, names: Sequence[str], coefficients: Array) -> tuple[findings.Table, ...]:
         """What each column counts in each output, where the kernel is linear."""
         if self.kernel != "linear" or not len(names):
@@ -113,6 +127,8 @@ class KernelModel(Model):
         width = 1 if self.kernel == PRECOMPUTED else len(self.columns_)
         if self.points_.ndim != 2 or self.points_.shape[1] != width or len(coefficients) != len(self.points_):
             raise ValueError(f"the points or coefficients of {self.id} do not fit its columns")
+        if np.shape(self.rows_) != (len(self.points_),):
+            raise ValueError(f"the points of {self.id} are other rows")
         if self.kernel == PRECOMPUTED and not (self.points_ >= 0).all():
             raise ValueError(f"the points of {self.id} are no rows")
 

@@ -9,6 +9,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Table
 from mlcli.engines.linear_design import Design
 from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
+from mlcli.engines.score_terms import linear_terms
 from mlcli.tasks.regression import Regressor
 
 
@@ -34,6 +35,11 @@ class LinearValues(Regressor):
     def check_learned(self) -> None:
         """Refuse arrays that do not fit the columns."""
         check_shapes(self.columns_, self.coefficients_, self.centre_)
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """The sum that is answered, term by term."""
+        of_row = self.coefficients_, self.centre_, self.level_
+        return (linear_terms(table, *of_row, (self.target_,), "The answer term by term"),)
 
     def coefficient_table(self, note: str) -> findings.Table:
         """The coefficients by column."""

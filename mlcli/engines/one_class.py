@@ -39,6 +39,7 @@ class OneClassKernel(KernelModel, Detector):
         solution = solve(K, target, np.zeros(len(K)), weights, start=start, tolerance=self.tolerance)
         used = np.flatnonzero(solution.beta)
         self.points_, self.coefficients_ = points[used], solution.beta[used] / total
+        self.rows_ = rows.rows[used]
         self.level_ = solution.offset / total
         share = rows.weights / rows.weights.sum()
         edge, outside = share[solution.free].sum(), share[solution.bounded].sum()

@@ -21,6 +21,8 @@ ALIKE = 1e-9
 SETTLED, MOST_STEPS = 1e-13, 20_000
 """When a search step by step ends: what directions have in common, as a share of the variance; and in any case."""
 SCREE, LOADINGS = "Scree", "Loadings"
+MOST_WITHOUT_BEND = 3
+"""Fewer points than these have no bend between them."""
 MOST_BARS = 30
 """A scree plot has no more bars than these."""
 MOST_BESIDE = 10
@@ -135,6 +137,24 @@ def count_for_share(variances: Array, share: float) -> int:
     return int(np.searchsorted(np.cumsum(variances), share * total * (1 - ALIKE)) + 1) if total > 0 else 0
 
 
+def elbow(variances: Array) -> int | None:
+    """The place, from 1, that is farthest below the straight line from the first to the last; none where all
+    lie on it, or above.
+    """
+    real = variances[variances > 0]
+    if len(real) < MOST_WITHOUT_BEND:
+        return None
+    line = np.linspace(real[0], real[-1], len(real))
+    below = line - real
+    return int(below.argmax()) + 1 if below.max() > ALIKE * real[0] else None
+
+
+def elbow_note(variances: Array) -> str:
+    """Where the bend is, in words."""
+    bend = elbow(variances)
+    return "; the plot has no elbow" if bend is None else f"; the elbow of the plot is at {bend}"
+
+
 def refuse_misfits(axes: Axes, columns: int) -> None:
     """Refuse (ValueError) axes that do not fit so many columns."""
     shapes = (np.shape(axes.middle), np.shape(axes.unit), np.shape(axes.directions), np.shape(axes.variances))
@@ -175,7 +195,7 @@ def _scree(variances: Array, count: int) -> Bars:
         tuple(map(str, range(1, shown + 1))),
         tuple(variances[:shown].tolist()),
         (tuple(shares[:shown].tolist()), tuple(np.cumsum(shares)[:shown].tolist())),
-        note=f"{note} of the variance{empty}{hidden}",
+        note=f"{note} of the variance{elbow_note(variances)}{empty}{hidden}",
     )
 
 

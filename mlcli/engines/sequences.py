@@ -85,6 +85,22 @@ def _read_back(
         state[going] = came_from[place, going, now].astype(np.intp) * (states // symbols) + now // symbols
 
 
+def best_paths(emitted: Array, transitions: Array) -> Array:
+    """Of one sequence, the largest log P(tags, observations) up to each row for each last tag (rows × tags)."""
+    symbols = len(transitions)
+    boundary, states = symbols - 1, transitions.size // symbols
+    steps = transitions.reshape(symbols, states // symbols, symbols)
+    score = np.full(states, -np.inf)
+    score[-1] = 0.0  # nothing but boundary symbols
+    best = np.empty(emitted.shape)
+    for place, here in enumerate(emitted):
+        reached = (score.reshape(symbols, -1, 1) + steps).max(axis=0)
+        reached[:, boundary] = -np.inf
+        reached[:, :boundary] += here
+        score, best[place] = reached.reshape(states), reached[:, :boundary].max(axis=0)
+    return best
+
+
 def tag_probabilities(
     emitted: Array, transitions: Array, sequence: Codes, stop: bool, block_cells: int = BLOCK_CELLS
 ) -> Array:

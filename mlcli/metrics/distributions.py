@@ -1,4 +1,4 @@
-"""Normal, Student t and fair-coin probabilities from the incomplete beta function, without scipy.
+"""Normal, Student t, F, χ² and fair-coin probabilities, most from the incomplete beta function, without scipy.
 
 The continued fraction is DLMF 8.17.22, evaluated by Lentz's method. The gamma functions before it are taken
 together (Stirling's remainders), and x travels with its complement, so that no digits are lost when an argument is
@@ -53,6 +53,23 @@ def fair_coin_two_sided(heads: int, tails: int) -> float:
     """The exact two-sided probability of a split at least as uneven as this when both sides are equally likely."""
     fewer, more = min(heads, tails), max(heads, tails)
     return 1.0 if more - fewer <= 1 else 2 * incomplete_beta(more, fewer + 1, 0.5)
+
+
+def f_tail(f: float, of: float, within: float) -> float:
+    """The probability that F with ``of`` and ``within`` degrees of freedom is larger than f."""
+    if math.isinf(f):
+        return 0.0
+    return _beta(within / 2, of / 2, within / (within + of * f), of * f / (within + of * f))
+
+
+def chi_square_tail(x: float, df: int) -> float:
+    """The probability that χ² with a whole number of degrees of freedom is larger than x, as a finite sum."""
+    odd = df % 2
+    tail, term = (math.erfc(math.sqrt(x / 2)), math.sqrt(2 * x / math.pi)) if odd else (0.0, 1.0)
+    for power in range(df // 2):
+        tail += term * math.exp(-x / 2)
+        term *= x / (2 * power + 2 + odd)
+    return min(1.0, tail)
 
 
 def incomplete_beta(a: float, b: float, x: float) -> float:

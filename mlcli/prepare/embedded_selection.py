@@ -1,13 +1,15 @@
-"""Embedded selection: keeps the columns that count most in a fitted model, by its coefficients or by shuffling.
+"""Embedded selection: keeps the columns that count most in a fitted model: coefficients, impurities, or shuffling.
 
 Formula:
     The base is fitted to the training rows. Where it has coefficients, column j counts Σ_k |β_kj| σ_j, with σ_j
-    its standard deviation; else it counts what the mean loss of the base about the training rows rises by when the
-    cells of the column are shuffled. With `rounds: one-by-one` the column that counts least is taken away and the
+    its standard deviation; in trees, forests and boosting the share of the impurity that questions about it take
+    away; else what the mean loss of the base about the training rows rises by when the cells of the column are
+    shuffled. With `rounds: one-by-one` the column that counts least is taken away and the
     base fitted again, until `keep` columns are left.
 
 Assumes:
-    What the base assumes. Of columns that say the same, coefficients may be split between them, or given to one.
+    What the base assumes. Of columns that say the same, coefficients may be split between them, or given to one;
+    impurities favour columns with many values.
 
 Cost:
     One fit of the base; d fits with `one-by-one`, where wrappers need d (d + 1) / 2.
@@ -43,7 +45,9 @@ NOTHING = 1e-10
 """What counts a smaller share of what the first counts is not counted at all."""
 
 
-@register("embedded-selection", reference="Guyon et al. 2002, Gene selection for cancer classification")
+@register(
+    "embedded-selection", reference="Guyon et al. 2002, Gene selection for cancer classification", revision=2
+)
 @dataclass(kw_only=True, eq=False)
 class EmbeddedSelection(ByModel):
     """Columns by what they count in a model."""
@@ -95,8 +99,11 @@ class EmbeddedSelection(ByModel):
         columns = [self.columns_[place] for place in places]
         seen = data.with_table(data.table.select(column.name for column in columns))
         learned_ = fitted(behind_steps(self.base_for(data), seen.table.columns), seen, rng)
-        found = _by_coefficients(learned_, seen, columns)
-        return _by_shuffling(learned_, seen, rng) if found is None else found
+        for of_columns in (_coefficients, _impurities):
+            counts = of_columns(learned_, seen)
+            if counts is not None and (owned := _of_owners(counts, learned_, seen, columns)) is not None:
+                return owned
+        return _by_shuffling(learned_, seen, rng)
 
     def explain(self) -> Explanation:
         """What each column counts."""
@@ -108,15 +115,26 @@ class EmbeddedSelection(ByModel):
         return (Bars(title, header, labels, values, (tuple(said[order].tolist()),), note=note),)
 
 
-def _by_coefficients(learned_: Model, data: SupervisedRows, columns: list[Column]) -> Array | None:
-    """Coefficients in units of their columns, those of one column added up; None where there are none."""
-    final, prepared = learned_.final, learned_.prepared(data.table)
-    coefficients = np.atleast_2d(getattr(final, "coefficients_", np.empty((0, 0))))
-    owners = [_owner(column.name, columns) for column in prepared.columns]
-    if coefficients.shape[1] != len(owners) or None in owners or prepared.codes.shape[1]:
+def _coefficients(learned_: Model, data: SupervisedRows) -> Array | None:
+    """What coefficients count in units of their columns, if there are any."""
+    prepared = learned_.prepared(data.table)
+    coefficients = np.atleast_2d(getattr(learned_.final, "coefficients_", np.empty((0, 0))))
+    if coefficients.shape[1] != len(prepared.columns) or prepared.codes.shape[1]:
         return None
-    counted = np.abs(coefficients).sum(axis=0) * np.sqrt(moments(prepared.numbers, data.weights).variance)
-    owned = np.bincount([one for one in owners if one is not None], counted, len(columns))
+    return np.asarray(np.abs(coefficients).sum(axis=0) * np.sqrt(moments(prepared.numbers, data.weights).variance))
+
+
+def _impurities(learned_: Model, data: SupervisedRows) -> Array | None:
+    """What trees say of their columns, if it is trees."""
+    return learned_.final.importances()
+
+
+def _of_owners(counts: Array, learned_: Model, data: SupervisedRows, columns: list[Column]) -> Array | None:
+    """What the columns count that the model saw, added up by the column they were made of."""
+    owners = [_owner(column.name, columns) for column in learned_.prepared(data.table).columns]
+    if None in owners:
+        return None
+    owned = np.bincount([one for one in owners if one is not None], counts, len(columns))
     return np.asarray(owned, np.float64)
 
 

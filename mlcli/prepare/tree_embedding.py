@@ -51,7 +51,11 @@ GROWN: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
 """The method that grows the trees, and its parameters for so many columns."""
 
 
-@register("tree-embedding", reference="Geurts, Ernst & Wehenkel 2006; He et al. 2014, Predicting clicks on ads")
+@register(
+    "tree-embedding",
+    reference="Geurts, Ernst & Wehenkel 2006; He et al. 2014, Predicting clicks on ads",
+    revision=2,
+)
 @dataclass(kw_only=True, eq=False)
 class TreeEmbedding(Step):
     """Leaves instead of columns."""

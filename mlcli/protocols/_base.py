@@ -55,6 +55,10 @@ class Protocol:
         """Whether every row that is judged has been learned from."""
         return False
 
+    def asks_training_rows(self) -> bool:
+        """Whether models must be asked about the rows that they have learned from, too."""
+        return False
+
     def conflicts(self) -> list[str]:
         """Parameters that are legal one by one but not together."""
         return []

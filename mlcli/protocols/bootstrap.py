@@ -4,7 +4,9 @@ Computed:
     Each repeat draws as many rows as there are, any row any number of times; about 63 % of them are among those
     drawn, and the others, out of the bag, are judged. Where rows are grouped, whole groups are drawn. Scores
     are averaged over repeats: the leave-one-out bootstrap by samples. A model that has seen 63 % of the rows is
-    somewhat worse than one that has seen all, so that these scores lean to the low side.
+    somewhat worse than one that has seen all, so that these scores lean to the low side. `estimate: .632` makes up
+    for it by 0.368 of the scores of training rows, and `.632+` by less of them the more a model overfits; models
+    are then asked about the rows of their bag, too. Tests of difference are by the plain scores.
 
 Cost:
     One fit for each repeat.
@@ -26,7 +28,10 @@ from mlcli.core.tables import Codes
 from mlcli.protocols._base import Protocol, Split, Units, all_alike, drawn, fewer_than_two, numbered
 
 
-@register("bootstrap", reference="Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 17")
+@register(
+    "bootstrap",
+    reference="Efron & Tibshirani 1993, An Introduction to the Bootstrap; 1997, Improvements: the .632+ method",
+)
 @dataclass(kw_only=True, eq=False)
 class Bootstrap(Protocol):
     """Rows drawn with replacement to learn from, those out of the bag to judge."""
@@ -34,10 +39,20 @@ class Bootstrap(Protocol):
     kinds: ClassVar[tuple[str, ...]] = ("classification", "regression", "density", "projection")
 
     repeats: int = param(25, "how often rows are drawn anew", ge=1)
+    estimate: str | float = param(
+        "plain",
+        "what makes up for bags that hold few of the rows",
+        choices=("plain", 0.632, ".632+"),
+        if_given=True,
+    )
 
     def problems_with_rows(self, strata: Strata) -> list[Problem]:
         """Fewer than two rows, or groups."""
         return fewer_than_two(self.id, strata)
+
+    def asks_training_rows(self) -> bool:
+        """Where their scores are part of the estimate."""
+        return self.estimate != "plain"
 
     def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each repeat."""

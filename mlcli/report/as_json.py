@@ -14,7 +14,7 @@ from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.confusion import Confusion
 from mlcli.report.differences import differences_as_json, differences_of
-from mlcli.report.naming import names_of, tables_of
+from mlcli.report.naming import grouped, names_of
 from mlcli.report.scored import Scored
 from mlcli.report.series import Series, series_of, summaries_of
 from mlcli.tasks.table import kind_named, named
@@ -25,7 +25,8 @@ def results_as_json(scored: Sequence[Scored]) -> dict[str, Any]:
     return {
         "version": __version__,
         "cells": [_result(one) for one in scored],
-        "comparisons": [one for group in tables_of(scored) for one in _compared(group)],
+        "comparisons": [one for group in grouped(scored) for one in _compared(group)],
+        **_over_datasets(scored),
     }
 
 
@@ -39,6 +40,17 @@ def _compared(group: Sequence[Scored]) -> list[dict[str, Any]]:
     about = {"dataset": cell.dataset.name, "kind": cell.kind, "seed": cell.seed, "metric": found.metric.name}
     chosen = {"best": names[found.best], "chosen_among": len(found.to_best) + 1}
     return [plain({**about, **chosen, "pairs": differences_as_json(found, names)})]
+
+
+def _over_datasets(scored: Sequence[Scored]) -> dict[str, Any]:
+    """What several datasets say together, where there are several."""
+    if len({one.result.cell.dataset.name for one in scored}) < 2:
+        return {}
+    from mlcli.metrics.over_datasets import compared_over
+    from mlcli.report.over_datasets import over_datasets_as_json, tables_over_datasets
+
+    found = [over_datasets_as_json(compared_over(table)) for table in tables_over_datasets(scored)]
+    return {"over_datasets": found} if found else {}
 
 
 def cell_as_json(cell: Cell) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from functools import singledispatch
 from itertools import cycle, pairwise
 from typing import Any
 
-from mlcli.core.findings import Bars, Curve, Dendrogram, Histogram, Points, Tree
+from mlcli.core.findings import Bars, CriticalDifference, Curve, Dendrogram, Histogram, Points, Tree
 from mlcli.report.document import Content, Field, Grid, Lines, grid
 from mlcli.report.layout import GAP
 from mlcli.report.numbers import column_of, lined_up, short
-from mlcli.report.page import columns_of
+from mlcli.report.page import columns_of, padded
 
 BAR = "█"
 LONGEST, SHORTEST = 40, 10
@@ -24,6 +24,7 @@ HIGHEST = 16
 MARKS = ".ox+*#%@&"
 """Of points by their groups; of two in one place the later is seen."""
 INDENT = "|   "
+INDENT_OF_BARS = "  "
 MOST_LINES = 60
 """Of a tree."""
 CERTAIN = 1e-12
@@ -122,6 +123,38 @@ def _dendrogram(picture: Dendrogram, width: int | None) -> Lines:
     return Lines(
         tuple(f"{name}{' ' * (names - columns_of(name))} {''.join(cells)}".rstrip() for name, cells in pictured)
     )
+
+
+@drawn.register
+def _critical_difference(picture: CriticalDifference, width: int | None) -> Lines:
+    """A line for each model with a mark at its mean rank, and a bar beside those that cannot be told apart."""
+    names, ranks = max(map(columns_of, picture.names)), lined_up(picture.ranks)
+    bars = [
+        INDENT_OF_BARS + " ".join(_bar_beside(place, group) for group in picture.groups)
+        for place in range(len(ranks))
+    ]
+    margin = names + columns_of(ranks[0]) + 2 * GAP
+    across = WIDEST if width is None else max(SHORTEST, min(WIDEST, width - margin - max(map(len, bars))))
+    last = max(len(ranks), 2)
+    marks = [_marked(_place(rank, 1, last, across), across) for rank in picture.ranks]
+    lines = [
+        f"{padded(name, names + GAP, 'left')}{rank}{' ' * GAP}{mark}{bar}"
+        for name, rank, mark, bar in zip(picture.names, ranks, marks, bars, strict=True)
+    ]
+    indent = " " * margin
+    length = min(across, 1 + _place(1 + picture.difference, 1, last, across))
+    scale = indent + "1" + str(last).rjust(across - 1)
+    ruler = f"{indent}{JOINED}{ACROSS * (length - 2)}{ROOT} critical difference {short(picture.difference)}"
+    return Lines(tuple(line.rstrip() for line in (scale, *lines, ruler)))
+
+
+def _marked(place: int, across: int) -> str:
+    return (" " * place + MARKS[1]).ljust(across)
+
+
+def _bar_beside(place: int, group: Sequence[int]) -> str:
+    """A line beside the models of a group, all that stand between the first and the last."""
+    return DOWN if min(group) <= place <= max(group) else " "
 
 
 @drawn.register

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlcli.experiment.spec.cells import Cell
+from mlcli.experiment.spec.cells import Cell, ProtocolSpec
 from mlcli.experiment.spec.labels import distinct_labels
 from mlcli.report.scored import Scored
 
 
-def tables_of(scored: Sequence[Scored]) -> list[list[Scored]]:
+def grouped(scored: Sequence[Scored]) -> list[list[Scored]]:
     """The cells by the tables that they stand in."""
     groups: dict[tuple[object, ...], list[Scored]] = {}
+    first: dict[tuple[object, ...], ProtocolSpec] = {}
     for one in scored:
-        groups.setdefault(comparable(one.result.cell), []).append(one)
+        cell, key = one.result.cell, comparable(one.result.cell)
+        if cell.model.saved is None:
+            first.setdefault(key, cell.protocol)
+        protocol = cell.protocol if cell.model.saved is None else first.get(key, cell.protocol)
+        groups.setdefault((*key, protocol.use, str(protocol.params)), []).append(one)
     return list(groups.values())
 
 

@@ -9,13 +9,13 @@ from mlcli.core.names import listed
 from mlcli.core.params import build
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.spec.cells import AS_SAVED, Cell, DatasetFacts
+from mlcli.experiment.spec.cells import AS_SAVED, POOLED, Cell, DatasetFacts
 from mlcli.experiment.spec.labels import as_typed
 from mlcli.metrics.pooling import joined
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
 from mlcli.report.differences import beside_best, differences_of
 from mlcli.report.document import Document, Element, Heading, Notes, Sentence, notes
-from mlcli.report.naming import names_of, tables_of
+from mlcli.report.naming import grouped, names_of
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import remarks_on
 from mlcli.report.scored import Scored, judged
@@ -29,7 +29,16 @@ ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by", "
 
 def results_of(scored: Sequence[Scored], *, classes: bool = False) -> Document:
     """All cells, those of one dataset and kind together; ``classes`` adds the rates of each class."""
-    return tuple(element for group in tables_of(scored) for element in _group(group, classes))
+    groups = grouped(scored)
+    elements = [element for group in groups for element in _group(group, classes)]
+    return (*elements, *(_over_datasets(scored) if len(groups) > 1 else ()))
+
+
+def _over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
+    """What closes the results of several datasets."""
+    from mlcli.report.over_datasets import summary_over_datasets
+
+    return summary_over_datasets(scored)
 
 
 def _group(group: Sequence[Scored], classes: bool) -> Iterator[Element]:
@@ -44,6 +53,16 @@ def _group(group: Sequence[Scored], classes: bool) -> Iterator[Element]:
     yield from _matrices(group, names, classes)
     yield from _pictures(_worth_drawing(group), names)
     if metrics and (sentence := verdict_on(group, names, metrics[0], found)):
+        yield Sentence(sentence, "strong")
+
+
+def table_of_group(group: Sequence[Scored]) -> Iterator[Element]:
+    """The short form of one dataset: its table, and what it says."""
+    names = names_of(group)
+    metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
+    yield Heading(subject_of(group[0].result.cell))
+    yield from table_of_models(group, names, metrics)
+    if metrics and (sentence := verdict_on(group, names, metrics[0])):
         yield Sentence(sentence, "strong")
 
 
@@ -110,7 +129,8 @@ def protocol_words(cell: Cell) -> str:
     settings = ", ".join(
         f"{name.replace('_', ' ')} {as_typed(value)}" for name, value in cell.protocol.params.items()
     )
-    return f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
+    words = f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
+    return f"{words}, scores of all answers at once" if cell.average == POOLED else words
 
 
 def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: bool) -> Iterator[Element]:

@@ -18,6 +18,7 @@ from mlcli.metrics import pooling
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
 from mlcli.metrics.one_against_rest import ClassRates, one_against_rest
+from mlcli.metrics.optimism import corrected
 from mlcli.metrics.pooling import Rounds, distinct, joined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
@@ -81,6 +82,12 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
     summaries = {
         metric.name: summarise(metric, answers, train_rows, result.pooled, sweep, unsteady) for metric in metrics
     }
+    if estimate := result.cell.protocol.params.get("estimate"):
+        learned = [split.answers[TRAINING] for split in result.splits]
+        summaries = {
+            metric.name: corrected(summaries[metric.name], metric, answers, learned, estimate)
+            for metric in metrics
+        }
     known = Scored(result, metrics, summaries, training=_training(result, metrics))
     if not isinstance(answers[0], LabelAnswers):
         return known

@@ -34,7 +34,7 @@ def table_of_models(
     metrics: Sequence[Metric],
     beside: Mapping[Scored, Field] | None = None,
 ) -> Iterator[Element]:
-    """The scores of the cells that are done, and what became of the others; ``beside`` is how far from the best."""
+    """The scores of the cells that are done, with how far from the best each is, and what became of the others."""
     done = [one for one in scored if one.done]
     if done:
         table = _scores(done, names, metrics, beside or {})

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mlcli.core.errors import UsageError
 from mlcli.core.findings import as_json
 from mlcli.core.registry import MODELS
 from mlcli.experiment.run.learner import Trained
@@ -16,13 +15,6 @@ from mlcli.report.findings import explained
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import steps_of
 from mlcli.report.results import learns_from_unlabelled, subject_of
-
-if TYPE_CHECKING:
-    from mlcli.data.new_rows import NewRows
-    from mlcli.experiment.saved.saved_model import SavedModel
-
-MOST_EXPLAINED = 20
-"""Of how many rows it is shown how their answers come about."""
 
 
 def trained_of(cell: Cell, trained: Trained) -> Document:
@@ -56,14 +48,3 @@ def _rows_of(cell: Cell, trained: Trained) -> str:
     if learns_from_unlabelled(cell):
         return f"{rows}, and from {unlabelled:,} more that have no target"
     return f"{rows} ({unlabelled:,} without a target left out)"
-
-
-def answers_explained(saved: SavedModel, rows: NewRows) -> Document:
-    """How a saved model comes to its answers about the first of some new rows."""
-    model = saved.pipeline.final
-    found = model.explain_answers(saved.pipeline.prepared(rows.table).take(slice(MOST_EXPLAINED)))
-    if not found:
-        what = f"{model.name} cannot show how it comes to an answer"
-        raise UsageError(what, hint="knn and naive-bayes can; mlcli train shows what a method has learned")
-    more = len(rows) - MOST_EXPLAINED
-    return (*explained(found), *([Sentence(f"{counted(more, 'more row')} left out")] if more > 0 else []))

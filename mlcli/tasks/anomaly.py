@@ -11,7 +11,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.findings import Explanation, Lines
-from mlcli.core.model import refuse_not_finite
+from mlcli.core.model import refuse_impossible
 from mlcli.core.params import learned
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Schema
@@ -86,7 +86,7 @@ class Detector(Unsupervised):
     def ask(model: Any, data: Any) -> Answers:
         """The score of each row, and for the oddest ones the columns that made them so."""
         score = model.score_rows(data.table)
-        refuse_not_finite(model, score)
+        refuse_impossible(model, score, (len(data),))
         columns, reasons, shares = top_reasons(model, data.table, score, EXPLAINED_ROWS)
         return ScoreAnswers(
             header=data.header(),
@@ -128,6 +128,16 @@ class Detector(Unsupervised):
         """A threshold, where there is one, is a number."""
         if not isinstance(self.threshold_, float | None) or not math.isfinite(self.threshold_ or 0.0):
             raise ValueError("the threshold of the model is no number")
+
+    @staticmethod
+    def outputs_of(model: Any, table: Table) -> Array:
+        """The score of each row."""
+        return np.asarray(model.score_rows(table)[:, None])
+
+    @staticmethod
+    def output_names(model: Any) -> tuple[str, ...]:
+        """One number."""
+        return ("score",)
 
     def score_rows(self, table: Table) -> Array:
         """How odd each row is."""

@@ -12,7 +12,7 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.held_out import HeldOut, Round, totals_outside
 from mlcli.core.limits import refuse_extremes, refuse_unlearnable
-from mlcli.core.model import Model, refuse_not_finite
+from mlcli.core.model import Model, refuse_no_probabilities
 from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable, Strata, common_fields, target_of
 from mlcli.core.schema import Schema
@@ -63,7 +63,7 @@ class Classifier(Model):
     @staticmethod
     def answers_with(model: Any, data: Any, predictions: Array) -> Answers:
         """Classes by their probabilities."""
-        refuse_not_finite(model, predictions)
+        refuse_no_probabilities(model, predictions, (len(data), len(data.classes)))
         return LabelAnswers(
             header=data.header(),
             truth=data.y,
@@ -77,6 +77,11 @@ class Classifier(Model):
         """A model's probabilities, in the form of the outputs of rows."""
         probabilities: Array = model.predict_proba(table)
         return probabilities
+
+    @staticmethod
+    def output_names(model: Any) -> tuple[str, ...]:
+        """The probability of each class."""
+        return tuple(f"p({name})" for name in model.classes_)
 
     @staticmethod
     def losses(model: Any, data: Any, outputs: Array) -> Array:

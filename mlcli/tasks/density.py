@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.core.model import refuse_not_finite
+from mlcli.core.model import refuse_impossible
 from mlcli.core.params import learned
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
@@ -51,7 +51,7 @@ class DensityEstimator(Grouping):
     def ask(model: Any, data: Any) -> Answers:
         """The logarithm of the density at each row."""
         log_density = model.log_density_in_file(data.table)
-        refuse_not_finite(model, log_density)
+        refuse_impossible(model, log_density, (len(data),))
         return DensityAnswers(
             header=data.header(),
             log_density=log_density,
@@ -59,6 +59,16 @@ class DensityEstimator(Grouping):
             fit_log_likelihood=model.fit_log_likelihood_,
             fit_rows=model.fit_rows_,
         )
+
+    @staticmethod
+    def outputs_of(model: Any, table: Table) -> Array:
+        """The logarithm of the density at each row."""
+        return np.asarray(model.log_density_in_file(table)[:, None])
+
+    @staticmethod
+    def output_names(model: Any) -> tuple[str, ...]:
+        """One number."""
+        return ("log density",)
 
     def log_density(self, table: Table) -> Array:
         """The natural logarithm of p(x) of each row."""

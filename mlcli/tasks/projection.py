@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlcli.core.answers import Answers
-from mlcli.core.model import refuse_not_finite
+from mlcli.core.model import refuse_impossible
 from mlcli.core.tables import Array, Table
 from mlcli.tasks.unsupervised import UnlabelledRows, Unsupervised
 
@@ -28,7 +28,7 @@ class Projector(Unsupervised):
         """How far each row is from what is left of it, and from the mean of the training rows."""
         X = model.space(data.table)
         back = model.reconstruct(data.table)
-        refuse_not_finite(model, back)
+        refuse_impossible(model, back, X.shape)
         return ProjectionAnswers(
             header=data.header(),
             error=((X - back) ** 2).sum(axis=1),

@@ -10,7 +10,7 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.limits import refuse_unlearnable
-from mlcli.core.model import Model, refuse_not_finite
+from mlcli.core.model import Model, refuse_impossible
 from mlcli.core.pair_sums import pair_weight
 from mlcli.core.rows import RowsOfTable, extras_of
 from mlcli.core.schema import Column, Schema
@@ -65,7 +65,7 @@ class Ranker(Model):
     def ask(model: Any, data: Any) -> Answers:
         """The model's scores for rows whose relevance is known."""
         score = model.score_rows(data.table)
-        refuse_not_finite(model, score)
+        refuse_impossible(model, score, (len(data),))
         present, group = np.unique(data.group, return_inverse=True)
         return RankAnswers(
             header=data.header(),
@@ -74,6 +74,16 @@ class Ranker(Model):
             group=group.astype(np.int32),
             names=tuple(data.names[code] for code in present.tolist()),
         )
+
+    @staticmethod
+    def outputs_of(model: Any, table: Table) -> Array:
+        """The score of each row."""
+        return np.asarray(model.score_rows(table)[:, None])
+
+    @staticmethod
+    def output_names(model: Any) -> tuple[str, ...]:
+        """One number."""
+        return ("score",)
 
     def score_rows(self, table: Table) -> Array:
         """One number per row; it means something only beside those of the same group."""

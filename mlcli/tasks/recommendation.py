@@ -11,7 +11,7 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, FitError, MlcliWarning
-from mlcli.core.model import Model, refuse_not_finite
+from mlcli.core.model import Model, refuse_impossible
 from mlcli.core.moments import ROUNDING, moments
 from mlcli.core.params import learned
 from mlcli.core.schema import Column, Schema
@@ -75,7 +75,7 @@ class Recommender(Model):
     def ask(model: Any, data: Any) -> Answers:
         """The model's ratings of rows whose truth is known, and the list of each row's user."""
         predicted = model.predict_values(data.table)
-        refuse_not_finite(model, predicted)
+        refuse_impossible(model, predicted, (len(data),))
         user, item = data.table.columns
         if model.rated_before(data.table).any():
             warnings.warn(RATED_TWICE, MlcliWarning, stacklevel=2)

@@ -11,7 +11,7 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.limits import refuse_extreme_target, refuse_unlearnable
-from mlcli.core.model import Model, refuse_not_finite
+from mlcli.core.model import Model, refuse_impossible
 from mlcli.core.rows import RowsOfTable, common_fields, target_of
 from mlcli.core.schema import Schema
 from mlcli.core.tables import Array, Rows, Table
@@ -44,7 +44,7 @@ class Regressor(Model):
     @staticmethod
     def answers_with(model: Any, data: Any, predictions: Array) -> Answers:
         """Values."""
-        refuse_not_finite(model, predictions)
+        refuse_impossible(model, predictions, (len(data),))
         return ValueAnswers(header=data.header(), truth=data.y, predicted=predictions)
 
     @staticmethod
@@ -57,6 +57,11 @@ class Regressor(Model):
     def outputs_of(model: Any, table: Table) -> Array:
         """A model's values, in the form of the outputs of rows."""
         return np.asarray(model.predict_values(table)[:, None])
+
+    @staticmethod
+    def output_names(model: Any) -> tuple[str, ...]:
+        """The target."""
+        return (model.target_ or "value",)
 
     @staticmethod
     def losses(model: Any, data: Any, outputs: Array) -> Array:

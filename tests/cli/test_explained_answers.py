@@ -1,13 +1,17 @@
-"""How answers come about: the factors of naive Bayes and the voters of nearest neighbours, as on paper."""
+"""How answers come about: as on paper where the method has such a way, else by what hiding columns changes."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from tests.cli.shell import typed
+from tests.cli.shell import document, typed
 
+WORDS = ("outlook=sunny", "temperature=hot", "humidity=high", "windy=TRUE")
 DAY = "outlook,temperature,humidity,windy\nsunny,hot,high,TRUE\n"
 
 
@@ -37,7 +41,7 @@ def test_the_factors_of_naive_bayes_are_shares_of_counts_and_their_product_is_th
 
 def test_an_empty_cell_is_no_factor_and_a_class_that_is_impossible_has_the_product_0(folder: Path) -> None:
     lines = explained("{use: naive-bayes, params: {smoothing: none}}", DAY.replace("sunny,hot", "overcast,"))
-    assert not [line for line in lines if line[:1] == ["temperature"]]
+    assert not [line for line in lines if line[:2] == ["temperature", "="]]
     assert [line[-2:] for line in lines if line[:1] == ["share"]] == [["1.0000", "0.0000"]]
 
 
@@ -59,7 +63,8 @@ def test_voters_are_the_training_rows_by_distance_and_all_of_a_shared_last_place
 def test_voters_on_a_number_have_values(folder: Path) -> None:
     Path("it.csv").write_text("x,y\n1,10\n2,20\n7,70\n")
     lines = explained("{use: knn, params: {k: 2}, steps: []}", "x\n1.2\n", "it.csv")
-    assert [line[::2] for line in lines[-2:]] == [["1", "10"], ["2", "20"]]
+    voters = lines.index(["Who", "votes"]) + 3
+    assert [line[::2] for line in lines[voters : voters + 2]] == [["1", "10"], ["2", "20"]]
 
 
 def test_of_many_rows_the_first_are_explained_and_the_others_counted(folder: Path) -> None:
@@ -68,11 +73,144 @@ def test_of_many_rows_the_first_are_explained_and_the_others_counted(folder: Pat
     assert lines[-1] == ["5", "more", "rows", "left", "out"]
 
 
+def shown(*words: str) -> list[list[str]]:
+    result = typed("explain", "it.mlcli", *words)
+    assert result.exit_code == 0, result.output
+    return [line.split() for line in result.stdout.splitlines()]
+
+
+def findings_of(*words: str) -> dict[str, Any]:
+    """By title, the findings about one row."""
+    (one,) = document(typed("explain", "it.mlcli", *words, "--json"))
+    return {finding["title"]: finding["rows"] for finding in one["findings"]}
+
+
+def trained(data: str, model: str) -> None:
+    assert typed("train", data, "-m", model, "-o", "it.mlcli").exit_code == 0
+
+
+def test_the_path_through_a_tree_has_the_counts_and_gains_of_quinlan(folder: Path) -> None:
+    trained("weather_nominal", "{use: decision-tree, params: {algorithm: id3}}")
+    path = findings_of(*WORDS)["Path through the tree"]
+    assert [line[:4] for line in path] == [
+        ["all rows", 14, 9, 5],
+        ["outlook = sunny", 5, 2, 3],
+        ["humidity = high", 3, 0, 3],
+    ]
+    assert [line[4] for line in path] == [pytest.approx(0.2467, abs=5e-5), pytest.approx(0.971, abs=5e-4), None]
+
+
+LINEAR = ("linear-regression", "ridge", "lasso", "elastic-net", "least-absolute")
+
+
+@pytest.mark.parametrize("method", LINEAR)
+def test_the_terms_of_a_line_add_up_to_its_answer(folder: Path, method: str) -> None:
+    trained("cpu", method)
+    (terms,) = (rows for title, rows in findings_of("cpu", "--row", "3").items() if "term" in title)
+    answers = typed("predict", "it.mlcli", "cpu").stdout.splitlines()
+    assert sum(line[2] for line in terms[:-1]) == pytest.approx(terms[-1][2])
+    assert terms[-1][2] == pytest.approx(float(answers[3].split(",")[-1]))
+
+
+@pytest.mark.parametrize("method", ["lda", "logistic-regression", "log-linear"])
+def test_scores_term_by_term_make_the_probabilities(folder: Path, method: str) -> None:
+    trained("iris", method)
+    scores = np.array(findings_of("iris", "--row", "100")["The scores term by term"][-1][2:])
+    shares = np.exp(scores - scores.max())
+    answers = typed("predict", "it.mlcli", "iris", "--probabilities").stdout.splitlines()[100].split(",")
+    assert shares / shares.sum() == pytest.approx(np.array(answers[-3:], float), abs=1e-9)
+
+
+SCORED = ("linear-svm", "perceptron", "pocket", "linear-classifier", "kernel-perceptron")
+
+
+@pytest.mark.parametrize("method", SCORED)
+def test_the_largest_sum_is_the_class(folder: Path, method: str) -> None:
+    trained("iris", method)
+    (rows,) = (rows for title, rows in findings_of("iris", "--row", "120").items() if "column" not in title)
+    predicted = typed("predict", "it.mlcli", "iris").stdout.splitlines()[120].split(",")[-1]
+    assert ("setosa", "versicolor", "virginica")[int(np.argmax(rows[-1][2:]))] == predicted
+
+
+def test_support_vectors_share_in_f_and_the_distance_of_a_row_on_the_margin_is_the_margin(folder: Path) -> None:
+    Path("and.csv").write_text("a,b,and\n0,0,no\n0,1,no\n1,0,no\n1,1,yes\n")
+    trained("and.csv", "{use: svm, params: {kernel: linear, C: null}, steps: []}")
+    found = findings_of("a=1", "b=1")
+    assert found["What each training row adds"][-1][2] == pytest.approx(1.0)
+    assert found["Signed distance of the row"][0][1:] == [pytest.approx(1.0), pytest.approx(8**-0.5)]
+    assert {line[0] for line in found["What each training row adds"][1:-1]} == {
+        "training row 2",
+        "training row 3",
+        "training row 4",
+    }
+
+
+@pytest.mark.parametrize("method", ["kernel-ridge", "svm-regression"])
+def test_what_training_rows_add_is_the_value(folder: Path, method: str) -> None:
+    trained("cpu", method)
+    rows = findings_of("cpu", "--row", "5")["What each training row adds"]
+    answer = typed("predict", "it.mlcli", "cpu").stdout.splitlines()[5].split(",")[-1]
+    assert rows[-1][2] == pytest.approx(float(answer))
+
+
+def test_the_table_of_viterbi_ends_in_the_probability_of_the_answer(folder: Path) -> None:
+    text = "word,sequence,tag\nsun,1,dry\nrain,1,wet\nrain,1,wet\nsun,2,dry\nrain,2,dry\nrain,2,wet\n"
+    Path("days.csv").write_text(text)
+    Path("days.yaml").write_text("roles: {target: tag, sequence: sequence}\n")
+    trained("days.csv", "{use: hmm, params: {alpha: 0, unknown: alpha}}")
+    table = findings_of("days.csv", "--row", "2")["Viterbi, row by row"]
+    assert [line[0] for line in table] == ["sun", "rain", "rain"]
+    assert [line[-1] for line in table] == ["dry", "wet", "wet"]
+    # start→dry 1, dry emits sun 2/3 and rain 1/3; dry→wet 2/3, dry→dry 1/3; wet→wet 1, wet emits rain.
+    assert table[-1][2] == pytest.approx(math.log(2 / 3 * 2 / 3))
+    assert table[-1][1] == pytest.approx(math.log(2 / 3 * (1 / 3) ** 4))
+
+
+def test_a_column_that_a_line_does_not_need_changes_nothing_when_hidden_and_the_others_their_term(
+    folder: Path,
+) -> None:
+    rows = [(x, z) for x in range(12) for z in range(2)]
+    Path("it.csv").write_text("x,z,y\n" + "".join(f"{x},{z},{3 * x}\n" for x, z in rows))
+    trained("it.csv", "linear-regression")
+    changed = {line[0]: line[2:] for line in findings_of("x=7", "z=1")["What hiding a column changes of y"]}
+    assert changed["z"] == [pytest.approx(21), pytest.approx(0, abs=1e-9)]
+    assert changed["x"] == [pytest.approx(16.5), pytest.approx(4.5)]
+
+
+def test_any_method_tells_what_hiding_columns_changes(folder: Path) -> None:
+    trained("weather_nominal", "one-r")
+    changed = findings_of(*WORDS)["What hiding a column changes of p(no)"]
+    assert changed[0][0] == "outlook"
+    assert [line[3] for line in changed[1:]] == pytest.approx([0, 0, 0], abs=1e-12)
+
+
+def test_chosen_rows_keep_their_numbers(folder: Path) -> None:
+    trained("iris", "knn")
+    lines = shown("iris", "--row", "3", "--row", "150")
+    assert [line[1] for line in lines if line[:1] == ["Row"]] == ["3:", "150:"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["iris", "--row", "151"], "there is no row 151"),
+        (["sepal_length=1", "petal_width"], "'petal_width' is no cell"),
+        (["sepal_length=1", "sepal_length=2"], "column 'sepal_length' is given twice"),
+        (["sepal_length=1"], "lacks 3 of the 4 columns that the model needs"),
+    ],
+)
+def test_what_is_no_row_is_refused(folder: Path, words: list[str], said: str) -> None:
+    trained("iris", "one-r")
+    refused = typed("explain", "it.mlcli", *words)
+    assert refused.exit_code in (2, 4)
+    assert said in refused.stderr
+
+
 def test_a_method_that_cannot_tell_says_so(folder: Path) -> None:
-    assert typed("train", "weather_nominal", "-m", "one-r", "-o", "it.mlcli").exit_code == 0
-    refused = typed("predict", "it.mlcli", "-", "--explain", given=DAY)
+    trained("iris", "k-means")
+    refused = typed("predict", "it.mlcli", "iris", "--explain")
     assert refused.exit_code == 2
-    assert "one-r cannot show how it comes to an answer" in refused.stderr
+    assert "k-means cannot show how it comes to an answer" in refused.stderr
 
 
 @pytest.mark.parametrize("other", [["-o", "out.csv"], ["--probabilities"]])

@@ -93,9 +93,39 @@ def test_the_file_that_comes_through_standard_input_is_not_written_over(folder: 
     assert len(Path("out.csv").read_text().splitlines()) == 31
 
 
-def test_another_file_is_replaced_whole(folder: Path) -> None:
-    Path("out.csv").write_text("something longer than the answers\n" * 100)
+def test_earlier_answers_are_replaced_whole(folder: Path) -> None:
+    Path("out.csv").write_text("row,y\n" + "something longer than the answers\n" * 100)
     before = {*contents(folder)}
     assert typed("predict", "model.mlcli", "rows.csv", "-o", "out.csv").exit_code == 0
     assert Path("out.csv").read_text() == typed("predict", "model.mlcli", "rows.csv").stdout
     assert {*contents(folder)} == before
+
+
+@pytest.mark.parametrize("leads_to", ["answers.csv", "bare.csv", "nowhere.csv"])
+def test_what_a_link_leads_to_is_replaced_on_demand_only(folder: Path, leads_to: str) -> None:
+    Path("answers.csv").write_text("row,y\n")
+    before = contents(folder)
+    Path("link").symlink_to(leads_to)
+    refused = typed("predict", "model.mlcli", "rows.csv", "-o", "link")
+    assert (refused.exit_code, contents(folder).get(leads_to)) == (2, before.get(leads_to))
+    assert "link to" in refused.stderr
+    assert "--force" in refused.stderr
+    assert typed("predict", "model.mlcli", "rows.csv", "-o", "link", "--force").exit_code == 0
+    assert Path("link").is_symlink()
+    assert Path(leads_to).read_text().startswith("row,")
+
+
+def test_a_file_of_something_else_is_replaced_on_demand_only(folder: Path) -> None:
+    Path("thesis.txt").write_text("ten years of work")
+    refused = typed("predict", "model.mlcli", "rows.csv", "-o", "thesis.txt")
+    assert (refused.exit_code, Path("thesis.txt").read_text()) == (2, "ten years of work")
+    assert "holds no answers" in refused.stderr
+    assert typed("predict", "model.mlcli", "rows.csv", "-o", "thesis.txt", "--force").exit_code == 0
+    assert Path("thesis.txt").read_text() == typed("predict", "model.mlcli", "rows.csv").stdout
+
+
+def test_answers_may_go_to_a_device_behind_a_link(folder: Path) -> None:
+    Path("link").symlink_to("/proc/self/fd/1")
+    words = [sys.executable, "-m", "mlcli", "predict", "model.mlcli", "rows.csv", "-o", "link"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 31)

@@ -10,12 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mlcli.checks.audit import issues_of_data
 from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.profile import LevelCount, Profile, profile
 from mlcli.data.shipped import shipped_paths
 
 Loaded = Callable[..., Dataset]
+
+
+def sentences_on(dataset: Dataset) -> list[str]:
+    return [issue.sentence for issue in issues_of_data(dataset)]
 
 
 def column(made: Profile, name: str) -> object:
@@ -78,25 +83,31 @@ def test_only_the_most_frequent_levels_are_listed() -> None:
 )
 def test_odd_cells_are_warned_of(loaded: Loaded, cells: list[object], warning: str) -> None:
     rows = "".join(f"{cell},{place}.5\n" for place, cell in enumerate(cells))
-    found = profile(loaded("x,y\n" + rows, "target: y\n")).warnings
+    found = sentences_on(loaded("x,y\n" + rows, "target: y\n"))
     assert any(text.startswith(warning) for text in found)
 
 
 @pytest.mark.parametrize("cells", [[-5, -1, -1, 3], [97, 98, 99, 99], [0, 1, 0, 1], [10, 20, 999]])
 def test_ordinary_numbers_are_not_warned_of(loaded: Loaded, cells: list[float]) -> None:
     rows = "".join(f"{cell},{place}.5\n" for place, cell in enumerate(cells))
-    found = profile(loaded("x,y\n" + rows, "target: y\n")).warnings
+    found = sentences_on(loaded("x,y\n" + rows, "target: y\n"))
     assert not any("missing value" in text for text in found)
 
 
 def test_odd_rows_and_classes_are_warned_of(loaded: Loaded) -> None:
-    made = profile(loaded("a,b,y\n1,2,u\n1,2,u\n1,3,v\n2,3,\n", "columns: {y: {levels: [u, v, w]}}\ntarget: y\n"))
-    assert made.warnings == (
+    dataset = loaded("a,b,y\n1,2,u\n1,2,u\n1,3,v\n2,3,\n", "columns: {y: {levels: [u, v, w]}}\ntarget: y\n")
+    assert set(sentences_on(dataset)) >= {
         "classes with few rows: u (2), v (1), w (0)",
         "1 of 4 rows have no target; they judge nothing, and few methods use them",
         "1 row repeats an earlier one; a split may put one in training and its twin in the test",
         "few rows for so many features: 4 rows, 2 features",
-    )
+    }
+
+
+def test_what_was_noted_while_reading_is_not_warned_of_again(loaded: Loaded) -> None:
+    dataset = loaded("a,k,y\n1.5,3,u\n2,3,v\n", "target: y\n")
+    assert any("the same in every row" in note for note in dataset.notes)
+    assert profile(dataset, (*dataset.notes, "odd")).warnings == ("odd",)
 
 
 @pytest.mark.parametrize("name", sorted(shipped_paths()))

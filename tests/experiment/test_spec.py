@@ -219,7 +219,6 @@ WRONG = {
     "data: [iris]\nprotocol:": ("2:1", "a protocol is an id or a mapping with 'use'; this is nothing"),
     "data: [iris]\nprotocol: {}": ("2:1", "which protocol? The key 'use' is missing"),
     "data: [iris]\nprotocol: {x-folds: 3}": ("2:1", "which protocol? The key 'use' is missing"),
-    "data: [iris]\nprotocol: [k-fold]": ("2:1", "a protocol is an id or a mapping with 'use'; this is ['k-fold']"),
     "data: [iris]\nprotocol: kfold": ("2:1", "there is no protocol 'kfold'"),
     "data: [iris]\nprotocol: {use: k-fold, fold: 3}": ("2:25", "k-fold has no parameter 'fold'"),
     "data: [iris]\nprotocol: {fold: 3}": ("2:1", "stratified-k-fold has no parameter 'fold'"),

@@ -156,7 +156,7 @@ def test_cart_grows_seven_leaves() -> None:
 
 def candidates_of(**params: Any) -> dict[tuple[str, str], tuple[Any, ...]]:
     """What every split of the weather would gain at the first nodes, by node and split."""
-    found = fitted(DecisionTree(candidates=True, **params), weather()).explain()[-1]
+    found = fitted(DecisionTree(detail="full", **params), weather()).explain()[-1]
     return {(node, split): tuple(figures) for node, split, *figures in found.rows}
 
 

@@ -69,3 +69,16 @@ def test_classes_that_can_be_told_apart_end_without_a_mistake() -> None:
     assert done < 100
     assert mistakes == 0
     assert np.array_equal(asked(model, data).predicted, data.y)
+
+
+def test_the_mistakes_that_are_told_add_up_to_the_coefficients() -> None:
+    data = rows(*scaled(load_iris, slice(0, 100)))
+    model = fitted(KernelPerceptron(kernel="linear", average=False, detail="full"), data)
+    (visits,) = (found.rows for found in model.explain() if found.title == "Row by row")
+    beta: dict[int, int] = {}
+    for _, row, label, *_, mistake in visits:
+        if mistake:
+            beta[row - 1] = beta.get(row - 1, 0) + (1 if label == data.classes[1] else -1)
+    assert visits[0][3:5] == (0, 0)
+    learned = zip(model.rows_.tolist(), model.coefficients_[:, 1].tolist(), strict=True)
+    assert {row: b for row, b in beta.items() if b} == dict(learned)

@@ -10,7 +10,9 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import smacof
 
 from mlcli.core.errors import FitError
-from mlcli.models.projection.mds import MultidimensionalScaling, classical, euclidean, manhattan, raw_stress
+from mlcli.engines.scaling import Scaled, euclidean, manhattan
+from mlcli.models.projection.mds import MultidimensionalScaling, raw_stress
+from mlcli.prepare.mds import MultidimensionalScaling as Step
 from tests.golden.asking import fitted
 from tests.golden.densities import unlabelled
 
@@ -18,7 +20,7 @@ WINE = (load_wine().data - load_wine().data.mean(axis=0)) / load_wine().data.std
 
 
 def test_euclidean_distances_give_principal_components() -> None:
-    ours = classical(euclidean(WINE), 3)
+    ours = Scaled.of(euclidean(WINE, WINE), 3).places()
     theirs = PCA(3).fit_transform(WINE)
     assert ours * np.sign((ours * theirs).sum(axis=0)) == pytest.approx(theirs, abs=1e-8)
 
@@ -26,17 +28,17 @@ def test_euclidean_distances_give_principal_components() -> None:
 def test_four_towns_on_a_rectangle_come_back() -> None:
     """Corners of 3 by 4, whose diagonal is 5."""
     towns = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0], [3.0, 4.0]])
-    assert pdist(classical(euclidean(towns), 2)) == pytest.approx([3, 4, 5, 5, 4, 3])
+    assert pdist(Scaled.of(euclidean(towns, towns), 2).places()) == pytest.approx([3, 4, 5, 5, 4, 3])
 
 
 def test_manhattan_distances_are_those_of_scipy() -> None:
-    assert manhattan(WINE) == pytest.approx(cdist(WINE, WINE, "cityblock"), abs=1e-9)
+    assert manhattan(WINE, WINE) == pytest.approx(cdist(WINE, WINE, "cityblock"), abs=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_metric_stress_is_that_of_scikit_learn_from_the_same_start() -> None:
-    apart = euclidean(WINE)
-    start = classical(apart, 2)
+    apart = euclidean(WINE, WINE)
+    start = Scaled.of(apart, 2).places()
     _, stress = smacof(apart, init=start, n_init=1, max_iter=3000, eps=1e-10, normalized_stress=False)
     model = MultidimensionalScaling(by="metric", tolerance=1e-9, most_steps=3000)
     places, _ = model.placed(WINE)
@@ -58,3 +60,33 @@ def test_a_row_is_made_again_from_those_around_its_place() -> None:
     model = fitted(MultidimensionalScaling(components=1, neighbours=2), unlabelled(line, "projection"))
     made = model.reconstruct(unlabelled(line, "projection").table)
     assert made.ravel() == pytest.approx([1.5, 1.0, 0.5, 1.5])
+
+
+@pytest.mark.parametrize("landmarks", [60, 178])
+def test_new_rows_are_placed_as_principal_components_place_them(landmarks: int) -> None:
+    """Distances of the plane are of the plane whatever rows they are taken from, up to a turn."""
+    plane = WINE[:, :2]
+    step = Step(components=2, standardise=False, landmarks=landmarks)
+    step.learn(unlabelled(plane[:150], "projection"), np.random.default_rng(0))
+    placed = step.apply(unlabelled(plane, "projection").table).numbers
+    assert pdist(placed) == pytest.approx(pdist(plane), abs=1e-8)
+
+
+def test_gowers_formula_gives_landmarks_their_own_place() -> None:
+    apart = manhattan(WINE, WINE)
+    scaled = Scaled.of(apart, 4)
+    assert scaled.placed(apart) == pytest.approx(scaled.places(), abs=1e-8)
+
+
+def test_the_step_of_all_rows_is_principal_components() -> None:
+    step, pca = Step(components=3), PCA(3).fit(WINE[:120])
+    step.standardise = False
+    step.learn(unlabelled(WINE[:120], "projection"), np.random.default_rng(0))
+    ours, theirs = step.apply(unlabelled(WINE[120:], "projection").table).numbers, pca.transform(WINE[120:])
+    assert ours * np.sign((ours * theirs).sum(axis=0)) == pytest.approx(theirs, abs=1e-8)
+
+
+def test_stress_falls_with_components_and_the_elbow_is_told() -> None:
+    model = fitted(MultidimensionalScaling(), unlabelled(WINE, "projection"))
+    assert (np.diff(model.stresses_) < 0).all()
+    assert "the elbow of the plot is at" in model.explain()[-1].note

@@ -77,3 +77,33 @@ def test_it_starts_from_the_linear_classifier() -> None:
     at_origin = linear.level_ - linear.coefficients_ @ linear.centre_
     assert started.level_ == pytest.approx(at_origin, abs=1e-12)
     assert fitted(Perceptron(start="random"), data).errors_[0][-1] == 0
+
+
+def rows_visited(model: Any, title: str) -> list[tuple[Any, ...]]:
+    (found,) = (one for one in model.explain() if one.title.startswith(title))
+    return list(found.rows)
+
+
+def test_the_visits_of_the_exercise_are_those_that_are_worked_out_by_hand() -> None:
+    # AND from zero: pass 1 corrects (0, 0) to b = −1 and (1, 1) to b = 0, w = (1, 1); pass 2 corrects three rows.
+    data = labelled(numeric(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])), ["no", "no", "no", "yes"])
+    visits = rows_visited(fitted(Perceptron(order="given", detail="full"), data), "Row by row")
+    assert visits[:8] == [
+        (1, 1, "-1", 0, "mistake", -1, 0, 0, 1),
+        (1, 2, "-1", -1, "", -1, 0, 0, 1),
+        (1, 3, "-1", -1, "", -1, 0, 0, 1),
+        (1, 4, "+1", -1, "mistake", 0, 1, 1, 3),
+        (2, 1, "-1", 0, "mistake", -1, 1, 1, 2),
+        (2, 2, "-1", 0, "mistake", -2, 1, 0, 1),
+        (2, 3, "-1", -1, "", -2, 1, 0, 1),
+        (2, 4, "+1", -1, "mistake", -1, 2, 1, 2),
+    ]
+
+
+def test_the_visits_end_in_the_plane_that_is_answered() -> None:
+    data = in_numbers("iris").take(np.arange(100))
+    model = fitted(Perceptron(detail="full"), data)
+    visits = rows_visited(model, "Row by row")
+    assert len(visits) == len(model.errors_[0]) * 100
+    assert visits[-1][5:-1] == pytest.approx((model.level_[0], *model.coefficients_[0]), abs=1e-12)
+    assert sum(visit[4] == "mistake" for visit in visits) == sum(model.errors_[0])

@@ -15,6 +15,7 @@ from sklearn.model_selection import PredefinedSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from mlcli.core.errors import FitError
 from mlcli.core.learning import ask, learn
@@ -138,12 +139,24 @@ def test_coefficients_count_in_units_of_their_columns() -> None:
     assert step.counts_ == pytest.approx(expected, rel=1e-8)
 
 
+def test_trees_count_the_impurity_that_columns_take_away() -> None:
+    data = of_classes(WDBC, 10)
+    step = learned("embedded-selection", {"base": "decision-tree", "keep": 3}, data)
+    theirs = DecisionTreeClassifier(random_state=0).fit(WDBC.data[:, :10], WDBC.target).feature_importances_
+    assert step.counts_ == pytest.approx(theirs, abs=0.05)
+    assert step.kept() == [f"x{j}" for j in sorted(np.argsort(-theirs)[:3])]
+    base = {"use": "random-forest", "params": {"trees": 30}}
+    forest = learned("embedded-selection", {"base": base, "keep": 3}, data)
+    assert set(forest.kept()) >= {"x7"}
+    assert forest.counts_.sum() == pytest.approx(1)
+
+
 def test_levels_count_together_and_a_model_without_coefficients_is_shuffled() -> None:
     rng = np.random.default_rng(0)
     level, noise = rng.integers(0, 3, 300), rng.normal(size=300)
     table = table_of({"noise": noise.tolist(), "level": np.array(["u", "v", "w"])[level].tolist()})
     data = valued(table, (level == 1).astype(float).tolist())
-    for base in ("linear-regression", "knn"):
+    for base in ("linear-regression", "decision-tree", "newton-boosting", "knn"):
         step: EmbeddedSelection = learned("embedded-selection", {"base": base, "keep": 1}, data)
         assert step.kept() == ["level"], base
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mlcli
-from mlcli.core.findings import Bars, Curve, Dendrogram, Finding, Histogram, Points, Tree
+from mlcli.core.findings import Bars, CriticalDifference, Curve, Dendrogram, Finding, Histogram, Points, Tree
 from mlcli.report.document import Field, grid
 from mlcli.report.findings import explained
 from mlcli.report.page import Page, columns_of, height
@@ -31,7 +31,10 @@ PLAY = Tree(
 PLANE = Points(
     "", "x", "y", (("a", ((0.0, 0.0), (4.0, 30.0), (float("nan"), 1.0))), ("b", ((4.0, 0.0), (0.0, 0.0))))
 )
-EVERY: tuple[Finding, ...] = (SCREE, SCORES, LOSS, PLANE, MERGES, CLOSE, PLAY)
+RANKS = CriticalDifference(
+    "Mean ranks", ("C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"), (1.964, 2.0, 2.893, 3.143), 1.0, ((0, 1, 2), (1, 2))
+)
+EVERY: tuple[Finding, ...] = (RANKS, SCREE, SCORES, LOSS, PLANE, MERGES, CLOSE, PLAY)
 BLOCK_CHARACTERS = re.compile("[▀-▟─-╿]")
 
 
@@ -42,6 +45,16 @@ def lines(picture: Finding, width: int | None = None, encoding: str = "utf-8") -
 def test_bars_are_as_long_as_their_values_and_none_is_invisible() -> None:
     drawn = [line.split()[-1] for line in lines(SCREE)[3:]]
     assert [len(bar) for bar in drawn] == [40, 20, 1]
+
+
+def test_mean_ranks_lie_at_scale_with_a_bar_beside_those_that_are_alike() -> None:
+    _, scale, *models, ruler = lines(RANKS)
+    left, right = scale.index("1"), scale.index("4")
+    places = [left + round((rank - 1) / 3 * (right - left)) for rank in RANKS.ranks]
+    assert [line.index("o", len("C4.5+m+cf") + 7) for line in models] == places
+    assert [line[right + 1 :].split() for line in models] == [["│"], ["│", "│"], ["│", "│"], []]
+    assert len(ruler.split(" critical")[0].strip()) == 1 + round((right - left) / 3)
+    assert ruler.endswith("critical difference 1")
 
 
 def test_a_histogram_has_a_column_for_each_name_and_a_bar_for_all() -> None:

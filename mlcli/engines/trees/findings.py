@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -141,6 +142,28 @@ def _worth(tree: Trees, columns: Sequence[Column]) -> findings.Table:
     header = ("column", "share of all gains", "share of rows asked", "first asked at depth")
     unused = [column.name for j, column in enumerate(columns) if j not in used]
     return findings.Table("What columns are worth", header, rows, note=not_asked(unused))
+
+
+def path_of(words: Words, node: int, outputs: Sequence[str]) -> findings.Table:
+    """The conditions that lead to a node, with what is known at each step."""
+    tree, path = words.tree, [node]
+    while (above := int(tree.parent[path[-1]])) != path[-1]:
+        path.append(above)
+    path.reverse()
+    conditions = ["all rows", *(dict(words.branches(at))[below] for at, below in pairwise(path))]
+    of_classes = tree.value.shape[1] > 1
+    counted = tree.value * tree.weight[:, None] if of_classes else tree.value
+    lines = tuple(
+        (condition, float(tree.weight[at]), *counted[at].tolist(), _gain(tree, at), words.answers[at])
+        for condition, at in zip(conditions, path, strict=True)
+    )
+    header = ("", "training rows", *outputs, "gain of its question", "answer")
+    return findings.Table("Path through the tree", header, lines)
+
+
+def _gain(tree: Trees, node: int) -> float | None:
+    """The impurity that a node's question takes away, per row; nothing of a leaf."""
+    return None if tree.leaves[node] else float(tree.gain[node] / tree.weight[node])
 
 
 def not_asked(names: Sequence[str]) -> str:

@@ -28,7 +28,7 @@ from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
     from mlcli.experiment.run.supervise import Assignment
-    from mlcli.experiment.run.workers import ForkWorkers, ProcessWorkers
+    from mlcli.experiment.run.workers import Workers
     from mlcli.experiment.store.store import Store
 
 PATIENCE = 1.0
@@ -62,11 +62,11 @@ def run(
     workers = workers_for(jobs)
     if workers == 1:
         _run_in_process(ledger, None, patience)
-    else:
-        with Pool(workers, ledger.shared_objects) as pool:
+    with Pool(workers, ledger.shared_objects) as pool:
+        if workers > 1:
             with cores_for_a_fit(workers):
                 _run_in_process(ledger, pool, patience)
-            _run_in_pool(ledger, pool)
+        _run_in_pool(ledger, pool)
     special = [progress for progress in ledger.all_progress if not progress.ordinary and progress.blocks()]
     if special:
         _run_supervised(ledger, [progress for progress in special if not progress.has_budget], 1)
@@ -100,10 +100,11 @@ def _run_in_process(ledger: Ledger, pool: Pool | None, patience: float) -> None:
 
 def _blocks_in_order(ledger: Ledger) -> Iterator[tuple[CellProgress, int, Block]]:
     """Two blocks of each method, so that kernels are compiled and times are known; then cell after cell."""
-    for progress in largest_of_each_method(ledger.all_progress):
+    own = [progress for progress in ledger.all_progress if not progress.foreign]
+    for progress in largest_of_each_method(own):
         yield from islice(ledger.waiting([progress]), MIN_SPLITS)
-    while any(ledger.waiting()):  # again, for those that could not be answered in closed form
-        yield from ledger.waiting()
+    while any(ledger.waiting(own)):  # again, for those that could not be answered in closed form
+        yield from ledger.waiting(own)
 
 
 def _pool_is_ready(pool: Pool, ledger: Ledger, tried: Set[str], elapsed: float, patience: float) -> bool:
@@ -119,8 +120,8 @@ def _pool_is_ready(pool: Pool, ledger: Ledger, tried: Set[str], elapsed: float, 
 
 def _may_call(pool: Pool, ledger: Ledger, tried: Set[str], early: bool) -> bool:
     """Forks have loaded and compiled what this process has: better what every method needs."""
-    waiting = (progress for progress in ledger.all_progress if not progress.status and progress.ordinary)
-    return not (early and pool.forks and any(progress.cell.model.use not in tried for progress in waiting))
+    own = (progress for progress in ledger.all_progress if progress.ordinary and not progress.foreign)
+    return not (early and pool.forks and any(one.cell.model.use not in tried for one in own if not one.status))
 
 
 def _run_in_pool(ledger: Ledger, pool: Pool) -> None:
@@ -194,7 +195,7 @@ class Pool:
     def __init__(self, jobs: int, shared: Callable[[], Sequence[object]] = tuple) -> None:
         self.jobs = jobs
         self._shared = shared
-        self._workers: ForkWorkers | ProcessWorkers | None = None
+        self._workers: Workers | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -229,7 +230,7 @@ class Pool:
         else:
             from mlcli.experiment.run.workers import ProcessWorkers
 
-            self._workers = ProcessWorkers(self.jobs)
+            self._workers = ProcessWorkers(self.jobs, self._shared())
 
     def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
         """Judge blocks; each tag comes back with its result, in any order."""

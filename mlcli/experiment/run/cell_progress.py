@@ -10,7 +10,7 @@ from math import inf, isfinite
 from mlcli.experiment.run.judge import Failure, Outcome
 from mlcli.experiment.run.preparation import BlockRange, ReadyCell
 from mlcli.experiment.run.split_results import JudgedSplits, each
-from mlcli.experiment.spec.cells import Cell, CellResult
+from mlcli.experiment.spec.cells import POOLED, Cell, CellResult
 
 MIN_SPLITS = 2
 """How many splits of a method tell how long others take."""
@@ -40,6 +40,8 @@ class CellProgress:
     """The seconds of its quickest split."""
     suspect: bool = False
     """Whether it may bring its process down."""
+    foreign: bool = False
+    """Whether a method in it is not mlcli's own, so that it runs in no process that anything else needs."""
     closed_form_tried: bool = False
 
     @property
@@ -105,12 +107,19 @@ class CellProgress:
             status=self.status,
             why=self.why,
             splits=self.judged.first(self._needed),
-            pooled=self.ready.pooled if self.ready else False,
+            pooled=self._pooled(cell),
             stored=self.untouched and bool(self.key),
             notes=self.notes,
             key=self.key,
             trace=self.trace,
         )
+
+    def _pooled(self, cell: Cell) -> bool:
+        """Whether scores are of all answers at once; what lies at several places of a sweep never is."""
+        if self.ready is None:
+            return False
+        swept = len(self.ready.splits) > 0 and self.ready.splits[0].coordinate is not None
+        return cell.average == POOLED if cell.average and not swept else self.ready.pooled
 
     @property
     def _needed(self) -> int:

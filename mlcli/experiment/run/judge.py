@@ -64,7 +64,9 @@ def judge(block: Block) -> Outcome:
         for place, result in enumerate(answered):
             try:
                 results.append(result or _judged(block, block.first + place, block.splits[place]))
-            except (Exception, SystemExit) as problem:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as problem:  # whatever a method of somebody else's may end with
                 why = f"{block.splits[place].label}: {message_of(problem)}"
                 return Outcome(tuple(results), Failure(block.first + place, why, trace_of(problem)))
     return Outcome(tuple(results))
@@ -88,24 +90,34 @@ class WorkerResult:
 def worker_result(block: Block) -> WorkerResult:
     """Judge a block where it lies, and encode the answers there too."""
     outcome = judge(block)
+    try:
+        payload = encoded(outcome.results)
+    except Exception as problem:  # a method of somebody else's may warn of or explain what no file can hold
+        failure = Failure(block.first, f"{block.splits[0].label}: {message_of(problem)}", trace_of(problem))
+        return WorkerResult(block.first, encoded(()), failure)
     is_empty = not outcome.results and outcome.failure is None
-    return WorkerResult(block.first, encoded(outcome.results), outcome.failure, is_empty)
+    return WorkerResult(block.first, payload, outcome.failure, is_empty)
 
 
 def message_of(problem: BaseException, whose: str = "the method") -> str:
     """What went wrong, in words; a problem that was not foreseen is a bug of somebody's."""
     if isinstance(problem, MlcliError):
-        return str(problem)
+        return _storable(str(problem))
     if isinstance(problem, MemoryError):
-        return f"not enough memory: {problem}" if str(problem) else "not enough memory"
-    return f"a bug in {whose}, please report it: {type(problem).__name__}: {problem}"
+        return _storable(f"not enough memory: {problem}" if str(problem) else "not enough memory")
+    return _storable(f"a bug in {whose}, please report it: {type(problem).__name__}: {problem}")
 
 
 def trace_of(problem: BaseException) -> str:
     """Where it went wrong, for whoever repairs it."""
     import traceback
 
-    return "".join(traceback.format_exception(problem))
+    return _storable("".join(traceback.format_exception(problem)))
+
+
+def _storable(text: str) -> str:
+    """A text with every half of a character written as its number, since no file can hold one."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _judged(block: Block, index: int, split: Split) -> SplitResult:

@@ -119,6 +119,7 @@ class Ledger:
         try:
             progress.ready = self._preparation.ready(cell)
             progress.notes = progress.ready.notes
+            progress.foreign = any(not _is_our_own(cls) for _, cls in progress.ready.learner.parts())
             progress.key = self._key(progress) if self._store is not None else ""
         except ModelFileError:
             raise
@@ -184,6 +185,10 @@ class Ledger:
                 status=progress.status,
             )
         )
+
+
+def _is_our_own(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] == "mlcli"
 
 
 def _stands(ending: Ending, cell: Cell, *, retry: bool) -> bool:

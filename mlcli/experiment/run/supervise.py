@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from mlcli.experiment.run.piped import kill
+
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
@@ -46,9 +48,10 @@ class Child:
     """A process that judges one assignment at a time."""
 
     def __init__(self) -> None:
-        from multiprocessing import get_context
+        from joblib.externals.loky.backend.context import get_context
 
-        context = get_context("spawn")
+        # Unlike those of multiprocessing, processes of loky do not run the script again that called mlcli.
+        context = get_context("loky")
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, os.getpid()), daemon=True)
         self.process.start()
@@ -81,7 +84,7 @@ class Child:
 
     def kill(self) -> None:
         """End the process, whatever it does."""
-        self.process.kill()
+        kill(self.process)
         self.process.join()
         self.connection.close()
 
@@ -112,6 +115,7 @@ def supervised(assignments: Iterable[Assignment], jobs: int) -> Generator[tuple[
 def die_with(parent: int) -> None:
     """Ask the system to end this process when its parent ends, and leave Ctrl-C to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a fork has its parent's handler
     if sys.platform == "linux":
         import ctypes
 
@@ -120,6 +124,17 @@ def die_with(parent: int) -> None:
             os._exit(1)
     else:
         _watch_from_a_thread(parent)
+
+
+def begin_new_process(connection: Connection, parent: int, modules: Sequence[str], folder: str) -> None:
+    """The begin of a worker that is a new process: one BLAS thread, before anything heavy is loaded."""
+    die_with(parent)
+    from mlcli.core.threads import pin_blas_from_the_start
+
+    pin_blas_from_the_start()
+    from mlcli.experiment.run.workers import serve_new_process
+
+    serve_new_process(connection, modules, folder)
 
 
 def _assign(waiting: Iterator[Assignment], children: list[Child], jobs: int) -> bool:

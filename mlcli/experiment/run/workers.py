@@ -8,46 +8,54 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import ExitStack, suppress
+from concurrent.futures import Future
 from importlib import import_module
 from io import BytesIO
-from multiprocessing import active_children, get_context
-from threading import Thread
-from typing import Any
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
 
+import numpy as np
 from joblib import Parallel, delayed, parallel_config
-from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky.backend.context import get_context as get_loky_context
 from joblib.parallel import ParallelBackendBase
 
-from mlcli.core.threads import cores_for_a_fit, pinned_by_the_parent
+from mlcli.core.threads import cores_for_a_fit
 from mlcli.experiment.run.judge import WorkerResult, worker_result
+from mlcli.experiment.run.piped import PipedExecutor, serve_calls
 from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.supervise import die_with
+from mlcli.experiment.run.supervise import begin_new_process, die_with
 
 AHEAD = 2
 """Blocks per worker that are handed out: while one is judged the next lies ready."""
-SHARED_FROM = "1M"
-"""Arrays of at least this size are written to a file once, and mapped into the memory of every worker."""
+SHARED_FROM = 1_000_000
+"""Arrays of at least so many bytes are written to a file once, and mapped into the memory of every new process."""
 _shared: Sequence[object] = ()
-"""In a worker: what its parent shared when it was forked."""
+"""In a worker: what its parent shared when it was started."""
 
 
-class ForkWorkers:
-    """Some forks of this process; what is ``shared`` with all of them is named by its number, not sent."""
+class Workers(Protocol):
+    """Processes that judge blocks."""
 
-    ready = True
+    @property
+    def ready(self) -> bool:
+        """Whether all of them are here."""
 
-    def __init__(self, jobs: int, shared: Sequence[object]) -> None:
-        self._shared = shared
-        before = set(active_children())
-        self._executor = ProcessPoolExecutor(jobs, get_context("fork"), _start_fork, (os.getpid(), shared))
-        with warnings.catch_warnings():
-            # Python warns of any thread, those of BLAS included, which are prepared for this.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            self._executor.submit(os.getpid)
-        self._processes = set(active_children()) - before
-        with parallel_config(_ForkBackend(self._executor)):
+    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
+        """Judge blocks; each tag comes back with its result, in any order."""
+
+    def dismiss(self) -> None:
+        """End them, whatever they do."""
+
+
+class _ExecutorWorkers:
+    """Workers of an executor; what is ``shared`` with all of them is named by its number, not sent."""
+
+    def __init__(self, executor: PipedExecutor, jobs: int, shared: Sequence[object]) -> None:
+        self._executor, self._shared = executor, shared
+        with parallel_config(_ExecutorBackend(executor)):
             self._parallel = Parallel(jobs, return_as="generator_unordered", pre_dispatch=AHEAD * jobs)
 
     def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
@@ -63,22 +71,55 @@ class ForkWorkers:
 
     def dismiss(self) -> None:
         """End them, whatever they do."""
-        for process in self._processes:
-            process.kill()
-        self._executor.shutdown(wait=True, cancel_futures=True)
+        self._executor.shutdown()
 
 
-class _ForkBackend(ParallelBackendBase):  # type: ignore[misc]  # joblib has no types
-    """How joblib hands work to them."""
+class ForkWorkers(_ExecutorWorkers):
+    """Some forks of this process."""
+
+    ready = True
+
+    def __init__(self, jobs: int, shared: Sequence[object]) -> None:
+        with warnings.catch_warnings():
+            # Python warns of any thread, those of BLAS included, which are prepared for this.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            executor = PipedExecutor(get_context("fork"), jobs, _serve_as_fork, os.getpid(), shared)
+        super().__init__(executor, jobs, shared)
+
+
+class ProcessWorkers(_ExecutorWorkers):
+    """Some new processes: called early, since they need a while to come and to load what this one has loaded."""
+
+    def __init__(self, jobs: int, shared: Sequence[object]) -> None:
+        self._folder = TemporaryDirectory(prefix="mlcli-")
+        _write(shared, Path(self._folder.name))
+        # Unlike those of multiprocessing, processes of loky do not run the script again that called mlcli.
+        arguments = (os.getpid(), _loaded_here(), self._folder.name)
+        executor = PipedExecutor(get_loky_context("loky"), jobs, begin_new_process, *arguments)
+        super().__init__(executor, jobs, shared)
+
+    @property
+    def ready(self) -> bool:
+        """Whether all of them are here."""
+        return self._executor.ready
+
+    def dismiss(self) -> None:
+        """End them, whatever they do."""
+        super().dismiss()
+        self._folder.cleanup()
+
+
+class _ExecutorBackend(ParallelBackendBase):  # type: ignore[misc]  # joblib has no types
+    """How joblib hands work to an executor."""
 
     supports_retrieve_callback = True
 
-    def __init__(self, executor: ProcessPoolExecutor) -> None:
+    def __init__(self, executor: PipedExecutor) -> None:
         super().__init__()
         self._executor = executor
 
     def effective_n_jobs(self, n_jobs: int) -> int:
-        return n_jobs
+        return max(n_jobs, 2)  # for one, joblib would do the work in this very process
 
     def submit(self, func: Callable[[], Any], callback: Callable[[Any], Any] | None = None) -> Future[Any]:
         future = self._executor.submit(func)
@@ -111,51 +152,26 @@ class _Unpickler(pickle.Unpickler):
         return _shared[number]
 
 
-def _start_fork(parent: int, shared: Sequence[object]) -> None:
-    global _shared
-    _shared = shared
-    die_with(parent)
-    gc.freeze()  # what is never looked at again is not copied either
-
-
 def _numbered_result(number: int, block: bytes) -> tuple[int, WorkerResult]:
     with cores_for_a_fit(1):
         return number, worker_result(_Unpickler(BytesIO(block)).load())
 
 
-class ProcessWorkers:
-    """Some new processes: called early, since they need a while to come and to load what this one has loaded."""
-
-    def __init__(self, jobs: int) -> None:
-        workers = {"inner_max_num_threads": 1, "initializer": _start_process, "initargs": (os.getpid(),)}
-        self._open = ExitStack()
-        with parallel_config("loky", **workers):
-            # Copies on writing: mapped arrays are of the type that kernels were compiled for.
-            parallel = Parallel(jobs, return_as="generator_unordered", max_nbytes=SHARED_FROM, mmap_mode="c")
-        self._parallel = self._open.enter_context(parallel)
-        arrivals = self._parallel([delayed(_load)(_loaded_here()) for _ in range(jobs)])
-        self._arriving = Thread(target=_wait_for, args=(arrivals,), daemon=True)
-        self._arriving.start()
-
-    @property
-    def ready(self) -> bool:
-        """Whether all of them are here."""
-        return not self._arriving.is_alive()
-
-    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
-        """Judge blocks; each tag comes back with its result, in any order."""
-        self._arriving.join()
-        yield from self._parallel(delayed(_tagged_result)(tag, block) for tag, block in blocks)
-
-    def dismiss(self) -> None:
-        """They would wait for a next call; here there is none, and after Ctrl-C none must linger."""
-        get_reusable_executor(reuse=True, kill_workers=True).shutdown(wait=True, kill_workers=True)
-        self._open.close()
-
-
-def _start_process(parent: int) -> None:
+def _serve_as_fork(connection: Connection, parent: int, shared: Sequence[object]) -> None:
+    global _shared
+    _shared = shared
     die_with(parent)
-    pinned_by_the_parent()
+    gc.freeze()  # what is never looked at again is not copied either
+    serve_calls(connection)
+
+
+def serve_new_process(connection: Connection, modules: Sequence[str], folder: str) -> None:
+    """What a new process does: load what its parent has loaded, then make calls."""
+    global _shared
+    for module in modules:
+        import_module(module)
+    _shared = _read(Path(folder))
+    serve_calls(connection)
 
 
 def _loaded_here() -> list[str]:
@@ -163,16 +179,21 @@ def _loaded_here() -> list[str]:
     return [name for name in sys.modules if name.startswith("mlcli.") and not name.startswith("mlcli.cli")]
 
 
-def _load(modules: Sequence[str]) -> None:
-    for module in modules:
-        import_module(module)
+def _write(shared: Sequence[object], folder: Path) -> None:
+    """Write what is shared: large arrays to files of their own, and everything else to one."""
+
+    def keep(buffer: pickle.PickleBuffer) -> bool:
+        content = buffer.raw()
+        if content.nbytes < SHARED_FROM:
+            return True
+        (folder / f"{len(list(folder.iterdir()))}.array").write_bytes(content)
+        return False
+
+    (folder / "shared").write_bytes(pickle.dumps(shared, protocol=5, buffer_callback=keep))
 
 
-def _wait_for(arrivals: Iterable[object]) -> None:
-    with suppress(Exception):  # they may be sent away before they are here; if they died, the work will tell
-        for _ in arrivals:
-            pass
-
-
-def _tagged_result(tag: Any, block: Block) -> tuple[Any, WorkerResult]:
-    return tag, worker_result(block)
+def _read(folder: Path) -> Any:
+    """What was written; large arrays are mapped, and copied where they are written to."""
+    count = len(list(folder.glob("*.array")))
+    arrays = [np.memmap(folder / f"{number}.array", mode="c") for number in range(count)]
+    return pickle.loads((folder / "shared").read_bytes(), buffers=arrays)

@@ -31,7 +31,7 @@ def check_integrity(saved: SavedModel) -> None:
         raise ValueError("it holds a role that no column can have")
     if not isinstance(saved.pipeline.final, kind_named(saved.kind).base):
         raise ValueError(f"it holds no model for {saved.kind}")
-    if saved.pipeline.columns_ != saved.features:
+    if saved.pipeline.columns_ != saved.features or saved.usual.columns != saved.features:
         raise ValueError("its parts do not fit together")
     _ask_about_two_rows(saved)
 

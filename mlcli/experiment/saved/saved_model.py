@@ -18,6 +18,7 @@ from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import names_of_form
 from mlcli.data.new_rows import NewRows, new_rows
+from mlcli.engines.hidden_columns import usual_values
 from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.saved.alignment import Fingerprints, aligned, fingerprints_of, is_missing, unknown_levels
 from mlcli.tasks.table import kind_named
@@ -35,6 +36,8 @@ class SavedModel:
     """The columns that the model sees."""
     ranges: Mapping[str, tuple[float, float]]
     """Smallest and largest training value of every numeric feature that has values."""
+    usual: Table
+    """Usual values of each feature, each column sorted for itself: what takes the place of a hidden cell."""
     seed: int
     dataset: str
     """The name of the dataset that it learned from."""
@@ -72,6 +75,7 @@ class SavedModel:
             target=target,
             features=features,
             ranges=dict(_ranges(trained.rows.table)),
+            usual=usual_values(trained.rows.table),
             seed=seed,
             dataset=dataset.name,
             content=dataset.content,
@@ -106,8 +110,8 @@ class SavedModel:
         """The columns that the model sees, in their roles."""
         return (Field(column, self.roles.get(column.name, "feature")) for column in self.features)
 
-    def new_rows(self, reference: str) -> NewRows:
-        """The rows of a file, or of standard input (``-``), whose truth is not known."""
+    def new_rows(self, reference: str | Mapping[str, str]) -> NewRows:
+        """The rows of a file, or of standard input (``-``), or one row by its cells, whose truth is not known."""
         kind = kind_named(self.kind)
         unasked = {name for name, role in self.roles.items() if role in kind.optional_roles}
         return new_rows(

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.split_results import SplitResult, each
+
+if TYPE_CHECKING:
+    from mlcli.experiment.spec.expectations import Expectation
 
 WHOLE = "whole"
 """The protocol that asks about the rows that were learned from."""
@@ -74,6 +77,9 @@ class ProtocolSpec(Spec):
     params: Mapping[str, Any] = field(default_factory=dict)
 
 
+POOLED = "pooled"
+AVERAGES = ("folds", POOLED)
+"""The mean of the scores of splits; one score of all their answers at once."""
 FEW_ROWS = ProtocolSpec("few-rows")
 """Stands for the protocol of the kind that the fewest rows can serve."""
 
@@ -87,6 +93,10 @@ class Experiment:
     """None: the panel of the kind."""
     protocol: ProtocolSpec | None = None
     """None: the default of the kind."""
+    further_protocols: tuple[ProtocolSpec, ...] = ()
+    """Others by which the same models are judged, each in a table of its own."""
+    average: str = ""
+    """How splits become one score, one of AVERAGES; empty: as the protocol and the metric do it."""
     metrics: tuple[str, ...] = ()
     """Empty: the defaults of the kind."""
     seed: int = 1
@@ -97,6 +107,8 @@ class Experiment:
     stages: Stages = False
     training: bool = False
     """Whether answers about the training rows are kept, too."""
+    expect: tuple[Expectation, ...] = ()
+    """What its models must reach."""
     source: Path | None = None
     """The experiment file; dataset paths are relative to it."""
     name: str = ""
@@ -141,6 +153,7 @@ class Cell:
     shortcuts: bool = True
     stages: Stages = False
     training: bool = False
+    average: str = ""
     learned_rows: int = 0
     """How many of the rows that it is asked about a saved model has learned from."""
 

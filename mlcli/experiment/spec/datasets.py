@@ -13,6 +13,7 @@ from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
+from mlcli.experiment.spec.expectations import Bound
 from mlcli.experiment.spec.written import Faults
 from mlcli.metrics.registry import metric_named
 from mlcli.protocols._base import Protocol
@@ -148,15 +149,21 @@ def check_metrics(experiment: Experiment, datasets: Sequence[PlannedDataset], fa
     """Collect a fault for each metric that fits no dataset, and for each dataset that no metric fits."""
     judged = [_judged(planned) for planned in datasets] or [(kind.answers, ()) for kind in KINDS]
     all_known = True
-    for name in experiment.metrics:
+    for name, where in _asked_metrics(experiment).items():
         refusals = [refusal for one in judged if (refusal := _refusal(name, one)) is not None]
         if len(refusals) == len(judged):
             all_known = False
-            with faults.collected(experiment.metrics_where.get(name, "")):
+            with faults.collected(where):
                 raise _most_helpful(refusals)
     for planned in datasets if all_known and experiment.metrics else ():
         with faults.collected(planned.spec.where):
             _refuse_unjudged(planned, experiment.metrics)
+
+
+def _asked_metrics(experiment: Experiment) -> dict[str, str]:
+    """Every metric that is asked for or expected to reach something, and where."""
+    expected = {bound.metric: bound.where for bound in experiment.expect if isinstance(bound, Bound)}
+    return expected | {name: experiment.metrics_where.get(name, "") for name in experiment.metrics}
 
 
 def _judged(planned: PlannedDataset) -> Judged:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,10 +15,11 @@ from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import read
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of
+from mlcli.experiment.spec.expectations import expectations_of
 from mlcli.experiment.spec.written import Written, placed
 from mlcli.tasks.table import kind_named
 
-PLAIN = ("seed", "budget", "training", "name", "description")
+PLAIN = ("seed", "budget", "training", "average", "name", "description")
 """The keys whose values are taken as they are."""
 
 Text = Annotated[str, Field(min_length=1)]
@@ -32,6 +33,7 @@ PLAIN_WORDS = {
     "bool_type": "takes true or false, was given {given}",
     "list_type": "takes a list, was given {given}",
     "too_short": "takes a list of at least one",
+    "literal_error": "is one of {expected}, was given {given}",
     "greater_than": "must be above {gt:g}, was given {given}",
     "greater_than_equal": "must be at least {ge:g}, was given {given}",
     "less_than_equal": "must be at most {le}, was given {given}",
@@ -48,12 +50,16 @@ class ExperimentShape(_Shape):
 
     data: Several = Field(description="the datasets: shipped names, paths, or mappings")
     models: Several = Field([], description="the models; left out: the panel of each dataset's kind of task")
-    protocol: Any = Field(None, description="how rows are split; left out: the default of the kind of task")
+    protocol: Any = Field(None, description="how rows are split, or several ways; left out: as the kind of task")
+    average: Literal["folds", "pooled"] = Field(
+        "folds", description="the mean over splits, or of all answers at once"
+    )
     metrics: Several = Field([], description="what is measured; left out: the defaults of the kind of task")
     seed: int = Field(1, ge=0, le=MAX_SEED, description="what all random choices follow from")
     task: Text = Field("", description="the kind of task of every dataset that does not name its own")
     stages: Any = Field(False, description="at which stages of a fit models are judged, too")
     training: bool = Field(False, description="whether training rows are answered, too")
+    expect: Several = Field([], description="what models must reach: bounds of scores, models to beat")
     budget: float = Field(0.0, gt=0, description="seconds that one cell may take")
     name: str = Field("", description="what the experiment is called")
     description: str = Field("", description="what it is for")
@@ -114,12 +120,15 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
     parts = _legal_parts(ExperimentShape, written, found)
     plain = {key: parts[key].value for key in PLAIN if key in parts}
     metrics = _metrics(parts, found)
+    first, *further = _protocols(parts, found) or [None]
     experiment = Experiment(
         data=_data(parts, found),
         models=tuple(models_of(parts["models"].items(), found, path.parent)) if "models" in parts else None,
-        protocol=_protocol(parts, found),
+        protocol=first,
+        further_protocols=tuple(one for one in further if one is not None),
         metrics=tuple(metrics),
         stages=stages_of(parts["stages"], found) if "stages" in parts else False,
+        expect=expectations_of(parts["expect"], found) if "expect" in parts else (),
         metrics_where={name: part.where for name, part in metrics.items()},
         source=path,
         **plain,
@@ -165,9 +174,13 @@ def _task(parts: dict[str, Written], found: list[Problem]) -> str | None:
         return None
 
 
-def _protocol(parts: dict[str, Written], found: list[Problem]) -> ProtocolSpec | None:
+def _protocols(parts: dict[str, Written], found: list[Problem]) -> list[ProtocolSpec | None]:
     """What is asked for; in place of what cannot be read one that splits anything, so that no more is wrong."""
-    return (protocol_of(parts["protocol"], found) or FEW_ROWS) if "protocol" in parts else None
+    if "protocol" not in parts:
+        return []
+    written = parts["protocol"]
+    several = written.items() if isinstance(written.value, list) and written.value else [written]
+    return [protocol_of(one, found) or FEW_ROWS for one in several]
 
 
 def _metrics(parts: dict[str, Written], found: list[Problem]) -> dict[str, Written]:

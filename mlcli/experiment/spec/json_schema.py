@@ -33,10 +33,16 @@ STAGES: Schema = {
 def experiment_schema() -> Schema:
     """The JSON Schema (draft 2020-12) of an experiment file."""
     schema = _of_shape(ExperimentShape)
-    items: Mapping[str, Schema] = {"data": _data(), "models": _ref("model"), "metrics": _metrics()}
+    items: Mapping[str, Schema] = {
+        "data": _data(),
+        "models": _ref("model"),
+        "metrics": _metrics(),
+        "expect": _expectation(),
+    }
     for key, item in items.items():
         schema["properties"][key]["items"] = item
-    schema["properties"]["protocol"] |= _ref("protocol")
+    several = {"type": "array", "minItems": 1, "items": _ref("protocol")}
+    schema["properties"]["protocol"] |= {"anyOf": [_ref("protocol"), several]}
     schema["properties"]["task"] |= TASK
     schema["properties"]["stages"] |= STAGES
     return {"$schema": DIALECT, "title": "an experiment of mlcli", **schema, "$defs": _definitions()}
@@ -146,6 +152,25 @@ def _metrics() -> Schema:
     firsts = "|".join(dict.fromkeys(name for kind in KINDS for name in at_k_names_for(kind.answers)))
     first = {"type": "string", "pattern": rf"^({firsts})@[1-9][0-9]*$", "description": "of the first rows"}
     return {"anyOf": [{"enum": list(names)}, pattern, first]}
+
+
+def _expectation() -> Schema:
+    """A bound of a score, or a mapping that says what is asked of which model."""
+    text: Schema = {"type": "string", "minLength": 1}
+    run: Schema = {"type": ["string", "integer"], "description": "a run by its number or experiment file"}
+    margin: Schema = {"type": "number", "minimum": 0, "description": "by how much it may be worse"}
+    bound: Schema = {**text, "pattern": "[<>]", "description": "such as accuracy.low >= 0.9"}
+    asked: dict[str, Schema] = {
+        "score": bound,
+        "beats": {**text, "description": "a model that must be worse, and not by chance"},
+        "not-worse-than": {"anyOf": [run, {**_mapping({"run": run, "by": margin}), "required": ["run"]}]},
+    }
+    only: Schema = {
+        "model": {**text, "description": "the only model that is meant"},
+        "data": {**text, "description": "the only dataset that is meant"},
+    }
+    branches = [{**_mapping({name: one, **only}), "required": [name]} for name, one in asked.items()]
+    return {"anyOf": [bound, *branches]}
 
 
 def _mapping(properties: Schema, patterns: Schema = EMPTY) -> Schema:

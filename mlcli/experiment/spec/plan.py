@@ -48,11 +48,24 @@ def planned_cells(experiment: Experiment, *, base: Path | None = None) -> tuple[
     check_metrics(experiment, datasets, faults)
     cells: list[Cell] = []
     for planned in datasets:
-        with faults.collected(experiment.protocol.where if experiment.protocol else planned.spec.where):
-            protocol = protocol_for(planned, experiment.protocol)
-            with faults.collected(planned.spec.where):
-                cells += _cells(experiment, planned, protocol, models, faults)
+        before: list[ProtocolSpec] = []
+        for asked in (experiment.protocol, *experiment.further_protocols):
+            with faults.collected(asked.where if asked else planned.spec.where):
+                protocol = _another(protocol_for(planned, asked), before)
+                with faults.collected(planned.spec.where):
+                    found = _cells(experiment, planned, protocol, models, faults)
+                    cells += [cell for cell in found if not before or cell.model.saved is None]
+                before.append(protocol)
     return cells, faults
+
+
+def _another(protocol: ProtocolSpec, before: Sequence[ProtocolSpec]) -> ProtocolSpec:
+    """A protocol, unless rows would be split so twice."""
+    if protocol in before:
+        raise UsageError(
+            f"{protocol.use} stands here twice, with the same parameters", hint="leave one of them out"
+        )
+    return protocol
 
 
 def _resolved_models(models: Sequence[ModelSpec], faults: Faults) -> list[ModelSpec]:
@@ -97,6 +110,7 @@ def _cells(
     faults: Faults,
 ) -> Iterator[Cell]:
     """The cells of one dataset; a model whose steps name columns that are not there is a fault, and has none."""
+    asks_training = build(PROTOCOLS.load(protocol.use), protocol.params).asks_training_rows()
     panel = [_resolved(ModelSpec(use)) for use in planned.kind.panel] if models is None else []
     for model in _labelled(planned, _baselines_first(planned, panel if models is None else models)):
         skipped = _why_skipped(planned, model, protocol) or (why_too_slow(planned, model.use) if panel else "")
@@ -117,8 +131,9 @@ def _cells(
             budget=experiment.budget,
             shortcuts=experiment.shortcuts,
             stages=_stages_of(model, experiment.stages),
-            training=experiment.training and model.saved is None,
+            training=(experiment.training or asks_training) and model.saved is None,
             skipped=skipped,
+            average=experiment.average,
             learned_rows=learned,
         )
 

@@ -65,6 +65,14 @@ CREATE TABLE run_cells (
 );
 """
 
+DETAILS = """
+CREATE TABLE IF NOT EXISTS run_details (
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, name TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (run, name)
+)
+"""
+"""Made in stores of the same format that were without it, too."""
+
 
 @contextmanager
 def sqlite_errors_as_store_errors(path: Path) -> Iterator[None]:
@@ -216,6 +224,7 @@ def _check_format(database: Database) -> None:
 def _make_tables(database: Database) -> None:
     """All tables in one transaction, unless they are there."""
     with database.transaction():
+        database.write(DETAILS)
         if _pragma(database, "user_version"):
             return
         for statement in TABLES.split(";"):

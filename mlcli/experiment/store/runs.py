@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import StoreError, UsageError
@@ -67,6 +68,16 @@ class RunLog:
         with damage_as_store_error(self.database.path):
             return [_run_from(row) for row in found]
 
+    def newest_of(self, file: Path) -> int:
+        """The newest finished run of an experiment file of this name."""
+        known = [
+            run.id for run in self.all() if run.finished and run.source and Path(run.source).name == file.name
+        ]
+        if not known:
+            hint = f"mlcli run {file} makes one"
+            raise UsageError(f"there is no finished run of {file} in {self.database.path}", hint=hint)
+        return known[-1]
+
     def one(self, run: int) -> tuple[RunFacts, list[CellResult]]:
         """One run with its results, as it was; neither data nor methods are needed."""
         row = self.database.one(f"SELECT {RUN_COLUMNS} FROM runs WHERE id = ?", run)
@@ -79,6 +90,21 @@ class RunLog:
             raise StoreError(f"run {run} was not finished", where=str(self.database.path), hint=hint)
         with damage_as_store_error(self.database.path):
             return about, [self._result(found) for found in self.database.all(RUN_CELLS, run)]
+
+    def keep(self, run: int, name: str, value: Any) -> None:
+        """Keep something more of a run, as plain values."""
+        with self.database.transaction():
+            self.database.write(
+                "INSERT OR REPLACE INTO run_details VALUES (?, ?, ?)", run, name, json.dumps(value)
+            )
+
+    def kept(self, run: int, name: str) -> Any:
+        """What was kept of a run under a name; None where nothing was."""
+        if self.database.one("SELECT name FROM sqlite_master WHERE name = 'run_details'") is None:
+            return None
+        row = self.database.one("SELECT value FROM run_details WHERE run = ? AND name = ?", run, name)
+        with damage_as_store_error(self.database.path):
+            return None if row is None else json.loads(row[0])
 
     def _write(self, run: int, position: int, result: CellResult) -> None:
         dataset = facts_of_dataset(result.cell.dataset)
@@ -107,6 +133,9 @@ class RunLog:
         splits = self._splits(cell, asked.kind)
         if not wanted.issuperset(each(splits, "index")):
             splits = tuple(split for split in splits if split.index in wanted)
+        lost = _lost(len(wanted) - len(splits))
+        if lost and not splits:
+            status, why = "failed", lost[0]
         return CellResult(
             cell=asked,
             status=status,
@@ -114,7 +143,7 @@ class RunLog:
             splits=splits,
             pooled=bool(pooled),
             stored=bool(stored),
-            notes=(*json.loads(notes), *_lost(len(wanted) - len(splits))),
+            notes=(*json.loads(notes), *lost),
             key=key or "",
             trace=trace,
         )

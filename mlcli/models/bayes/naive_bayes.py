@@ -231,9 +231,9 @@ class NaiveBayes(Classifier):
             found += log_likelihood(logarithm(shares), codes)
         return found
 
-    def explain_answers(self, table: Table) -> findings.Explanation:
+    def explain_answer(self, table: Table) -> findings.Explanation:
         """The prior and the factor of each cell, whose product is the joint probability."""
-        return factors_of(table, self.log_joint, self.classes_)
+        return (factors_of(table, self.log_joint, self.classes_),)
 
     def check_learned(self) -> None:
         """A likelihood for each level and class, a mean and a variance for each number and class."""

@@ -20,7 +20,7 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.draws import draws
 from mlcli.engines.trees.binning import MOST_BINS
 from mlcli.engines.trees.cells import features, level_counts, ordered
-from mlcli.engines.trees.findings import not_asked
+from mlcli.engines.trees.findings import importances, not_asked
 from mlcli.engines.trees.gradients import GROWTH, GradientGrower, Grown, Limits
 from mlcli.engines.trees.losses import LOSSES_OF_VALUES, Loss, Slopes, loss_of_classes
 from mlcli.engines.trees.rounds import HeldAside, Plan, boost
@@ -171,6 +171,10 @@ class Boosted(Classifier, Regressor):
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
         """What the trees of the first rounds say."""
         return map(self._answers, self._staged_scores(table, at))
+
+    def importances(self) -> Array:
+        """Per column the share of all gains."""
+        return importances(self._trees, len(self.columns_))
 
     def explain(self) -> Explanation:
         """Rounds kept, the loss along the way, and what columns gained."""

@@ -50,6 +50,7 @@ from mlcli.engines.posteriors import (
     prior_conflicts,
     refuse_misfitting_priors,
 )
+from mlcli.engines.score_terms import SCORES, linear_terms
 from mlcli.engines.symmetric import made_regular, solved
 from mlcli.engines.training_sums import TrainingSums, sums_of_classes
 from mlcli.models.discriminants._whitening import (
@@ -173,6 +174,11 @@ class LinearDiscriminants(Classifier):
         """The posterior of each class."""
         unit = 1 + np.abs(self.levels_)
         return posterior(linear_scores(table.numbers, self.centre_, self.coefficients_, self.levels_, unit))
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """The score of each class, term by term."""
+        of_row = self.coefficients_, self.centre_, self.levels_
+        return (linear_terms(table, *of_row, self.classes_, SCORES),)
 
     def check_learned(self) -> None:
         """A mean and coefficients for each class, one per column."""

@@ -16,11 +16,12 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Finding, Lines
 from mlcli.core.findings import Table as Figures
 from mlcli.core.params import learned, param
+from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.core.threads import threads_of_a_fit
 from mlcli.engines.bags import Bag, order_of_content
 from mlcli.engines.trees.binning import MOST_BINS, binned
-from mlcli.engines.trees.cells import features, level_counts, ordered
+from mlcli.engines.trees.cells import features, is_ordered, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA
 from mlcli.engines.trees.findings import control, importances
 from mlcli.engines.trees.growing import Grower, Limits
@@ -37,6 +38,8 @@ SHARES: dict[str, Callable[[int], int]] = {
     "all": lambda columns: columns,
 }
 """How many of so many columns a node draws; ⌊log2 F + 1⌋ is the number of binary digits of F."""
+HALF = 0.5
+"""Of the columns are drawn for values: on seven tables a third, as Breiman has it, erred 8 to 14 % more."""
 MEASURES = {True: ("error", "error"), False: ("root mean squared error", "squared error")}
 """What errors out of the bag are, and what shuffling adds to, of classes or of values."""
 
@@ -60,7 +63,7 @@ class Forest(Classifier, Regressor):
     trees: int = param(100, "how many trees", ge=1, tune=(50, 500))
     features: float | str | None = param(
         None,
-        "columns drawn at a node: a share, sqrt, log2 or all; none: sqrt for classes, a third for numbers",
+        "columns drawn at a node: a share, sqrt, log2 or all; none: sqrt by levels, of values half",
         gt=0.0,
         le=1.0,
     )
@@ -181,8 +184,9 @@ class Forest(Classifier, Regressor):
     def _drawn(self) -> int:
         """How many columns a node draws."""
         wanted, columns = self.features, len(self.columns_)
-        if wanted is None:
-            wanted = "sqrt" if self.classes_ is not None else 1 / 3
+        if wanted is None and self.classes_ is not None:
+            return drawn_by_levels(self.columns_)
+        wanted = HALF if wanted is None else wanted
         count = SHARES[wanted](columns) if isinstance(wanted, str) else int(wanted * columns + 1e-9)
         return min(max(count, 1), columns)
 
@@ -213,6 +217,10 @@ class Forest(Classifier, Regressor):
             self._trees.part(first, end).add_to(sums, cells, by_threshold)
             first = end
             yield sums / end if self.classes_ is not None else sums[:, 0] / end
+
+    def importances(self) -> Array:
+        """Per column the share of all gains."""
+        return self.gained_
 
     def explain(self) -> Explanation:
         """How large the forest is, how wrong out of the bag, and what columns are worth."""
@@ -268,3 +276,10 @@ class Forest(Classifier, Regressor):
         shuffled = self.shuffled_.shape in ((0,), self.gained_.shape)
         if self.gained_.shape != (len(self.columns_),) or not shuffled or self.curve_.ndim != 1:
             raise ValueError("the saved forest values other columns")
+
+
+def drawn_by_levels(columns: Sequence[Column]) -> int:
+    """√ of the 0/1 columns that these would make, up to half of the columns; at least √ of their number."""
+    levels = [0 if is_ordered(column) else len(column.levels) + column.missing for column in columns]
+    indicators = sum(count if count > 2 else 1 for count in levels)
+    return max(1, math.isqrt(len(columns)), min(math.isqrt(indicators), len(columns) // 2))

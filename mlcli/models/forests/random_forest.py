@@ -20,9 +20,11 @@ Choices:
     A column with at most ``bins`` distinct values is cut as exactly as by decision-tree, others between bins that
     share the rows evenly; thresholds lie midway between two values that a node holds. log2 draws ⌊log2 F + 1⌋
     columns, a share is rounded down to at least one, and while no drawn column gains anything the next is
-    drawn. Nominal columns are split one level against the rest, and a missing level is a level of its own; missing
-    numbers go to the side that gains more, or where a node had none, with most of its rows. A tree's
-    answer is its leaf's shares, or with ``combine: votes`` a whole vote for the largest, of equals the class
+    drawn. By default a column of levels counts as many as it has for √ F of classes, since a split asks for one of
+    them only, but no more than half of the columns are drawn for that. Of values half of the columns are drawn,
+    where Breiman draws a third. Nominal columns are split one level against the rest, and a missing level is a
+    level of its own; missing numbers go to the side that gains more, or where a node had none, with most of its
+    rows. A tree's answer is its leaf's shares, or with ``combine: votes`` a whole vote for the largest, of equals the class
     with most training rows. Columns are also valued by the share of training rows that a tree asks for them, and
     by the depth of the first such question. Whole weights count as repeats: a bag has a draw for each; other
     weights say how likely a row is drawn. ``min_leaf`` counts draws. Sums are whole numbers, so that no order of
@@ -41,12 +43,12 @@ from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 
 
-@register("random-forest", reference="Breiman 2001")
+@register("random-forest", reference="Breiman 2001", revision=3)
 @dataclass(kw_only=True, eq=False)
 class RandomForest(Forest, Classifier, Regressor):
     """The best cut of each column drawn, on rows drawn with replacement."""
 
     def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
         """Trees on all rows, sorted by the columns that a node draws."""
-        drawn = columns**0.5 if classes else columns / 3
+        drawn = columns**0.5 if classes else columns / 2
         return 2e-8 * self.trees * rows * log2(rows + 1) * drawn

@@ -24,14 +24,16 @@ Choices:
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, product
 
 import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.params import learned, param
+from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.calibration import slope, softmax
@@ -40,6 +42,10 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 
 CONSTANT = 1.0
 """Added to kernel values in place of b."""
+MOST_VISITS = 200
+"""Of how many visits to rows it is told what they changed."""
+FIELDS = 5
+"""Of a visit, beside f of each class."""
 HELD_OUT = 3
 """One of so many rows is held out to see how sure answers are."""
 
@@ -51,6 +57,7 @@ class KernelPerceptron(KernelModel, Classifier):
 
     passes: int = param(20, "how often all rows are visited at most", ge=1, le=10_000, tune=(1, 100))
     average: bool = param(True, "whether coefficients are their mean over all visits, rather than the last ones")
+    detail: str = explain_param("full: tell of the first visits to rows what each has changed, too")
 
     coefficients_: Array = learned()
     """β of each mistake (rows × classes that had rows)."""
@@ -58,6 +65,8 @@ class KernelPerceptron(KernelModel, Classifier):
     levels_: Array = learned()
     visited_: tuple[int, int, int] = learned()
     """Passes, rows that were ever a mistake, mistakes of the last pass."""
+    visits_: Array = learned()
+    """Of the first visits the pass, row, class, rival, whether it was a mistake, and f of each class before."""
 
     @property
     def unsteady(self) -> bool:
@@ -84,7 +93,11 @@ class KernelPerceptron(KernelModel, Classifier):
         beta = beta[np.argsort(met)].T
         used = np.flatnonzero(beta.any(axis=1))
         self.points_, self.coefficients_, self.levels_ = points[used], beta[used], CONSTANT * beta.sum(axis=0)
+        self.rows_ = rows.rows[used]
         self.visited_ = passes, len(used), mistakes
+        wanted = MOST_VISITS if self.detail == "full" and len(met) > 1 else 0
+        visits = islice(_visits(K, y, passes, met, (rows.rows + 1).tolist()), wanted)
+        self.visits_ = np.array(list(visits)).reshape(-1, FIELDS + len(met))
 
     def _learned(self, K: Array, y: Codes, classes: int) -> tuple[Array, int, int]:
         """The coefficients (classes × rows), how many passes that took, and the mistakes of the last one."""
@@ -125,11 +138,31 @@ class KernelPerceptron(KernelModel, Classifier):
             ("mistakes in the last pass", mistakes),
         )
         note = "Without a mistake in the last pass, all training rows are on the right side of what it ended with."
-        names = [name for name, total in zip(self.classes_, self.class_totals_, strict=True) if total > 0]
+        names = self._class_names()
         return (
             findings.Table("Passes", ("what", "count"), lines, note=note),
             *self.weights_of_columns(names, self.coefficients_),
+            *self._visits_of(names),
         )
+
+    def _visits_of(self, names: Sequence[str]) -> tuple[findings.Table, ...]:
+        """The first visits, and what each has changed."""
+        if not len(self.visits_):
+            return ()
+        lines = []
+        for number, row, own, rival, wrong, *f in self.visits_.tolist():
+            label, other = self.classes_[int(own)], self.classes_[int(rival)]
+            change = f"β +1 for {label}, −1 for {other}" if wrong else ""
+            lines.append((int(number), int(row), label, *f, change))
+        header = ("pass", "row", self.target_, *(f"f of {name}" for name in names), "mistake")
+        return (findings.Table("Row by row", header, tuple(lines)),)
+
+    def _class_names(self) -> list[str]:
+        return [name for name, total in zip(self.classes_, self.class_totals_, strict=True) if total > 0]
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """What each row that was a mistake adds."""
+        return (self.terms_of_points(table, self._class_names(), self.coefficients_, self.levels_),)
 
     def check_learned(self) -> None:
         """A coefficient for each point and class that had rows."""
@@ -137,5 +170,24 @@ class KernelPerceptron(KernelModel, Classifier):
         shape = len(self.points_), int((self.class_totals_ > 0).sum())
         if self.coefficients_.shape != shape or self.levels_.shape != shape[1:]:
             raise ValueError("the coefficients of kernel-perceptron do not fit its classes")
+        sides = np.isin(self.visits_[:, 2:4], np.arange(len(self.classes_)))
+        if self.visits_.shape[1:] != (FIELDS + shape[1],) or not sides.all():
+            raise ValueError("the visits of kernel-perceptron do not fit its classes")
         if not np.isfinite(self.coefficients_).all():
             raise ValueError("the coefficients of kernel-perceptron are no numbers")
+
+
+def _visits(
+    K: Array, y: Codes, passes: int, classes: Codes, numbers: Sequence[int]
+) -> Iterator[tuple[float, ...]]:
+    """The same visits again, one row after another, as by hand; ``classes`` in the order in which they are met."""
+    scores, order = np.zeros((len(classes), len(y))), np.argsort(classes)
+    for number, row in product(range(1, passes + 1), range(len(y))):
+        before, own = scores[:, row].copy(), y[row]
+        others = np.where(np.arange(len(before)) == own, -np.inf, before)
+        rival = int(others.argmax())
+        wrong = before[own] <= before[rival]
+        yield number, numbers[row], classes[own], classes[rival], wrong, *before[order]
+        if wrong:
+            scores[own] += K[row]
+            scores[rival] -= K[row]

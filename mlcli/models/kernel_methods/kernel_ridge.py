@@ -57,6 +57,7 @@ class KernelRidge(KernelModel, Classifier, Regressor):
         rows = distinct_rows(data)
         outputs = rows.outputs
         self.points_, K = self.kernel_of(rows, precise=True)
+        self.rows_ = rows.rows
         system = K.copy()
         system[np.diag_indices(len(rows))] += self.alpha / rows.weights
         inverse = inverse_factor(system)
@@ -100,6 +101,11 @@ class KernelRidge(KernelModel, Classifier, Regressor):
             findings.Table("Root of the mean squared error", ("error", self.target_), tuple(errors), note=note),
             *self.weights_of_columns(outputs, self.coefficients_),
         )
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """What each training row adds."""
+        outputs = self.classes_ or (self.target_,)
+        return (self.terms_of_points(table, outputs, self.coefficients_, self.levels_),)
 
     def check_learned(self) -> None:
         """A coefficient for each point and output."""

@@ -108,7 +108,7 @@ class SupportVectorMachine(KernelModel, Classifier):
         products = K @ beta
         self.norms_ = np.sqrt(np.maximum((beta * products).sum(axis=0), 0.0))
         used = np.flatnonzero(beta.any(axis=1))
-        self.points_, self.coefficients_ = points[used], beta[used]
+        self.points_, self.coefficients_, self.rows_ = points[used], beta[used], rows.rows[used]
         scores = products + self.offsets_
         self.slopes_ = self._slopes(scores - removed, rows)
         self._note(rows, scores, removed, np.where(bounded, 1, np.where(beta.any(axis=1), 0, 2)))
@@ -196,7 +196,7 @@ class SupportVectorMachine(KernelModel, Classifier):
 
     def explain(self) -> findings.Explanation:
         """The machines, the support vectors, what they promise, and where the rows lie."""
-        names = [" | ".join("rest" if k == REST else self.classes_[k] for k in sides) for sides in self.sides_]
+        names = self._machine_names()
         used = np.count_nonzero(self.coefficients_, axis=0).tolist()
         margins = [1 / norm if norm > 0 else np.inf for norm in self.norms_.tolist()]
         machines = tuple(zip(names, margins, self.offsets_.tolist(), used, strict=True))
@@ -214,6 +214,22 @@ class SupportVectorMachine(KernelModel, Classifier):
             self._promises(),
             *self.weights_of_columns(names, self.coefficients_),
             *self._spread(),
+        )
+
+    def _machine_names(self) -> list[str]:
+        return [" | ".join("rest" if k == REST else self.classes_[k] for k in sides) for sides in self.sides_]
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """What each support vector adds to f of each machine, and how far the row is from each plane."""
+        names = self._machine_names()
+        if not names:
+            return ()
+        found = self.decisions(table)[0]
+        distance = np.divide(found, self.norms_, out=np.full_like(found, np.nan), where=self.norms_ > 0)
+        lines = zip(names, found.tolist(), distance.tolist(), strict=True)
+        return (
+            self.terms_of_points(table, names, self.coefficients_, self.offsets_),
+            findings.Table("Signed distance of the row", ("between", "f(x)", "f(x)/‖w‖"), tuple(lines)),
         )
 
     def _promises(self) -> findings.Table:

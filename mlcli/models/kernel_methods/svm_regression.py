@@ -71,7 +71,8 @@ class SupportVectorRegression(KernelModel, Regressor):
         target = (rows.y - middle) / spread
         solution = solve(K, target, -costs, costs, epsilon=self.epsilon, tolerance=self.tolerance)
         used = np.flatnonzero(solution.beta)
-        self.points_, self.coefficients_ = points[used], spread * solution.beta[used]
+        self.points_, self.rows_ = points[used], rows.rows[used]
+        self.coefficients_ = spread * solution.beta[used]
         self.level_ = middle + spread * solution.offset
         self.support_ = np.array([len(rows) - len(used), solution.free.sum(), solution.bounded.sum()])
         missed = solution.residual - solution.offset
@@ -93,6 +94,10 @@ class SupportVectorRegression(KernelModel, Regressor):
             findings.Table("Root of the mean squared error", ("error", self.target_), tuple(errors)),
             *self.weights_of_columns(["weight"], self.coefficients_[:, None]),
         )
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """What each support vector adds."""
+        return (self.terms_of_points(table, (self.target_,), self.coefficients_, self.level_),)
 
     def check_learned(self) -> None:
         """A coefficient for each point."""

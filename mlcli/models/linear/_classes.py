@@ -13,6 +13,7 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.least_squares import CarefulPlane, careful_plane
 from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
 from mlcli.engines.links import LOGISTIC, Link
+from mlcli.engines.score_terms import SCORES, linear_terms
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import ValuedRows
 
@@ -180,14 +181,19 @@ class LinearMargins(Classifier):
         probabilities[:, self.present_] = softmax(self.sharpness_ * self._all_scores(table))
         return probabilities
 
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """Each score, term by term."""
+        of_row = self.coefficients_, self.centre_, self.level_
+        return (linear_terms(table, *of_row, self.score_names(), SCORES),) if len(self.level_) else ()
+
     def check_learned(self) -> None:
         """Refuse arrays that do not fit the columns, the classes or each other."""
         check_shapes(self.columns_, self.coefficients_, self.centre_)
-        outputs = len(self.output_names())
+        outputs = len(self.score_names())
         if self.level_.shape != (outputs,) or self.coefficients_.shape[:-1] != (outputs,):
             raise ValueError(f"learned arrays that do not fit {outputs} outputs")
 
-    def output_names(self) -> Sequence[str]:
+    def score_names(self) -> Sequence[str]:
         """What each output scores."""
         names = [self.classes_[k] for k in self.present_]
         return MARGIN_NAMES.get(len(names), ONE_AGAINST_REST.outputs)(names)
@@ -196,7 +202,7 @@ class LinearMargins(Classifier):
         """The coefficients of each output by column."""
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, intercept=True)
         rows: tuple[tuple[findings.Entry, ...], ...] = tuple((name, *values.tolist()) for name, values in named)
-        return findings.Table("Coefficients", ("column", *self.output_names()), rows, note=note)
+        return findings.Table("Coefficients", ("column", *self.score_names()), rows, note=note)
 
 
 MARGIN_NAMES: dict[int, Callable[[Sequence[str]], Sequence[str]]] = {1: lambda names: [], 2: BINARY.outputs}

@@ -195,5 +195,5 @@ class LinearSVM(LinearMargins, Classifier):
         )
 
     def _margins(self) -> Iterator[tuple[findings.Entry, ...]]:
-        for name, norm, count in zip(self.output_names(), self.norms_, self.support_, strict=True):
+        for name, norm, count in zip(self.score_names(), self.norms_, self.support_, strict=True):
             yield name, float(1 / norm) if norm > 0 else None, count

@@ -41,6 +41,7 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.linear_objective import LinearObjective, Masked
 from mlcli.engines.losses import CrossEntropy
 from mlcli.engines.penalties import Penalty
+from mlcli.engines.score_terms import SCORES, STEPPED, sum_of_terms
 from mlcli.engines.solvers.lbfgs import lbfgs
 from mlcli.engines.solvers.minimum import complaint
 from mlcli.models.linear._classes import softmax
@@ -109,6 +110,13 @@ class LogLinear(Classifier):
                 what = f"{self.id}: conjunction '{text}' names '{name}', which is no column"
                 raise FitError(what, hint=did_you_mean(name, list(blocks), "columns"))
             yield blocks[name]
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """The score of each class: the weights of the features that the row has."""
+        names, X = self._features(table)
+        has = np.flatnonzero(X[0])
+        terms = [(names[j], float(X[0, j]), self.weights_[:, j] * X[0, j]) for j in has.tolist()]
+        return (sum_of_terms(terms, self.classes_, SCORES, STEPPED, times="feature"),)
 
     def check_learned(self) -> None:
         """A weight for each class and feature."""

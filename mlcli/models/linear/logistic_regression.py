@@ -49,6 +49,7 @@ from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
 from mlcli.engines.links import ARCTAN, LOGISTIC, NORMAL, Link, LinkLoss, generalised_logistic
 from mlcli.engines.losses import CrossEntropy, Loss
 from mlcli.engines.penalties import Penalty
+from mlcli.engines.score_terms import SCORES, linear_terms
 from mlcli.engines.solvers.minimum import Minimum, complaint
 from mlcli.engines.solvers.newton import inverse_curvature, never_ends
 from mlcli.engines.solvers.table import SOLVERS
@@ -193,6 +194,11 @@ class LogisticRegression(Classifier):
 
     def _outputs(self) -> Sequence[str]:
         return self._form.outputs([self.classes_[k] for k in self.present_])
+
+    def explain_answer(self, table: Table) -> Explanation:
+        """Each score, term by term."""
+        of_row = self.coefficients_, self.centre_, self.level_
+        return (linear_terms(table, *of_row, self._outputs(), SCORES),) if len(self.level_) else ()
 
     def explain(self) -> Explanation:
         """Coefficients of each output, the odds they stand for, and how the solver ended."""

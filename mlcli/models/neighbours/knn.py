@@ -234,16 +234,9 @@ class NearestNeighbours(Classifier, Regressor):
             ),
         )
 
-    def explain_answers(self, table: Table) -> findings.Explanation:
-        """The training rows that vote on each row, the nearest first."""
-        found = [
-            (pairs.keep(pairs.asked == row), votes[pairs.asked == row])
-            for pairs, votes in self.neighbours(table)
-            for row in np.unique(pairs.asked)
-        ]
-        return tuple(self._vote(voters, votes) for voters, votes in found)
-
-    def _vote(self, voters: Pairs, votes: Array) -> findings.Table:
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """The training rows that vote on the row, the nearest first."""
+        ((voters, votes),) = self.neighbours(table)
         outputs = self.outputs_[voters.stored]
         answers = (
             outputs[:, 0].tolist()
@@ -252,7 +245,7 @@ class NearestNeighbours(Classifier, Regressor):
         )
         rows = zip((voters.stored + 1).tolist(), voters.distance.tolist(), answers, votes.tolist(), strict=True)
         header = ("training row", "distance", self.target_, "vote")
-        return findings.Table(f"Row {voters.asked[0] + 1}: who votes", header, tuple(rows))
+        return (findings.Table("Who votes", header, tuple(rows)),)
 
     def check_learned(self) -> None:
         """Every block has the same rows, and as many lines as the distance makes of these columns."""

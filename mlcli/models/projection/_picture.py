@@ -14,6 +14,7 @@ from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.draws import draws
+from mlcli.engines.scaling import squared_distances
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
 
@@ -28,6 +29,7 @@ class Picture(Projector):
     """Rows with a place each; what a row looks like from there is the mean of the rows that are nearest to it."""
 
     transductive: ClassVar[bool] = True
+    for_new_rows: ClassVar[str] = "pca places new rows"
 
     neighbours: int = param(5, "of how many rows around its place a row is made again, to judge the picture", ge=1)
 
@@ -83,7 +85,7 @@ class Picture(Projector):
         new = np.flatnonzero(self.marks_[found] != marks)
         if len(new):
             what = f"{self.id} can only place the rows that it was fitted on; row {new[0] + 1} is none of them"
-            raise FitError(what, hint="pca places new rows")
+            raise FitError(what, hint=self.for_new_rows)
         return np.asarray(found)
 
     def middle(self) -> Array:
@@ -105,11 +107,3 @@ def in_decimals(X: Array) -> Array:
     """Rows in units of their spread, equal where they differ in the last digits only."""
     unit = float(X.std()) if X.size else 0.0
     return np.asarray(np.round(X / (unit or 1.0), DECIMALS) + 0.0)
-
-
-def squared_distances(one: Array, other: Array) -> Array:
-    """|a − b|² of each row of one and each of the other, column by column."""
-    apart = np.zeros((len(one), len(other)))
-    for a, b in zip(one.T, other.T, strict=True):
-        apart += np.subtract.outer(a, b) ** 2
-    return apart

@@ -13,41 +13,33 @@ Cost:
     All pairs of rows: their eigenvectors, or some hundred passes over them.
 
 Choices:
-    Only rows that were fitted have a place, so that the picture is judged by them (protocol `whole`): a row is
-    made again as the mean of the `neighbours` rows that are nearest to its place. Directions of negative
-    eigenvalues (distances that no space has) are left out. The largest entry of a direction is positive. The
-    stress that is shown is Kruskal's: √(Σ (d − |z_i − z_j|)² / Σ d²); below 0.05 is good, above 0.2 poor.
+    Only rows that were fitted have a place (the step `mds` has classical places for new rows; there is no formula
+    for those of least stress), so that the picture is judged by them (protocol `whole`): a row is made again as
+    the mean of the `neighbours` rows that are nearest to its place. Directions of negative eigenvalues (distances
+    that no space has) are left out. The largest entry of a direction is positive. The stress shown is Kruskal's:
+    √(Σ (d − |z_i − z_j|)² / Σ d²); below 0.05 is good, above 0.2 poor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.params import param
+from mlcli.core.findings import Bars, Explanation
+from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.engines.principal import with_fixed_signs
-from mlcli.models.projection._picture import Picture, squared_distances
+from mlcli.engines.principal import elbow_note
+from mlcli.engines.scaling import DISTANCES, Scaled, euclidean
+from mlcli.models.projection._picture import Picture
 from mlcli.tasks.projection import Projector
 
 ENOUGH = 1e-12
 """Distances in the picture below this are none."""
-
-
-def euclidean(X: Array) -> Array:
-    """The length of the difference of rows."""
-    return np.sqrt(squared_distances(X, X))
-
-
-def manhattan(X: Array) -> Array:
-    """The sum of the differences of cells."""
-    return np.asarray(sum((np.abs(np.subtract.outer(cells, cells)) for cells in X.T), np.zeros((len(X), len(X)))))
-
-
-DISTANCES: dict[str, Callable[[Array], Array]] = {"euclidean": euclidean, "manhattan": manhattan}
+MOST_COMPONENTS = 6
+"""Of how many components the stress is told, to choose by."""
 
 
 @register("mds", reference="Torgerson 1952; Kruskal 1964; De Leeuw 1977, SMACOF")
@@ -55,28 +47,46 @@ DISTANCES: dict[str, Callable[[Array], Array]] = {"euclidean": euclidean, "manha
 class MultidimensionalScaling(Picture, Projector):
     """Rows at their distances."""
 
+    for_new_rows: ClassVar[str] = "the step mds places new rows at classical places, and pca does"
+
     by: str = param("classical", "what is made small", choices=("classical", "metric"))
     components: int = param(2, "how many dimensions the picture has", ge=1, tune=(1, 5))
     distance: str = param("euclidean", "how far rows are apart", choices=DISTANCES)
     tolerance: float = param(1e-6, "`metric` ends when the stress falls by less, relatively", gt=0)
     most_steps: int = param(300, "after how many steps `metric` ends in any case", ge=1)
 
+    stresses_: Array = learned()
+    """Of classical places in one dimension, in two, and so on."""
+
     def placed(self, X: Array) -> tuple[Array, str]:
         """The places, and the stress."""
-        apart = DISTANCES[self.distance](X)
-        places, note = classical(apart, self.components), ""
+        apart = DISTANCES[self.distance](X, X)
+        self.stresses_ = self._stresses(apart)
+        places, note = Scaled.of(apart, self.components).places(), ""
         if self.by == "metric":
             places, steps = self._majorised(apart, places)
             note = f" after {steps} steps"
-        total = float((apart**2).sum()) or 1.0
-        stress = np.sqrt(raw_stress(apart, places) / total)
+        stress = share_of_stress(apart, places)
         return places, f"stress {stress:.4g}{note}: the share of the distances that the picture gets wrong"
+
+    def _stresses(self, apart: Array) -> Array:
+        """What classical places of some components get wrong."""
+        most = min(MOST_COMPONENTS, max(len(apart) - 1, 1))
+        places = Scaled.of(apart, most).places()
+        return np.array([share_of_stress(apart, places[:, :count]) for count in range(1, most + 1)])
+
+    def explain(self) -> Explanation:
+        """How well it went, and how well it would with other numbers of components."""
+        counts = tuple(map(str, range(1, len(self.stresses_) + 1)))
+        note = f"of classical places{elbow_note(self.stresses_)}"
+        stress = Bars("Stress", ("components", "stress"), counts, tuple(self.stresses_.tolist()), note=note)
+        return (*super().explain(), stress)
 
     def _majorised(self, apart: Array, places: Array) -> tuple[Array, int]:
         """Places of less and less stress."""
         before = raw_stress(apart, places)
         for step in range(1, self.most_steps + 1):
-            shown = euclidean(places)
+            shown = euclidean(places, places)
             ratio = np.where(shown > ENOUGH, apart / np.where(shown > ENOUGH, shown, 1.0), 0.0)
             places = (ratio.sum(axis=1)[:, None] * places - ratio @ places) / max(len(places), 1)
             stress = raw_stress(apart, places)
@@ -86,23 +96,11 @@ class MultidimensionalScaling(Picture, Projector):
         return places, self.most_steps
 
 
-def classical(apart: Array, components: int) -> Array:
-    """Places whose inner products are nearest to those that the distances tell."""
-    from scipy.linalg import eigh
-
-    n = len(apart)
-    squares = apart**2
-    rows = squares.mean(axis=1)
-    products = -0.5 * (squares - rows[:, None] - rows[None, :] + rows.mean())
-    kept = min(components, n)
-    values, vectors = eigh(products, subset_by_index=(n - kept, n - 1))
-    values, vectors = values[::-1], with_fixed_signs(vectors[:, ::-1])
-    places = np.zeros((n, components))
-    real = values > ENOUGH * max(float(values.max(initial=0.0)), np.finfo(np.float64).tiny)
-    places[:, :kept] = vectors * np.sqrt(np.where(real, values, 0.0))
-    return places
-
-
 def raw_stress(apart: Array, places: Array) -> float:
     """Σ (d − |z_i − z_j|)² over all pairs, each twice."""
-    return float(((apart - euclidean(places)) ** 2).sum())
+    return float(((apart - euclidean(places, places)) ** 2).sum())
+
+
+def share_of_stress(apart: Array, places: Array) -> float:
+    """Kruskal's stress."""
+    return float(np.sqrt(raw_stress(apart, places) / (float((apart**2).sum()) or 1.0)))

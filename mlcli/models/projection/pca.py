@@ -18,7 +18,9 @@ Choices:
     columns), `by: svd` the centred rows themselves; they agree, but squares lose digits of directions with less
     than 1e-9 of the largest variance: where there are such, `by: auto` takes `svd`, else `eigen`. `by: iterative`
     lessens the reconstruction loss step by step (orthogonal iteration), as the notes offer it, and is slow where
-    two variances are nearly equal. Without `components` the fewest are kept that have `share` of the variance.
+    two variances are nearly equal. Without `components` the fewest are kept that have `share` of the variance,
+    or with `choose: elbow` as many as the place of the scree plot that is farthest below the straight line from
+    its first to its last point (by the share where there is none).
     Variances divide by N − 1 unless `ddof` is 0 (the notes do both); shares are equal either way. The largest
     entry of a direction is positive. A direction with less than 1e-13 of the largest variance is taken for
     rounding and has no entry.
@@ -41,6 +43,7 @@ from mlcli.engines.principal import (
     Axes,
     component_findings,
     count_for_share,
+    elbow,
     principal_axes,
     refuse_misfits,
 )
@@ -55,6 +58,9 @@ class PrincipalComponents(Projector):
 
     components: int | None = param(None, "how many are kept; none: as many as the share needs", ge=1, tune=(1, 10))
     share: float = param(0.9, "share of the variance that the components have together", gt=0, le=1)
+    choose: str = param(
+        "share", "what says how many are kept where none are given", choices=("share", "elbow"), if_given=True
+    )
     by: str = param(
         "auto", "what is decomposed: the centred rows, their covariance, or what suits them", choices=SOLVERS
     )
@@ -78,7 +84,12 @@ class PrincipalComponents(Projector):
             raise FitError(f"{self.components} components of {columns} columns", hint="choose fewer components")
         axes = principal_axes(data.table.numbers, data.weights, by=self.by, ddof=self.ddof, standardise=False)
         self.middle_, self.directions_, self.variances_ = axes.middle, axes.directions, axes.variances
-        self.kept_ = count_for_share(axes.variances, self.share) if self.components is None else self.components
+        self.kept_ = self._count(axes.variances) if self.components is None else self.components
+
+    def _count(self, variances: Array) -> int:
+        """By the share of the variance, or where the scree plot bends."""
+        bend = elbow(variances) if self.choose == "elbow" else None
+        return bend or count_for_share(variances, self.share)
 
     def project(self, table: Table) -> Array:
         """The place of each row along the components."""

@@ -31,7 +31,8 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.principal import principal_axes
-from mlcli.models.projection._picture import Picture, in_decimals, squared_distances
+from mlcli.engines.scaling import squared_distances
+from mlcli.models.projection._picture import Picture, in_decimals
 from mlcli.tasks.projection import Projector
 
 ROOM = 3

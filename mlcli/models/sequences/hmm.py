@@ -37,13 +37,18 @@ from mlcli.core.findings import Entry, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.sequences import logarithm, most_probable_tags, tag_probabilities
+from mlcli.engines.sequences import best_paths, logarithm, most_probable_tags, tag_probabilities
 from mlcli.models.sequences._counts import SMOOTHINGS, count_ngrams, counted, observations, observed_column
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 
 ORDERS = {"bigram": 2, "trigram": 3}
 BOUNDARY = "(start)"
 END = "(end)"
+UNKNOWN = "(unknown)"
+OF_VITERBI = (
+    "The logarithm of the probability of the best tags up to a row that end with each tag, with what is observed; "
+    "the tags taken are read back from the best of the last row."
+)
 TYPICAL = 5
 """How many observations of each tag are shown."""
 
@@ -105,6 +110,17 @@ class HiddenMarkovModel(Tagger):
         emitted = self.emissions_[observations(table, self.observed_), tags].sum()
         ngrams = count_ngrams(tags, sequence, len(self.classes_), self.transitions_.ndim, self.stop)
         return float(emitted + (ngrams * self.transitions_).sum())
+
+    def explain_answer(self, table: Table) -> Explanation:
+        """The table of Viterbi for one sequence: of each row the best path to each tag, and the tag taken."""
+        codes = observations(table, self.observed_)
+        best = best_paths(self.emissions_[codes], self.transitions_)
+        tags = self.tag(table, np.zeros(len(table), np.int32))
+        words = [self.levels_[code] if code >= 0 else UNKNOWN for code in codes]
+        rows = zip(words, best.tolist(), (self.classes_[tag] for tag in tags), strict=True)
+        lines = tuple((word, *scores, tag) for word, scores, tag in rows)
+        header = (self.observed_, *self.classes_, self.target_)
+        return (findings.Table("Viterbi, row by row", header, lines, note=OF_VITERBI),)
 
     def check_learned(self) -> None:
         """Tables whose shapes fit the tags and levels, without gaps."""

@@ -52,14 +52,14 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
-from mlcli.core.params import learned, param
+from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.trees.binning import MOST_BINS, binned
 from mlcli.engines.trees.candidates import Candidates
 from mlcli.engines.trees.cells import FILLS, features, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA, Criterion
-from mlcli.engines.trees.findings import Words, explained
+from mlcli.engines.trees.findings import Words, explained, importances, path_of
 from mlcli.engines.trees.growing import Grower, Limits
 from mlcli.engines.trees.recursive import ALGORITHMS, GATES, RecursiveGrower
 from mlcli.engines.trees.structure import Trees
@@ -111,9 +111,7 @@ class DecisionTree(Classifier, Regressor):
     )
     validation: float = param(0.25, "the share of rows that reduced-error holds out", gt=0, lt=1, if_given=True)
     folds: int = param(5, "into how many folds cost-complexity deals the rows", ge=2, if_given=True)
-    candidates: bool = param(
-        False, "whether to tell what every split would gain at the first nodes", if_given=True
-    )
+    detail: str = explain_param("full: tell what every split would gain at the first nodes, too")
 
     fills_: Array = learned()
     nodes_: dict[str, Array] = learned()
@@ -186,7 +184,7 @@ class DecisionTree(Classifier, Regressor):
 
     def _candidates(self, tree: Trees, data: SupervisedRows) -> Candidates:
         """What every split would gain, of all rows, if that is wanted."""
-        if not self.candidates:
+        if self.detail == "short":
             return Candidates.none()
         reached = tree.reached(self.cells(data.table), ordered(self.columns_))[0]
         return Candidates.of(tree, self._grower(data), reached)
@@ -214,18 +212,30 @@ class DecisionTree(Classifier, Regressor):
         """The mean of each row's node."""
         return self.predict_proba(table)[:, 0]
 
+    def importances(self) -> Array:
+        """Per column the share of all gains."""
+        return importances(self.tree, len(self.columns_))
+
     def explain(self) -> Explanation:
         """The tree as rules, each class as an OR of ANDs while that is short, and what each column is worth."""
-        tree, value = self.tree, self.tree.value
-        if self.classes_ is None:
-            answers = [f"{mean:.6g}" for mean in value[:, 0]]
-        else:
-            answers = [self.classes_[code] for code in self.decide(value)]
+        tree, answers = self.tree, self._answers(self.tree)
         found = explained(tree, self.columns_, answers, self.leaves_grown_)
         if not len(self.candidates_):
             return found
         measure = "variance" if self.classes_ is None else self.criterion or ALGORITHMS[self.algorithm].criterion
         return (*found, Candidates(self.candidates_).finding(Words(tree, self.columns_, answers), measure))
+
+    def _answers(self, tree: Trees) -> list[str]:
+        if self.classes_ is None:
+            return [f"{mean:.6g}" for mean in tree.value[:, 0]]
+        return [self.classes_[code] for code in self.decide(tree.value)]
+
+    def explain_answer(self, table: Table) -> Explanation:
+        """The path from the root to the node that answers."""
+        tree = self.tree
+        reached = int(tree.reached(self.cells(table), ordered(self.columns_))[0, 0])
+        outputs = [self.target_] if self.classes_ is None else self.classes_
+        return (path_of(Words(tree, self.columns_, self._answers(tree)), reached, outputs),)
 
     def check_learned(self) -> None:
         """The tree must be one, over these columns."""

@@ -40,18 +40,52 @@ def _kill_itself() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def _interrupt_its_parent() -> None:
+    os.kill(os.getppid(), signal.SIGINT)
+    time.sleep(3600.0)
+
+
+def _stop_generating() -> None:
+    raise GeneratorExit
+
+
+def _warn_in_half_a_character() -> None:
+    warnings.warn("a lone surrogate: \ud83d", MlcliWarning, stacklevel=2)
+
+
+def _refuse_in_half_a_character() -> None:
+    raise FitError("a lone surrogate: \ud83d")
+
+
 TROUBLES: dict[str, Callable[[], object]] = {
     "none": lambda: None,
     "refuses": _refuse,
     "breaks": _break_down,
     "warns": _warn,
+    "stops generating": _stop_generating,
+    "says half a character": _refuse_in_half_a_character,
+    "warns in half a character": _warn_in_half_a_character,
+    "leaves in silence": lambda: os._exit(0),
     "leaves": lambda: os._exit(3),
     "exits": lambda: exit(4),
     "killed": _kill_itself,
     "slow": lambda: time.sleep(0.15),
     "endless": lambda: time.sleep(3600.0),
-    "interrupted": lambda: os.kill(os.getpid(), signal.SIGINT),
+    "interrupted": _interrupt_its_parent,
 }
+
+
+ANSWERS: dict[str, Callable[[Array], Array]] = {
+    "shares": lambda shares: shares,
+    "too few rows": lambda shares: shares[:-1],
+    "too many classes": lambda shares: np.hstack([shares, shares]),
+    "one column": lambda shares: shares[:, 0],
+    "not numbers": lambda shares: shares * np.nan,
+    "beyond one": lambda shares: shares * 3,
+    "words": lambda shares: shares.astype(str),
+    "nothing": lambda shares: None,  # type: ignore[dict-item,return-value]
+}
+"""What it makes of the shares of classes that it should answer."""
 
 
 @register("troubled", reference="none")
@@ -60,6 +94,7 @@ class Troubled(Classifier):
     """Answers at random (seeded); notes every fit in the file that TROUBLED_LOG names."""
 
     how: str = param("none", "what goes wrong", choices=tuple(TROUBLES))
+    answers: str = param("shares", "what it answers", choices=tuple(ANSWERS))
     when: str = param("first-row-hidden", "in which splits", choices=("always", "first-row-hidden"))
     lines: int = param(1, "how much it has to say", ge=0)
 
@@ -81,7 +116,7 @@ class Troubled(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The shares that were drawn."""
-        return np.tile(self.shares_, (len(table), 1))
+        return ANSWERS[self.answers](np.tile(self.shares_, (len(table), 1)))
 
     def explain(self) -> Explanation:
         """As many lines as asked for."""

@@ -1,0 +1,130 @@
+"""The audit: every check of every dataset that is named, or that experiment files name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mlcli.checks.audited import SAMPLE, Audited
+from mlcli.checks.repairs import together
+from mlcli.checks.table import AT_A_GLANCE, OF_DATA
+from mlcli.core.errors import DataError
+from mlcli.core.issues import Check, Issue, found_by, is_serious, issue_as_json
+from mlcli.core.registry import MODELS
+from mlcli.core.threads import one_blas_thread
+from mlcli.data.dataset import Dataset
+from mlcli.data.load import load
+from mlcli.experiment.spec.cells import FEW_ROWS, Cell, DataSpec, Experiment, ProtocolSpec
+from mlcli.experiment.spec.datasets import planned_dataset, protocol_for
+from mlcli.report.document import Document, Element, Heading, Lines, Sentence, notes
+from mlcli.report.issues import issues_of, summary_of
+from mlcli.report.numbers import counted
+from mlcli.tasks.table import implied_by
+
+ASK = "mlcli audit shows what repairs it"
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """A dataset with the issues that were found."""
+
+    audited: Audited
+    issues: tuple[Issue, ...]
+
+    @property
+    def serious(self) -> tuple[Issue, ...]:
+        """The issues that are more than advice."""
+        return tuple(issue for issue in self.issues if is_serious(issue))
+
+
+def audits_of(experiment: Experiment, checks: Sequence[Check[Audited]] = OF_DATA) -> list[Audit]:
+    """The audit of each dataset of an experiment, by the protocol that it asks for."""
+    base = experiment.source.parent if experiment.source else None
+    models = [MODELS.load(model.use) for model in experiment.models or () if model.saved is None]
+    every = [_audited(spec, experiment, base, models) for spec in experiment.data]
+    with one_blas_thread():
+        return [Audit(audited, tuple(found_by(checks, audited))) for audited in every]
+
+
+def document_of(audits: Sequence[Audit], everything: bool) -> Document:
+    """What was found in each dataset, with one sidecar that repairs it all; advice only where it is asked for."""
+    return tuple(element for audit in audits for element in _elements(audit, everything))
+
+
+def _elements(audit: Audit, everything: bool) -> Iterator[Element]:
+    dataset, issues = audit.audited.dataset, audit.issues if everything else audit.serious
+    advice = len(audit.issues) - len(issues)
+    yield Heading(dataset.name, 1)
+    more = f"; {counted(advice, 'piece')} of advice: --all shows it" if advice else ""
+    yield Sentence(f"{counted(len(dataset), 'row')}, {subject_of(audit.audited)}: {summary_of(issues)}{more}")
+    if audit.audited.is_sampled:
+        yield notes(f"what takes long was looked for in {SAMPLE:,} rows that were drawn at random")
+    yield from issues_of(issues)
+    sidecar = together(issues)
+    if sidecar.count("\n") > 1:
+        yield Heading("All repairs of the sidecar together")
+        yield Lines(tuple(f"    {line}" for line in sidecar.splitlines()))
+
+
+def subject_of(audited: Audited) -> str:
+    """What would be done with a dataset."""
+    if audited.planned is None or audited.protocol is None:
+        return "of which it is not known what to predict"
+    return f"{audited.planned.kind.name} by {audited.protocol.use}"
+
+
+def audit_as_json(audit: Audit) -> dict[str, Any]:
+    """An audit as plain JSON values."""
+    audited = audit.audited
+    return {
+        "dataset": audited.dataset.name,
+        "rows": len(audited.dataset),
+        "kind": audited.planned.kind.name if audited.planned else None,
+        "protocol": audited.protocol.use if audited.protocol else None,
+        "issues": [issue_as_json(issue) for issue in audit.issues],
+        "sidecar": together(audit.serious),
+    }
+
+
+def issues_of_data(dataset: Dataset) -> list[Issue]:
+    """Everything that is found in a dataset, split in the default way of its kind of task."""
+    with one_blas_thread():
+        return found_by(OF_DATA, audited(dataset))
+
+
+def with_serious_issues(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells, with the serious issues of their datasets that are found at a glance among the notes on these."""
+    noted: dict[int, Dataset] = {}
+    for cell in cells:
+        if id(cell.dataset) not in noted and isinstance(cell.dataset, Dataset) and cell.model.saved is None:
+            noted[id(cell.dataset)] = _noted(cell.dataset, cell.protocol, cell.seed)
+    return [replace(cell, dataset=noted.get(id(cell.dataset), cell.dataset)) for cell in cells]
+
+
+def _noted(dataset: Dataset, protocol: ProtocolSpec, seed: int) -> Dataset:
+    """The dataset itself where nothing is to be said."""
+    found = [issue for issue in found_by(AT_A_GLANCE, audited(dataset, protocol, seed)) if is_serious(issue)]
+    notes = tuple(f"{issue.gravity}: {issue.sentence}; {ASK}" for issue in found)
+    return replace(dataset, notes=(*dataset.notes, *notes)) if notes else dataset
+
+
+def audited(dataset: Dataset, protocol: ProtocolSpec | None = None, seed: int = 1) -> Audited:
+    """A dataset that is loaded, with how it would be split, if anything can split it."""
+    spec = DataSpec(str(dataset.path or dataset.name))
+    try:
+        planned = planned_dataset(spec, dataset)
+    except DataError as error:
+        return Audited(dataset, refused=str(error), seed=seed)
+    try:
+        return Audited(dataset, planned, protocol_for(planned, protocol), seed=seed)
+    except DataError as error:
+        return Audited(dataset, planned, protocol_for(planned, FEW_ROWS), str(error), seed)
+
+
+def _audited(spec: DataSpec, experiment: Experiment, base: Path | None, models: Sequence[type]) -> Audited:
+    implied = implied_by(models)
+    task = spec.task or (implied.name if implied else None)
+    dataset = load(spec.reference, base=base, target=spec.target, task=task)
+    return audited(dataset, experiment.protocol, experiment.seed)

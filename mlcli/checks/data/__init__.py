@@ -1,0 +1,1 @@
+"""Checks of a dataset, before any model has learned from it."""

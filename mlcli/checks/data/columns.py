@@ -1,0 +1,151 @@
+"""Columns that teach nothing, or the wrong thing: constant, empty, of too many levels, naming the row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mlcli.checks.audited import FEWEST_ROWS, Audited, shown
+from mlcli.checks.repairs import step, with_role
+from mlcli.core.issues import Issue, Repair
+from mlcli.core.names import listed
+from mlcli.core.schema import Column
+from mlcli.core.split_columns import NAMES_OF_PARTS, part_column
+from mlcli.data.checks import (
+    MUCH_MISSING,
+    NOTHING_TO_LEARN_FROM,
+    has_many_levels,
+    is_constant,
+    share_missing,
+    shows_nothing,
+)
+from mlcli.data.roles import ID_NAME
+
+NEARLY_ALL = 0.99
+NEARLY_ALL_MISSING = 0.6
+MOSTLY_DISTINCT = 0.5
+"""A column that is named like an identifier is one from this share of distinct values on."""
+
+
+def nothing_to_learn_from(audited: Audited) -> Iterator[Issue]:
+    """No feature at all."""
+    if shows_nothing(audited.dataset):
+        repair = with_role(audited.dataset, "feature", "COLUMN")
+        yield Issue("grave", NOTHING_TO_LEARN_FROM, repairs=(repair,))
+
+
+def constant(audited: Audited) -> Iterator[Issue]:
+    """Features that are the same in every row."""
+    found = [column.name for column in audited.features() if is_constant(audited.dataset, column)]
+    if found:
+        yield Issue(
+            "advice",
+            f"the same in every row, so nothing can be learned from it: {listed(found)}",
+            repairs=(with_role(audited.dataset, "ignore", *found),),
+            columns=tuple(found),
+        )
+
+
+def nearly_constant(audited: Audited) -> Iterator[Issue]:
+    """Features with one value in nearly all rows."""
+    found = {}
+    for column in audited.features():
+        cells = audited.present(column)
+        if len(cells) and not is_constant(audited.dataset, column):
+            values, counts = np.unique(cells, return_counts=True)
+            if counts.max() >= NEARLY_ALL * len(cells):
+                value = shown(float(values[counts.argmax()]), column)
+                found[column.name] = f"{column.name} ({value} in {counts.max()} of {len(cells)})"
+    if found:
+        sentence = f"nearly constant: {listed(list(found.values()))}"
+        repair = with_role(audited.dataset, "ignore", *found)
+        yield Issue("advice", sentence, repairs=(repair,), columns=tuple(found))
+
+
+def much_missing(audited: Audited) -> Iterator[Issue]:
+    """Features so empty that what fills them decides."""
+    shares = {column.name: share_missing(audited.dataset, column) for column in audited.features()}
+    found = {name: share for name, share in shares.items() if share > MUCH_MISSING}
+    if len(audited.dataset) < FEWEST_ROWS or not found:
+        return
+    most = {name: share for name, share in found.items() if share > NEARLY_ALL_MISSING}
+    texts = [f"{name} ({share:.0%})" for name, share in found.items()]
+    own = "{use: impute, numbers: own-value, levels: own-value}"
+    yield Issue(
+        "warning" if most else "advice",
+        f"more than {100 * MUCH_MISSING:.0f} % of the cells are missing: {listed(texts)}",
+        "what fills the gaps is most of such a column; that a cell is empty may say more than its filling",
+        (
+            step(audited.example, own),
+            with_role(audited.dataset, "ignore", *(most or found)),
+        ),
+        columns=tuple(found),
+    )
+
+
+def many_levels(audited: Audited) -> Iterator[Issue]:
+    """Coded features with so many levels that each is rare."""
+    rows = len(audited.dataset)
+    found = [column for column in audited.coded() if has_many_levels(column, rows) and not _is_id(audited, column)]
+    if found:
+        texts = [f"{column.name} ({len(column.levels)})" for column in found]
+        names = tuple(column.name for column in found)
+        yield Issue(
+            "advice",
+            f"very many levels for {rows} rows: {listed(texts)}",
+            "one-hot makes a column of each; trees find splits on them that hold by chance",
+            (with_role(audited.dataset, "ignore", *names), with_role(audited.dataset, "group", names[0])),
+            columns=names,
+        )
+
+
+def identifiers(audited: Audited) -> Iterator[Issue]:
+    """Features that name the row or what it is about: a model that learns them by heart knows nothing."""
+    rows = len(audited.dataset)
+    for column in audited.features() if rows >= FEWEST_ROWS else ():
+        if not _is_id(audited, column):
+            continue
+        distinct = len(np.unique(audited.present(column)))
+        again = distinct < rows
+        repairs = [with_role(audited.dataset, role, column.name) for role in (["group"] if again else []) + ["id"]]
+        why = "; a value that stands in several rows may name one patient, customer or device" if again else ""
+        yield Issue(
+            "grave",
+            f"column '{column.name}' looks like an identifier, and is a feature",
+            f"{distinct} distinct values in {rows} rows{why}",
+            tuple(repairs),
+            columns=(column.name,),
+        )
+
+
+def given_parts(audited: Audited) -> Iterator[Issue]:
+    """A column that says which part or fold a row is in, and is used as a feature, or not at all."""
+    wrong = [column for column in audited.features() if column.name.lower() in NAMES_OF_PARTS]
+    for column in wrong:
+        yield Issue(
+            "warning",
+            f"column '{column.name}' is named like the part that a row is in, and is a feature",
+            f"{len(np.unique(audited.present(column)))} distinct values",
+            (with_role(audited.dataset, "part", column.name), with_role(audited.dataset, "ignore", column.name)),
+            columns=(column.name,),
+        )
+    part = part_column(audited.schema)
+    if part is not None and audited.protocol is not None and audited.protocol.use != "given":
+        yield Issue(
+            "advice",
+            f"column '{part.name}' says which part each row is in, and {audited.protocol.use} does not look at it",
+            repairs=(Repair("option", "--protocol given"), Repair("experiment", "protocol: given")),
+            columns=(part.name,),
+        )
+
+
+def _is_id(audited: Audited, column: Column) -> bool:
+    """By its name and mostly distinct whole numbers or levels; by numbering the rows one after another."""
+    cells = audited.present(column)
+    if len(cells) < FEWEST_ROWS or (not column.coded and (cells != np.floor(cells)).any()):
+        return False
+    distinct = len(np.unique(cells))
+    if ID_NAME.fullmatch(column.name):
+        return distinct >= MOSTLY_DISTINCT * len(cells)
+    return not column.coded and distinct == len(audited.dataset) and bool((np.abs(np.diff(cells)) == 1).all())

@@ -1,0 +1,53 @@
+"""Leaks: a column that predicts the target by itself, better than anything known beforehand does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mlcli.checks.association import share_explained, share_right
+from mlcli.checks.audited import FEWEST_ROWS, Audited
+from mlcli.checks.repairs import with_role
+from mlcli.core.issues import Issue
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array
+
+ALL_BUT = 0.01
+LITTLE = 0.1
+"""A leak is wrong for fewer of the rows than this, and for this part of those that the baseline is wrong for."""
+EXPLAINED = 0.995
+
+
+def leaks(audited: Audited) -> Iterator[Issue]:
+    """A column that predicts the target alone, be it by its values or by being empty."""
+    target = audited.target
+    if target is None or audited.planned is None or audited.planned.kind.target != "needed":
+        return
+    cells = audited.cells(target)[audited.sample]
+    known = ~np.isnan(cells)
+    if known.sum() < FEWEST_ROWS:
+        return
+    rows, truth = audited.sample[known], cells[known]
+    for column in audited.features():
+        strength = strength_of(audited.cells(column)[rows], truth, target)
+        if strength is not None:
+            yield Issue(
+                "grave",
+                f"column '{column.name}' predicts {target.name} by itself",
+                f"{strength}; a column that is known only when {target.name} is, or is made from it, would do so",
+                (with_role(audited.dataset, "ignore", column.name),),
+                (column.name,),
+            )
+
+
+def strength_of(cells: Array, truth: Array, target: Column) -> str | None:
+    """How well a column tells the target, in words; nothing where it is not too good to be true."""
+    if not target.coded:
+        explained = share_explained(cells, truth)
+        return f"alone it explains {explained:.2%} of the variance" if explained > EXPLAINED else None
+    classes = truth.astype(np.int32)
+    right, most = share_right(cells, classes, len(target.levels)), np.bincount(classes).max() / len(classes)
+    if 1 - right > min(ALL_BUT, LITTLE * (1 - most)):
+        return None
+    return f"alone it is right about {right:.1%} of the rows (the most frequent class has {most:.1%})"

@@ -1,0 +1,200 @@
+"""Numbers: stand-ins for missing ones, outliers, columns that follow from others, and long tails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mlcli.checks.audited import FEWEST_ROWS, Audited
+from mlcli.checks.data.spellings import stand_in
+from mlcli.checks.repairs import declared, step, with_role
+from mlcli.core.findings import Table
+from mlcli.core.issues import Issue
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array
+from mlcli.data.write_sidecar import flow
+
+NEGATIVE_STAND_INS = (-1.0, -9.0, -99.0, -999.0, -9999.0)
+LARGE_STAND_INS = (99.0, 999.0, 9999.0, 99999.0)
+STAND_IN_ROWS = 2
+SOME_ZEROS, MANY_ZEROS = 0.1, 0.4
+"""Few zeros far below all other numbers are doubted; more may be what was measured; most are."""
+FAR_BELOW = 0.5
+"""In interquartile ranges of the other numbers, how far the least of these must be from 0."""
+DISTINCT = 10
+FENCE = 1.5
+"""Numbers so many interquartile ranges outside the quartiles are far out (Tukey 1977)."""
+OUTLYING = 0.005
+"""The share of rows that may lie outside together."""
+SAME = 1 - 1e-6
+"""Correlations from here on are those of one column with itself in another unit."""
+FOLLOWS = 1 - 1e-9
+SKEWED = 2.0
+BETTER = 0.5
+
+
+def stand_ins(audited: Audited) -> Iterator[Issue]:
+    """Numbers that often stand for a missing value, such as -1 and 999."""
+    for column in audited.numeric():
+        cells = audited.present(column)
+        for value in _stand_ins_among(cells):
+            yield stand_in(audited, column, f"{value:g}", int((cells == value).sum()))
+
+
+def _stand_ins_among(cells: Array) -> Iterator[float]:
+    """A negative stand-in among numbers that are not negative; a large one far above all others."""
+    values, counts = np.unique(cells, return_counts=True)
+    if len(values) < 3:
+        return
+    if values[0] in NEGATIVE_STAND_INS and values[1] >= 0 and counts[0] >= STAND_IN_ROWS:
+        yield float(values[0])
+    gap, spread = values[-1] - values[-2], values[-2] - values[0]
+    if values[-1] in LARGE_STAND_INS and gap > spread and counts[-1] >= STAND_IN_ROWS:
+        yield float(values[-1])
+
+
+def disguised_zeros(audited: Audited) -> Iterator[Issue]:
+    """Zeros far below all other numbers of a column, such as a blood pressure of 0."""
+    for column in audited.numeric():
+        cells = audited.present(column)
+        positive, zeros = cells[cells > 0], int((cells == 0).sum())
+        if zeros < STAND_IN_ROWS or (cells < 0).any() or zeros > MANY_ZEROS * len(cells):
+            continue
+        low, high = np.percentile(positive, [25, 75])
+        gap = positive.min() / (high - low) if high > low else 0.0
+        if len(np.unique(positive)) >= DISTINCT and low - FENCE * (high - low) > 0 and gap > FAR_BELOW:
+            yield Issue(
+                "warning" if zeros <= SOME_ZEROS * len(cells) and gap > 1 else "advice",
+                f"column '{column.name}': 0 in {zeros} rows lies far below all other numbers, and may be missing",
+                f"the others are {positive.min():g} to {positive.max():g}, half of them {low:g} to {high:g}",
+                (declared(audited.dataset, {column.name: {"missing": ["0"]}}),),
+                columns=(column.name,),
+            )
+
+
+def outliers(audited: Audited) -> Iterator[Issue]:
+    """Single numbers far outside all others, such as a blood pressure of 1200."""
+    for column in audited.numeric():
+        cells = np.sort(audited.present(column))
+        if len(cells) < FEWEST_ROWS or len(np.unique(cells)) < DISTINCT:
+            continue
+        for far, near in ((_far_up(cells), cells), (_far_up(-cells[::-1]), -cells[::-1])):
+            if far:
+                sign = 1.0 if near is cells else -1.0
+                inside = np.sort(sign * near[: len(near) - far])
+                yield _outlier(audited, column, np.sort(sign * near[len(near) - far :]), inside)
+
+
+def _far_up(cells: Array) -> int:
+    """How many of the largest lie further above the rest than these reach, in numbers and in ratios."""
+    most = max(2, int(OUTLYING * len(cells)))
+    for count in range(1, most + 1):
+        rest, next_one = cells[:-count], cells[-count]
+        reach, gap = rest[-1] - rest[0], next_one - rest[-1]
+        if gap > reach > 0 and (rest[0] <= 0 or np.log(next_one / rest[-1]) > np.log(rest[-1] / rest[0]) / 2):
+            return count
+    return 0
+
+
+def _outlier(audited: Audited, column: Column, outside: Array, inside: Array) -> Issue:
+    written = ", ".join(f"{value:g}" for value in outside)
+    empty = {column.name: {"missing": [f"{value:g}" for value in np.unique(outside)]}}
+    moved = step(audited.example, f"{{use: winsorise, columns: {flow([column.name])}}}")
+    return Issue(
+        "warning",
+        f"column '{column.name}': {written} lies far outside all other numbers",
+        f"the other {len(inside)} are {inside[0]:g} to {inside[-1]:g}",
+        (declared(audited.dataset, empty), moved),
+        columns=(column.name,),
+    )
+
+
+def dependent_columns(audited: Audited) -> Iterator[Issue]:
+    """Columns that follow from others, such as inc2 = 2 x inc."""
+    columns = [one for one in audited.numeric() if not one.missing and np.ptp(audited.cells(one)) > 0]
+    if len(audited.dataset) < FEWEST_ROWS or len(columns) < 2:
+        return
+    numbers = np.stack([audited.cells(column)[audited.sample] for column in columns], axis=1)
+    spread = numbers.std(axis=0)
+    columns = [column for column, known in zip(columns, spread > 0, strict=True) if known]
+    numbers = (numbers - numbers.mean(axis=0))[:, spread > 0] / spread[spread > 0]
+    alike = np.triu(np.abs(numbers.T @ numbers / len(numbers)), 1)
+    for first, second in np.argwhere(alike >= SAME).tolist():
+        yield _same_column(audited, columns[first], columns[second])
+    follower = [] if (alike >= SAME).any() else _follows_from_all_before(numbers)
+    for place in follower:
+        name = columns[place].name
+        what = f"column '{name}' follows from others of the columns before it, as a sum of multiples of them"
+        repair = with_role(audited.dataset, "ignore", name)
+        yield Issue("advice", what, "coefficients of such columns mean nothing", (repair,), (name,))
+
+
+def _same_column(audited: Audited, first: Column, second: Column) -> Issue:
+    slope, intercept = np.polyfit(audited.cells(first), audited.cells(second), 1)
+    plus = "" if abs(intercept) < 1e-6 * np.ptp(audited.cells(second)) else f" {intercept:+.4g}"
+    formula = f"{second.name} = {slope:.6g} x {first.name}{plus}"
+    return Issue(
+        "warning",
+        f"columns '{first.name}' and '{second.name}' say the same: {formula}",
+        "they share what either is worth, so that importances and coefficients of both mislead",
+        (with_role(audited.dataset, "ignore", second.name),),
+        columns=(first.name, second.name),
+    )
+
+
+def _follows_from_all_before(numbers: Array) -> list[int]:
+    """The columns of which nothing is left when those before them are taken away."""
+    if numbers.shape[1] > len(numbers) // 2:
+        return []
+    left = np.abs(np.diag(np.linalg.qr(numbers, mode="r"))) ** 2 / len(numbers)
+    return np.flatnonzero(left < 1 - FOLLOWS).tolist()
+
+
+def same_levels(audited: Audited) -> Iterator[Issue]:
+    """Two columns of levels of which each follows from the other."""
+    columns = [one for one in audited.coded() if len(np.unique(audited.present(one))) > 2]
+    for place, first in enumerate(columns):
+        for second in columns[place + 1 :]:
+            if len(first.levels) == len(second.levels) and _is_one_to_one(audited, first, second):
+                yield Issue(
+                    "warning",
+                    f"columns '{first.name}' and '{second.name}' say the same in other words",
+                    f"each of the {len(first.levels)} levels of one stands beside one level of the other",
+                    (with_role(audited.dataset, "ignore", second.name),),
+                    columns=(first.name, second.name),
+                )
+
+
+def _is_one_to_one(audited: Audited, first: Column, second: Column) -> bool:
+    pairs = np.unique(np.stack([audited.cells(first), audited.cells(second)]), axis=1)
+    return bool(pairs.shape[1] == len(np.unique(pairs[0])) == len(np.unique(pairs[1])))
+
+
+def far_from_gaussian(audited: Audited) -> Iterator[Issue]:
+    """Columns of positive numbers with a long tail that a logarithm makes short."""
+    found = []
+    for column in audited.numeric():
+        cells = audited.present(column)
+        if len(cells) < FEWEST_ROWS or cells.min() < 0 or len(np.unique(cells)) < DISTINCT:
+            continue
+        k = 0.0 if cells.min() > 0 else 1.0
+        before, after = skewness(cells), skewness(np.log(cells + k))
+        if before > SKEWED and abs(after) < BETTER * before:
+            found.append((column.name, before, k, after))
+    if found:
+        names = tuple(name for name, *_ in found)
+        yield Issue(
+            "advice",
+            f"far from a bell, with a long tail of large numbers: {', '.join(names)}",
+            "log(x + k) makes the tails short, which linear models, distances and Gaussians like",
+            (step(audited.example, f"{{use: log, columns: {flow(names)}}}"),),
+            names,
+            (Table("Skewness, 0 for a bell", ("column", "now", "k", "of log(x + k)"), tuple(found)),),
+        )
+
+
+def skewness(cells: Array) -> float:
+    """The third standardised moment."""
+    spread = cells.std()
+    return float((((cells - cells.mean()) / spread) ** 3).mean()) if spread > 0 else 0.0

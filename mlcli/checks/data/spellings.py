@@ -1,0 +1,217 @@
+"""Levels as they are written: in several spellings, formats or capitals, in an order that nobody has declared."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from mlcli.checks.audited import Audited
+from mlcli.checks.repairs import by_hand, declared
+from mlcli.core.issues import Issue
+from mlcli.core.names import listed
+from mlcli.core.schema import Column
+
+MOST_LEVELS = 300
+"""Beyond so many, pairs of levels are not compared."""
+SHORTEST = 5
+"""In shorter levels, one letter more or less is another word."""
+RARE = 0.1
+"""A slip of the pen has at most this part of the rows that have the right spelling."""
+ONE_FORMAT = 0.9
+FEWEST_FORMATTED = 10
+STAND_IN_WORDS = ("missing", "unknown", "nil", "none given", "not available", "not known", "tbd", "xxx")
+"""Words that may be levels in their own right; others, such as "?", are asked about while reading."""
+ORDERS = (
+    ("very low", "low", "medium", "high", "very high"),
+    ("low", "moderate", "high"),
+    ("lowest", "low", "middle", "high", "highest"),
+    ("tiny", "small", "medium", "large", "huge"),
+    ("xs", "s", "m", "l", "xl", "xxl"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("very poor", "poor", "fair", "good", "very good", "excellent"),
+    ("very bad", "bad", "average", "good", "very good"),
+    ("none", "mild", "moderate", "severe"),
+    ("none", "slight", "moderate", "strong"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"),
+    ("first", "second", "third", "fourth", "fifth"),
+    ("primary", "secondary", "tertiary"),
+    ("cold", "cool", "mild", "warm", "hot"),
+    ("young", "middle", "old"),
+    ("beginner", "intermediate", "advanced", "expert"),
+    ("min", "few", "some", "many", "max"),
+)
+"""Words that have an order, each list from the lowest."""
+RANGE = re.compile(r"(<=?|>=?|under |over )?\s*([0-9]+(?:\.[0-9]+)?)\s*(?:(-|to|–)\s*([0-9]+(?:\.[0-9]+)?)|\+)?")
+UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "æ": "a", "ø": "o"})
+
+
+def differ_in_case(audited: Audited) -> Iterator[Issue]:
+    """Levels that differ in capitals only."""
+    for column in audited.coded():
+        for levels in _alike(column, str.casefold):
+            what = f"column '{column.name}': the levels {', '.join(levels)} differ in capitals only"
+            yield _one_word(audited, column, levels, what)
+
+
+def near_spellings(audited: Audited) -> Iterator[Issue]:
+    """Levels that may be one word in several spellings, such as Muenchen and Munchen."""
+    for column in audited.coded():
+        if len(column.levels) > MOST_LEVELS:
+            continue
+        found = [levels for levels in _alike(column, _plainly) if len({one.casefold() for one in levels}) > 1]
+        found += _slips(audited, column, {level for levels in found for level in levels})
+        for levels in found:
+            what = f"column '{column.name}': {' and '.join(levels)} may be one word in several spellings"
+            yield _one_word(audited, column, levels, what)
+
+
+def odd_formats(audited: Audited) -> Iterator[Issue]:
+    """A few cells in another format than nearly all others of their column."""
+    for column in audited.coded():
+        counts = _counts(audited, column)
+        shapes: Counter[str] = Counter()
+        for level, count in counts.items():
+            shapes[_shape(level)] += count
+        (main, rows), total = (shapes.most_common(1) or [("", 0)])[0], sum(shapes.values())
+        levels = [level for level in counts if _shape(level) != main]
+        if "9" in main and len(counts) >= FEWEST_FORMATTED and ONE_FORMAT * total <= rows < total:
+            usual = next(level for level in counts if _shape(level) == main)
+            yield Issue(
+                "warning",
+                f"column '{column.name}': {listed(levels)} are written in another way than the rest",
+                f"{rows} of {total} cells are written like '{usual}'",
+                (by_hand(f"write them like '{usual}'"),),
+                columns=(column.name,),
+            )
+
+
+def stand_in_words(audited: Audited) -> Iterator[Issue]:
+    """Levels that often stand for a missing value."""
+    for column in audited.coded():
+        for level, count in _counts(audited, column).items():
+            if level.casefold() in STAND_IN_WORDS:
+                yield stand_in(audited, column, level, count)
+
+
+def stand_in(audited: Audited, column: Column, written: str, count: int) -> Issue:
+    """A cell that may stand for a missing value."""
+    rows = "1 row" if count == 1 else f"{count} rows"
+    return Issue(
+        "warning" if not column.coded else "advice",
+        f"column '{column.name}': {written} in {rows} may stand for a missing value",
+        f"{count / len(audited.dataset):.1%} of the rows",
+        (declared(audited.dataset, {column.name: {"missing": [written]}}),),
+        columns=(column.name,),
+    )
+
+
+def ordered_levels(audited: Audited) -> Iterator[Issue]:
+    """Nominal columns whose levels have an order by their words or numbers."""
+    for column in audited.coded():
+        order = _order_of(column.levels) if column.kind == "nominal" else None
+        if order is not None:
+            said = {"kind": "ordinal", "levels": order}
+            yield Issue(
+                "advice",
+                f"column '{column.name}' is nominal, and its levels seem to have an order",
+                f"lowest first: {', '.join(order)}",
+                (declared(audited.dataset, {column.name: said}),),
+                columns=(column.name,),
+            )
+
+
+def _order_of(levels: Sequence[str]) -> list[str] | None:
+    """The levels in their order, where words or ranges of numbers give them one."""
+    if len(levels) < 3:
+        return None
+    plain = {" ".join(re.split(r"[\s_-]+", level.casefold())): level for level in levels}
+    for words in ORDERS:
+        if len(plain) == len(levels) and plain.keys() <= set(words):
+            return [plain[word] for word in words if word in plain]
+    ends = [_range_of(level) for level in levels]
+    known = [end for end in ends if end is not None]
+    if len(known) < len(levels) or len(set(known)) < len(levels):
+        return None
+    return [level for _, level in sorted(zip(known, levels, strict=True))]
+
+
+def _range_of(level: str) -> tuple[float, float] | None:
+    """The ends of a range of numbers, such as 40-49, <30 or 65+; nothing for a plain number."""
+    found = RANGE.fullmatch(level.strip().casefold())
+    if found is None or not (found[1] or found[3] or level.strip().endswith("+")):
+        return None
+    low, high = float(found[2]), float(found[4] or found[2])
+    if found[1]:
+        return (-np.inf, low) if found[1][0] in "<u" else (low, np.inf)
+    return (low, high if found[3] else np.inf)
+
+
+def _alike(column: Column, plain: object) -> list[list[str]]:
+    """The levels that are the same in a plainer form."""
+    same = defaultdict(list)
+    for level in column.levels:
+        same[plain(level)].append(level)  # type: ignore[operator]
+    return [levels for levels in same.values() if len(levels) > 1]
+
+
+def _plainly(level: str) -> str:
+    """A word without accents, umlauts, signs and blanks; numbers keep their signs."""
+    text = level.casefold().translate(UMLAUTS)
+    text = "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
+    if any(letter.isdigit() for letter in text):
+        return text
+    for pair, single in (("ae", "a"), ("oe", "o"), ("ue", "u")):
+        text = text.replace(pair, single)
+    return "".join(letter for letter in text if letter.isalnum())
+
+
+def _slips(audited: Audited, column: Column, known: set[str]) -> list[list[str]]:
+    """Rare levels that are one letter away from a frequent one."""
+    counts = {level: count for level, count in _counts(audited, column).items() if level not in known}
+    words = {level for level in counts if len(level) >= SHORTEST - 1 and level.isalpha()}
+    return [
+        [often, rare]
+        for often in sorted(words)
+        for rare in sorted(words)
+        if len(often) >= SHORTEST and counts[rare] <= RARE * counts[often]
+        if _is_one_letter_away(often.casefold(), rare.casefold())
+    ]
+
+
+def _is_one_letter_away(first: str, second: str) -> bool:
+    """Whether one letter is changed, added or left out, or two neighbours are swapped."""
+    if abs(len(first) - len(second)) > 1 or first == second:
+        return False
+    start = next((i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), -1)
+    if start < 0:
+        return True
+    a, b = first[start:], second[start:]
+    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[2:] == b[2:] and a[:2] == b[1::-1])
+
+
+def _counts(audited: Audited, column: Column) -> dict[str, int]:
+    codes = audited.present(column).astype(np.intp)
+    counts = np.bincount(codes, minlength=len(column.levels)).tolist()
+    return {level: count for level, count in zip(column.levels, counts, strict=True) if count}
+
+
+def _shape(level: str) -> str:
+    """A cell with its digits and letters made alike: 2024-01-31 is 9-9-9."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"[0-9]+", "9", level))
+
+
+def _one_word(audited: Audited, column: Column, levels: Sequence[str], what: str) -> Issue:
+    counts = _counts(audited, column)
+    usual = max(levels, key=lambda level: counts.get(level, 0))
+    return Issue(
+        "warning",
+        what,
+        ", ".join(f"{level} in {counts.get(level, 0)} rows" for level in levels),
+        (by_hand(f"write '{usual}' for all of them"),),
+        columns=(column.name,),
+    )

@@ -1,0 +1,173 @@
+"""How rows would be split: classes too small for it, groups cut, time ignored, too few rows to judge by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from mlcli.checks.association import share_right
+from mlcli.checks.audited import FEWEST_ROWS, Audited
+from mlcli.checks.repairs import by_hand, split_by, with_role
+from mlcli.core.issues import Issue, Repair
+from mlcli.core.names import listed
+from mlcli.core.schema import Column
+from mlcli.core.split_columns import DATE
+from mlcli.core.tables import Array
+from mlcli.data.roles import ID_NAME
+
+RARE_CLASS_SHARE = 0.2
+"""A class is rare below this part of what it would have if all classes had the same number of rows."""
+RARE_CLASS_ROWS = 10
+LARGEST_CLASS = 0.95
+"""From here on accuracy says nearly nothing."""
+GROUP_NAME = re.compile(
+    r"(?i:.*(patient|subject|person|individual|participant|customer|client|household|family|user|driver|speaker|"
+    r"session|device|machine|sensor|site|clinic|hospital|school|animal|plot|batch)([-_ ]?(id|no|nr|number|code))?)"
+)
+ROWS_OF_A_GROUP = 2.0
+TIME_NAME = re.compile(r"(?i:.*(date|time|timestamp|datetime|day|month|year|week|hour)|t)")
+REMEMBERS = 0.1
+"""From this share of the target on that neighbours in time tell of one another, time matters."""
+
+
+def rare_classes(audited: Audited) -> Iterator[Issue]:
+    """Classes with few rows, or with none."""
+    target = audited.target
+    if target is None or not target.coded:
+        return
+    codes = audited.present(target).astype(np.intp)
+    counts = np.bincount(codes, minlength=len(target.levels)).tolist()
+    few = max(RARE_CLASS_ROWS, RARE_CLASS_SHARE * len(codes) / len(target.levels))
+    rare = [f"{level} ({count})" for level, count in zip(target.levels, counts, strict=True) if count < few]
+    serious = any(0 < count < RARE_CLASS_ROWS / 2 for count in counts)
+    if rare:
+        yield Issue(
+            "warning" if serious else "advice",
+            f"classes with few rows: {listed(rare)}",
+            f"{len(codes)} rows of {len(target.levels)} classes",
+            (
+                Repair("option", "--metric balanced-accuracy --protocol repeated-stratified-k-fold --folds 3"),
+                by_hand("join classes that may stand together, or collect more of them"),
+            ),
+            (target.name,),
+        )
+
+
+def imbalance(audited: Audited) -> Iterator[Issue]:
+    """One class that has nearly all rows, so that accuracy says nothing."""
+    target = audited.target
+    if target is None or not target.coded or audited.planned is None:
+        return
+    counts = np.bincount(audited.present(target).astype(np.intp))
+    if audited.planned.kind.name == "classification" and counts.max() >= LARGEST_CLASS * counts.sum():
+        share = counts.max() / counts.sum()
+        yield Issue(
+            "warning",
+            f"{share:.1%} of the rows are of class {target.levels[int(counts.argmax())]}: accuracy says little",
+            f"who always answers it is right about {share:.1%}",
+            (Repair("option", "--metric mcc --metric auc"), Repair("experiment", "metrics: [mcc, auc]")),
+            (target.name,),
+        )
+
+
+def splitting(audited: Audited) -> Iterator[Issue]:
+    """What the protocol itself warns of: classes smaller than folds, test parts too small to tell."""
+    if audited.refused:
+        used = audited.protocol.use if audited.protocol else ""
+        yield Issue("grave", audited.refused, repairs=split_by(used) if used else ())
+        return
+    _, warned = audited.splits_with_warnings
+    for sentence in warned:
+        yield Issue(
+            "warning",
+            sentence,
+            f"by {audited.protocol.use}" if audited.protocol else "",
+            split_by("leave-one-out" if "judged" in sentence else "{use: repeated-stratified-k-fold, folds: 3}"),
+        )
+
+
+def groups_cut(audited: Audited) -> Iterator[Issue]:
+    """Rows of one patient or customer that a split would put on both sides."""
+    if not audited.deals_rows or len(audited.dataset) < FEWEST_ROWS:
+        return
+    fields = [
+        one.column for one in audited.schema if one.role in ("feature", "sensitive", "id", "ignore", "context")
+    ]
+    for column in fields:
+        cells = audited.present(column)
+        distinct = len(np.unique(cells))
+        named = GROUP_NAME.fullmatch(column.name) or ID_NAME.fullmatch(column.name)
+        if not named or not 2 < distinct <= len(cells) / ROWS_OF_A_GROUP or distinct < np.sqrt(len(cells)) / 2:
+            continue
+        both = _on_both_sides(audited, column)
+        if both:
+            yield Issue(
+                "grave",
+                f"column '{column.name}' names groups of rows, and splits cut them",
+                f"{distinct} groups of {len(cells) / distinct:.1f} rows; "
+                f"of {both:.0%} of the judged rows a row of the same group was learned from",
+                (with_role(audited.dataset, "group", column.name),),
+                (column.name,),
+            )
+
+
+def _on_both_sides(audited: Audited, column: Column) -> float:
+    """The share of judged rows whose group is learned from."""
+    cells = audited.cells(column)
+    shares = [np.isin(cells[split.test], cells[split.train]).mean() for split in audited.some_splits]
+    return float(np.mean(shares)) if shares else 0.0
+
+
+def time_ignored(audited: Audited) -> Iterator[Issue]:
+    """Rows in the order of time, near ones alike, that a split would learn from the future of."""
+    used = audited.protocol.use if audited.protocol else ""
+    order = audited.schema.the("order")
+    if not audited.deals_rows or audited.schema.the("sequence") is not None or len(audited.dataset) < FEWEST_ROWS:
+        return
+    candidates = [
+        one.column for one in audited.schema if one.column is order or _looks_like_time(audited, one.column)
+    ]
+    for column in candidates:
+        alike = _share_known_from_the_last(audited, column)
+        if alike > REMEMBERS or column is order:
+            same = f"the row before tells {alike:.0%} of the target" if alike > 0 else "its role is order"
+            repairs = split_by("forward-chaining")
+            role = () if column is order else (with_role(audited.dataset, "order", column.name),)
+            yield Issue(
+                "warning",
+                f"rows are ordered in time by '{column.name}', and {used} learns from later rows than it judges",
+                same,
+                (*role, *repairs),
+                (column.name,),
+            )
+
+
+def _looks_like_time(audited: Audited, column: Column) -> bool:
+    """Dates, or numbers named like a time that rise from row to row."""
+    if column.coded:
+        return len(column.levels) > 2 and all(map(DATE.fullmatch, column.levels[:20]))
+    cells = audited.present(column)
+    return bool(TIME_NAME.fullmatch(column.name)) and len(cells) == len(audited.dataset) and _rises(cells)
+
+
+def _rises(cells: Array) -> bool:
+    return bool((np.diff(cells) >= 0).all()) and len(np.unique(cells)) > np.sqrt(len(cells))
+
+
+def _share_known_from_the_last(audited: Audited, column: Column) -> float:
+    """The share of what there is to know of the target that the row before tells."""
+    target = audited.target
+    if target is None:
+        return 0.0
+    order = np.argsort(audited.cells(column), kind="stable")
+    values = audited.cells(target)[order]
+    values = values[~np.isnan(values)]
+    before, now = values[:-1], values[1:]
+    if not target.coded:
+        return max(0.0, float(np.corrcoef(before, now)[0, 1])) ** 2 if np.ptp(values) > 0 else 0.0
+    classes = now.astype(np.int32)
+    most = np.bincount(classes).max() / len(classes)
+    right = share_right(before, classes, len(target.levels))
+    return (right - most) / (1 - most) if most < 1 else 0.0

@@ -1,0 +1,150 @@
+"""What a model makes of its columns: coefficients in different units, misleading importances, no use at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from mlcli.checks.trial import Trial
+from mlcli.core.findings import Finding, Table
+from mlcli.core.issues import Issue, Repair
+from mlcli.core.names import listed
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array
+from mlcli.data.write_sidecar import flow
+
+COEFFICIENTS, IMPORTANCES = "Coefficients", "What columns are worth"
+"""The titles under which models say what they make of columns."""
+SCALERS = {"standardise", "min-max", "robust-scale", "norm", "pca", "factor-analysis"}
+UNITS = 100.0
+"""Columns that are spread so many times as widely as others cannot have coefficients that compare."""
+ALIKE = 0.95
+MUCH = 0.1
+"""The share of all gains from which a column counts as important."""
+LITTLE = 0.002
+"""The part of the score that a column must be worth to be of use."""
+FEWEST_USELESS = 0.2
+MANY_VALUES = 20
+NOTHING = 0.05
+"""What a column says of the target alone, as a part of all there is to say, is nothing below this."""
+
+
+def unscaled_coefficients(trial: Trial) -> Iterator[Issue]:
+    """Coefficients of columns in different units, which cannot be compared."""
+    if _finding(trial, COEFFICIENTS) is None or SCALERS & {step.use for step in trial.cell.steps}:
+        return
+    spreads = {column.name: float(np.nanstd(_cells(trial, column))) for column in _numeric(trial)}
+    spreads = {name: spread for name, spread in spreads.items() if spread > 0}
+    if spreads and max(spreads.values()) > UNITS * min(spreads.values()):
+        wide, narrow = max(spreads, key=spreads.__getitem__), min(spreads, key=spreads.__getitem__)
+        yield Issue(
+            "advice",
+            "coefficients of columns in different units cannot be compared",
+            f"'{wide}' is spread by {spreads[wide]:.3g}, '{narrow}' by {spreads[narrow]:.3g}",
+            (Repair("option", f"-m '{{use: {trial.cell.model.use}, steps: [standardise]}}'"),),
+            (wide, narrow),
+        )
+
+
+def misleading_importances(trial: Trial) -> Iterator[Issue]:
+    """Columns of many values that trees ask about often, and that are worth nothing on rows not seen."""
+    table = _finding(trial, IMPORTANCES)
+    if not isinstance(table, Table) or trial.worth is None:
+        return
+    shares = {str(row[0]): row[1] for row in table.rows if isinstance(row[1], float)}
+    found = [
+        column.name
+        for column in trial.dataset.schema.features()
+        if shares.get(column.name, 0) >= MUCH
+        and len(np.unique(_cells(trial, column))) >= MANY_VALUES
+        and trial.alone.get(column.name, 1.0) <= NOTHING
+        and trial.worth.lost_without([column.name]) <= 0
+    ]
+    if found:
+        gains = ", ".join(f"{name} {shares[name]:.0%}" for name in found)
+        yield Issue(
+            "advice",
+            f"importance by gains misleads for columns of many values: {listed(found)}",
+            f"of all gains in training {gains}; alone each tells nothing, and it is not missed on rows not seen",
+            (Repair("sidecar", f"roles: {{ignore: {flow(found)}}}"),),
+            tuple(found),
+        )
+
+
+def correlated_columns(trial: Trial) -> Iterator[Issue]:
+    """Columns so alike that coefficients and importances are shared between them by chance."""
+    if _finding(trial, COEFFICIENTS) is None and _finding(trial, IMPORTANCES) is None:
+        return
+    columns = [column for column in _numeric(trial) if not column.missing]
+    cells = (
+        np.stack([_cells(trial, column) for column in columns], axis=1) if len(columns) > 1 else np.empty((0, 0))
+    )
+    if not cells.size or not (spread := cells.std(axis=0)).all():
+        return
+    scaled = (cells - cells.mean(axis=0)) / spread
+    alike = np.triu(np.abs(scaled.T @ scaled / len(scaled)), 1)
+    pairs = np.argwhere(alike > ALIKE).tolist()
+    if pairs:
+        order = sorted(pairs, key=lambda pair: -alike[pair[0], pair[1]])
+        rows = tuple((columns[a].name, columns[b].name, float(alike[a, b])) for a, b in order[:10])
+        drop = f"{{use: drop, columns: {flow(dict.fromkeys(columns[b].name for _, b in order))}}}"
+        yield Issue(
+            "advice",
+            f"{len(pairs)} pairs of columns are so alike that what each is worth is shared by chance",
+            f"'{rows[0][0]}' and '{rows[0][1]}' correlate by {rows[0][2]:.3f}",
+            (
+                Repair(
+                    "option",
+                    f"-m '{{use: {trial.cell.model.use}, steps: [{{use: drop, columns: {flow(drop)}}}]}}'",
+                ),
+            ),
+            tuple(dict.fromkeys(name for row in rows for name in row[:2])),
+            (Table("Columns alike", ("column", "and", "correlation"), rows),),
+        )
+
+
+def correlations(trial: Trial, columns: Sequence[Column]) -> Array:
+    """The size of the correlation of each two columns; 0 with one that is constant."""
+    if not columns:
+        return np.empty((0, 0))
+    cells = np.stack([_cells(trial, column) for column in columns], axis=1)
+    spread = cells.std(axis=0)
+    scaled = (cells - cells.mean(axis=0)) / np.where(spread > 0, spread, np.inf)
+    alike: Array = np.abs(scaled.T @ scaled / len(scaled))
+    return alike
+
+
+def useless_columns(trial: Trial) -> Iterator[Issue]:
+    """Columns without which the model would answer rows that it has not seen as well."""
+    if trial.worth is None:
+        return
+    features = [column.name for column in trial.dataset.schema.features()]
+    scale = LITTLE * max(abs(trial.worth.score), 1e-12)
+    found = [name for name in features if trial.worth.lost.get(name, 1.0) <= scale]
+    if not max(2, FEWEST_USELESS * len(features)) <= len(found) < len(features):
+        return
+    lost = trial.worth.lost_without(found)
+    if lost <= scale:
+        steps = f"[{{use: drop, columns: {flow(found)}}}]"
+        yield Issue(
+            "advice",
+            f"{len(found)} of {len(features)} columns are of no use to {trial.cell.label}: {listed(found)}",
+            f"{trial.metric.name} on rows not seen is {trial.worth.score:.4g} with them, and "
+            f"{'no worse' if lost <= 0 else f'worse by {lost:.2g}'} when learned without all of them",
+            (Repair("option", f"-m '{{use: {trial.cell.model.use}, steps: {steps}}}'"),),
+            tuple(found),
+        )
+
+
+def _finding(trial: Trial, title: str) -> Finding | None:
+    found = trial.explanation
+    return next((one for one in found if one.title == title), None)
+
+
+def _numeric(trial: Trial) -> list[Column]:
+    return [column for column in trial.dataset.schema.features() if not column.coded]
+
+
+def _cells(trial: Trial, column: Column) -> Array:
+    return trial.dataset.table.cells(column.name).astype(np.float64)

@@ -1,0 +1,65 @@
+"""Parameters: chosen at the edge of what was tried, or left at their defaults where trying others is worth it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from mlcli.checks.trial import Trial
+from mlcli.core.findings import Table
+from mlcli.core.issues import Issue, Repair
+from mlcli.core.names import listed
+from mlcli.core.params import parameters
+from mlcli.core.registry import MODELS
+
+CHOSEN = "Chosen by inner splits"
+"""The title of what a tuned model says of its choice: parameter, value and remark, the inner score last."""
+EDGES = ("lowest", "highest")
+OFTEN = 0.5
+
+
+def tuned_to_the_edge(trial: Trial) -> Iterator[Issue]:
+    """Values that lie at the end of what was tried, beyond which better ones may be."""
+    tables = _choices(trial)
+    edges = Counter(
+        (str(name), edge)
+        for table in tables
+        for name, _, remark in table.rows[:-1]
+        for edge in EDGES
+        if edge in str(remark or "")
+    )
+    for (name, edge), count in edges.items():
+        if count >= OFTEN * len(tables):
+            value = next(row[1] for table in tables for row in table.rows if row[0] == name)
+            beyond = "above" if edge == "highest" else "below"
+            yield Issue(
+                "warning",
+                f"{name} was tuned to the {edge} value that was tried in {count} of {len(tables)} splits",
+                f"such as {value}; values {beyond} it may be better",
+                (Repair("experiment", f"tune:\n  space: {{{name}: {{from: LOW, to: HIGH, scale: log}}}}"),),
+            )
+
+
+def nothing_tuned(trial: Trial) -> Iterator[Issue]:
+    """Parameters at their defaults that are worth tuning."""
+    cell = trial.cell
+    if _choices(trial) or cell.model.saved is not None:
+        return
+    default = [
+        f"{one.name} ({one.default})"
+        for one in parameters(MODELS.load(cell.model.use))
+        if one.tune is not None and cell.model.params.get(one.name) == one.default
+    ]
+    if default:
+        yield Issue(
+            "advice",
+            f"nothing of {cell.label} was tuned: worth trying are {listed(default)}",
+            "defaults suit most data, and yours may be others",
+            (Repair("option", "--tune"),),
+        )
+
+
+def _choices(trial: Trial) -> list[Table]:
+    """What each split chose."""
+    found = (finding for split in trial.model.result.splits for finding in split.explanation[:1])
+    return [one for one in found if isinstance(one, Table) and one.title == CHOSEN]

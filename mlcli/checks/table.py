@@ -1,0 +1,67 @@
+"""The checks: each a function whose name is its code and whose first line says what it looks for."""
+
+from __future__ import annotations
+
+from mlcli.checks.audited import Audited
+from mlcli.checks.data import columns, leaks, missing, numbers, rows, spellings, splits, weights
+from mlcli.checks.models import columns as model_columns
+from mlcli.checks.models import scores, tuning
+from mlcli.checks.trial import Trial
+from mlcli.core.issues import Check
+
+AT_A_GLANCE: tuple[Check[Audited], ...] = (
+    columns.nothing_to_learn_from,
+    columns.identifiers,
+    leaks.leaks,
+    splits.groups_cut,
+    splits.time_ignored,
+    rows.duplicates,
+    weights.unused_weights,
+    weights.odd_weights,
+    columns.given_parts,
+)
+"""What ``eval`` looks for, too: each takes no longer than reading the table."""
+
+OF_DATA: tuple[Check[Audited], ...] = (
+    *AT_A_GLANCE,
+    splits.splitting,
+    splits.rare_classes,
+    splits.imbalance,
+    rows.few_rows,
+    rows.unlabelled,
+    rows.scattered,
+    rows.contradictions,
+    columns.constant,
+    columns.nearly_constant,
+    columns.much_missing,
+    columns.many_levels,
+    numbers.stand_ins,
+    numbers.disguised_zeros,
+    numbers.outliers,
+    numbers.dependent_columns,
+    numbers.same_levels,
+    numbers.far_from_gaussian,
+    spellings.differ_in_case,
+    spellings.near_spellings,
+    spellings.odd_formats,
+    spellings.stand_in_words,
+    spellings.ordered_levels,
+    missing.missing_by_rule,
+    missing.imputing,
+)
+"""What is looked for in a dataset, in the order in which issues of one gravity are listed."""
+
+OF_MODELS: tuple[Check[Trial], ...] = (
+    scores.no_better_than_baseline,
+    scores.worse_than_rival,
+    tuning.tuned_to_the_edge,
+    scores.unsteady_splits,
+    scores.slower_than_rival,
+    scores.one_column_is_enough,
+    model_columns.unscaled_coefficients,
+    model_columns.misleading_importances,
+    model_columns.correlated_columns,
+    model_columns.useless_columns,
+    tuning.nothing_tuned,
+)
+"""What is looked for in a model that was judged, in the same order."""

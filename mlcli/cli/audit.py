@@ -1,0 +1,81 @@
+"""audit: look for what makes scores on a dataset wrong, with what repairs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mlcli.cli._options import Format, Seed, Target, Task, protocol_names
+
+if TYPE_CHECKING:
+    from mlcli.experiment.spec.cells import Experiment
+
+SPEC_SUFFIXES = (".yaml", ".yml")
+Subjects = Annotated[
+    list[str], typer.Argument(metavar="DATA|SPEC", help="CSV files, shipped datasets, or experiment files (YAML).")
+]
+ProtocolName = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol",
+        metavar="NAME",
+        autocompletion=protocol_names,
+        help="How rows would be split. [default: by the task]",
+    ),
+]
+Everything = Annotated[bool, typer.Option("--all", help="Show advice, too: what could be better.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Leave with exit code 8 if something serious is found.")]
+
+EXAMPLES = (
+    "mlcli audit cpu",
+    "mlcli audit penguins --all",
+    "mlcli audit my.csv --target price --strict",
+)
+
+
+def audit_command(
+    subjects: Subjects,
+    target: Target = None,
+    task: Task = None,
+    protocol: ProtocolName = None,
+    seed: Seed = 1,
+    everything: Everything = False,
+    strict: Strict = False,
+    format: Format = "text",
+) -> None:
+    """Look for what makes scores on a dataset wrong, with what repairs it.
+
+    Rows that a split would put on both sides, identifiers and leaks among the
+    features, groups cut, time ignored, classes too small, odd cells: each with
+    what shows it, and lines for the sidecar or the experiment file to paste.
+    """
+    from mlcli.checks.audit import audit_as_json, audits_of, document_of
+    from mlcli.cli._console import show_as
+    from mlcli.core.errors import ExitCode
+
+    asked = _experiments(subjects, target, task, protocol, seed)
+    found = [audit for experiment in asked for audit in audits_of(experiment)]
+    show_as(
+        format, lambda: document_of(found, everything), lambda: {"datasets": [audit_as_json(one) for one in found]}
+    )
+    if strict and any(audit.serious for audit in found):
+        raise typer.Exit(ExitCode.UNMET)
+
+
+def _experiments(
+    subjects: list[str], target: str | None, task: str | None, protocol: str | None, seed: int
+) -> list[Experiment]:
+    """What is asked for as experiments: each file is one, and each dataset."""
+    from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.experiment.spec.file import read_experiment
+    from mlcli.experiment.spec.model_text import protocol_from_text
+
+    asked = protocol_from_text(protocol, {}) if protocol else None
+    return [
+        read_experiment(Path(one))
+        if Path(one).suffix in SPEC_SUFFIXES
+        else Experiment((DataSpec(one, target, task),), protocol=asked, seed=seed)
+        for one in subjects
+    ]

@@ -1,0 +1,65 @@
+"""compare: test the models of runs against each other, on each dataset and over all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mlcli.cli._options import Format, StoreToRead
+from mlcli.core.errors import UsageError
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
+Sources = Annotated[
+    list[str],
+    typer.Argument(metavar="RUN|FILE", help="Runs by number, an experiment file, or a CSV of scores."),
+]
+MetricName = Annotated[
+    str, typer.Option("--metric", metavar="NAME", help="What is compared. [default: the first of the run]")
+]
+Rope = Annotated[
+    float, typer.Option("--rope", min=0, metavar="SIZE", help="Differences within this size count as none.")
+]
+Against = Annotated[str, typer.Option("--against", metavar="MODEL", help="Compare each model with this one only.")]
+Lower = Annotated[bool, typer.Option("--lower-is-better", help="The scores of the CSV are errors.")]
+
+EXAMPLES = (
+    "mlcli compare experiments/several_datasets.yaml --store several.db",
+    "mlcli compare 1 2 --store runs.db --metric f1-macro --rope 0.02",
+    "mlcli compare scores.csv",
+)
+
+
+def compare_command(
+    sources: Sources,
+    store: StoreToRead = None,
+    metric: MetricName = "",
+    rope: Rope = 0.01,
+    against: Against = "",
+    lower_is_better: Lower = False,
+    format: Format = "text",
+) -> None:
+    """Test the models of runs against each other, on each dataset and over all.
+
+    From five datasets on, ranks are tested by Friedman and Nemenyi, pairs by
+    Wilcoxon and Holm, and a Bayesian test says how probable a gain is.
+    """
+    from mlcli.cli._console import show_as
+    from mlcli.report.compared import compared_file, compared_runs
+    from mlcli.report.comparison import comparison_as_json, comparison_of
+
+    if is_table(sources[0]):
+        if len(sources) > 1:
+            raise UsageError("one CSV of scores is compared at a time", hint="put all scores into one file")
+        comparison = compared_file(Path(sources[0]), metric, "low" if lower_is_better else "high", rope, against)
+    else:
+        if lower_is_better:
+            raise UsageError("--lower-is-better is for a CSV of scores", hint="a metric knows its direction")
+        comparison = compared_runs(sources, store, metric, rope, against)
+    show_as(format, lambda: comparison_of(comparison), lambda: comparison_as_json(comparison))
+
+
+def is_table(source: str) -> bool:
+    """Whether a source is a file of scores, and not a run."""
+    return Path(source).suffix.lower() in TABLE_SUFFIXES

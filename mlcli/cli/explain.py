@@ -1,0 +1,71 @@
+"""explain: show how a saved model comes to its answers about single rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mlcli.cli._options import Format
+from mlcli.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from mlcli.data.new_rows import NewRows
+    from mlcli.experiment.saved.saved_model import SavedModel
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
+Data = Annotated[
+    list[str],
+    typer.Argument(metavar="DATA", help="A CSV file, - for standard input, or one row as column=value ..."),
+]
+Row = Annotated[
+    list[int] | None,
+    typer.Option("--row", metavar="N", help="A row of the file, from 1; repeatable. [default: the first 20]"),
+]
+
+EXAMPLES = (
+    "mlcli explain bayes.mlcli outlook=sunny temperature=hot humidity=high windy=TRUE",
+    "mlcli explain tree.mlcli penguins --row 3 --row 200",
+)
+
+
+def explain_command(file: File, data: Data, row: Row = None, format: Format = "text") -> None:
+    """Show how a saved model comes to its answers about single rows.
+
+    Neighbours with their votes, factors, the path through a tree, a score
+    term by term, support vectors, Viterbi's table: what the method works with.
+    For any method, what changes when a column is hidden.
+    """
+    from mlcli.experiment.saved.model_file import load_model
+
+    saved = load_model(file)
+    rows = saved.new_rows(_reference(data))
+    show_explained(saved, rows, tuple(row or ()), format)
+
+
+def show_explained(saved: SavedModel, rows: NewRows, chosen: tuple[int, ...], format: str = "text") -> None:
+    """Print how the answers about the chosen rows, or the first, come about."""
+    from mlcli.cli._console import show_as
+    from mlcli.report.explained_answers import MOST_EXPLAINED, answers_explained, document_of, explained_as_json
+
+    found = answers_explained(saved, rows, chosen)
+    left_out = 0 if chosen else max(len(rows) - MOST_EXPLAINED, 0)
+    show_as(format, lambda: document_of(found, left_out), lambda: explained_as_json(found))
+
+
+def _reference(words: list[str]) -> str | dict[str, str]:
+    """A file, or the cells of one row."""
+    if len(words) == 1 and ("=" not in words[0] or Path(words[0]).exists()):
+        return words[0]
+    cells = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError(
+                f"'{word}' is no cell", hint="give one file, or one row as column=value column=value ..."
+            )
+        if name in cells:
+            raise UsageError(f"column '{name}' is given twice")
+        cells[name] = value
+    return cells

@@ -1,0 +1,123 @@
+"""Hidden factors that explain how columns go together: x = μ + Λ f + e, by maximum likelihood."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.findings import Bars, Explanation, Table
+from mlcli.core.moments import moments
+from mlcli.core.tables import Array
+from mlcli.engines.principal import LOADINGS, SCREE, elbow_note, with_fixed_signs
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the maximum is looked for."""
+
+    factors: int
+    tolerance: float
+    most_steps: int
+    floor: float
+    """The least noise of a column, as a share of its variance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """The loadings Λ (p × m) and the noise Ψ of each column about its mean."""
+
+    mean: Array
+    loadings: Array
+    noise: Array
+
+    def expected(self, X: Array) -> Array:
+        """E[f | x] of each row, added up column by column, so that each row is on its own."""
+        count = self.loadings.shape[1]
+        scaled = self.loadings / self.noise[:, None]
+        inverse = np.linalg.inv(np.eye(count) + self.loadings.T @ scaled)
+        found = np.zeros((count, len(X)))
+        for cells, mean, weights in zip(X.T, self.mean, scaled @ inverse, strict=True):
+            found += weights[:, None] * (cells - mean)
+        return np.ascontiguousarray(found.T)
+
+    def rows_at(self, factors: Array) -> Array:
+        """The rows that have these factors, and no noise."""
+        return np.asarray(self.mean + factors @ self.loadings.T)
+
+    def check(self, columns: int, factors: int) -> None:
+        """Refuse (ValueError) loadings or noise that do not fit so many columns."""
+        if np.shape(self.loadings) != (columns, factors) or np.shape(self.mean) != (columns,):
+            raise ValueError("loadings that do not fit the columns")
+        if np.shape(self.noise) != (columns,) or not (self.noise > 0).all():
+            raise ValueError("noise that no column can have")
+
+
+def factors_of(X: Array, weights: Array, search: Search) -> tuple[Factors, float, Array]:
+    """The factors of weighted rows, the mean log-likelihood of a row, and the variances along correlations."""
+    found = moments(X, weights)
+    varies = found.variance > 0
+    unit = np.sqrt(np.where(varies, found.variance, 1.0))
+    rows = ((X - found.mean) / unit * np.sqrt(weights / weights.sum())[:, None])[:, varies]
+    if len(rows) > rows.shape[1]:
+        rows = np.asarray(np.linalg.qr(rows, mode="r"))
+    best, noise_of, likelihood = _maximum(rows, search)
+    loadings, noise = np.zeros((X.shape[1], search.factors)), np.ones(X.shape[1])
+    loadings[varies] = best * unit[varies, None]
+    noise[varies] = noise_of * unit[varies] ** 2
+    scree = np.linalg.svd(rows, compute_uv=False) ** 2 if rows.size else np.zeros(0)
+    return Factors(found.mean, loadings, noise), likelihood - float(np.log(unit[varies]).sum()), scree
+
+
+def _maximum(rows: Array, search: Search) -> tuple[Array, Array, float]:
+    """Loadings and noise of columns with variance 1; rows are centred and have their weight in them."""
+    columns, before = rows.shape[1], -np.inf
+    noise, variance = np.ones(columns), (rows**2).sum(axis=0)
+    loadings, likelihood = np.zeros((columns, search.factors)), before
+    for _ in range(search.most_steps if columns else 0):
+        root = np.sqrt(noise)
+        _, singular, axes = np.linalg.svd(rows / root, full_matrices=False)
+        squares, kept = singular**2, min(search.factors, len(singular))
+        strength = np.sqrt(np.maximum(squares[:kept] - 1, 0.0))
+        explained = np.maximum(squares[:kept], 1.0)
+        likelihood = float(np.log(explained).sum() + _misfit(squares, explained) + np.log(noise).sum())
+        likelihood = -0.5 * (likelihood + columns * np.log(2 * np.pi))
+        loadings[:, :kept] = root[:, None] * axes[:kept].T * strength
+        if likelihood - before < search.tolerance:
+            return with_fixed_signs(loadings), noise, likelihood
+        noise = np.maximum(variance - (loadings**2).sum(axis=1), search.floor)
+        before = likelihood
+    if columns:
+        what = f"factor-analysis has not settled after {search.most_steps} steps"
+        warnings.warn(MlcliWarning(f"{what}; more steps, or fewer factors, would help"), stacklevel=3)
+    return with_fixed_signs(loadings), noise, likelihood if columns else 0.0
+
+
+def _misfit(squares: Array, explained: Array) -> float:
+    """What directions add to the misfit: explained ones 1 each, or what they have, others their squares."""
+    kept = len(explained)
+    return float((squares[:kept] / explained).sum() + squares[kept:].sum())
+
+
+def factor_findings(found: Factors, likelihood: float, scree: Array, names: Sequence[str]) -> Explanation:
+    """Where the variances along correlations bend, the loadings, and what factors leave of each column."""
+    count = found.loadings.shape[1]
+    total = (found.loadings**2).sum(axis=1) + found.noise
+    parts = zip(names, found.loadings.tolist(), (found.noise / total).tolist(), strict=True)
+    rows = tuple((name, *loads, share) for name, loads, share in parts)
+    header = ("column", *(f"factor_{place}" for place in range(1, count + 1)), "own noise")
+    note = f"log-likelihood of a training row: {likelihood:.6g}"
+    places = tuple(map(str, range(1, len(scree) + 1)))
+    return (
+        Bars(
+            SCREE,
+            ("factor", "variance of standardised columns"),
+            places,
+            tuple(scree.tolist()),
+            note=f"{count} factors are taken{elbow_note(scree)}",
+        ),
+        Table(LOADINGS, header, rows, note=note),
+    )

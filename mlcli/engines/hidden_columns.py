@@ -1,0 +1,65 @@
+"""What each column does to the answer about a row: how the answer changes where the cell is hidden.
+
+A hidden cell takes usual values of its column in turn, those that training rows have at equal shares, and the
+answers are averaged: so the question is what would be answered, were only the other cells known (Štrumbelj &
+Kononenko 2010, for one column at a time). It asks the whole pipeline, so that columns are those of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mlcli.core.findings import Table as Changes
+from mlcli.core.tables import Array, Table
+from mlcli.engines.score_terms import in_words
+
+USUAL = 24
+"""How many usual values of a column are kept."""
+MOST_SHOWN = 15
+HOW = "Without a column: the mean answer over {count} usual values of it."
+
+
+def usual_values(table: Table) -> Table:
+    """Each column's values at equal shares of its rows, sorted for itself; the rows mean nothing."""
+    if not len(table):
+        return table
+    at = ((np.arange(USUAL) + 0.5) / USUAL * len(table)).astype(np.intp)
+    return Table(table.columns, np.sort(table.numbers, axis=0)[at], np.sort(table.codes, axis=0)[at])
+
+
+def without_each(outputs_of: Callable[[Table], Array], row: Table, usual: Table) -> Array:
+    """The mean outputs about one row with each column hidden (columns × outputs)."""
+    repeated = row.take(np.zeros(len(usual), np.intp))
+    found = [outputs_of(_replaced(repeated, usual, column.name)).mean(axis=0) for column in row.columns]
+    return np.array(found)
+
+
+def _replaced(rows: Table, usual: Table, name: str) -> Table:
+    """The rows with the usual values of one column."""
+    numbers, codes = rows.numbers.copy(), rows.codes.copy()
+    for block, other, columns in (
+        (numbers, usual.numbers, rows.number_columns),
+        (codes, usual.codes, rows.code_columns),
+    ):
+        for place, column in enumerate(columns):
+            if column.name == name:
+                block[:, place] = other[:, place]
+    return Table(rows.columns, numbers, codes)
+
+
+def changes(outputs_of: Callable[[Table], Array], row: Table, usual: Table, names: Sequence[str]) -> Changes:
+    """What hiding each column changes of the largest output, those that matter most first."""
+    outputs = outputs_of(row)[0]
+    chosen = int(outputs.argmax())
+    hidden = without_each(outputs_of, row, usual)[:, chosen]
+    added = outputs[chosen] - hidden
+    cells = [in_words(column, float(cells[0])) for column, cells in row.parts()]
+    order = np.argsort(-np.abs(added), kind="stable")
+    lines = [(row.columns[j].name, cells[j], float(hidden[j]), float(added[j])) for j in order.tolist()]
+    more, note = len(lines) - MOST_SHOWN, HOW.format(count=len(usual))
+    note += f" {more} columns that matter less are left out." if more > 0 else ""
+    header = ("hidden column", "its cell", f"{names[chosen]} without it", "what it adds")
+    title = f"What hiding a column changes of {names[chosen]}"
+    return Changes(title, header, tuple(lines[:MOST_SHOWN]), note=note)

@@ -1,0 +1,69 @@
+"""A sum that answers a row, term by term, as it is added up by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from mlcli.core.findings import Entry
+from mlcli.core.findings import Table as Terms
+from mlcli.core.schema import Column
+from mlcli.core.tables import MISSING_CODE, Array, Table
+from mlcli.engines.linear_scores import INTERCEPT
+
+Term = tuple[str, Entry, Array]
+"""What is added, the cell or count that it is a multiple of, and what it adds to each output."""
+MOST_TERMS = 20
+"""Of more terms the largest are shown one by one, and the others as one."""
+SCORES = "The scores term by term"
+STEPPED = "Cells are shown as the steps before the model leave them."
+
+
+def linear_terms(
+    table: Table, coefficients: Array, centre: Array, level: Array | float, outputs: Sequence[str], title: str
+) -> Terms:
+    """The scores of one row: the intercept, then each column's coefficient times its cell."""
+    slopes = np.atleast_2d(coefficients)
+    at_origin = np.atleast_1d(level) - slopes @ centre
+    cells = table.numbers[0]
+    terms = [
+        (column.name, float(cell), slopes[:, j] * cell)
+        for j, (column, cell) in enumerate(zip(table.number_columns, cells, strict=True))
+    ]
+    return sum_of_terms([(INTERCEPT, None, at_origin), *terms], outputs, title, STEPPED)
+
+
+def sum_of_terms(
+    terms: Sequence[Term], outputs: Sequence[str], title: str, note: str = "", times: str = "cell"
+) -> Terms:
+    """A line for each term, the largest of many, and their sum."""
+    shown, others = _largest(terms)
+    lines: list[tuple[Entry, ...]] = [(name, times_, *added.tolist()) for name, times_, added in shown]
+    if others:
+        rest = np.sum([added for _, _, added in others], axis=0)
+        lines.append((f"{len(others)} smaller terms", None, *rest.tolist()))
+    whole = np.sum([added for _, _, added in terms], axis=0)
+    lines.append(("sum", None, *whole.tolist()))
+    return Terms(title, ("term", times, *outputs), tuple(lines), note=note)
+
+
+def _largest(terms: Sequence[Term]) -> tuple[list[Term], list[Term]]:
+    """The terms that add most to some output, in their order, and the others."""
+    size = [float(np.abs(added).max(initial=0.0)) for _, _, added in terms]
+    kept = set(sorted(range(len(terms)), key=lambda place: -size[place])[:MOST_TERMS])
+    return [one for k, one in enumerate(terms) if k in kept], [one for k, one in enumerate(terms) if k not in kept]
+
+
+def known_cells(row: Table) -> Iterator[tuple[str, str]]:
+    """The name of each column that has a cell in the one row, and what is in it."""
+    for column, cells in row.parts():
+        if not (cells[0] == MISSING_CODE if column.coded else np.isnan(cells[0])):
+            yield column.name, f"{column.name} = {in_words(column, float(cells[0]))}"
+
+
+def in_words(column: Column, cell: float) -> str:
+    """A cell as a person writes it."""
+    if column.coded:
+        return "missing" if cell == MISSING_CODE else column.levels[int(cell)]
+    return "missing" if np.isnan(cell) else f"{cell:g}"

@@ -1,0 +1,89 @@
+"""The .632 and .632+ estimates: scores out of the bag, which lean to the low side, made up for by training scores.
+
+    .632     0.368 · training + 0.632 · out of the bag                             (Efron 1983)
+    .632+    (1 - w) · training + w · out of the bag, w = 0.632 / (1 - 0.368 R)    (Efron & Tibshirani 1997)
+    R        (out of the bag - training) / (no information - training), from 0 to 1
+
+The score of no information is that of the same predictions beside truths that have nothing to do with them: each
+prediction beside each truth, or where rows are many, beside some of them. Out of the bag is never worse than that.
+Training scores are those of the bags, where Efron asks one model that has learned from all rows about these: a fit
+more, and the bags have the same score on average. All three are means over the repeats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mlcli.core.answers import Answers
+from mlcli.metrics.base import Metric, Summary
+from mlcli.metrics.pooling import joined
+
+OUT_OF_BAG = 0.632
+PLAIN, CORRECTED, BY_OVERFITTING = "plain", OUT_OF_BAG, ".632+"
+ESTIMATES = (PLAIN, CORRECTED, BY_OVERFITTING)
+MOST_SHIFTS = 200
+"""Beside so many of the truths each prediction is put at most."""
+
+
+def corrected(
+    summary: Summary, metric: Metric, judged: Sequence[Answers], training: Sequence[Answers], estimate: str | float
+) -> Summary:
+    """A summary of scores out of the bag as one of the estimates; as it is where one of these is not defined."""
+    learned = [metric.compute(answers) for answers in training]
+    known = [score for score in learned if isinstance(score, float)]
+    if estimate == PLAIN or summary.mean is None or len(known) < len(learned) or metric.better == "zero":
+        return summary
+    apparent, outside = float(np.mean(known)), summary.mean
+    weight = OUT_OF_BAG
+    if estimate == BY_OVERFITTING:
+        none = no_information(metric, joined(judged))
+        if none is None:
+            return summary
+        outside = max(outside, none) if metric.better == "high" else min(outside, none)
+        weight = OUT_OF_BAG / (1 - (1 - OUT_OF_BAG) * overfitting(metric, apparent, outside, none))
+    mean = (1 - weight) * apparent + weight * outside
+    values = tuple(
+        None if value is None else (1 - weight) * own + weight * value
+        for value, own in zip(summary.splits, known, strict=True)
+    )
+    return _moved(replace(summary, splits=values), metric, mean, estimate)
+
+
+def overfitting(metric: Metric, apparent: float, outside: float, none: float) -> float:
+    """The relative overfitting rate R: 0 for none, 1 for all that could be."""
+    sign = -1 if metric.better == "high" else 1
+    lost, all_there_is = sign * (outside - apparent), sign * (none - apparent)
+    return min(1.0, lost / all_there_is) if lost > 0 and all_there_is > 0 else 0.0
+
+
+def no_information(metric: Metric, answers: Answers) -> float | None:
+    """The score of predictions beside the truths of other rows."""
+    rows = len(answers)
+    order = np.random.default_rng(0).permutation(rows)
+    truth, shuffled = np.asarray(getattr(answers, "truth", np.empty(0))), answers.take(order)
+    if len(truth) != rows:
+        return None
+    shifts = range(rows) if rows <= MOST_SHIFTS else np.linspace(0, rows, MOST_SHIFTS, endpoint=False).astype(int)
+    truth = truth[order]
+    beside = [metric.compute(replace(shuffled, truth=np.roll(truth, shift))) for shift in shifts]  # type: ignore[call-arg]
+    known = [score for score in beside if isinstance(score, float)]
+    return float(np.mean(known)) if known else None
+
+
+def _moved(summary: Summary, metric: Metric, mean: float, estimate: str | float) -> Summary:
+    """The interval around another mean, as wide as before: the training part is no surer than the other."""
+    assert summary.mean is not None
+    std = (
+        None if summary.std is None else float(np.std([one for one in summary.splits if one is not None], ddof=1))
+    )
+    if summary.low is None or summary.high is None:
+        return replace(summary, mean=mean, std=std)
+    low, high = (mean + (end - summary.mean) for end in (summary.low, summary.high))
+    low = low if metric.low is None else max(low, metric.low)
+    high = high if metric.high is None else min(high, metric.high)
+    return replace(
+        summary, mean=mean, std=std, low=low, high=high, interval=f"{summary.interval}, moved by {estimate}"
+    )

@@ -1,0 +1,95 @@
+"""Factor analysis: shows rows by a few hidden factors that explain how their columns go together.
+
+Formula:
+    x = μ + Λ f + e with f ~ N(0, I) and e ~ N(0, Ψ), Ψ diagonal, fitted by EM; z = E[f | x] = (I + Λᵀ Ψ⁻¹ Λ)⁻¹ Λᵀ
+    Ψ⁻¹ (x − μ) and x̃ = μ + Λ z. The step of the same name has the steps of EM.
+
+Assumes:
+    Straight relations, noise of its own in every column (pca has none), and far fewer factors than columns.
+
+Cost:
+    A singular value decomposition of the columns for each step of EM.
+
+Choices:
+    Without `factors` as many are taken as the elbow of the scree plot says: the place farthest below the straight
+    line from the first variance to the last, of standardised columns. As x̃ leaves the noise of columns out, and z
+    is drawn towards 0, pca with as many components always reconstructs better; factors tell what columns share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError
+from mlcli.core.findings import Explanation
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.engines.factors import Factors, Search, factor_findings, factors_of
+from mlcli.engines.principal import elbow, principal_axes
+from mlcli.tasks.projection import Projector
+from mlcli.tasks.unsupervised import UnlabelledRows
+
+
+@register("factor-analysis", reference="Spearman 1904; Jöreskog 1967; Barber 2012, Bayesian Reasoning, 21.2")
+@dataclass(kw_only=True, eq=False)
+class FactorAnalysis(Projector):
+    """Rows by what is expected of their factors."""
+
+    factors: int | None = param(None, "how many there are; none: as many as the elbow says", ge=1, tune=(1, 10))
+    tolerance: float = param(1e-7, "EM ends when the mean log-likelihood rises by less", gt=0)
+    most_steps: int = param(10_000, "after how many steps EM ends in any case", ge=1)
+    floor: float = param(0.005, "the least noise of a column, as a share of its variance", gt=0, lt=1)
+
+    mean_: Array = learned()
+    loadings_: Array = learned()
+    noise_: Array = learned()
+    likelihood_: float = learned()
+    scree_: Array = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers; factors do not depend on units, but what is lost is told in them."""
+        return Accepts(weights=True, prefers_scaled=True)
+
+    def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
+        """Find loadings and noise by EM."""
+        data = data.counted()
+        X, columns = data.table.numbers, data.table.numbers.shape[1]
+        if self.factors is not None and self.factors > columns:
+            raise FitError(f"{self.factors} factors of {columns} columns", hint="choose fewer factors")
+        wanted = self.factors or self._at_the_elbow(X, data.weights)
+        search = Search(wanted, self.tolerance, self.most_steps, self.floor)
+        found, self.likelihood_, self.scree_ = factors_of(X, data.weights, search)
+        self.mean_, self.loadings_, self.noise_ = found.mean, found.loadings, found.noise
+
+    def _at_the_elbow(self, X: Array, weights: Array) -> int:
+        axes = principal_axes(X, weights, by="auto", ddof=0, standardise=True)
+        return elbow(axes.variances) or 1
+
+    def project(self, table: Table) -> Array:
+        """What is expected of the factors of each row."""
+        return self._found().expected(table.numbers)
+
+    def reconstruct(self, table: Table) -> Array:
+        """The row that has these factors."""
+        return self._found().rows_at(self.project(table))
+
+    def middle(self) -> Array:
+        """The mean row."""
+        return self.mean_
+
+    def _found(self) -> Factors:
+        return Factors(self.mean_, self.loadings_, self.noise_)
+
+    def check_learned(self) -> None:
+        """Loadings that fit the columns, and noise above 0."""
+        self._found().check(len(self.columns_), np.shape(self.loadings_)[-1])
+
+    def explain(self) -> Explanation:
+        """The scree plot, the loadings, and the share of each column's variance that factors do not explain."""
+        names = [column.name for column in self.columns_]
+        return factor_findings(self._found(), self.likelihood_, self.scree_, names)

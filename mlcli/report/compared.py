@@ -1,0 +1,115 @@
+"""What is compared: every pair of models of one dataset with its test, and tables of scores over datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from mlcli.core.errors import UsageError
+from mlcli.core.names import did_you_mean
+from mlcli.data.scores_file import read_scores
+from mlcli.experiment.store.named_runs import metrics_of, named_run, results_together
+from mlcli.metrics.base import Better, Metric
+from mlcli.metrics.difference import Difference, holm
+from mlcli.metrics.over_datasets import ScoreTable, score_table
+from mlcli.report.naming import grouped, names_of
+from mlcli.report.over_datasets import tables_over_datasets
+from mlcli.report.scored import Scored, scored
+from mlcli.report.scores import badness
+from mlcli.report.verdict import difference_between
+
+
+@dataclass(frozen=True)
+class ComparedPair:
+    """Two models of one dataset, the better one first."""
+
+    first: str
+    second: str
+    difference: Difference
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedModels:
+    """The models of one dataset by one metric."""
+
+    group: Sequence[Scored]
+    metric: Metric
+    pairs: tuple[ComparedPair, ...]
+    best: str
+    unscored: tuple[str, ...]
+    """Models that have no score to compare."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All that was compared, and how."""
+
+    datasets: tuple[ComparedModels, ...]
+    tables: tuple[ScoreTable, ...]
+    rope: float
+    against: str = ""
+    """The model that all others are compared with; empty: every pair."""
+
+
+def compared_runs(
+    sources: Sequence[str], store: Path | None, metric: str, rope: float, against: str
+) -> Comparison:
+    """The models of some runs by one metric, as if all had been one run."""
+    runs = [named_run(source, store) for source in sources]
+    asked = (metric,) if metric else metrics_of(runs)
+    found = [scored(result, asked) for result in results_together(runs)]
+    _refuse_unknown(against, [one.result.cell.label for one in found])
+    datasets = [_compared(group, metric, against) for group in grouped(found)]
+    known = tuple(one for one in datasets if one is not None)
+    if not known:
+        what = f"no two models have a score by {metric}" if metric else "there are no two models to compare"
+        raise UsageError(what, hint=f"mlcli runs {sources[0]} shows what it holds")
+    return Comparison(known, tuple(tables_over_datasets(found, metric)), rope, against)
+
+
+def compared_file(path: Path, metric: str, better: Better, rope: float, against: str) -> Comparison:
+    """The models of a CSV file of scores."""
+    name, rows = read_scores(path, metric)
+    table = score_table(rows, name, better)
+    _refuse_unknown(against, table.models)
+    if len(table.models) < 2:
+        raise UsageError(f"{path} has no two models to compare", hint="each dataset needs a row for each model")
+    return Comparison((), (table,), rope, against)
+
+
+def _refuse_unknown(against: str, models: Sequence[str]) -> None:
+    if against and against not in models:
+        names = list(dict.fromkeys(models))
+        raise UsageError(f"there is no model '{against}' here", hint=did_you_mean(against, names, "models"))
+
+
+def _compared(group: Sequence[Scored], name: str, against: str) -> ComparedModels | None:
+    done = [one for one in group if one.done]
+    metric = next((metric for one in done for metric in one.metrics if name in ("", metric.name)), None)
+    names = names_of(group)
+    if metric is None or len(done) < 2:
+        return None
+    fair = [one for one in done if not one.contaminated and _mean(one, metric) is not None]
+    ranked = sorted(fair, key=lambda one: badness(metric, _mean(one, metric) or 0.0))
+    pairs = [
+        (first, second)
+        for first, second in combinations(ranked, 2)
+        if not against or against in (names[first], names[second])
+    ]
+    tests = holm([difference_between(first, second, metric) for first, second in pairs])
+    return ComparedModels(
+        group,
+        metric,
+        tuple(
+            ComparedPair(names[first], names[second], test)
+            for (first, second), test in zip(pairs, tests, strict=True)
+        ),
+        names[ranked[0]] if ranked else "",
+        tuple(names[one] for one in group if one not in fair),
+    )
+
+
+def _mean(one: Scored, metric: Metric) -> float | None:
+    return one.summaries[metric.name].mean if metric.name in one.summaries else None

@@ -1,0 +1,91 @@
+"""What CI reads: JUnit XML of cells and gates, and a summary in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from mlcli.experiment.run.split_results import each
+from mlcli.report.document import Element, Heading
+from mlcli.report.gates import Gate, gates_as_elements
+from mlcli.report.markdown import markdown_of
+from mlcli.report.naming import grouped
+from mlcli.report.outcome import SKIPPED, Outcome
+from mlcli.report.page import Page
+from mlcli.report.results import table_of_group
+from mlcli.report.scored import Scored
+
+
+def write_junit(file: Path, outcomes: Sequence[Outcome]) -> None:
+    """Write a file of JUnit XML in place of what was there."""
+    _make_folder(file)
+    file.write_text(junit_of(outcomes), encoding="utf-8")
+
+
+def append_summary(file: Path, outcomes: Sequence[Outcome]) -> None:
+    """Add a summary at the end of a file."""
+    _make_folder(file)
+    with file.open("a", encoding="utf-8") as opened:
+        opened.write(summary_of(outcomes))
+
+
+def _make_folder(file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+
+
+def summary_of(outcomes: Sequence[Outcome]) -> str:
+    """Gates, then the table of each dataset, as Markdown."""
+    return markdown_of(tuple(element for outcome in outcomes for element in _summary(outcome)), Page())
+
+
+def _summary(outcome: Outcome) -> Iterator[Element]:
+    yield Heading(outcome.title, 1)
+    for element in gates_as_elements(outcome.gates):
+        yield Heading(element.text, 2) if isinstance(element, Heading) else element
+    for group in grouped(outcome.found):
+        yield from table_of_group(group)
+
+
+def junit_of(outcomes: Sequence[Outcome]) -> str:
+    """A test suite for each experiment: a case for each cell, and for each gate."""
+    suites = ET.Element("testsuites")
+    for outcome in outcomes:
+        cases = [*(_case_of_cell(one, outcome) for one in outcome.found), *map(_case_of_gate, outcome.gates)]
+        counts = {
+            "tests": len(cases),
+            "failures": sum(case.find("failure") is not None for case in cases),
+            "errors": sum(case.find("error") is not None for case in cases),
+            "skipped": sum(case.find("skipped") is not None for case in cases),
+        }
+        suite = ET.SubElement(suites, "testsuite", {"name": outcome.title, **_as_text(counts)})
+        suite.extend(cases)
+    ET.indent(suites)
+    return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _case_of_cell(one: Scored, outcome: Outcome) -> ET.Element:
+    result, cell = one.result, one.result.cell
+    case = _case(cell.dataset.name, cell.label, sum(each(result.splits, "seconds")))
+    why = Page().shown(result.why or cell.skipped)
+    if result.status == SKIPPED:
+        ET.SubElement(case, "failure" if one in outcome.skipped else "skipped", message=why)
+    elif not one.done:
+        ET.SubElement(case, "error", message=f"{result.status}: {why}")
+    return case
+
+
+def _case_of_gate(gate: Gate) -> ET.Element:
+    case = _case(gate.dataset, f"{gate.model}: {gate.expected}", 0.0)
+    if not gate.passed:
+        ET.SubElement(case, "failure", message=Page().shown(f"found {gate.found}"))
+    return case
+
+
+def _case(dataset: str, name: str, seconds: float) -> ET.Element:
+    shown = {"classname": Page().shown(dataset), "name": Page().shown(name)}
+    return ET.Element("testcase", {**shown, "time": f"{seconds:.3f}"})
+
+
+def _as_text(counts: dict[str, int]) -> dict[str, str]:
+    return {name: str(count) for name, count in counts.items()}

@@ -1,0 +1,242 @@
+"""Models over several datasets: the scores side by side, mean ranks, the test, and which cannot be told apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from mlcli.core.findings import CriticalDifference
+from mlcli.metrics.base import Metric
+from mlcli.metrics.over_datasets import OverDatasets, Pair, ScoreTable, compared_over, score_table
+from mlcli.metrics.signed_ranks import wins_ties_losses
+from mlcli.report.as_json import plain
+from mlcli.report.document import Content, Element, Field, Grid, Heading, Sentence, grid, notes
+from mlcli.report.naming import comparable, grouped
+from mlcli.report.numbers import as_equation, decimals_for, fixed, p_text
+from mlcli.report.scored import Scored
+from mlcli.report.scores import BEST, LEGEND_OF_BEST, UNIT_DECIMALS
+
+RANK_DECIMALS = 2
+Beaten = tuple[str, str]
+"""A model, and one that it is better than."""
+MOST_PAIRS = 15
+"""That are all shown; of more, those with the best."""
+READING_RANKS = "models beside one line cannot be told apart (Nemenyi, 5 %)"
+READING_BELIEF = "better, alike, worse: the probability of each on a dataset to come (Bayesian signed-rank test)"
+
+
+def tables_over_datasets(scored: Sequence[Scored], metric: str = "") -> list[ScoreTable]:
+    """A table for each kind of task that several datasets share; of a metric, else of the first they have.
+
+    Where datasets are split by several protocols, there is a table for the first of each, for the second, ...
+    """
+    seen: Counter[tuple[object, ...]] = Counter()
+    together: dict[tuple[str, int], list[Scored]] = {}
+    for group in grouped(scored):
+        cell = group[0].result.cell
+        together.setdefault((cell.kind, seen[comparable(cell)]), []).extend(group)
+        seen[comparable(cell)] += 1
+    tables = (_table(group, metric) for group in together.values())
+    return [table for table in tables if table is not None and len(table.datasets) > 1 and len(table.models) > 1]
+
+
+def _table(group: Sequence[Scored], name: str) -> ScoreTable | None:
+    """The scores of the models that were not put beside others only to be beaten, where there are such."""
+    fair = [one for one in group if not one.contaminated]
+    models = [one for one in fair if not one.is_baseline]
+    ranked = models if len({one.result.cell.label for one in models}) > 1 else fair
+    metric = _metric(ranked, name)
+    if metric is None:
+        return None
+    rows = (
+        (one.result.cell.dataset.name, one.result.cell.label, mean)
+        for one in ranked
+        if one.done and (mean := one.summaries[metric.name].mean) is not None
+    )
+    return score_table(rows, metric.name, metric.better, by_factors=metric.better == "low" and metric.high is None)
+
+
+def _metric(group: Sequence[Scored], name: str) -> Metric | None:
+    """The metric of a name, or the first, that every cell has."""
+    shared = (
+        [metric for metric in group[0].metrics if all(metric in one.metrics for one in group)] if group else []
+    )
+    return next((metric for metric in shared if name in ("", metric.name)), None)
+
+
+def summary_over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
+    """What closes the results of several datasets."""
+    for table in tables_over_datasets(scored):
+        yield from elements_over_datasets(compared_over(table))
+
+
+def elements_over_datasets(over: OverDatasets) -> Iterator[Element]:
+    """Scores, mean ranks and the test over datasets."""
+    table = over.table
+    yield Heading(f"{len(table.datasets)} datasets: {table.metric}", 1)
+    yield _scores(over)
+    yield notes(f"{LEGEND_OF_BEST_OF_ROW}; {_legend_of_counts(over)}", *table.left_out)
+    yield Sentence(sentence_over_datasets(over), "strong")
+    if over.difference is not None and len(table.models) > 2:
+        yield Heading("Mean ranks")
+        yield critical_difference_of(over)
+        yield notes(READING_RANKS)
+
+
+LEGEND_OF_BEST_OF_ROW = LEGEND_OF_BEST.replace("column", "row")
+
+
+def _legend_of_counts(over: OverDatasets) -> str:
+    return f"won, tied and lost: on how many datasets against {over.table.models[over.order[0]]}"
+
+
+def _scores(over: OverDatasets) -> Grid:
+    table, best = over.table, over.order[0]
+    rows: list[list[Content]] = [
+        [Field(name, "strong"), *_row(table, place)] for place, name in enumerate(table.datasets)
+    ]
+    rows.append(["mean rank", *(fixed(rank, RANK_DECIMALS) for rank in over.ranks)])
+    rows.append(["won, tied, lost", *(_counts_against(over, best, place) for place in range(len(over.ranks)))])
+    header = ["dataset", *table.models]
+    return grid(header, rows, right=range(1, len(header)))
+
+
+def _row(table: ScoreTable, place: int) -> list[Field]:
+    """The scores of one dataset, the best marked."""
+    scores = table.scores[place].tolist()
+    whole = table.scores if not table.by_factors else table.scores[place]
+    decimals = UNIT_DECIMALS if abs(whole).max() <= 1 else decimals_for(map(float, whole.ravel()))
+    written = [fixed(score, decimals) for score in scores]
+    best = written[int(table.merits[place].argmax())]
+    if len(set(written)) == 1:
+        return [Field(text) for text in written]
+    return [Field(BEST + text, "best") if text == best else Field(text) for text in written]
+
+
+def _counts_against(over: OverDatasets, best: int, place: int) -> str:
+    if place == best:
+        return "-"
+    merits = over.table.merits
+    return ", ".join(map(str, wins_ties_losses(merits[:, place] - merits[:, best])))
+
+
+def sentence_over_datasets(over: OverDatasets) -> str:
+    """What the test found, in one sentence."""
+    table = over.table
+    first = [name for name, rank in zip(table.models, over.ranks, strict=True) if rank == min(over.ranks)]
+    opening = (
+        f"Best mean rank by {table.metric}: {' and '.join(first)} with {fixed(min(over.ranks), RANK_DECIMALS)}"
+    )
+    if over.why:
+        return f"{opening}; {over.why}."
+    if len(table.models) == 2:
+        p = over.pairs[0].difference.p
+        return f"{opening}; {over.pairs[0].difference.test}: p {as_equation(p)}, {_differ(p)}."
+    assert over.test is not None
+    found = f"Friedman test (Iman-Davenport): p {as_equation(over.test.p)}, {_differ(over.test.p)}"
+    alike = [table.models[place] for group in over.groups if over.order[0] in group for place in group]
+    others = [name for name in alike if name not in first]
+    return f"{opening}; {found}" + (f"; not distinguishable from it: {', '.join(others)}." if others else ".")
+
+
+def _differ(p: float | None) -> str:
+    return "the models differ" if p is not None and p < 1 - 0.95 else "which may be chance"
+
+
+def critical_difference_of(over: OverDatasets) -> CriticalDifference:
+    """The mean ranks as a finding, best first."""
+    order = over.order
+    assert over.difference is not None
+    return CriticalDifference(
+        "Mean ranks",
+        tuple(over.table.models[place] for place in order),
+        tuple(over.ranks[place] for place in order),
+        over.difference,
+        tuple(tuple(order.index(place) for place in group) for group in over.groups),
+    )
+
+
+def pairs_over_datasets(over: OverDatasets, rope: float, beaten: Counter[Beaten]) -> Iterator[Element]:
+    """Each pair of models with its counts, its p and what is to be believed.
+
+    ``beaten`` counts the datasets on which one is better than another by a test of that dataset alone.
+    """
+    best = over.table.models[over.order[0]]
+    few = len(over.pairs) <= MOST_PAIRS
+    shown = [pair for pair in over.pairs if few or pair.first == best]
+    if not any(pair.belief for pair in shown):
+        return
+    yield Heading(f"Pairs of models over {len(over.table.datasets)} datasets")
+    header = ["model", "against", "won", "tied", "lost", "p", "corrected p", "better", "alike", "worse"]
+    yield grid(header, [_pair(pair, beaten) for pair in shown], right=range(2, len(header)), keys=2)
+    unit = "of its logarithm (1 is a factor of 2.7)" if over.table.by_factors else f"of {over.table.metric}"
+    left = len(over.pairs) - len(shown)
+    yield notes(
+        "p: exact Wilcoxon signed-rank test; corrected by Holm for all pairs",
+        f"{READING_BELIEF}; alike: within {rope:g} {unit}",
+        *(["in brackets: on how many of these datasets a test of that dataset alone says so"] if beaten else []),
+        *([f"{left} more pairs are in --json"] if left else []),
+    )
+
+
+def _pair(pair: Pair, beaten: Counter[Beaten]) -> list[Content]:
+    belief = pair.belief
+    shares = (belief.better, belief.alike, belief.worse) if belief else ()
+    tests = (p_text(pair.difference.p), p_text(pair.difference.corrected))
+    return [
+        Field(pair.first, "strong"),
+        pair.second,
+        _with_sure(pair.wins, beaten, (pair.first, pair.second)),
+        str(pair.ties),
+        _with_sure(pair.losses, beaten, (pair.second, pair.first)),
+        tests[0],
+        Field(tests[1], "best" if pair.difference.distinguishable else ""),
+        *(fixed(share, UNIT_DECIMALS) for share in shares),
+    ]
+
+
+def _with_sure(count: int, beaten: Counter[Beaten], pair: Beaten) -> str:
+    """A number of datasets, and of those among them that are sure by themselves."""
+    return f"{count} ({beaten[pair]})" if beaten else str(count)
+
+
+def over_datasets_as_json(over: OverDatasets) -> dict[str, Any]:
+    """All of it as plain values."""
+    table, test = over.table, over.test
+    return {
+        "metric": table.metric,
+        "datasets": list(table.datasets),
+        "models": list(table.models),
+        "scores": plain(table.scores.tolist()),
+        "mean_ranks": plain(over.ranks),
+        **({"why": over.why} if over.why else {}),
+        **(
+            {
+                "friedman": plain({"chi_square": test.chi_square, "p": test.chi_square_p}),
+                "iman_davenport": plain({"f": test.f, "freedom": test.freedom, "p": test.p}),
+            }
+            if test
+            else {}
+        ),
+        **({"critical_difference": over.difference} if over.difference is not None else {}),
+        "groups": [[table.models[place] for place in group] for group in over.groups],
+        "pairs": [_pair_as_json(pair) for pair in over.pairs],
+        **({"left_out": list(table.left_out)} if table.left_out else {}),
+    }
+
+
+def _pair_as_json(pair: Pair) -> dict[str, Any]:
+    test, belief = pair.difference, pair.belief
+    return {
+        "models": [pair.first, pair.second],
+        "difference": plain(test.mean),
+        "p": plain(test.p),
+        "corrected_p": plain(test.corrected),
+        "test": test.test,
+        **({"why": test.why} if test.why else {}),
+        "wins": pair.wins,
+        "ties": pair.ties,
+        "losses": pair.losses,
+        **({"better": belief.better, "alike": belief.alike, "worse": belief.worse} if belief else {}),
+    }

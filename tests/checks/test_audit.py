@@ -1,0 +1,127 @@
+"""Every check finds the fault that was made for it, its repair mends that, and sound data are left in peace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlcli.checks.audit import audited, audits_of, issues_of_data
+from mlcli.checks.repairs import together
+from mlcli.checks.table import AT_A_GLANCE, OF_DATA
+from mlcli.core.errors import UsageError
+from mlcli.core.issues import GRAVITIES, Issue, code_of, found_by, is_serious
+from mlcli.core.strict_yaml import parse
+from mlcli.data.dataset import Dataset
+from mlcli.data.load import load
+from mlcli.data.shipped import shipped_paths
+from mlcli.experiment.spec.cells import DataSpec, Experiment, ProtocolSpec
+from tests.checks.faults import FAULTS, Fault, csv_of, sound
+
+NOT_SOUND = {
+    "abalone": "two heights are slips of the pen: 1.13 and 0.515",
+    "concrete": "25 mixtures stand there twice",
+    "contact_lenses": "24 rows",
+    "cpu": "19 computers stand there twice",
+    "glass": "a class of 9 rows for ten folds; two splinters of 6.21 % potassium",
+    "labor": "57 rows for 16 features, a third of the cells empty",
+    "segment": "224 regions stand there twice",
+    "soybean": "a class of 8 rows for ten folds",
+    "weather_nominal": "14 rows",
+    "weather_numeric": "14 rows",
+    "zoo": "classes of 4 and 5 rows for ten folds",
+}
+"""What is really wrong with the other shipped datasets."""
+
+NEEDED_TOO = {"time-ignored": "forward-chaining", "given-parts": "given"}
+"""The protocol that is named beside the role of a column."""
+
+
+def made(folder: Path, fault: Fault) -> Dataset:
+    columns, rng = sound()
+    fault.spoil(columns, rng)
+    (folder / "my.csv").write_text(csv_of(columns), encoding="utf-8")
+    (folder / "my.yaml").write_text(fault.sidecar)
+    return load(str(folder / "my.csv"))
+
+
+def those_of(fault: Fault, issues: list[Issue]) -> list[Issue]:
+    return [one for one in issues if one.code == fault.code and (not fault.column or fault.column in one.columns)]
+
+
+def test_every_check_has_a_fault_and_a_first_line() -> None:
+    codes = [code_of(check) for check in OF_DATA]
+    assert sorted(codes) == sorted({fault.code for fault in FAULTS})
+    assert all((check.__doc__ or "").strip() for check in OF_DATA)
+    assert set(AT_A_GLANCE) <= set(OF_DATA)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.code}-{fault.column or 'rows'}")
+def test_a_fault_is_found_with_its_evidence(fault: Fault, tmp_path: Path) -> None:
+    found = those_of(fault, issues_of_data(made(tmp_path, fault)))
+    assert found
+    assert all(one.gravity in GRAVITIES and one.sentence for one in found)
+    assert all(one.evidence or one.repairs for one in found)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.code}-{fault.column or 'rows'}")
+def test_a_repair_can_be_pasted(fault: Fault, tmp_path: Path) -> None:
+    dataset = made(tmp_path, fault)
+    for one in those_of(fault, issues_of_data(dataset)):
+        for repair in one.repairs:
+            if repair.place in ("sidecar", "experiment"):
+                assert isinstance(parse(repair.text, "repair", UsageError).value, dict)
+            if repair.place == "sidecar" and "COLUMN" not in repair.text:
+                pasted = f"target: y\n{repair.text}\n"
+                (tmp_path / "my.yaml").write_text(pasted, encoding="utf-8")
+                protocol = ProtocolSpec(NEEDED_TOO[fault.code]) if fault.code in NEEDED_TOO else None
+                again = audited(load(str(tmp_path / "my.csv")), protocol)
+                assert not those_of(fault, found_by(OF_DATA, again)), pasted
+
+
+def test_sound_rows_have_no_issue(tmp_path: Path) -> None:
+    assert issues_of_data(made(tmp_path, Fault("", lambda columns, rng: None))) == []
+
+
+@pytest.mark.parametrize("name", sorted(set(shipped_paths()) - set(NOT_SOUND)))
+def test_sound_datasets_have_no_serious_issue(name: str) -> None:
+    assert [one for one in issues_of_data(load(name)) if is_serious(one)] == []
+
+
+def test_twenty_shipped_datasets_are_sound() -> None:
+    assert len(set(shipped_paths()) - set(NOT_SOUND)) >= 20
+    for name in NOT_SOUND:
+        assert any(map(is_serious, issues_of_data(load(name)))), name
+
+
+def test_what_cannot_be_split_is_said_before_anything_runs(tmp_path: Path) -> None:
+    dataset = made(tmp_path, Fault("", lambda columns, rng: None))
+    asked = audited(dataset, ProtocolSpec("forward-chaining", {"folds": 500}))
+    assert "at least 501 times" in asked.refused
+    [audit] = audits_of(
+        Experiment(
+            (DataSpec(str(tmp_path / "my.csv")),), protocol=ProtocolSpec("forward-chaining", {"folds": 500})
+        )
+    )
+    assert audit.serious[0].code == "splitting"
+    assert audit.serious[0].gravity == "grave"
+
+
+def test_groups_and_forward_chaining_are_not_blamed(tmp_path: Path) -> None:
+    for code in ("groups-cut", "time-ignored"):
+        fault = next(one for one in FAULTS if one.code == code)
+        dataset = made(tmp_path, fault)
+        found = audits_of(Experiment((DataSpec(str(dataset.path)),), protocol=ProtocolSpec("forward-chaining")))
+        assert not those_of(fault, list(found[0].issues))
+
+
+def test_all_sidecar_repairs_stand_together(tmp_path: Path) -> None:
+    columns, rng = sound()
+    for code in ("identifiers", "leaks", "outliers"):
+        next(one for one in FAULTS if one.code == code).spoil(columns, rng)
+    (tmp_path / "my.csv").write_text(csv_of(columns))
+    issues = [one for one in issues_of_data(load(str(tmp_path / "my.csv"), target="y")) if is_serious(one)]
+    text = together(issues)
+    assert text.count("columns:") == 1
+    (tmp_path / "my.yaml").write_text(f"target: y\n{text}\n")
+    assert [one for one in issues_of_data(load(str(tmp_path / "my.csv"))) if is_serious(one)] == []
