@@ -25,6 +25,8 @@ MANY_CONTRADICTIONS = 0.05
 
 def duplicates(audited: Audited) -> Iterator[Issue]:
     """Rows that repeat earlier ones, so that a split may put one in training and its twin in the test."""
+    if audited.schema.the("count") is not None:  # these copies are cases of their own
+        return
     same = _numbered_by_content(audited, with_target=True)
     copies = len(same) - int(same.max(initial=-1)) - 1
     if not copies:
@@ -71,7 +73,9 @@ def contradictions(audited: Audited) -> Iterator[Issue]:
     target = audited.target
     if target is None or not audited.features():
         return
-    if audited.schema.the("weight") is not None:  # rows are counted cases, of which several may differ
+    if audited.schema.the("weight") or audited.schema.the(
+        "count"
+    ):  # rows are counted cases, of which several may differ
         return
     same = _numbered_by_content(audited, with_target=False)
     whole = _numbered_by_content(audited, with_target=True)
