@@ -75,6 +75,7 @@ def run_and_show(
     place_of: StorePath,
     options: RunOptions,
     classes: bool,
+    spread: bool = False,
     files: ReportFiles,
     format: str,
 ) -> None:
@@ -88,7 +89,10 @@ def run_and_show(
         place = place_of(experiment)
         outcome = outcome_of(experiment, _scored(experiment, cells, place, options), place)
         if format != JSON:
-            show((*results_of(outcome.found, classes=classes), *gates_as_elements(outcome.gates)), format)
+            show(
+                (*results_of(outcome.found, classes=classes, spread=spread), *gates_as_elements(outcome.gates)),
+                format,
+            )
         outcomes.append(outcome)
     if format == JSON:
         gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]

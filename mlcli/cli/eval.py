@@ -15,6 +15,7 @@ from mlcli.cli._options import (
     NoShortcut,
     Params,
     Seed,
+    Spread,
     Stages,
     StepSummary,
     Store,
@@ -87,6 +88,7 @@ def eval_command(
     training: Training = False,
     store: Store = None,
     classes: Classes = False,
+    spread: Spread = False,
     fail_under: FailUnder = None,
     junit: Junit = None,
     summary: StepSummary = None,
@@ -119,6 +121,7 @@ def eval_command(
         place_of=lambda _: store,
         options=RunOptions(jobs),
         classes=classes,
+        spread=spread,
         files=ReportFiles(junit, summary),
         format=format,
     )

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import Classes, FailUnder, Format, Jobs, Junit, NoShortcut, Specs, StepSummary, Store
+from mlcli.cli._options import (
+    Classes,
+    FailUnder,
+    Format,
+    Jobs,
+    Junit,
+    NoShortcut,
+    Specs,
+    Spread,
+    StepSummary,
+    Store,
+)
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
@@ -33,6 +44,7 @@ def run_command(
     retry: Retry = False,
     no_shortcut: NoShortcut = False,
     classes: Classes = False,
+    spread: Spread = False,
     fail_under: FailUnder = None,
     junit: Junit = None,
     summary: StepSummary = None,
@@ -59,6 +71,7 @@ def run_command(
         place_of=lambda one: store or _beside(one),
         options=RunOptions(jobs, fresh, retry),
         classes=classes,
+        spread=spread,
         files=ReportFiles(junit, summary),
         format=format,
     )

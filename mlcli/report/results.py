@@ -21,16 +21,20 @@ from mlcli.report.remarks import remarks_on
 from mlcli.report.scored import Scored, judged
 from mlcli.report.scores import table_of_models
 from mlcli.report.series import scores_by_series
+from mlcli.report.spread import spread_of
 from mlcli.report.verdict import verdict_on
 from mlcli.tasks.table import kind_named, named
 
 ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by", "part": "parts in"}
 
 
-def results_of(scored: Sequence[Scored], *, classes: bool = False) -> Document:
-    """All cells, those of one dataset and kind together; ``classes`` adds the rates of each class."""
+def results_of(scored: Sequence[Scored], *, classes: bool = False, spread: bool = False) -> Document:
+    """All cells, those of one dataset and kind together.
+
+    ``classes`` adds the rates of each class, ``spread`` how the splits spread.
+    """
     groups = grouped(scored)
-    elements = [element for group in groups for element in _group(group, classes)]
+    elements = [element for group in groups for element in _group(group, classes, spread)]
     return (*elements, *(_over_datasets(scored) if len(groups) > 1 else ()))
 
 
@@ -41,12 +45,14 @@ def _over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
     return summary_over_datasets(scored)
 
 
-def _group(group: Sequence[Scored], classes: bool) -> Iterator[Element]:
+def _group(group: Sequence[Scored], classes: bool, spread: bool) -> Iterator[Element]:
     names = names_of(group)
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
     yield from opening([one.result.cell for one in group])
     found = differences_of(group, metrics[0]) if metrics else None
     yield from table_of_models(group, names, metrics, beside_best(found))
+    if metrics and spread:
+        yield from spread_of(group, names, metrics[0])
     if metrics:
         yield from scores_by_series(group, names, metrics[0])
     yield remarks_on(group, names)

@@ -23,7 +23,7 @@ LEGEND_OF_BEST = f"{BEST} is the best of its column"
 INTERVAL = "±"
 LEGEND_OF_INTERVAL = f"{INTERVAL} reaches to the farther end of the 95 % interval"
 TO_BEST = "to best (p)"
-LEGEND_OF_TO_BEST = f"{TO_BEST}: how far from the best by the metric before it, with Holm's p of chance"
+LEGEND_OF_TO_BEST = f"{TO_BEST}: how far from the best of the column before it, with p by Holm"
 LEGEND_OF_TRAINING = "training: of the rows that were learned from"
 LEGEND_OF_SEEN = "SEEN counts rows that a saved model has learned from"
 

@@ -369,3 +369,10 @@ def test_every_class_and_every_count_is_shown_in_80_columns(count: int) -> None:
         assert name in said
         assert str(1000 + place) in said
     assert "777" in said
+
+
+def test_the_spread_over_splits_is_shown_where_it_is_asked_for() -> None:
+    known = scored(result(cell("one-r"), *[labels(PREDICTED)] * 3), ("accuracy",))
+    assert "accuracy over the splits" in shown(results_of([known], spread=True))
+    assert "consistent" in shown(results_of([known], spread=True))
+    assert "over the splits" not in shown(results_of([known]))
