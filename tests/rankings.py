@@ -11,7 +11,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Header
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.pairs import Pairs, near_rows, pairs_near
+from mlcli.engines.pairs import PreferencePairs, near_rows, pairs_near
 from mlcli.tasks.ranking import GroupedRows, RankAnswers
 
 COLOURS = ("blue", "green", "red")
@@ -73,6 +73,6 @@ def each_group(data: Any, value: Any) -> list[Array]:
     return [value[data.group == one] for one in np.unique(data.group)]
 
 
-def pairs_of(value: Any, group: Any, weight: Any) -> Pairs:
+def pairs_of(value: Any, group: Any, weight: Any) -> PreferencePairs:
     """Every pair."""
     return pairs_near(value, weight, near_rows(group, value, -np.inf, np.inf))

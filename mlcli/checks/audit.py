@@ -94,18 +94,24 @@ def issues_of_data(dataset: Dataset) -> list[Issue]:
         return found_by(OF_DATA, audited(dataset))
 
 
-def with_serious_issues(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells, with the serious issues of their datasets that are found at a glance among the notes on these."""
-    noted: dict[int, Dataset] = {}
+def with_serious_issues(cells: Sequence[Cell], checks: Sequence[Check[Audited]] = AT_A_GLANCE) -> list[Cell]:
+    """The cells, with the serious issues of their datasets as they are split among the notes on these."""
+    noted: dict[tuple[int, str], Dataset] = {}
     for cell in cells:
-        if id(cell.dataset) not in noted and isinstance(cell.dataset, Dataset) and cell.model.saved is None:
-            noted[id(cell.dataset)] = _noted(cell.dataset, cell.protocol, cell.seed)
-    return [replace(cell, dataset=noted.get(id(cell.dataset), cell.dataset)) for cell in cells]
+        key = _as_split(cell)
+        if key not in noted and isinstance(cell.dataset, Dataset) and cell.model.saved is None:
+            noted[key] = _noted(cell.dataset, cell.protocol, cell.seed, checks)
+    return [replace(cell, dataset=noted.get(_as_split(cell), cell.dataset)) for cell in cells]
 
 
-def _noted(dataset: Dataset, protocol: ProtocolSpec, seed: int) -> Dataset:
+def _as_split(cell: Cell) -> tuple[int, str]:
+    """What tells a dataset, and how it is split, from others."""
+    return id(cell.dataset), f"{cell.protocol.use} {cell.protocol.params}"
+
+
+def _noted(dataset: Dataset, protocol: ProtocolSpec, seed: int, checks: Sequence[Check[Audited]]) -> Dataset:
     """The dataset itself where nothing is to be said."""
-    found = [issue for issue in found_by(AT_A_GLANCE, audited(dataset, protocol, seed)) if is_serious(issue)]
+    found = [issue for issue in found_by(checks, audited(dataset, protocol, seed)) if is_serious(issue)]
     notes = tuple(f"{issue.gravity}: {issue.sentence}; {ASK}" for issue in found)
     return replace(dataset, notes=(*dataset.notes, *notes)) if notes else dataset
 

@@ -58,6 +58,8 @@ def _line(dataset: Dataset, name: str, said: Mapping[str, str | Sequence[str]]) 
     for word in ("kind", "role", "levels", "missing") if before else ():
         if value := getattr(before, word):
             known[word] = value
+    if before is not None and before.numbers:
+        known["kind"] = before.numbers
     values = {**known, **said}
     inside = ", ".join(f"{word}: {_value(value)}" for word, value in values.items())
     return f"  {key(name)}: {{{inside}}}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlcli.checks.audited import Audited
 from mlcli.checks.data import columns, leaks, missing, numbers, rows, spellings, splits, weights
 from mlcli.checks.models import columns as model_columns
-from mlcli.checks.models import scores, tuning
+from mlcli.checks.models import fitting, scores, tuning
 from mlcli.checks.trial import Trial
 from mlcli.core.issues import Check
 
@@ -21,6 +21,9 @@ AT_A_GLANCE: tuple[Check[Audited], ...] = (
     columns.given_parts,
 )
 """What ``eval`` looks for, too: each takes no longer than reading the table."""
+
+BEFORE_IT_RUNS: tuple[Check[Audited], ...] = (*AT_A_GLANCE, splits.splitting)
+"""What ``plan`` says: beside these, what a protocol cannot do well."""
 
 OF_DATA: tuple[Check[Audited], ...] = (
     *AT_A_GLANCE,
@@ -53,8 +56,11 @@ OF_DATA: tuple[Check[Audited], ...] = (
 
 OF_MODELS: tuple[Check[Trial], ...] = (
     scores.no_better_than_baseline,
+    fitting.overfitting,
+    fitting.underfitting,
     scores.worse_than_rival,
     tuning.tuned_to_the_edge,
+    fitting.more_rows_help,
     scores.unsteady_splits,
     scores.slower_than_rival,
     scores.one_column_is_enough,

@@ -67,7 +67,35 @@ NoShortcut = Annotated[
 Stages = Annotated[
     bool, typer.Option("--stages", help="Judge models at stages of their fits, too, such as rounds of boosting.")
 ]
+Tune = Annotated[
+    bool, typer.Option("--tune", help="Tune models by inner splits of their training rows: see docs/tuning.md.")
+]
+Search = Annotated[
+    str | None,
+    typer.Option("--search", metavar="NAME", help="Tune by grid, random, or halving. [default: grid]"),
+]
+Trials = Annotated[
+    int | None, typer.Option("--trials", min=1, metavar="N", help="Tune with so many candidates. [default: 20]")
+]
+Rule = Annotated[
+    str | None,
+    typer.Option("--rule", metavar="NAME", help="Tune by best or one-standard-error. [default: best]"),
+]
 Training = Annotated[bool, typer.Option("--training", help="Judge models on their training rows, too.")]
+Decide = Annotated[
+    str | None,
+    typer.Option(
+        "--decide",
+        metavar="RULE",
+        help="How classes are decided: f1, youden, cost, expected-cost, or '{by: f1, folds: 10}'.",
+    ),
+]
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        "--cost", metavar="COSTS", help="What answers cost: '{actual: {predicted: value}}'; adds a score."
+    ),
+]
 Store = Annotated[
     Path | None,
     typer.Option("--store", metavar="FILE", help="Keep answers here; what it holds is not run again."),
@@ -95,6 +123,10 @@ Classes = Annotated[
 Spread = Annotated[
     bool, typer.Option("--spread", help="Show how scores spread over the splits, and whether these agree.")
 ]
+Curves = Annotated[
+    bool,
+    typer.Option("--curves", help="Draw ROC, precision against recall, and calibration of the probabilities."),
+]
 Format = Annotated[
     str,
     typer.Option(
@@ -105,6 +137,12 @@ Format = Annotated[
         help=f"How to print it: {', '.join(FORMATS)}; --json is short for the last.",
     ),
 ]
+
+
+def tuning(tune: bool, **given: str | int | None) -> dict[str, str | int] | None:
+    """How models are tuned, where that is asked for: what belongs to it asks for it, too."""
+    settings = {name: value for name, value in given.items() if value is not None}
+    return settings if tune or settings else None
 
 
 def refuse_to_overwrite(output: Path, data: str, model: Path | None = None) -> None:

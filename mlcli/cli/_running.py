@@ -75,6 +75,7 @@ def run_and_show(
     place_of: StorePath,
     options: RunOptions,
     classes: bool,
+    curves: bool,
     spread: bool = False,
     files: ReportFiles,
     format: str,
@@ -89,14 +90,12 @@ def run_and_show(
         place = place_of(experiment)
         outcome = outcome_of(experiment, _scored(experiment, cells, place, options), place)
         if format != JSON:
-            show(
-                (*results_of(outcome.found, classes=classes, spread=spread), *gates_as_elements(outcome.gates)),
-                format,
-            )
+            results = results_of(outcome.found, classes=classes, curves=curves, spread=spread)
+            show((*results, *gates_as_elements(outcome.gates)), format)
         outcomes.append(outcome)
     if format == JSON:
         gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
-        found = results_as_json([one for outcome in outcomes for one in outcome.found])
+        found = results_as_json([one for outcome in outcomes for one in outcome.found], curves=curves)
         show_json({**found, **({"gates": gates} if gates else {})})
     files.write(outcomes)
     leave_by(outcomes)

@@ -19,6 +19,8 @@ VERBS = (
     "train",
     "predict",
     "run",
+    "curve",
+    "diagnose",
     "plan",
     "check",
     "runs",

@@ -16,9 +16,15 @@ Write = Annotated[
     bool, typer.Option("--write-sidecar", help="Write what was inferred beside the CSV file, for review.")
 ]
 
+Plot = Annotated[
+    list[str] | None,
+    typer.Option("--plot", metavar="COLUMN", help="Draw a column; two columns against each other; repeatable."),
+]
+
 EXAMPLES = (
     "mlcli data iris",
     "mlcli data",
+    "mlcli data iris --plot petal_length --plot petal_width",
     "mlcli data my.csv --write-sidecar",
 )
 
@@ -27,6 +33,7 @@ def data_command(
     reference: Reference = None,
     target: Target = None,
     task: Task = None,
+    plot: Plot = None,
     write_sidecar: Write = False,
     format: Format = "text",
 ) -> None:
@@ -39,7 +46,7 @@ def data_command(
     from mlcli.core.errors import UsageError
 
     if reference is None:
-        if write_sidecar or target or task:
+        if write_sidecar or target or task or plot:
             raise UsageError("a file is missing", hint="such as mlcli data my.csv --write-sidecar")
         _list(format)
         return
@@ -54,8 +61,18 @@ def data_command(
         from mlcli.data.write_sidecar import write_sidecar as write
 
         remark(f"wrote {write(dataset)}: correct what is wrong there, and it is used from now on")
-    found = profile(dataset, [issue.sentence for issue in issues_of_data(dataset)])
-    show_as(format, lambda: profile_of(found), found.to_json)
+    if plot:
+        from mlcli.core.findings import as_json
+        from mlcli.report.findings import explained
+        from mlcli.report.plots import plot_of
+
+        picture = plot_of(dataset, plot)
+        show_as(format, lambda: explained([picture]), lambda: as_json(picture))
+        return
+    issues = issues_of_data(dataset)
+    found = profile(dataset, [issue.sentence for issue in issues])
+    tables = [finding for issue in issues for finding in issue.shown]
+    show_as(format, lambda: profile_of(found, tables), found.to_json)
 
 
 def _list(format: str) -> None:

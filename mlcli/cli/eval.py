@@ -8,12 +8,17 @@ import typer
 
 from mlcli.cli._options import (
     Classes,
+    Cost,
+    Curves,
+    Decide,
     FailUnder,
     Format,
     Jobs,
     Junit,
     NoShortcut,
     Params,
+    Rule,
+    Search,
     Seed,
     Spread,
     Stages,
@@ -22,8 +27,11 @@ from mlcli.cli._options import (
     Target,
     Task,
     Training,
+    Trials,
+    Tune,
     model_names,
     protocol_names,
+    tuning,
 )
 
 Data = Annotated[list[str], typer.Argument(metavar="DATA", help="CSV files, or shipped datasets such as iris.")]
@@ -62,9 +70,14 @@ Metrics = Annotated[
     ),
 ]
 
+Nested = Annotated[
+    bool, typer.Option("--nested", help="Judge the best of the models, too, chosen in each split for itself.")
+]
+
 EXAMPLES = (
     "mlcli eval iris -m naive-bayes",
     "mlcli eval my.csv --target price --metric rmse --metric mae",
+    "mlcli eval iris --tune --nested",
     "mlcli eval iris -m knn -p k=3 --protocol repeated-stratified-k-fold",
 )
 
@@ -81,14 +94,22 @@ def eval_command(
     test_share: TestShare = None,
     average: Average = None,
     metrics: Metrics = None,
+    decide: Decide = None,
+    cost: Cost = None,
     seed: Seed = 1,
     jobs: Jobs = None,
     no_shortcut: NoShortcut = False,
     stages: Stages = False,
     training: Training = False,
+    tune: Tune = False,
+    search: Search = None,
+    trials: Trials = None,
+    rule: Rule = None,
+    nested: Nested = False,
     store: Store = None,
     classes: Classes = False,
     spread: Spread = False,
+    curves: Curves = False,
     fail_under: FailUnder = None,
     junit: Junit = None,
     summary: StepSummary = None,
@@ -101,27 +122,32 @@ def eval_command(
     """
     from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
     from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.experiment.spec.decisions import costs_from_text, with_costs
     from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.model_text import models_from_text
 
     experiment = Experiment(
         data=tuple(DataSpec(reference, target, task) for reference in data),
-        models=models_from_text(models or [], params or []) or None,
+        models=models_from_text(models or [], params or [], decide) or None,
         protocol=_protocol(protocol, folds=folds, repeats=repeats, test_share=test_share),
         average=_known(average),
         metrics=tuple(metrics or ()),
+        cost=costs_from_text(cost) if cost else None,
         seed=seed,
         shortcuts=not no_shortcut,
         stages=stages,
         training=training,
+        tune=tuning(tune, search=search, trials=trials, rule=rule),
+        nested=nested,
         expect=bounds(fail_under or []),
     )
     run_and_show(
-        [experiment],
+        [with_costs(experiment)],
         place_of=lambda _: store,
         options=RunOptions(jobs),
         classes=classes,
         spread=spread,
+        curves=curves,
         files=ReportFiles(junit, summary),
         format=format,
     )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Classes, Format, StoreToRead
+from mlcli.cli._options import Classes, Curves, Format, StoreToRead
 
 Number = Annotated[int | None, typer.Argument(metavar="ID", help="A run, by its number in the list.")]
 
@@ -17,7 +17,11 @@ EXAMPLES = (
 
 
 def runs_command(
-    number: Number = None, store: StoreToRead = None, classes: Classes = False, format: Format = "text"
+    number: Number = None,
+    store: StoreToRead = None,
+    classes: Classes = False,
+    curves: Curves = False,
+    format: Format = "text",
 ) -> None:
     """List the runs in a store, or show one again without running it.
 
@@ -37,4 +41,8 @@ def runs_command(
             return
         about, results = opened.runs.one(number)
     found = [scored(result, about.metrics) for result in results]
-    show_as(format, lambda: results_of(found, classes=classes), lambda: results_as_json(found))
+    show_as(
+        format,
+        lambda: results_of(found, classes=classes, curves=curves),
+        lambda: results_as_json(found, curves=curves),
+    )

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import Data, Format, Params, Seed, Target, Task, model_names
+from mlcli.cli._options import (
+    Data,
+    Format,
+    Params,
+    Rule,
+    Search,
+    Seed,
+    Target,
+    Task,
+    Trials,
+    Tune,
+    model_names,
+    tuning,
+)
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Cell
@@ -28,6 +41,7 @@ Output = Annotated[
 
 EXAMPLES = (
     "mlcli train weather_nominal -m naive-bayes",
+    "mlcli train iris -m svm --tune -o svm.mlcli",
     "mlcli train penguins -m decision-tree -p max_depth=3 -o tree.mlcli",
 )
 
@@ -40,6 +54,10 @@ def train_command(
     target: Target = None,
     task: Task = None,
     seed: Seed = 1,
+    tune: Tune = False,
+    search: Search = None,
+    trials: Trials = None,
+    rule: Rule = None,
     format: Format = "text",
 ) -> None:
     """Train a method on all rows, show what it learned, save it.
@@ -57,7 +75,8 @@ def train_command(
 
         refuse_to_overwrite(output, data)
         refuse_to_replace(output)
-    cell = _cell(data, model, params or [], target, task, seed)
+    settings = tuning(tune, search=search, trials=trials, rule=rule)
+    cell = _cell(data, model, params or [], target, task, seed, settings)
     assert isinstance(cell.dataset, Dataset)
     learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
     show_as(format, lambda: trained_of(cell, learned), lambda: trained_as_json(cell, learned))
@@ -69,10 +88,18 @@ def train_command(
         remark(f"saved as {output}; next: mlcli predict {output} DATA")
 
 
-def _cell(data: str, model: str, params: list[str], target: str | None, task: str | None, seed: int) -> Cell:
+def _cell(
+    data: str,
+    model: str,
+    params: list[str],
+    target: str | None,
+    task: str | None,
+    seed: int,
+    tune: dict[str, str | int] | None,
+) -> Cell:
     """The one cell of the model, with the steps that it needs, planned as in an experiment."""
     from mlcli.core.errors import UsageError
-    from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment
+    from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, DataSpec, Experiment
     from mlcli.experiment.spec.model_text import models_from_text
     from mlcli.experiment.spec.plan import plan
 
@@ -83,8 +110,9 @@ def _cell(data: str, model: str, params: list[str], target: str | None, task: st
         raise UsageError(
             f"{model} has learned already", hint="ask it with mlcli predict, or judge it with mlcli eval"
         )
-    cells = plan(Experiment((DataSpec(data, target, task),), models, FEW_ROWS, seed=seed))
-    cell = next(cell for cell in cells if cell.model.use == models[0].use)
+    cells = plan(Experiment((DataSpec(data, target, task),), models, FEW_ROWS, seed=seed, tune=tune))
+    meant = (models[0].use,) if tune is None else (models[0].use, TUNED)
+    cell = next(cell for cell in cells if cell.model.use in meant)
     if cell.skipped:
         raise UsageError(cell.skipped)
     return cell

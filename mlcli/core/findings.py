@@ -50,6 +50,8 @@ class Curve(Finding):
     points: tuple[float, ...]
     series: tuple[tuple[str, tuple[float | None, ...]], ...]
     """Each line with its name."""
+    bands: tuple[tuple[str, tuple[tuple[float, float] | None, ...]], ...] = ()
+    """Round some of the lines, by name: from where to where values spread at each point."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,8 @@ class CriticalDifference(Finding):
 
 
 Explanation = tuple[Finding, ...]
+CHOSEN, CANDIDATES = "Chosen by inner splits", "Candidates"
+"""The titles of what a model has chosen (what, value, remark; the inner score last), and of all candidates."""
 KINDS: dict[str, type[Finding]] = {
     kind.__name__.lower(): kind
     for kind in (Table, Lines, Bars, Curve, Histogram, Points, Dendrogram, Tree, CriticalDifference)

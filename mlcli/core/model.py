@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -14,10 +14,12 @@ from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, models_inside
+from mlcli.core.ranges import Range
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Rows, Table
 
+T = TypeVar("T")
 ROUNDING = 1e-6
 """By how much probabilities may be off."""
 
@@ -31,6 +33,9 @@ class Model:
     revision: ClassVar[int]
     stage_name: ClassVar[str] = ""
     """What its fit makes one after another, such as rounds or trees; empty where it has no stages."""
+
+    adjustable: ClassVar[tuple[str, ...]] = ()
+    """The learned fields that hold what its fit adjusts, such as coefficients or weights."""
 
     columns_: tuple[Column, ...] = learned()
     target_: str = learned()
@@ -111,6 +116,13 @@ class Model:
         """The numbers that the method sees, to judge how rows lie."""
         return table.numbers
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """How many numbers its fit to a table has adjusted, or what these amount to.
+
+        None where that would say nothing of its complexity.
+        """
+        return float(sum(_size(getattr(self, name)) for name in self.adjustable)) if self.adjustable else None
+
     def stages(self) -> int:
         """How many stages the fitted model has."""
         return 0
@@ -125,6 +137,28 @@ class Model:
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""
         return replace(self)
+
+    def uses(self, parameter: str) -> bool:
+        """Whether a parameter matters in this configuration: others are not tuned unasked."""
+        return True
+
+    def search_range(self, parameter: str, data: Any) -> Range | None:
+        """Which values of a parameter are worth trying on prepared rows, where that follows from them."""
+        return None
+
+    def share_with(self, memory: dict[Any, Any]) -> None:
+        """Keep what ``shared`` makes in a memory of fits of like models to the same prepared rows."""
+        self.__dict__["_memory"] = memory
+
+    def shared(self, key: Any, make: Callable[[], T]) -> T:
+        """What depends on the training rows and the key alone: made once where such fits have one memory."""
+        memory: dict[Any, Any] | None = self.__dict__.get("_memory")
+        if memory is None:
+            return make()
+        if key not in memory:
+            memory[key] = make()
+        found: T = memory[key]
+        return found
 
     def held_out(self, data: Any, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """Answers to every part of a round by what the other rows teach, for less than a fit each; None: fit."""
@@ -178,6 +212,11 @@ class Model:
     def judged(cls, ask: Callable[[Rows], Any], split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
         """What a fitted model says of each part of a split that is judged."""
         return {part: ask(getattr(split, part)) for part in parts}
+
+
+def _size(learned: Any) -> int:
+    """How many numbers some learned arrays hold."""
+    return sum(map(_size, learned)) if isinstance(learned, tuple) else int(np.size(learned))
 
 
 def refuse_impossible(model: Any, values: Any, shape: tuple[int, ...]) -> None:

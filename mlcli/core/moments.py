@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,8 +33,7 @@ class Moments:
     variance: Array
 
 
-@dataclass(frozen=True, eq=False)
-class Spread:
+class Spread(NamedTuple):
     """Weight, mean, and Σ w (x − mean)² of each column (last axis)."""
 
     weight: Array
@@ -42,26 +42,25 @@ class Spread:
 
     def moments(self, ddof: int) -> Moments:
         """The moments; ``ddof`` is taken off the weight that the variance is divided by."""
-        return Moments(self.weight, self.mean, _ratio(self.squares, self.weight - ddof))
+        return Moments(self.weight, self.mean, quotient(self.squares, self.weight - ddof))
 
     @classmethod
     def stacked(cls, spreads: Sequence[Spread]) -> Spread:
         """Several along one more axis, the first."""
-        weight, mean, squares = zip(*((one.weight, one.mean, one.squares) for one in spreads), strict=True)
-        return cls(np.array(weight), np.array(mean), np.array(squares))
+        return cls(*map(np.array, zip(*spreads, strict=True)))
 
     def of(self, groups: Rows | slice) -> Spread:
         """Of some of the groups (the first axis)."""
-        return Spread(self.weight[groups], self.mean[groups], self.squares[groups])
+        return Spread(*(one[groups] for one in self))
 
     def at(self, columns: Rows | slice) -> Spread:
         """Of some of the columns."""
-        return Spread(self.weight[..., columns], self.mean[..., columns], self.squares[..., columns])
+        return Spread(*(one[..., columns] for one in self))
 
     def together(self, axis: int = 0) -> Spread:
         """Of several groups along an axis, those of all rows (Chan, Golub & LeVeque 1979)."""
         weight = self.weight.sum(axis=axis)
-        mean = _ratio((self.weight * self.mean).sum(axis=axis), weight)
+        mean = quotient((self.weight * self.mean).sum(axis=axis), weight)
         apart = self.mean - np.expand_dims(mean, axis)
         squares = self.squares.sum(axis=axis) + (self.weight * apart**2).sum(axis=axis)
         squares[squares <= weight * (ROUNDING * mean) ** 2] = 0.0
@@ -70,7 +69,7 @@ class Spread:
     def merged(self, other: Spread) -> Spread:
         """The spread of these rows and those."""
         weight = self.weight + other.weight
-        share = _ratio(other.weight, weight)
+        share = quotient(other.weight, weight)
         apart = other.mean - self.mean
         squares = self.squares + other.squares + self.weight * share * apart**2
         return Spread(weight, self.mean + share * apart, squares)
@@ -106,10 +105,10 @@ def _spread(numbers: Array, weights: Array, rows: Rows | slice) -> Spread:
         return Spread(*np.zeros((3, numbers.shape[1])))
     near = _first_known(numbers, rows)
     weight, first, second = _sums_about(near, numbers, weights, rows)
-    if (first**2 > FAR * weight * (second - first * _ratio(first, weight))).any():
-        near = near + _ratio(first, weight)
+    if (first**2 > FAR * weight * (second - first * quotient(first, weight))).any():
+        near = near + quotient(first, weight)
         weight, first, second = _sums_about(near, numbers, weights, rows)
-    away = _ratio(first, weight)
+    away = quotient(first, weight)
     mean, squares = np.where(weight > 0, near + away, 0.0), np.maximum(second - first * away, 0.0)
     squares[squares <= weight * (ROUNDING * mean) ** 2] = 0.0
     return Spread(weight, mean, squares)
@@ -172,5 +171,6 @@ def is_constant(low: Array, high: Array) -> Flags:
     return np.asarray(high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high)))
 
 
-def _ratio(sums: Array, weight: Array) -> Array:
-    return np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0)
+def quotient(top: Array, bottom: Array) -> Array:
+    """The quotient, 0 where what is divided by is not above 0."""
+    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)

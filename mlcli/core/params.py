@@ -12,6 +12,7 @@ from typing import Any
 
 from mlcli.core.errors import Problem, UsageError
 from mlcli.core.names import did_you_mean, nearest
+from mlcli.core.ranges import Search, as_search
 
 Number = int | float
 Place = Callable[..., str]
@@ -36,7 +37,8 @@ class Parameter:
     le: Number | None = None
     lt: Number | None = None
     choices: tuple[Any, ...] | None = None
-    tune: tuple[Any, ...] | None = None
+    tune: Search | None = None
+    """What is worth trying where it is tuned."""
     if_given: bool = False
     """Whether it is among the settings only where it has another value than its default."""
     field: str = ""
@@ -151,6 +153,11 @@ class Parameter:
         kinds = " or ".join(TYPE_WORDS[kind] for kind in self.types) + (" (one or a list)" if self.many else "")
         return f"{kinds} or none" if self.optional else kinds
 
+    @property
+    def whole(self) -> bool:
+        """Whether its numbers are whole."""
+        return int in self.types and float not in self.types
+
     def range_text(self) -> str:
         """The legal values in short form, such as "≥ 1" or "a | b"."""
         if self.choices is not None:
@@ -180,7 +187,7 @@ def param(
     le: Number | None = None,
     lt: Number | None = None,
     choices: Iterable[Any] | None = None,
-    tune: tuple[Any, ...] | None = None,
+    tune: Search | tuple[Any, ...] | None = None,
     if_given: bool = False,
     name: str = "",
 ) -> Any:
@@ -190,8 +197,9 @@ def param(
         kinds, optional, many = _read_type(hint)
         among = None if choices is None else tuple(choices)
         bounds = ge, gt, le, lt
+        worth = as_search(tune, among)
         called = name or field
-        return Parameter(called, kinds, default, help, optional, many, *bounds, among, tune, if_given, field)
+        return Parameter(called, kinds, default, help, optional, many, *bounds, among, worth, if_given, field)
 
     return dataclasses.field(default=default, metadata={"param": declared})
 

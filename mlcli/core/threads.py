@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
 BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+Each = Callable[..., Iterable[Any]]
+"""A function of each of some things, as ``map`` has it."""
 _pinned_from_the_start = False
 _threads_of_a_fit = 1
 
@@ -29,6 +31,19 @@ def cores() -> int:
 def threads_of_a_fit() -> int:
     """How many threads a fit may start: 1 unless somebody has said that the cores are free."""
     return _threads_of_a_fit
+
+
+@contextmanager
+def threads(most: int) -> Iterator[Each]:
+    """A ``map`` by as many threads as a fit may start, at most so many."""
+    count = min(threads_of_a_fit(), most)
+    if count == 1:
+        yield map
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(count) as pool:
+        yield pool.map
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE
 from mlcli.data.number_text import NUMBER, as_numbers, code_among, decorated_among, is_number
 from mlcli.data.records import Records, TextColumn
-from mlcli.data.sidecar import Declaration
+from mlcli.data.sidecar import DISCRETE, Declaration
 
 BOOLEAN_PAIRS = (("false", "true"), ("no", "yes"), ("f", "t"), ("n", "y"))
 SEEMS_MISSING = {"?", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", ".", "missing", "unknown"}
@@ -207,6 +207,10 @@ def _declared_numbers(text: TextColumn, declaration: Declaration, records: Recor
         else f"is outside the range {declaration.range[0]:g} to {declaration.range[1]:g}"
     )
     problems = _cell_problems(text, records, outside, ends, lambda value: "correct the cell, or the range")
+    if declaration.numbers == DISCRETE:
+        broken = [values[place] for place in np.flatnonzero(numbers != np.floor(numbers)).tolist()]
+        hint = "correct the cell, or declare the column continuous"
+        problems += _cell_problems(text, records, broken, "is not a whole number", lambda value: hint)
     return _as_numbers(text, values, numbers, True, AS_DECLARED), problems
 
 

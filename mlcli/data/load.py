@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.schema import Field, Schema
@@ -70,7 +72,15 @@ def layout_of(document: Document | None) -> Layout:
     given = document.value or {} if document is not None else {}
     delimiter, header = given.get("delimiter"), given.get("header")
     known = DELIMITER_WORDS.get(str(delimiter), delimiter)
-    return Layout(known if known in DELIMITER_WORDS.values() else None, header is True)
+    return Layout(known if known in DELIMITER_WORDS.values() else None, header is True, known_encoding(given))
+
+
+def known_encoding(given: Mapping[str, Any]) -> str | None:
+    """The encoding that a sidecar states, if there is such a one."""
+    try:
+        return codecs.lookup(str(given["encoding"])).name if given.get("encoding") else None
+    except LookupError:
+        return None
 
 
 def typed_columns(records: Records, sidecar: Sidecar) -> dict[str, Typed]:

@@ -12,6 +12,7 @@ import numpy as np
 from mlcli.core.schema import Field
 from mlcli.core.tables import Array, Codes
 from mlcli.data.dataset import Dataset
+from mlcli.data.sidecar import DISCRETE
 from mlcli.tasks.table import kind_of
 
 BINS = 10
@@ -30,7 +31,7 @@ class NumberSummary:
     """With n - 1; None for one number."""
     distinct: int
     discrete: bool
-    """Whether every number is whole."""
+    """Whether every number is whole, unless the sidecar says otherwise."""
     counts: tuple[int, ...]
     edges: tuple[float, ...]
     """The ends of the bins, one more than there are counts."""
@@ -126,7 +127,8 @@ def _column(dataset: Dataset, described: Field) -> ColumnProfile:
     else:
         cells = dataset.table.cells(column.name).astype(np.float64)
         present = cells[~np.isnan(cells)]
-        numbers, missing = _number_summary(present), rows - len(present)
+        sort = dataset.sidecar.of(column.name).numbers
+        numbers, missing = _number_summary(present, sort), rows - len(present)
     return ColumnProfile(
         name=column.name,
         kind=column.kind,
@@ -144,7 +146,7 @@ def _codes(dataset: Dataset, name: str) -> Codes:
     return dataset.table.cells(name).astype(np.int32)
 
 
-def _number_summary(present: Array) -> NumberSummary | None:
+def _number_summary(present: Array, declared: str | None) -> NumberSummary | None:
     if not len(present):
         return None
     distinct = len(np.unique(present))
@@ -157,7 +159,7 @@ def _number_summary(present: Array) -> NumberSummary | None:
             high=float(present.max()),
             std=float(present.std(ddof=1)) if len(present) > 1 else None,
             distinct=distinct,
-            discrete=bool((present == np.floor(present)).all()),
+            discrete=declared == DISCRETE if declared else bool((present == np.floor(present)).all()),
             counts=counts,
             edges=edges,
         )

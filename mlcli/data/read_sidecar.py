@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import did_you_mean
 from mlcli.core.schema import COLUMN_KINDS
 from mlcli.core.strict_yaml import Document
-from mlcli.data.sidecar import ABOUT, DELIMITER_WORDS, KEYS, Declaration, Sidecar
+from mlcli.data.sidecar import ABOUT, CONTINUOUS, DELIMITER_WORDS, DISCRETE, KEYS, Declaration, Sidecar
 from mlcli.tasks.kind import ROLES, SINGLE_ROLES
 from mlcli.tasks.table import BY_NAME
 
@@ -59,6 +60,7 @@ class _SidecarReader:
             columns=columns,
             missing=self._texts("missing"),
             delimiter=self._delimiter(),
+            encoding=self._encoding(),
             header=self._header(),
             about={key: self.value[key] for key in ABOUT if key in self.value},
         )
@@ -125,6 +127,16 @@ class _SidecarReader:
             return word
         return DELIMITER_WORDS.get(self._one_of(word, tuple(DELIMITER_WORDS), "delimiter", "delimiter") or "")
 
+    def _encoding(self) -> str | None:
+        word = self._text("encoding")
+        try:
+            return word and codecs.lookup(word).name
+        except LookupError:
+            self._problem(
+                f"there is no encoding '{word}'", "encoding", hint="such as utf-8, latin-1, cp1252, utf-16"
+            )
+            return None
+
     def _tasks(self) -> tuple[str, ...]:
         found = [self._one_of(task, tuple(BY_NAME), "kind of task", "task") for task in self._texts("task")]
         return tuple(task for task in found if task is not None)
@@ -150,12 +162,11 @@ class _SidecarReader:
     def _declaration(self, name: str) -> Declaration:
         keys, value = ("columns", name), self.value["columns"][name]
         if not isinstance(value, dict):
-            kind = None if value is None else self._one_of(value, COLUMN_KINDS, "column kind", *keys)
-            return self._checked(Declaration(kind=kind), *keys)
+            return self._checked(Declaration(**self._kind(value, *keys)), *keys)
         self._only(COLUMN_KEYS, value, *keys)
-        kind, role = value.get("kind"), value.get("role")
+        role = value.get("role")
         declaration = Declaration(
-            kind=None if kind is None else self._one_of(kind, COLUMN_KINDS, "column kind", *keys, "kind"),
+            **self._kind(value.get("kind"), *keys, "kind"),
             role=None if role is None else self._one_of(role, ROLES, "role", *keys, "role"),
             levels=self._texts(*keys, "levels"),
             missing=self._texts(*keys, "missing"),
@@ -163,6 +174,13 @@ class _SidecarReader:
             range=self._range(*keys, "range"),
         )
         return self._checked(declaration, *keys)
+
+    def _kind(self, word: Any, *keys: str | int) -> dict[str, Any]:
+        """The kind of a column, and of numeric ones of which sort they are, where that is said."""
+        if word is None:
+            return {}
+        known = self._one_of(word, (*COLUMN_KINDS, DISCRETE, CONTINUOUS), "column kind", *keys)
+        return {"kind": "numeric", "numbers": known} if known in (DISCRETE, CONTINUOUS) else {"kind": known}
 
     def _range(self, *keys: str | int) -> tuple[float, float] | None:
         value = self._get(keys)

@@ -36,6 +36,8 @@ class Layout:
     delimiter: str | None = None
     header: bool | None = None
     """True: the first line holds names, even if they look like numbers."""
+    encoding: str | None = None
+    """As Python names it; none: UTF-8, or as the file's first bytes say, else Latin-1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +93,7 @@ class Records:
 def read_records(content: bytes, name: str, layout: Layout | None = None) -> Records:
     """The text of a CSV file, column by column; every row that does not fit the header is named."""
     layout = layout or Layout()
-    text, notes = decoded(content, name)
+    text, notes = decoded(content, name, layout.encoding)
     body = text.lstrip("\n").rstrip("\n")
     if not body.strip():
         raise DataError("is empty", where=name, hint="a CSV file has a line of column names, then rows")
@@ -262,15 +264,27 @@ SIGNATURES = (
 )
 
 
-def decoded(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+def decoded(content: bytes, name: str, stated: str | None = None) -> tuple[str, tuple[str, ...]]:
     """The text with line ends as newlines, and notes on how it was read."""
     for signature, what, hint in SIGNATURES:
         if content[: len(signature)] == signature or content[: len(signature)].lower() == signature:
             raise DataError(f"is {what}, not a CSV file", where=name, hint=hint)
-    text, notes = _with_encoding(content, name)
+    text, notes = _as_stated(content, name, stated) if stated else _with_encoding(content, name)
     if "\0" in text:
         raise DataError("is not text: it holds NUL bytes", where=name, hint="save it as CSV in the encoding UTF-8")
     return text.replace("\r\n", "\n").replace("\r", "\n"), notes
+
+
+def _as_stated(content: bytes, name: str, encoding: str) -> tuple[str, tuple[str, ...]]:
+    """The text in the encoding that the sidecar states, without a mark at its beginning."""
+    try:
+        return content.decode(encoding).removeprefix(codecs.BOM_UTF8.decode()), ()
+    except UnicodeDecodeError as problem:
+        line = content.count(b"\n", 0, problem.start) + 1
+        hint = "correct 'encoding' in the sidecar, or leave it out to have it found"
+        raise DataError(
+            f"is not {encoding} text, as its sidecar says", where=f"{name}:{line}", hint=hint
+        ) from None
 
 
 def _with_encoding(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:

@@ -13,7 +13,21 @@ from mlcli.core.strict_yaml import Document, read
 SUFFIXES = (".yaml", ".yml")
 ABOUT = ("summary", "source", "licence", "citation", "notes", "uses", "reference")
 """Keys that are kept for people and not looked into."""
-KEYS = ("name", "target", "task", "anomaly", "columns", "roles", "missing", "delimiter", "header", *ABOUT)
+KEYS = (
+    "name",
+    "target",
+    "task",
+    "anomaly",
+    "columns",
+    "roles",
+    "missing",
+    "delimiter",
+    "encoding",
+    "header",
+    *ABOUT,
+)
+DISCRETE, CONTINUOUS = "discrete", "continuous"
+"""Kinds of columns that are numeric, and say of which sort."""
 DELIMITER_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 
 
@@ -28,6 +42,8 @@ class Declaration:
     empty: str | None = None
     """The level that an empty cell stands for, where empty does not mean missing."""
     range: tuple[float, float] | None = None
+    numbers: str | None = None
+    """Whether its numbers are discrete or continuous, where that is said."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +62,7 @@ class Sidecar:
     columns: Mapping[str, Declaration] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     delimiter: str | None = None
+    encoding: str | None = None
     header: bool | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
 

@@ -87,6 +87,8 @@ def _about_the_file(dataset: Dataset) -> Iterator[str]:
         yield f"missing: {flow(sidecar.missing)}"
     if sidecar.delimiter is not None:
         yield f"delimiter: {next(word for word, sign in DELIMITER_WORDS.items() if sign == sidecar.delimiter)}"
+    if sidecar.encoding is not None:
+        yield f"encoding: {sidecar.encoding}"
     if sidecar.header is not None:
         yield f"header: {str(sidecar.header).lower()}"
 
@@ -95,7 +97,8 @@ def _declaration(dataset: Dataset, described: Field) -> str:
     """What is said of one column, in flow form; its kind alone where nothing else is to be said."""
     column = described.column
     declaration = dataset.sidecar.columns.get(column.name)
-    parts = {"kind": column.kind}
+    sort = declaration.numbers if declaration is not None else None
+    parts = {"kind": sort or column.kind}
     if described.role not in ("feature", "target") or (declaration is not None and declaration.role == "feature"):
         parts["role"] = described.role
     levels = _levels_of_the_file(dataset, described)
@@ -108,7 +111,7 @@ def _declaration(dataset: Dataset, described: Field) -> str:
     if declaration is not None and declaration.range is not None and not column.coded:
         parts["range"] = f"[{declaration.range[0]!r}, {declaration.range[1]!r}]"
     if len(parts) == 1:
-        return column.kind
+        return parts["kind"]
     return "{" + ", ".join(f"{word}: {value}" for word, value in parts.items()) + "}"
 
 

@@ -29,7 +29,7 @@ DIGITS = 6
 """Rows fall into one group by chance if they agree to so many decimals of the spread of their columns."""
 
 
-class Nearest(NamedTuple):
+class NearestCentres(NamedTuple):
     """One entry per row; the next centre is infinitely far where there is only one."""
 
     group: Codes
@@ -44,12 +44,12 @@ def squared_lengths(X: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
-def nearest(X: Array, centres: Array, lengths: Array, tie: float = TIE) -> Nearest:
+def nearest_centres(X: Array, centres: Array, lengths: Array, tie: float = TIE) -> NearestCentres:
     """The centre nearest to each row; of equally near ones the first. ``lengths`` are |x|² of each row."""
     step = max(1, BLOCK_CELLS // len(centres))
     starts = range(0, max(1, len(X)), step)
     blocks = [_nearest(X[at : at + step], centres, lengths[at : at + step], tie) for at in starts]
-    return Nearest(*map(np.concatenate, zip(*blocks, strict=True)))
+    return NearestCentres(*map(np.concatenate, zip(*blocks, strict=True)))
 
 
 def squared_distances(X: Array, centres: Array, lengths: Array) -> Array:
@@ -60,7 +60,22 @@ def squared_distances(X: Array, centres: Array, lengths: Array) -> Array:
     return squared
 
 
-def _nearest(X: Array, centres: Array, lengths: Array, tie: float) -> Nearest:
+def squared_differences(one: Array, other: Array) -> Array:
+    """|a − b|² of each row of one and each of the other, column by column: equal rows are at 0."""
+    apart = np.zeros((len(one), len(other)))
+    for a, b in zip(one.T, other.T, strict=True):
+        apart += np.subtract.outer(a, b) ** 2
+    return apart
+
+
+def squared_from_mean(X: Array, points: Array) -> Array:
+    """Squared distances (rows × points), measured from the mean of the points, to keep digits."""
+    middle = points.mean(axis=0)
+    X, Z = X - middle, points - middle
+    return np.maximum(squared_distances(Z, X, squared_lengths(Z)), 0.0)
+
+
+def _nearest(X: Array, centres: Array, lengths: Array, tie: float) -> NearestCentres:
     squared = squared_distances(X, centres, lengths)
     margin = tie * (lengths + squared_lengths(centres).max())
     group, own, further = np.zeros(len(X), np.int32), squared[0], np.full(len(X), np.inf)
@@ -70,7 +85,7 @@ def _nearest(X: Array, centres: Array, lengths: Array, tie: float) -> Nearest:
         further = np.minimum(further, np.where(closer, own, candidate))
         own = np.where(closer, candidate, own)
         group[closer] = place
-    return Nearest(group, np.sqrt(np.maximum(own, 0.0)), np.sqrt(np.maximum(further, 0.0)))
+    return NearestCentres(group, np.sqrt(np.maximum(own, 0.0)), np.sqrt(np.maximum(further, 0.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +122,7 @@ def means_settled(X: Array, weights: Array, k: int, rng: np.random.Generator) ->
     cloud = cloud_of(X - middle, weights)
     places = k_means_plus_plus(cloud, k, rng)
     for _ in range(STEPS):
-        group = nearest(cloud.X, places, cloud.lengths).group
+        group = nearest_centres(cloud.X, places, cloud.lengths).group
         means = means_of(cloud.X, group, len(places), cloud.weights)
         following = np.where(np.isnan(means), places, means)
         if np.array_equal(following, places):

@@ -59,7 +59,7 @@ class Mixture:
 
 
 @dataclass(eq=False)
-class Sums:
+class ComponentSums:
     """What one walk over the rows gives for the next mixture."""
 
     log_likelihood: float
@@ -71,11 +71,13 @@ class Sums:
     """Summed squares of these deviations."""
 
 
-def e_step(X: Array, weights: Array, mixture: Mixture) -> Sums:
+def e_step(X: Array, weights: Array, mixture: Mixture) -> ComponentSums:
     """E-step: the log-likelihood, and sums weighted by the responsibilities."""
     whiteners, constants = mixture.whiteners()
     kind, k_all = mixture.kind, range(len(whiteners))
-    sums = Sums(0.0, np.zeros(len(k_all)), np.zeros_like(mixture.means), np.zeros_like(mixture.covariances))
+    sums = ComponentSums(
+        0.0, np.zeros(len(k_all)), np.zeros_like(mixture.means), np.zeros_like(mixture.covariances)
+    )
     for block in _blocks(X):
         rows, counts = X[block], weights[block]
         deviations = [rows - mixture.means[k] for k in k_all]
@@ -92,7 +94,7 @@ def e_step(X: Array, weights: Array, mixture: Mixture) -> Sums:
     return sums
 
 
-def m_step(sums: Sums, mixture: Mixture, floor: Array) -> Mixture:
+def m_step(sums: ComponentSums, mixture: Mixture, floor: Array) -> Mixture:
     """M-step: the likeliest mixture for these responsibilities, equations (112) to (114) of the notes."""
     total = sums.weight.sum()
     means, covariances = mixture.means.copy(), mixture.covariances.copy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.blocks import less_row
-from mlcli.core.moments import Spread, spreads
+from mlcli.core.moments import Spread, quotient, spreads
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
 
@@ -23,7 +23,7 @@ FAR = 100.0
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class ColumnEntries:
     """The entries of a column: one, or one for each level; and the one that is 1 where its cell is empty."""
 
     column: Column
@@ -31,6 +31,11 @@ class Place:
     gap: int = NONE
     empty: bool = False
     """Whether some cell is."""
+
+
+def entries_of(places: Iterable[ColumnEntries]) -> Rows:
+    """The entries of some columns, in their order."""
+    return np.concatenate([np.empty(0, np.intp), *(place.entries for place in places)]).astype(np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +58,11 @@ class Entries:
         return cls(table, weights, *from_origin(numbers))
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[ColumnEntries, ...]:
         """The columns of the table, and their entries."""
         return tuple(self._places())
 
-    def _places(self) -> Iterator[Place]:
+    def _places(self) -> Iterator[ColumnEntries]:
         entries, gap = np.arange(self.first_gap), self.first_gap
         number, level = 0, self.numbers.shape[1]
         empty_numbers, empty_codes = iter(_any_empty(self.numbers)), iter(_any_empty(self.table.codes))
@@ -68,7 +73,7 @@ class Entries:
             else:
                 empty, here, number = next(empty_numbers), entries[number : number + 1], number + 1
             may_be = empty or column.missing
-            yield Place(column, here, gap if may_be else NONE, empty)
+            yield ColumnEntries(column, here, gap if may_be else NONE, empty)
             gap += may_be
 
     @cached_property
@@ -121,7 +126,7 @@ class Entries:
 def with_shares(spread: Spread, first: int) -> Spread:
     """The same, where the means of indicators, from the first on, have been given as counts."""
     weight, counts = spread.weight[..., first:], spread.mean[..., first:]
-    share = np.divide(counts, weight, out=np.zeros_like(counts), where=weight > 0)
+    share = quotient(counts, weight)
     mean, squares = spread.mean.copy(), spread.squares.copy()
     mean[..., first:], squares[..., first:] = share, counts * (1 - share)
     return Spread(spread.weight, mean, squares)

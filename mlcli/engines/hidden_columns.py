@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mlcli.core.findings import Table as Changes
+from mlcli.core import findings
 from mlcli.core.tables import Array, Table
 from mlcli.engines.score_terms import in_words
 
@@ -49,7 +49,9 @@ def _replaced(rows: Table, usual: Table, name: str) -> Table:
     return Table(rows.columns, numbers, codes)
 
 
-def changes(outputs_of: Callable[[Table], Array], row: Table, usual: Table, names: Sequence[str]) -> Changes:
+def changes(
+    outputs_of: Callable[[Table], Array], row: Table, usual: Table, names: Sequence[str]
+) -> findings.Table:
     """What hiding each column changes of the largest output, those that matter most first."""
     outputs = outputs_of(row)[0]
     chosen = int(outputs.argmax())
@@ -62,4 +64,4 @@ def changes(outputs_of: Callable[[Table], Array], row: Table, usual: Table, name
     note += f" {more} columns that matter less are left out." if more > 0 else ""
     header = ("hidden column", "its cell", f"{names[chosen]} without it", "what it adds")
     title = f"What hiding a column changes of {names[chosen]}"
-    return Changes(title, header, tuple(lines[:MOST_SHOWN]), note=note)
+    return findings.Table(title, header, tuple(lines[:MOST_SHOWN]), note=note)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.errors import FitError
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array
 from mlcli.engines.centres import squared_lengths
 
 PRECISE_ROWS = 3_000
@@ -137,15 +137,6 @@ def on_grid(X: Array) -> Array:
     spread = np.where(high > low, high - low, 1.0)
     step = 2.0 ** (np.ceil(np.log2(spread)) - GRID_BITS)
     return np.asarray(np.round(X / step) * step)
-
-
-def square_of(K: Array, rows: Rows) -> Array:
-    """The kernel of some rows, which stand in a few pieces: faster by pieces than by row."""
-    if len(rows) == len(K):
-        return K
-    ends = np.flatnonzero(np.diff(rows) > 1)
-    pieces = [slice(piece[0], piece[-1] + 1) for piece in np.split(rows, ends + 1)]
-    return np.block([[K[one, other] for other in pieces] for one in pieces])
 
 
 def symmetric_matrix(K: Array) -> Array:

@@ -13,6 +13,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.model import Model
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import ByRows, Range, log_range
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.bags import order_of_content, targets_of
@@ -21,6 +22,10 @@ from mlcli.engines.score_terms import Term, sum_of_terms
 from mlcli.tasks.classification import LabelledRows
 
 PRECOMPUTED = "precomputed"
+REACH = 30.0
+"""How many times a gamma worth trying is less, or more, than what the spread of the columns suggests."""
+USED_BY = {"gamma": ("gaussian",), "degree": ("polynomial",)}
+"""The kernels for which a parameter is worth tuning."""
 R = TypeVar("R", bound=RowsOfTable)
 
 
@@ -30,10 +35,13 @@ class KernelModel(Model):
 
     kernel: str = param("gaussian", "how alike two rows are", choices=KERNELS)
     gamma: float | None = param(
-        None, "what squared distances or products are multiplied by; none: 1 / (columns × variance)", gt=0
+        None,
+        "what squared distances or products are multiplied by; none: 1 / (columns × variance)",
+        gt=0,
+        tune=ByRows(simpler="low"),
     )
     sigma: float | None = param(None, "the width of the Gaussian kernel in place of gamma = 1/(2σ²)", gt=0)
-    degree: int = param(3, "the power of the polynomial kernel", ge=1, le=20, tune=(2, 5))
+    degree: int = param(3, "the power of the polynomial kernel", ge=1, le=20, tune=Range(2, 5, simpler="low"))
     offset: float = param(1.0, "what the polynomial kernel adds to products", ge=0)
     matrix: str | None = param(
         None, "how the columns of a precomputed kernel begin: with k_ the column k_7 has the kernel to row 7"
@@ -86,13 +94,26 @@ class KernelModel(Model):
             raise FitError(f"there is no column that {self.id} could compare rows by")
         if self.kernel != PRECOMPUTED:
             self.gamma_ = self._width(seen, data.weights)
-            return seen, self.function.matrix(seen, precise=precise)
+            key = (self.id, self.function, precise)
+            return seen, self.shared(key, lambda: self.function.matrix(seen, precise=precise))
         self.gamma_ = 1.0
         points = data.rows[:, None].astype(np.float64)
         if data.rows.max() >= seen.shape[1]:
             text = f"the matrix has {seen.shape[1]} columns, and there is a row {data.rows.max() + 1}"
             raise FitError(text, hint=f"one column for each row of the file, {self.matrix}1 for the first")
         return points, symmetric_matrix(self.function(seen, points))
+
+    def uses(self, parameter: str) -> bool:
+        """A width and a power are of some kernels only."""
+        return parameter not in USED_BY or (self.kernel in USED_BY[parameter] and not self.sigma)
+
+    def search_range(self, parameter: str, data: Any) -> Range | None:
+        """Widths around the one that the spread of the columns suggests."""
+        seen = self.seen(data.table)
+        if parameter != "gamma" or not seen.shape[1]:
+            return None
+        usual = scale(seen, data.weights)
+        return log_range(usual / REACH, usual * REACH)
 
     def _width(self, seen: Array, weights: Array) -> float:
         if self.sigma is not None:

@@ -16,9 +16,9 @@ from mlcli.core.blocks import row_blocks
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.step import Step
 from mlcli.core.tables import Array
-from mlcli.engines.entries import Entries
+from mlcli.engines.entries import Entries, entries_of
 from mlcli.engines.split_sums import Batch, NotFromSumsError, SplitRows, by_parts, one_by_one
-from mlcli.engines.training_sums import TrainingSums
+from mlcli.engines.sums import TrainingSums
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 
@@ -71,7 +71,7 @@ def _held_out(method: LearnsFromSums, rows: SplitRows, answers: Array) -> HeldOu
     route, batches = ROUTES[rows.round_.one_by_one]
     try:
         for batch in batches(rows):
-            refused[batch.parts] = batch.known.doubtful
+            refused[batch.parts] = batch.doubtful
             # What is not a number is refused.
             with np.errstate(all="ignore"):
                 _answer(method, rows, batch, answers)
@@ -81,7 +81,9 @@ def _held_out(method: LearnsFromSums, rows: SplitRows, answers: Array) -> HeldOu
 
 
 def _answer(method: LearnsFromSums, rows: SplitRows, batch: Batch, answers: Array) -> None:
-    learned = method.learn_from(batch.sums)
-    for some in row_blocks(batch.asked.shape[1], batch.size, ASKED_AT_ONCE):
+    sums = batch.sums(rows)
+    learned, features = method.learn_from(sums), entries_of(batch.known.places)
+    for some in row_blocks(batch.asked.shape[1], sums.cells.mean.size, ASKED_AT_ONCE):
         asked = batch.asked[:, some]
-        answers[asked] = learned.answers(batch.as_seen(rows.entries_of(asked)))
+        entries = rows.entries.rows(asked.ravel()).reshape(*asked.shape, -1)
+        answers[asked] = learned.answers(batch.known.rows(features, entries))

@@ -9,8 +9,8 @@ import numpy as np
 from mlcli.core.blocks import less_row, row_blocks
 from mlcli.core.tables import Array
 from mlcli.engines.linear_design import EPSILON, Design, root_weighted
+from mlcli.engines.sums import TrainingSums, sums_of_values
 from mlcli.engines.symmetric import made_regular, solved
-from mlcli.engines.training_sums import TrainingSums, sums_of_values
 from mlcli.tasks.regression import ValuedRows
 
 ENOUGH = 1e-5

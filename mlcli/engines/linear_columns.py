@@ -12,9 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from mlcli.core.moments import Spread
+from mlcli.core.moments import Spread, quotient
 from mlcli.core.tables import Array, Flags, Rows
-from mlcli.engines.entries import NONE, Entries, Place
+from mlcli.engines.entries import NONE, ColumnEntries, Entries, entries_of
 
 UNCERTAIN = 1e-10
 """A column that varies, but by less than this share of its size, is left to the rows themselves."""
@@ -26,40 +26,48 @@ FARTHEST = 1e5
 class LinearColumns:
     """An entry of a row has become (entry − offset) · scale, and ``fill`` where it is empty (sets × entries)."""
 
-    places: tuple[Place, ...]
+    places: tuple[ColumnEntries, ...]
     """The columns as they are now, and their entries."""
+    raw: Spread
+    """Of the entries before any step (sets × classes × entries)."""
+    total: Array
+    """The weight of each class of each set."""
     offset: Array
     scale: Array
     fill: Array
     """NaN where an empty cell stays empty."""
-    by_class: Spread
-    """Of the entries as they are now (sets × classes × entries)."""
-    total: Array
-    """The weight of each class of each set."""
-    doubtful: Flags
-    """The sets of which sums do not tell enough."""
     complete: tuple[Rows, ...] = ()
     """Entries that are numeric columns now, and indicate all levels of one column."""
 
     @classmethod
-    def of(cls, entries: Entries, by_class: Spread, total: Array) -> LinearColumns:
+    def of(cls, entries: Entries, raw: Spread, total: Array) -> LinearColumns:
         """The columns of a table before any step."""
         shape = len(total), entries.width
-        self = cls(
-            entries.places, np.zeros(shape), np.ones(shape), np.full(shape, np.nan), by_class, total,
-            np.zeros(len(total), bool),
-        )  # fmt: skip
-        return replace(self, doubtful=self._rounded(entries))
+        return cls(entries.places, raw, total, np.zeros(shape), np.ones(shape), np.full(shape, np.nan))
 
-    def _rounded(self, entries: Entries) -> Flags:
-        """Whether some column varies by next to nothing, is empty, or is far away and has gaps to be filled."""
+    def doubtful(self, entries: Entries) -> Flags:
+        """The sets in which a column varies by next to nothing, is empty, or has gaps and is far away."""
         numbers = slice(0, entries.numbers.shape[1])
-        weight, squares = self.overall.weight[:, numbers], self.overall.squares[:, numbers]
-        size = (entries.origin + self.overall.mean[:, numbers]) ** 2
-        with_gaps = self.gap != NONE
+        weight, mean, squares = self.overall.at(numbers)
+        size = (entries.origin + mean) ** 2
+        with_gaps = self.gap != np.arange(entries.width)
         flat = (squares > 0) & (squares <= weight * UNCERTAIN**2 * size)
         far = with_gaps[numbers] & (weight * size > FARTHEST**2 * squares)
         return np.asarray((flat | far).any(axis=1) | (self.overall.weight[:, with_gaps] <= 0).any(axis=1))
+
+    @cached_property
+    def by_class(self) -> Spread:
+        """Of the entries as they are now (sets × classes × entries)."""
+        scale = self.scale[:, None]
+        known = Spread(
+            self.raw.weight, (self.raw.mean - self.offset[:, None]) * scale, self.raw.squares * scale**2
+        )
+        filled = ~np.isnan(self.fill)
+        if not filled.any():
+            return known
+        gaps = np.where(filled[:, None], np.maximum(self.total[:, :, None] - self.raw.weight, 0.0), 0.0)
+        fill = np.where(filled, self.fill, 0.0)[:, None]
+        return known.merged(Spread(gaps, np.broadcast_to(fill, gaps.shape), np.zeros_like(gaps)))
 
     @cached_property
     def overall(self) -> Spread:
@@ -69,79 +77,68 @@ class LinearColumns:
     @cached_property
     def numbers(self) -> Rows:
         """The entries of numeric columns."""
-        return np.array([place.entries[0] for place in self.places if not place.column.coded], np.intp)
-
-    @cached_property
-    def features(self) -> Rows:
-        """The entries of all columns, in their order."""
-        return np.concatenate([np.empty(0, np.intp), *(place.entries for place in self.places)])
+        return entries_of(place for place in self.places if not place.column.coded)
 
     @cached_property
     def gap(self) -> Rows:
-        """For each entry the one that is 1 where it is empty; NONE where it never is."""
-        gap: Rows = np.full(self.offset.shape[1], NONE, np.intp)
+        """For each entry the one that is 1 where it is empty; itself where it never is."""
+        gap = np.arange(self.offset.shape[1])
         for place in self.places:
-            gap[place.entries] = place.gap if place.empty else NONE
-        gap[gap == np.arange(len(gap))] = NONE  # a gap that has become a level is never empty
+            if place.empty:
+                gap[place.entries] = place.gap
         return gap
 
-    def may_be_empty(self, place: Place) -> bool:
+    def may_be_empty(self, place: ColumnEntries) -> bool:
         """Whether cells of a column may still be empty."""
         return place.gap != NONE and bool(np.isnan(self.fill[:, place.entries]).all())
 
-    def deviation(self, entries: Rows, ddof: int) -> Array:
-        """The standard deviation of entries (sets × entries); 0 where there is nothing to divide by."""
-        squares, freedom = self.overall.squares[:, entries], self.overall.weight[:, entries] - ddof
-        return np.sqrt(np.divide(squares, freedom, out=np.zeros_like(squares), where=freedom > 0))
-
     def filled(self, entries: Rows, value: Array) -> LinearColumns:
         """The same with a value (sets × entries) in the place of empty cells."""
-        if not len(entries):
-            return self
-        gaps = np.maximum(self.total[:, :, None] - self.by_class.weight[:, :, entries], 0.0)
-        here = Spread(*(one[:, :, entries] for one in _fields(self.by_class)))
-        there = Spread(gaps, np.broadcast_to(value[:, None], gaps.shape), np.zeros_like(gaps))
-        return replace(
-            self, fill=_put(self.fill, entries, value), by_class=self._changed(entries, here.merged(there))
-        )
+        return replace(self, fill=_put(self.fill, entries, value))
 
     def rescaled(self, entries: Rows, offset: Array, unit: Array) -> LinearColumns:
         """The same with (value − offset) / unit (sets × entries); 0 where the unit is 0."""
-        if not len(entries):
-            return self
-        by = np.divide(1.0, unit, out=np.zeros_like(unit), where=unit > 0)
-        scale = self.scale[:, entries]
-        moved = np.divide(offset, scale, out=np.zeros_like(offset), where=scale != 0)
-        weight, mean, squares = (one[:, :, entries] for one in _fields(self.by_class))
-        spread = Spread(weight, (mean - offset[:, None]) * by[:, None], squares * by[:, None] ** 2)
+        by, scale = quotient(np.ones_like(unit), unit), self.scale[:, entries]
+        moved = quotient(offset, scale)
         return replace(
             self,
             offset=_put(self.offset, entries, self.offset[:, entries] + moved),
             scale=_put(self.scale, entries, scale * by),
             fill=_put(self.fill, entries, (self.fill[:, entries] - offset) * by),
-            by_class=self._changed(entries, spread),
         )
 
-    def arranged(self, places: Iterable[Place], complete: Iterable[Rows] = ()) -> LinearColumns:
+    def arranged(self, places: Iterable[ColumnEntries], complete: Iterable[Rows] = ()) -> LinearColumns:
         """The same entries as other columns."""
         return replace(self, places=tuple(places), complete=(*self.complete, *complete))
 
     def take(self, sets: Rows) -> LinearColumns:
         """Some of the sets of training rows."""
-        arrays = {name: getattr(self, name)[sets] for name in ("offset", "scale", "fill", "total", "doubtful")}
-        return replace(self, by_class=Spread(*(one[sets] for one in _fields(self.by_class))), **arrays)
+        arrays = {name: getattr(self, name)[sets] for name in ("total", "offset", "scale", "fill")}
+        return replace(self, raw=self.raw.of(sets), **arrays)
 
-    def mapped(self, features: Rows) -> LinearMap:
-        """Some entries as functions of a row's."""
-        gap = self.gap[features]
-        return LinearMap(
-            features,
-            np.where(gap == NONE, features, gap),
-            gap != NONE,
-            self.offset[:, features],
-            self.scale[:, features],
-            self.fill[:, features],
-        )
+    def rows(self, features: Rows, entries: Array) -> Array:
+        """Rows of entries (sets × rows × entries) as they are now by each set, of some entries only."""
+        offset, scale, fill = (one[:, None, features] for one in (self.offset, self.scale, self.fill))
+        cells = entries[..., features]
+        found = (cells - offset) * scale
+        return np.where(np.isnan(cells), fill, found) if (self.gap[features] != features).any() else found
+
+    def slopes(self, features: Rows) -> tuple[Array, Array]:
+        """What some entries have of themselves, and of those of their gaps; what is constant has nothing."""
+        varies = self.by_class.at(features).squares.sum(axis=-2) > 0
+        offset, scale, fill = (one[:, features] for one in (self.offset, self.scale, self.fill))
+        at_gap = np.where((self.gap[features] != features) & varies, fill + offset * scale, 0.0)
+        return np.where(varies, scale, 0.0), at_gap
+
+    def scatter(self, features: Rows, scatters: Array) -> Array:
+        """The scatter of some entries as they are now (sets × k × features²) from that of all as they were."""
+        gap, (scale, at_gap) = self.gap[features], (one[:, None] for one in self.slopes(features))
+        found = scatters[..., features[:, None], features] * scale[..., :, None] * scale[..., None, :]
+        if at_gap.any():
+            beside = scatters[..., gap[:, None], features] * at_gap[..., :, None] * scale[..., None, :]
+            both = scatters[..., gap[:, None], gap] * at_gap[..., :, None] * at_gap[..., None, :]
+            found = found + beside + np.swapaxes(beside, -1, -2) + both
+        return np.asarray(found)
 
     def constant(self, features: Rows) -> Array:
         """For each complete set of levels how much of each feature adds up to 1 (sets × m × features)."""
@@ -149,55 +146,8 @@ class LinearColumns:
         scale, squares = self.scale[:, features], self.overall.squares[:, features]
         for k, entries in enumerate(self.complete):
             there = np.isin(features, entries) & (squares > 0)
-            shares[:, k] = np.divide(1.0, scale, out=np.zeros_like(scale), where=there & (scale != 0))
+            shares[:, k] = quotient(there.astype(np.float64), scale)
         return shares
-
-    def _changed(self, entries: Rows, spread: Spread) -> Spread:
-        return Spread(
-            *(_put(old, entries, new) for old, new in zip(_fields(self.by_class), _fields(spread), strict=True))
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class LinearMap:
-    """What the model sees of a row, for each of some sets of training rows: its columns as functions of entries.
-
-    A column is (entry − offset) · scale, and ``fill`` where the entry is empty (sets × columns).
-    """
-
-    main: Rows
-    gap: Rows
-    """The entry that is 1 where the column's own is empty; where there is none, its own."""
-    has_gap: Flags
-    offset: Array
-    scale: Array
-    fill: Array
-
-    def rows(self, entries: Array) -> Array:
-        """Rows of entries (sets × rows × entries) as the model sees them by each set."""
-        cells = entries[..., self.main]
-        found = (cells - self.offset[:, None]) * self.scale[:, None]
-        return np.where(np.isnan(cells), self.fill[:, None], found) if self.has_gap.any() else found
-
-    def slopes(self, varies: Flags) -> tuple[Array, Array]:
-        """What a column has of its entry, and of that which says that it is empty; of a constant one nothing."""
-        scale = np.where(varies, self.scale, 0.0)
-        at_gap = np.where(self.has_gap & varies, self.fill + self.offset * self.scale, 0.0)
-        return scale, at_gap
-
-    def scatter(self, scatters: Array, varies: Flags) -> Array:
-        """The scatter of columns (sets × k × columns²) from that of entries (sets × k × entries²)."""
-        scale, at_gap = (one[:, None] for one in self.slopes(varies))
-        found = scatters[..., self.main[:, None], self.main] * scale[..., :, None] * scale[..., None, :]
-        if self.has_gap.any():
-            beside = scatters[..., self.gap[:, None], self.main] * at_gap[..., :, None] * scale[..., None, :]
-            both = scatters[..., self.gap[:, None], self.gap] * at_gap[..., :, None] * at_gap[..., None, :]
-            found = found + beside + np.swapaxes(beside, -1, -2) + both
-        return np.asarray(found)
-
-
-def _fields(spread: Spread) -> tuple[Array, Array, Array]:
-    return spread.weight, spread.mean, spread.squares
 
 
 def _put(values: Array, entries: Rows, new: Array) -> Array:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from mlcli.core import findings
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Table
@@ -31,6 +33,10 @@ class LinearValues(Regressor):
     def predict_values(self, table: Table) -> Array:
         """The weighted sum of the columns."""
         return linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, abs(self.level_))
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The coefficients that are not 0, and the intercept."""
+        return float(np.count_nonzero(self.coefficients_)) + self.intercept
 
     def check_learned(self) -> None:
         """Refuse arrays that do not fit the columns."""

@@ -10,7 +10,7 @@ from mlcli.core.tables import Array, Codes, Rows
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class PreferencePairs:
     """Row positions of the higher and the lower row of each pair, and what the pair counts."""
 
     higher: Rows
@@ -52,14 +52,14 @@ def near_rows(group: Codes, score: Array, least: float, most: float) -> Near:
     return Near(np.lexsort((-score, group)), first, np.maximum(last - first, 0))
 
 
-def pairs_near(value: Array, weight: Array, near: Near) -> Pairs:
+def pairs_near(value: Array, weight: Array, near: Near) -> PreferencePairs:
     """The pairs of each row with those near it that have a lower value, but those of weight 0."""
     higher = np.repeat(np.arange(len(value)), near.count)
     along = np.arange(len(higher)) - np.repeat(np.cumsum(near.count) - near.count, near.count)
     lower = near.order[along + near.first[higher]]
     together = weight[higher] * weight[lower]
     kept = (value[higher] > value[lower]) & (together > 0)
-    return Pairs(higher[kept], lower[kept], together[kept])
+    return PreferencePairs(higher[kept], lower[kept], together[kept])
 
 
 def _asked_at(group: Codes, stands: Array, asks: Array, *, before_equals: bool) -> Rows:

@@ -15,6 +15,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned
+from mlcli.core.ranges import Range, log_range
 from mlcli.core.tables import Array
 from mlcli.engines.linear_design import Design, root_weighted
 from mlcli.engines.linear_values import LinearValues
@@ -31,6 +32,39 @@ DRAWN = 12
 """So many columns of the path are drawn, those that enter first."""
 NOTHING = 1e-12
 """A residual of so small a share of the target's squares is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class SolvedPath:
+    """The coefficients at every strength of the path, from the least one that leaves no column."""
+
+    design: Design
+    squares: Squares
+    level: float
+    share: float
+    strengths: Array
+    found: Array
+    criterion: Array
+
+    @staticmethod
+    def of(data: ValuedRows, share: float, intercept: bool) -> SolvedPath:
+        """Each strength begins where the one before has ended."""
+        design = Design.by_column(data, intercept)
+        level = design.mean(data.y) if intercept else 0.0
+        squares = Squares(design.rooted / design.scale, root_weighted(data.y - level, design.weight))
+        highest = float((np.abs(squares.toward) * design.scale).max(initial=0.0)) / share
+        strengths = highest * LEAST ** np.linspace(0, 1, POINTS)
+        found, criterion = np.zeros((POINTS, len(design.scale))), np.full(POINTS, np.inf)
+        path = SolvedPath(design, squares, level, share, strengths, found, criterion)
+        for k in range(POINTS):
+            found[k], _ = squares.minimum(path.penalty(strengths[k]), found[k - 1], ROUGH)
+            criterion[k] = _criterion(squares, found[k], path.penalty(strengths[k]), design.total)
+        return path
+
+    def penalty(self, strength: float) -> Penalty:
+        """What the scaled columns pay."""
+        of, scale = strength, self.design.scale
+        return Penalty(of * (1 - self.share) / scale**2, of * self.share / scale)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -50,30 +84,30 @@ class PenaltyPath(LinearValues):
 
         A unit of |coefficient| costs strength × share, half a unit of its square strength × (1 − share).
         """
-        data = data.counted()
-        design = Design.by_column(data, self.intercept)
-        level = design.mean(data.y) if self.intercept else 0.0
-        squares = Squares(design.rooted / design.scale, root_weighted(data.y - level, design.weight))
-
-        def penalty(of: float) -> Penalty:
-            return Penalty(of * (1 - share) / design.scale**2, of * share / design.scale)
-
-        highest = float((np.abs(squares.toward) * design.scale).max(initial=0.0)) / share
-        self.strengths_ = highest * LEAST ** np.linspace(0, 1, POINTS)
-        found = np.zeros((POINTS, len(design.scale)))
-        self.criterion_ = np.full(POINTS, np.inf)
-        for k in range(POINTS):
-            found[k], _ = squares.minimum(penalty(self.strengths_[k]), found[k - 1], ROUGH)
-            self.criterion_[k] = _criterion(squares, found[k], penalty(self.strengths_[k]), design.total)
+        key = (self.id, share, self.intercept)
+        path = self.shared(key, lambda: SolvedPath.of(data.counted(), share, self.intercept))
+        design, level, found = path.design, path.level, path.found
+        self.strengths_, self.criterion_ = path.strengths, path.criterion
         best = int(np.argmin(self.criterion_))
         self.chosen_ = strength is None
         self.strength_ = float(self.strengths_[best]) if strength is None else strength
         nearest = int(np.argmin(np.abs(self.strengths_ - self.strength_)))
-        w, settled = squares.minimum(penalty(self.strength_), found[nearest])
+        w, settled = path.squares.minimum(path.penalty(self.strength_), found[nearest])
         if not settled:
             warnings.warn(f"{self.id} has not settled; {ADVICE}", MlcliWarning, stacklevel=2)
         self.path_ = design.coefficients(found / design.scale)
         self.learn_slopes(design, w / design.scale, level)
+
+    def search_range(self, parameter: str, data: ValuedRows) -> Range | None:
+        """From the least strength that leaves no column, downwards."""
+        if parameter not in ("l1", "strength"):
+            return None
+        data, share = data.counted(), float(getattr(self, "share", 1.0))
+        design = Design.by_column(data, self.intercept)
+        level = design.mean(data.y) if self.intercept else 0.0
+        toward = design.rooted.T @ root_weighted(data.y - level, design.weight)
+        highest = float(np.abs(toward).max(initial=0.0)) / share
+        return log_range(highest * LEAST, highest) if highest > 0 else None
 
     def check_learned(self) -> None:
         """Refuse a path that does not fit the columns."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array
 from mlcli.tasks.classification import LabelledRows
@@ -48,10 +51,15 @@ def logarithm(shares: Array) -> Array:
         return np.asarray(np.log(shares))
 
 
+def priors_of(weight: Array, priors: tuple[float, ...] | None) -> Array:
+    """Priors as they are given, or the shares of classes (last axis) in the weight."""
+    shares = weight / weight.sum(axis=-1, keepdims=True)
+    return shares if priors is None else np.broadcast_to(np.array(priors), weight.shape).copy()
+
+
 def log_priors(weight: Array, priors: tuple[float, ...] | None) -> Array:
-    """Logarithms of priors, given or by the weights of classes (last axis); one without rows is impossible."""
-    shares = weight / weight.sum(axis=-1, keepdims=True) if priors is None else np.array(priors)
-    return np.where(weight > 0, logarithm(shares), -np.inf)
+    """Logarithms of priors; a class without rows is impossible."""
+    return np.where(weight > 0, logarithm(priors_of(weight, priors)), -np.inf)
 
 
 def prior_conflicts(priors: tuple[float, ...] | None) -> list[str]:
@@ -67,3 +75,17 @@ def refuse_misfitting_priors(method: str, priors: tuple[float, ...] | None, data
             f"{method}: {len(priors)} priors were given for {len(data.classes)} classes",
             hint=f"give one for each of {', '.join(data.classes)}, in this order",
         )
+
+
+def prior_table(target: str, classes: Sequence[str], priors: Array, note: str = "") -> findings.Table:
+    """The probability of each class before a row is looked at."""
+    rows = tuple(zip(classes, map(float, priors), strict=True))
+    return findings.Table("Priors", (target, "prior"), rows, note=note)
+
+
+def table_by_class(
+    title: str, names: Sequence[str], classes: Sequence[str], values: Array, note: str = ""
+) -> findings.Table:
+    """What each class has (classes × names), with a line for each name."""
+    lines = tuple((name, *line) for name, line in zip(names, values.T.tolist(), strict=True))
+    return findings.Table(title, ("column", *classes), lines, note=note)

@@ -155,7 +155,7 @@ def elbow_note(variances: Array) -> str:
     return "; the plot has no elbow" if bend is None else f"; the elbow of the plot is at {bend}"
 
 
-def refuse_misfits(axes: Axes, columns: int) -> None:
+def check_axes(axes: Axes, columns: int) -> None:
     """Refuse (ValueError) axes that do not fit so many columns."""
     shapes = (np.shape(axes.middle), np.shape(axes.unit), np.shape(axes.directions), np.shape(axes.variances))
     if shapes != ((columns,), (columns,), (columns, columns), (columns,)):

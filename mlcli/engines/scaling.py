@@ -9,23 +9,16 @@ from typing import Self
 import numpy as np
 
 from mlcli.core.tables import Array
+from mlcli.engines.centres import squared_differences
 from mlcli.engines.principal import with_fixed_signs
 
 ENOUGH = 1e-12
 """What is smaller than this share of the largest is rounding."""
 
 
-def squared_distances(one: Array, other: Array) -> Array:
-    """|a − b|² of each row of one and each of the other, column by column."""
-    apart = np.zeros((len(one), len(other)))
-    for a, b in zip(one.T, other.T, strict=True):
-        apart += np.subtract.outer(a, b) ** 2
-    return apart
-
-
 def euclidean(one: Array, other: Array) -> Array:
     """The length of the difference of rows."""
-    return np.sqrt(squared_distances(one, other))
+    return np.sqrt(squared_differences(one, other))
 
 
 def manhattan(one: Array, other: Array) -> Array:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.findings import Entry
-from mlcli.core.findings import Table as Terms
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Table
 from mlcli.engines.linear_scores import INTERCEPT
@@ -22,7 +22,7 @@ STEPPED = "Cells are shown as the steps before the model leave them."
 
 def linear_terms(
     table: Table, coefficients: Array, centre: Array, level: Array | float, outputs: Sequence[str], title: str
-) -> Terms:
+) -> findings.Table:
     """The scores of one row: the intercept, then each column's coefficient times its cell."""
     slopes = np.atleast_2d(coefficients)
     at_origin = np.atleast_1d(level) - slopes @ centre
@@ -36,7 +36,7 @@ def linear_terms(
 
 def sum_of_terms(
     terms: Sequence[Term], outputs: Sequence[str], title: str, note: str = "", times: str = "cell"
-) -> Terms:
+) -> findings.Table:
     """A line for each term, the largest of many, and their sum."""
     shown, others = _largest(terms)
     lines: list[tuple[Entry, ...]] = [(name, times_, *added.tolist()) for name, times_, added in shown]
@@ -45,7 +45,7 @@ def sum_of_terms(
         lines.append((f"{len(others)} smaller terms", None, *rest.tolist()))
     whole = np.sum([added for _, _, added in terms], axis=0)
     lines.append(("sum", None, *whole.tolist()))
-    return Terms(title, ("term", times, *outputs), tuple(lines), note=note)
+    return findings.Table(title, ("term", times, *outputs), tuple(lines), note=note)
 
 
 def _largest(terms: Sequence[Term]) -> tuple[list[Term], list[Term]]:

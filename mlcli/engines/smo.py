@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.tables import Array, Flags
+from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.symmetric import inverse_factor
 
 MOVES = 2_000_000
@@ -66,23 +66,35 @@ def solve(
     start: Array | None = None,
     tolerance: float = 1e-3,
     moves: int = MOVES,
+    rows: Rows | None = None,
 ) -> Solution:
-    """The maximum, up to ``tolerance`` in what a pair of coefficients could still gain per unit."""
+    """The maximum, up to ``tolerance`` in what a pair of coefficients could still gain per unit.
+
+    Of only some ``rows``, ascending, where that is asked for: the coefficients of the others are 0.
+    """
     from mlcli.kernels.svm.climbing import CHUNK, FAR, climb
 
     beta = np.zeros(len(target)) if start is None else start.astype(np.float64)
     residual = target.astype(np.float64) if start is None else target - K @ beta
     raising = np.where(beta >= upper, -FAR, np.where(beta >= 0, -epsilon, epsilon))
     lowering = np.where(beta <= lower, FAR, np.where(beta > 0, -epsilon, epsilon))
-    most = moves + 1000 * len(target)
+    spans = spans_of(np.arange(len(target)) if rows is None else rows)
+    most = moves + 1000 * int((spans[:, 1] - spans[:, 0]).sum())
     diagonal = np.diagonal(K).astype(np.float64)
-    problem = K, diagonal, lower, upper, float(epsilon), float(tolerance), most
-    made = climb(*problem, beta, residual, raising, lowering, np.empty((2, CHUNK)))
+    problem = K, spans, diagonal, lower, upper, float(epsilon), float(tolerance), most
+    room = np.empty(len(target)), np.empty((2, CHUNK))
+    made = climb(*problem, beta, residual, raising, lowering, *room)
     if made == most:
         text = f"stopped after {made} moves of pairs, so that the margin may not be the widest"
         warnings.warn(f"{text}; scaled columns or a smaller C would converge sooner", MlcliWarning, stacklevel=3)
     offset = _level(beta, residual + raising, residual + lowering, (beta > lower) & (beta < upper) & (beta != 0))
     return Solution(beta, lower, upper, offset, residual, made, made < most)
+
+
+def spans_of(rows: Rows) -> Rows:
+    """Beginnings and ends of ascending rows that follow one another."""
+    breaks = np.flatnonzero(np.diff(rows) > 1)
+    return np.column_stack([rows[np.r_[0, breaks + 1]], rows[np.r_[breaks, -1]] + 1])
 
 
 def _level(beta: Array, gain: Array, cost: Array, free: Flags) -> float:

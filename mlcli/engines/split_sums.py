@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -11,13 +11,12 @@ import numpy as np
 
 from mlcli.core.blocks import row_blocks
 from mlcli.core.held_out import Round, totals_outside
-from mlcli.core.moments import Spread
+from mlcli.core.moments import Spread, quotient
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows
-from mlcli.engines.entries import Entries, with_shares
-from mlcli.engines.linear_columns import LinearColumns, LinearMap
-from mlcli.engines.sums import Sums, all_but_one
-from mlcli.engines.training_sums import Layout, TrainingSums
+from mlcli.engines.entries import Entries, entries_of, with_shares
+from mlcli.engines.linear_columns import LinearColumns
+from mlcli.engines.sums import Layout, Sums, TrainingSums, all_but_one
 
 ALONE = 1e-9
 """A row that leaves less than this share of the weight of its class is all that the class has."""
@@ -28,9 +27,35 @@ AT_ONCE = 2**22
 LARGEST_SUMS = 2e7
 """How many numbers the sums outside all parts may be."""
 
+Chosen = Callable[[Array], Array]
+"""Some of the scatters of all classes, or their sums."""
+
 
 class NotFromSumsError(Exception):
     """What a step learns does not follow from sums, or what it does is not linear; or there are too many sums."""
+
+
+class Batch(NamedTuple):
+    """Some sets of training rows, what the method sees of them, and the rows to be asked of each (sets × rows)."""
+
+    parts: Rows
+    asked: Rows
+    doubtful: Flags
+    """The sets of which sums do not tell enough."""
+    known: LinearColumns
+    scatter_of: Callable[[LinearColumns, Rows, Chosen], Array]
+
+    def sums(self, rows: SplitRows) -> TrainingSums:
+        """What the method learns from, by set."""
+        known, features = self.known, np.append(entries_of(self.known.places), rows.targets).astype(np.intp)
+        return TrainingSums(
+            weight=known.total,
+            cells=known.by_class.at(features),
+            origin=rows.entries.origin_of(features) * known.scale[:, features],
+            layout=Layout.of(known.places),
+            scatter_of=partial(self.scatter_of, known, features),
+            constant=known.constant(features),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,18 +70,15 @@ class SplitRows:
     targets: tuple[int, ...] = ()
     """The entry that is the target, if one is."""
 
-    def through_steps(self, by_class: Spread, total: Array) -> LinearColumns:
-        """What steps make of the entries by sets of rows."""
+    def through_steps(self, by_class: Spread, total: Array) -> tuple[LinearColumns, Flags]:
+        """What steps make of the entries by sets of rows, and the sets where they may be wrong."""
         known = LinearColumns.of(self.entries, by_class, total)
+        doubtful = known.doubtful(self.entries)
         for step in self.steps:
             known = step.from_sums(known)
             if known is None:
                 raise NotFromSumsError
-        return known
-
-    def entries_of(self, asked: Rows) -> Array:
-        """The entries of rows (sets × rows)."""
-        return self.entries.rows(asked.ravel()).reshape(*asked.shape, -1)
+        return known, doubtful
 
     @cached_property
     def everything(self) -> Spread:
@@ -93,45 +115,6 @@ class SplitRows:
         return Sums.stacked([Sums.of(self.filled, self.entries.weights, of_class) for of_class in by_class])
 
 
-class Batch(NamedTuple):
-    """Some sets of training rows, what the method sees of them, and the rows to be asked of each (sets × rows)."""
-
-    parts: Rows
-    asked: Rows
-    known: LinearColumns
-    sums: TrainingSums
-
-    @property
-    def size(self) -> int:
-        """How many numbers answering a row of each set may take."""
-        sets, classes, columns = self.sums.cells.mean.shape
-        return int(sets * classes * columns)
-
-    def as_seen(self, entries: Array) -> Array:
-        """Entries (sets × rows × entries) in the columns of the model."""
-        return self.known.mapped(self.sums.layout.features).rows(entries)
-
-
-Which = Callable[[Array], Array]
-"""Some of the scatters of all classes, or their sums."""
-ScatterOf = Callable[[LinearMap, Flags, Which], Array]
-
-
-def _training_sums(rows: SplitRows, known: LinearColumns, scatter_of: ScatterOf) -> TrainingSums:
-    layout = Layout.of(known.places)
-    features = np.append(layout.features, rows.targets).astype(np.intp)
-    cells, columns = known.by_class.at(features), known.mapped(features)
-    varies = cells.squares.sum(axis=-2) > 0
-    return TrainingSums(
-        weight=known.total,
-        cells=cells,
-        origin=rows.entries.origin_of(features) * columns.scale,
-        layout=layout,
-        scatter_of=partial(scatter_of, columns, varies),
-        constant=known.constant(features),
-    )
-
-
 def by_parts(rows: SplitRows) -> Iterator[Batch]:
     """A set for each part: the rows outside it, their sums merged from those of the other parts."""
     round_, classes = rows.round_, rows.classes
@@ -139,13 +122,13 @@ def by_parts(rows: SplitRows) -> Iterator[Batch]:
     found = rows.entries.spreads(part * classes + rows.y, (round_.parts + 1) * classes)
     *judged, always = (found.of(slice(k * classes, (k + 1) * classes)) for k in range(round_.parts + 1))
     total = totals_outside(rows.entries.weights[:, None] * np.eye(classes)[rows.y], round_)
-    known = rows.through_steps(Spread.stacked(all_but_one(judged, always)), total)
+    known, doubtful = rows.through_steps(Spread.stacked(all_but_one(judged, always)), total)
     for parts in _of_one_size(round_.sizes):
-        outside, asked = known.take(parts), [round_.rows_of[k] for k in parts.tolist()]
+        asked = [round_.rows_of[k] for k in parts.tolist()]
         longest = np.arange(max(map(len, asked)))
         # A part that is shorter than others asks some of its rows again.
         padded = np.array([one[longest % len(one)] if len(one) else one for one in asked])
-        yield Batch(parts, padded, outside, _training_sums(rows, outside, partial(_outside, rows, parts)))
+        yield Batch(parts, padded, doubtful[parts], known.take(parts), partial(_scatter_outside, rows, parts))
 
 
 def _of_one_size(sizes: Rows) -> Iterable[Rows]:
@@ -154,8 +137,9 @@ def _of_one_size(sizes: Rows) -> Iterable[Rows]:
     return [parts] if sizes.min() > sizes.max() / 2 else parts[:, None]
 
 
-def _outside(rows: SplitRows, parts: Rows, columns: LinearMap, varies: Flags, which: Which) -> Array:
-    return columns.scatter(which(rows.sums_outside.scatter[parts]), varies)
+def _scatter_outside(rows: SplitRows, parts: Rows, known: LinearColumns, features: Rows, chosen: Chosen) -> Array:
+    """The scatter of some entries without each part."""
+    return known.scatter(features, chosen(rows.sums_outside.scatter[parts]))
 
 
 def one_by_one(rows: SplitRows) -> Iterator[Batch]:
@@ -163,32 +147,28 @@ def one_by_one(rows: SplitRows) -> Iterator[Batch]:
     width = rows.entries.width
     for block in row_blocks(len(rows.y), width * (width + rows.classes), AT_ONCE):
         asked = np.arange(*block.indices(len(rows.y)))
-        spread, total, lost = _spreads_without(rows, asked)
-        known = rows.through_steps(spread, total)
-        known = replace(known, doubtful=known.doubtful | lost)
-        yield Batch(
-            asked, asked[:, None], known, _training_sums(rows, known, partial(_scatter_without, rows, asked))
+        own, lost = _without_each(rows, asked)
+        total = _less(rows.total[rows.y[asked]], rows.entries.weights[asked])
+        by_class = Spread(
+            *(_with_own(all_, rows.y[asked], one) for all_, one in zip(rows.everything, own, strict=True))
         )
+        known, doubtful = rows.through_steps(by_class, _with_own(rows.total, rows.y[asked], total))
+        yield Batch(asked, asked[:, None], doubtful | lost, known, partial(_scatter_without, rows, asked))
 
 
-def _spreads_without(rows: SplitRows, asked: Rows) -> tuple[Spread, Array, Flags]:
-    """Spreads and weights of classes without each row (Welford 1962, backwards); and whether digits are lost."""
-    entries, own, weight = rows.entries.rows(asked), rows.y[asked], rows.entries.weights[asked]
-    before = rows.everything.of(own)
-    gone = np.where(np.isnan(entries), 0.0, weight[:, None])
+def _without_each(rows: SplitRows, asked: Rows) -> tuple[Spread, Flags]:
+    """The spread of its class without each row (Welford 1962, backwards); and whether digits are lost."""
+    entries, before = rows.entries.rows(asked), rows.everything.of(rows.y[asked])
+    gone = np.where(np.isnan(entries), 0.0, rows.entries.weights[asked, None])
     left = _less(before.weight, gone)
     away = np.where(gone > 0, entries - before.mean, 0.0)
-    step = np.divide(gone, left, out=np.zeros_like(left), where=left > 0) * away
+    step = quotient(gone, left) * away
     squares = np.maximum(before.squares - step * before.weight * away, 0.0) * (left > 0)
     mean = np.where(left > 0, before.mean - step, 0.0)
     first = len(rows.entries.origin)
-    counts = _less(before.weight * before.mean, gone * np.nan_to_num(entries))
-    mean[:, first:] = counts[:, first:]
-    after = with_shares(Spread(left, mean, squares), first)
+    mean[:, first:] = _less(before.weight * before.mean, gone * np.nan_to_num(entries))[:, first:]
     lost = (squares <= LOST * before.squares) & (before.squares > 0) & (gone > 0) & (left > 0)
-    total = np.tile(rows.total, (len(asked), 1))
-    total[np.arange(len(asked)), own] = _less(rows.total[own], weight)
-    return _with_own(rows.everything, own, after), total, np.asarray(lost[:, :first].any(axis=1))
+    return with_shares(Spread(left, mean, squares), first), np.asarray(lost[:, :first].any(axis=1))
 
 
 def _less(whole: Array, part: Array) -> Array:
@@ -197,32 +177,28 @@ def _less(whole: Array, part: Array) -> Array:
     return np.where(left <= ALONE * whole, 0.0, left)
 
 
-def _with_own(spread: Spread, own: Rows, changed: Spread) -> Spread:
-    """The spreads of all classes for each of some rows, that of its own class changed."""
-    each = np.arange(len(own))
-
-    def put(of_class: Array, of_own: Array) -> Array:
-        found = np.repeat(of_class[None], len(own), axis=0)
-        found[each, own] = of_own
-        return found
-
-    return Spread(
-        put(spread.weight, changed.weight), put(spread.mean, changed.mean), put(spread.squares, changed.squares)
-    )
+def _with_own(by_class: Array, own: Rows, changed: Array) -> Array:
+    """What is known of all classes for each of some rows, that of its own class changed."""
+    found = np.repeat(by_class[None], len(own), axis=0)
+    found[np.arange(len(own)), own] = changed
+    return found
 
 
-def _scatter_without(rows: SplitRows, asked: Rows, columns: LinearMap, varies: Flags, which: Which) -> Array:
-    """The scatter of columns without each row."""
+def _scatter_without(rows: SplitRows, asked: Rows, known: LinearColumns, features: Rows, chosen: Chosen) -> Array:
+    """The scatter of some entries without each row."""
     from mlcli.kernels.sums.without_each_row import scatters_without_each
 
-    scatters, own, weight = which(rows.sums.scatter), rows.y[asked], rows.entries.weights[asked]
+    scatters, own, weight = (
+        np.ascontiguousarray(chosen(rows.sums.scatter)),
+        rows.y[asked],
+        rows.entries.weights[asked],
+    )
     left = _less(rows.total[own], weight)
-    factor = np.divide(weight * rows.total[own], left, out=np.zeros_like(left), where=left > 0)
+    factor = quotient(weight * rows.total[own], left)
     away = rows.filled[asked] - rows.sums.mean[own]
-    scale, at_gap = columns.slopes(varies)
-    found = np.empty((len(asked), len(scatters), len(columns.main), len(columns.main)))
+    found = np.empty((len(asked), len(scatters), len(features), len(features)))
     changed = own if len(scatters) == rows.classes else np.zeros_like(own)
     scatters_without_each(
-        np.ascontiguousarray(scatters), away, changed, factor, columns.main, columns.gap, scale, at_gap, found
+        scatters, away, changed, factor, features, known.gap[features], *known.slopes(features), found
     )
     return found

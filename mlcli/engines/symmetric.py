@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mlcli.core.moments import quotient
 from mlcli.core.tables import Array
 
 MANY = 300
 """From so many systems on, calling LAPACK for each would cost more than solving them."""
 BLOCK = 64
+"""Triangles up to this size are inverted by LAPACK."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ def _by_lapack(matrices: Array, right: Array) -> Solved:
     lines = np.swapaxes(right / norms[..., None, :], -1, -2)
     try:
         lower = np.asarray(np.linalg.cholesky(correlations), np.float64)
-        solution = np.linalg.solve(correlations, lines) if len(lower.T) <= BLOCK else _from_factor(lower, lines)
+        solution = np.linalg.solve(correlations, lines)
     except np.linalg.LinAlgError:
         return _one_by_one(matrices, right)
     pivots = np.einsum("...ii->...i", lower)
@@ -83,37 +85,31 @@ def correlations_of(matrices: Array) -> tuple[Array, Array]:
     return correlations, norms
 
 
-def _from_factor(lower: Array, lines: Array) -> Array:
-    """Solve by the factor of many columns, forward, then backward."""
-    upper = np.swapaxes(lower, -1, -2)[..., ::-1, ::-1]
-    halfway = _forward(lower, lines)
-    return _forward(upper, halfway[..., ::-1, :])[..., ::-1, :]
-
-
-def _forward(lower: Array, lines: Array) -> Array:
-    """Solve lower triangles, some columns at a time."""
-    found = np.empty(np.broadcast_shapes(lower.shape[:-2], lines.shape[:-2]) + lines.shape[-2:])
-    for start in range(0, lower.shape[-1], BLOCK):
-        rows = slice(start, start + BLOCK)
-        known = lower[..., rows, :start] @ found[..., :start, :]
-        found[..., rows, :] = np.linalg.solve(lower[..., rows, rows], lines[..., rows, :] - known)
-    return found
-
-
 def made_regular(matrices: Array, shares: Array) -> Array:
     """Matrices that are 0 along ``shares`` (... × m × d) made regular: what they solve has no part of those."""
     if not shares.shape[-2]:
         return matrices
     length = np.einsum("...mi,...mi->...m", shares, shares)
     size = np.einsum("...ii,...mi->...m", matrices, shares**2)
-    by = np.divide(size, length**2, out=np.zeros_like(size), where=length > 0)
+    by = quotient(size, length**2)
     return np.asarray(matrices + np.einsum("...mi,...m,...mj->...ij", shares, by, shares))
 
 
 def inverse_factor(A: Array) -> Array:
-    """L⁻¹ of Cholesky's A = LLᵀ, for a positive definite A, which is overwritten: A⁻¹ = L⁻ᵀL⁻¹."""
-    from scipy.linalg import lapack
+    """F with FᵀF = A⁻¹, of a positive definite A: by Cholesky's A = LLᵀ it is L⁻¹."""
+    try:
+        return _inverse_triangle(np.asarray(np.linalg.cholesky(A)))
+    except np.linalg.LinAlgError:  # of rounding
+        sizes, directions = np.linalg.eigh(A)
+        return np.asarray((directions / np.sqrt(np.maximum(sizes, np.finfo(float).eps * sizes[-1]))).T)
 
-    factor, _ = lapack.dpotrf(A.T, lower=1, overwrite_a=1)
-    inverse, _ = lapack.dtrtri(factor, lower=1, overwrite_c=1)
-    return np.asarray(inverse)
+
+def _inverse_triangle(lower: Array) -> Array:
+    """The inverse of a lower triangle, by those of its halves."""
+    if len(lower) <= BLOCK:
+        return np.tril(np.linalg.inv(lower))
+    half, inverse = len(lower) // 2, np.zeros_like(lower)
+    inverse[:half, :half] = _inverse_triangle(lower[:half, :half])
+    inverse[half:, half:] = _inverse_triangle(lower[half:, half:])
+    inverse[half:, :half] = -inverse[half:, half:] @ (lower[half:, :half] @ inverse[:half, :half])
+    return inverse

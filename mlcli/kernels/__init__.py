@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from numba.core.event import Listener, register
+from numba.np import linalg
 
 from mlcli.core.compiling import compiling
 
@@ -46,5 +48,19 @@ class _Watch(Listener):
         compiling.end()
 
 
+def load_without_blas() -> None:
+    """Load Numba's functions of arrays, with which it would load SciPy, in case that a kernel multiplies matrices.
+
+    For one that does, it looks for SciPy again.
+    """
+    check = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None
+    try:
+        import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = check
+
+
+load_without_blas()
 register("numba:compile", _Watch())  # type: ignore[no-untyped-call]
 forget_outdated(Path(__file__).parent)

@@ -147,6 +147,13 @@ def weighted_mean(values: Array, weight: Array | None) -> float:
     return float(np.average(values[counting], weights=weight[counting]))
 
 
+def defined_values(metric: Metric, splits: Sequence[Answers]) -> Array:
+    """The value of a metric in each of some splits, where it is defined in all of them; else none."""
+    values = [metric.compute(answers) for answers in splits]
+    known = [value for value in values if isinstance(value, float)]
+    return np.array(known if len(known) == len(values) else [], np.float64)
+
+
 def means_under(values: Array, weightings: Array) -> Array:
     """The mean of finite values under each of many weightings (B × n)."""
     with np.errstate(invalid="ignore"):

@@ -11,6 +11,7 @@ from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.metrics.base import Metric
+from mlcli.metrics.costs import COST, costs_named
 from mlcli.metrics.declaring import AT_K, METRICS, OF_ONE_CLASS
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import KINDS, Kind
@@ -25,6 +26,10 @@ def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ())
     stem, bracket, label = name.partition("[")
     if bracket and label.endswith("]") and stem in class_names_for(answers):
         return OF_ONE_CLASS[stem](_known_class(name, label[:-1], classes))
+    if bracket and label.endswith("]") and stem == COST and stem in names_for(answers):
+        from mlcli.metrics.scores.labels import cost_metric
+
+        return cost_metric(costs_named(label[:-1]), classes)
     return _known(answers, name) or _at_k(answers, name) or _refused(name, answers)
 
 

@@ -36,10 +36,8 @@ class Filter(ByModel):
 
     scores_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers with gaps; a gap says nothing of its column."""
-        return Accepts(missing=True, weights=True)
+    accepts = Accepts(missing=True, weights=True)
+    """Numbers with gaps; a gap says nothing of its column."""
 
     def conflicts(self) -> list[str]:
         """Half a column, and a base that would not be asked."""

@@ -49,10 +49,7 @@ class CorrelationBasedSelection(Selection):
 
     merit_: float = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Levels as they are, and numbers in bins."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Search for the subset."""

@@ -42,10 +42,7 @@ class ChiSquare(Filter):
 
     bins: int = param(5, "how many bins numbers are cut into", ge=2)
 
-    @property
-    def accepts(self) -> Accepts:
-        """Levels as they are, and numbers in bins."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
 
     def scores(self, data: SupervisedRows) -> Array:
         """How improbable the table of each column is by chance."""

@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core import findings
 from mlcli.core.findings import Explanation
-from mlcli.core.findings import Table as Found
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
@@ -108,4 +108,4 @@ class Discretise(Step):
         names = (column.name for column in self.columns_ if not column.coded)
         rows = tuple((name, *cuts) for name, cuts in zip(names, self.cuts_.tolist(), strict=True))
         header = ("column", *(f"up to bin {place}" for place in range(1, self._count())))
-        return (Found("Numbers are cut into bins", header, rows, note="a bin ends below its boundary"),)
+        return (findings.Table("Numbers are cut into bins", header, rows, note="a bin ends below its boundary"),)

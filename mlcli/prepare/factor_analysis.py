@@ -56,10 +56,7 @@ class FactorAnalysis(Step):
     scree_: Array = learned()
     """The variances along the directions of standardised columns, the largest first."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers without gaps."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Find loadings and noise by EM."""

@@ -40,7 +40,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows, Table
-from mlcli.engines.entries import Place
+from mlcli.engines.entries import ColumnEntries
 from mlcli.engines.linear_columns import LinearColumns
 
 Filling = Callable[[Array, Array], float]
@@ -148,17 +148,17 @@ class Impute(Step):
         if numbers and OF_NUMBERS[self.numbers] is not mean:
             return None
         filled = known.filled(np.array(numbers, np.intp), known.overall.mean[:, numbers])
-        places: list[Place] = []
+        places: list[ColumnEntries] = []
         for place in known.places:
             after, *marks = self._after(place.column)
             if place.column.coded and place in empty:
                 filled = filled.filled(place.entries, self._most_frequent(place, known))
             gains = [place.gap] if self._gains_level(place.column) else []
             places.append(replace(place, column=after, entries=np.append(place.entries, gains).astype(np.intp)))
-            places += [Place(mark, np.array([place.gap])) for mark in marks]
+            places += [ColumnEntries(mark, np.array([place.gap])) for mark in marks]
         return filled.arranged(places)
 
-    def _most_frequent(self, place: Place, known: LinearColumns) -> Array:
+    def _most_frequent(self, place: ColumnEntries, known: LinearColumns) -> Array:
         """1 for the level that fills gaps, 0 for others; zeros only where gaps are a level of their own."""
         counts = (known.overall.weight * known.overall.mean)[:, place.entries]
         if self._gains_level(place.column):

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
-from mlcli.core.findings import Table as Found
 from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -34,7 +34,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.centres import Cloud, cloud_of, k_means_plus_plus, nearest, squared_lengths
+from mlcli.engines.centres import Cloud, cloud_of, k_means_plus_plus, nearest_centres, squared_lengths
 
 MOST_STEPS = 300
 STILL = 1e-3
@@ -53,10 +53,7 @@ class KMeansCode(Step):
     centres_: Array = learned()
     middle_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers without gaps."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Find the centres."""
@@ -74,7 +71,7 @@ class KMeansCode(Step):
     def transform(self, table: Table) -> Table:
         """The group of each row."""
         X = table.numbers - self.middle_
-        group = nearest(X, self.centres_, squared_lengths(X)).group
+        group = nearest_centres(X, self.centres_, squared_lengths(X)).group
         made = [(self.columns_after(())[-1], group)]
         return Table.of([*(table.parts() if self.beside else ()), *made], len(table))
 
@@ -87,18 +84,20 @@ class KMeansCode(Step):
         """The centres."""
         header = ("group", *(column.name for column in self.columns_))
         centres = (self.centres_ + self.middle_).tolist()
-        return (Found("Centres", header, tuple((place, *row) for place, row in enumerate(centres, start=1))),)
+        return (
+            findings.Table("Centres", header, tuple((place, *row) for place, row in enumerate(centres, start=1))),
+        )
 
 
 def _settled(cloud: Cloud, centres: Array) -> tuple[Array, float]:
     """Centres that move no more, the one with most rows first, and the sum of squared distances to them."""
     centres = centres.reshape(max(len(centres), 1), -1) if centres.size else np.zeros((1, cloud.X.shape[1]))
-    found = nearest(cloud.X, centres, cloud.lengths)
+    found = nearest_centres(cloud.X, centres, cloud.lengths)
     for _ in range(MOST_STEPS):
         members = np.eye(len(centres))[found.group] * cloud.weights[:, None]
         weight = members.sum(axis=0)[:, None]
         centres = np.where(weight > 0, members.T @ cloud.X / np.where(weight > 0, weight, 1.0), centres)
-        after = nearest(cloud.X, centres, cloud.lengths)
+        after = nearest_centres(cloud.X, centres, cloud.lengths)
         settled = np.count_nonzero(after.group != found.group) <= STILL * len(cloud.X)
         found = after
         if settled:

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
-from mlcli.core.findings import Table as Found
 from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -46,10 +46,7 @@ class Landmarks(Step):
     rows_: Array = learned()
     gamma_: float = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers without gaps."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Draw the landmarks."""
@@ -82,4 +79,4 @@ class Landmarks(Step):
         """The landmarks."""
         header = ("landmark", *(column.name for column in self.columns_))
         rows = tuple((place, *row) for place, row in enumerate(self.rows_.tolist(), start=1))
-        return (Found("Landmarks", header, rows, note=f"gamma {self.gamma_:.4g}"),)
+        return (findings.Table("Landmarks", header, rows, note=f"gamma {self.gamma_:.4g}"),)

@@ -23,9 +23,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Bars, Explanation
-from mlcli.core.findings import Table as Found
 from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -53,10 +53,7 @@ class DiscriminantProjection(Step):
     ratios_: Array = learned()
     """The variance between the classes along each direction, in that within."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers without gaps."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Find the directions."""
@@ -111,7 +108,7 @@ class DiscriminantProjection(Step):
             (column.name, *weights)
             for column, weights in zip(self.columns_, self.directions_.tolist(), strict=True)
         )
-        return bars, Found("Directions", ("column", *component_names(self.components)), rows)
+        return bars, findings.Table("Directions", ("column", *component_names(self.components)), rows)
 
 
 def _whitening(inside: Array) -> Array:

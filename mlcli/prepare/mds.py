@@ -62,10 +62,7 @@ class MultidimensionalScaling(Step):
     weights_: Array = learned()
     """What each landmark counts."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers without gaps."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Choose landmarks, and place them."""

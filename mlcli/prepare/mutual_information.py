@@ -46,10 +46,7 @@ class MutualInformation(Filter):
     bins: int = param(10, "how many bins numbers are cut into", ge=2)
     unit: str = param("bits", "the unit of information: bits (base 2) or nats (base e)", choices=UNITS)
 
-    @property
-    def accepts(self) -> Accepts:
-        """Levels as they are, and numbers in bins."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
 
     def scores(self, data: SupervisedRows) -> Array:
         """The information of each column."""

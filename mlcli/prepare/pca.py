@@ -29,6 +29,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
@@ -37,10 +38,10 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.principal import (
     SOLVERS,
     Axes,
+    check_axes,
     component_findings,
     component_names,
     principal_axes,
-    refuse_misfits,
 )
 
 
@@ -49,7 +50,9 @@ from mlcli.engines.principal import (
 class PrincipalComponents(Step):
     """Components instead of columns."""
 
-    components: int | None = param(2, "how many are kept; none: as many as there are columns", ge=1, tune=(1, 10))
+    components: int | None = param(
+        2, "how many are kept; none: as many as there are columns", ge=1, tune=Range(1, 10, simpler="low")
+    )
     standardise: bool = param(True, "whether every column counts alike, whatever its unit")
     by: str = param(
         "auto", "what is decomposed: the centred rows, their covariance, or what suits them", choices=SOLVERS
@@ -61,10 +64,7 @@ class PrincipalComponents(Step):
     directions_: Array = learned()
     variances_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers without gaps."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Find the axes."""
@@ -94,7 +94,7 @@ class PrincipalComponents(Step):
 
     def check_learned(self) -> None:
         """Axes that fit the columns."""
-        refuse_misfits(self._axes(), len(self.columns_))
+        check_axes(self._axes(), len(self.columns_))
 
     def explain(self) -> Explanation:
         """The scree plot and the loadings."""

@@ -60,10 +60,7 @@ class RandomProjection(Step):
 
     directions_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers without gaps."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Draw the random numbers."""

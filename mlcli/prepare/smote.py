@@ -25,9 +25,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
-from mlcli.core.findings import Table as Found
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import RowStep
@@ -54,10 +54,7 @@ class Smote(RowStep):
     added_: Rows = learned()
     """How many rows each class has gained."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Any columns without gaps."""
-        return Accepts(nominal=True, weights=True)
+    accepts = Accepts(nominal=True, weights=True)
 
     def changed(self, data: Any, rng: np.random.Generator) -> Any:
         """The rows with new ones behind them."""
@@ -86,7 +83,7 @@ class Smote(RowStep):
         if self.added_ is None:
             return ()
         row = (int(self.added_.sum()), int((self.added_ > 0).sum()))
-        return (Found("Synthetic training rows", ("rows added", "classes with new rows"), (row,)),)
+        return (findings.Table("Synthetic training rows", ("rows added", "classes with new rows"), (row,)),)
 
 
 def _near(own: Table, k: int) -> Rows:

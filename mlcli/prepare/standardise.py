@@ -52,8 +52,8 @@ class Standardise(Step):
 
     def from_sums(self, known: LinearColumns) -> LinearColumns:
         """Means and deviations follow from sums."""
-        numbers = known.numbers
-        return known.rescaled(numbers, known.overall.mean[:, numbers], known.deviation(numbers, self.ddof))
+        found = known.overall.at(known.numbers).moments(self.ddof)
+        return known.rescaled(known.numbers, found.mean, np.sqrt(found.variance))
 
     def log_stretch(self) -> float:
         """Every column that varies is divided by its unit."""

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.findings import Explanation
-from mlcli.core.findings import Table as Found
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
@@ -92,7 +92,7 @@ class Waterfall(Step):
         names = (column.name for column in self.columns_ if not column.coded)
         rows = tuple((name, *edges) for name, edges in zip(names, self.edges_.tolist(), strict=True))
         header = ("column", *(f"edge {place}" for place in range(1, self._count())))
-        return (Found("Edges of ranges", header, rows),)
+        return (findings.Table("Edges of ranges", header, rows),)
 
 
 def _pieces(x: Array, edges: Array) -> list[Array]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 
@@ -50,6 +50,10 @@ class Protocol:
     def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """Every split, in a fixed order; made on demand, since leave-one-out has as many as there are rows."""
         raise TypeError(f"{type(self).__name__} does not say how it splits")
+
+    def choosing(self, strata: Strata) -> dict[str, Any]:
+        """The inner protocol by which one of all models is chosen in each split; empty: every model is judged."""
+        return {}
 
     def asks_only_learned_rows(self) -> bool:
         """Whether every row that is judged has been learned from."""

@@ -13,6 +13,7 @@ from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.confusion import Confusion
+from mlcli.report.chosen import choices_as_json
 from mlcli.report.differences import differences_as_json, differences_of
 from mlcli.report.naming import grouped, names_of
 from mlcli.report.scored import Scored
@@ -20,11 +21,11 @@ from mlcli.report.series import Series, series_of, summaries_of
 from mlcli.tasks.table import kind_named, named
 
 
-def results_as_json(scored: Sequence[Scored]) -> dict[str, Any]:
+def results_as_json(scored: Sequence[Scored], *, curves: bool = False) -> dict[str, Any]:
     """The document of an experiment: one entry per cell, in the order of the plan."""
     return {
         "version": __version__,
-        "cells": [_result(one) for one in scored],
+        "cells": [{**_result(one), **(_curves(one) if curves else {})} for one in scored],
         "comparisons": [one for group in grouped(scored) for one in _compared(group)],
         **_over_datasets(scored),
     }
@@ -83,16 +84,25 @@ def _result(one: Scored) -> dict[str, Any]:
         "splits": len(result.splits),
         **({"shortcuts": result.routes()} if result.routes() else {}),
         "seconds": _seconds(result),
-        "metrics": {name: _summary(summary) for name, summary in one.summaries.items()},
+        "metrics": {name: summary_as_json(summary) for name, summary in one.summaries.items()},
         **({"training": plain(dict(one.training))} if one.training else {}),
         **_series(one),
         **(_confusion(one.confusion) if one.confusion else {}),
         **({"classes": [plain(asdict(rates)) for rates in one.classes]} if one.classes else {}),
         **_of_kind(one),
         **_findings(result),
+        **choices_as_json(one),
         "notes": [*cell.dataset.notes, *result.notes],
         "warnings": list(dict.fromkeys(text for of_split in each(result.splits, "warnings") for text in of_split)),
     }
+
+
+def _curves(one: Scored) -> dict[str, Any]:
+    """ROC, precision and recall, and calibration, where there are probabilities."""
+    from mlcli.report.probabilities import curves_as_findings
+
+    found = [plain(as_json(finding)) for finding in curves_as_findings(one)]
+    return {"curves": found} if found else {}
 
 
 def _series(one: Scored) -> dict[str, Any]:
@@ -102,7 +112,7 @@ def _series(one: Scored) -> dict[str, Any]:
 
 def _by_value(series: Series) -> list[dict[str, Any]]:
     return [
-        {"value": value, "metrics": {name: _summary(summary) for name, summary in summaries.items()}}
+        {"value": value, "metrics": {name: summary_as_json(summary) for name, summary in summaries.items()}}
         for value, summaries in summaries_of(series).items()
     ]
 
@@ -131,7 +141,8 @@ def _seconds(result: CellResult) -> dict[str, float]:
     }
 
 
-def _summary(summary: Summary) -> dict[str, Any]:
+def summary_as_json(summary: Summary) -> dict[str, Any]:
+    """A metric with its interval, or why there is none."""
     if summary.mean is None or not math.isfinite(summary.mean):
         return {"mean": None, "why": summary.why, "splits": plain(summary.splits)}
     described = {name: plain(getattr(summary, name)) for name in ("mean", "std", "low", "high", "splits")}

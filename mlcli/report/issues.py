@@ -29,10 +29,13 @@ def _elements(issue: Issue) -> Iterator[Element]:
     yield Sentence(issue.sentence, STYLES[issue.gravity])
     yield from explained(issue.shown)
     evidence = (f"seen by: {issue.evidence}",) if issue.evidence else ()
-    yield Lines((*evidence, *(line for repair in issue.repairs for line in _lines(repair))))
+    repairs = (
+        line for place, repair in enumerate(issue.repairs) for line in _lines(repair, "or" if place else "repair")
+    )
+    yield Lines((*evidence, *repairs))
 
 
-def _lines(repair: Repair) -> Iterator[str]:
-    """A repair on one line where it fits on one."""
-    yield f"repair {PLACES[repair.place]}:"
+def _lines(repair: Repair, word: str) -> Iterator[str]:
+    """What is to be pasted, below where it belongs."""
+    yield f"{word} {PLACES[repair.place]}:"
     yield from (f"    {line}" for line in repair.text.splitlines())

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mlcli.core.findings import Bars
+from mlcli.core.findings import Bars, Finding
 from mlcli.data.profile import ColumnProfile, LevelCount, LevelSummary, NumberSummary, Profile
 from mlcli.report.document import Content, Document, Element, Field, Grid, Heading, Notes, Sentence, grid, notes
 from mlcli.report.findings import explained
@@ -15,9 +15,9 @@ from mlcli.report.numbers import counted, lined_up, share, short
 LEVELS_SHOWN = 4
 
 
-def profile_of(profile: Profile) -> Document:
-    """The whole profile."""
-    return tuple(_elements(profile))
+def profile_of(profile: Profile, tables: Sequence[Finding] = ()) -> Document:
+    """The whole profile, with tables that say more of the warnings."""
+    return tuple(_elements(profile, tables))
 
 
 def datasets_of(shipped: Mapping[str, str]) -> Document:
@@ -26,7 +26,7 @@ def datasets_of(shipped: Mapping[str, str]) -> Document:
     return table, notes("mlcli data NAME shows the columns of one; any CSV file works as well: mlcli data my.csv")
 
 
-def _elements(profile: Profile) -> Iterator[Element]:
+def _elements(profile: Profile, tables: Sequence[Finding]) -> Iterator[Element]:
     task = " of ".join(part for part in (profile.task, profile.target) if part) or "no target"
     yield Heading(profile.name, 1)
     yield Sentence(f"{counted(profile.rows, 'row')}, {counted(len(profile.columns), 'column')}; {task}")
@@ -36,6 +36,7 @@ def _elements(profile: Profile) -> Iterator[Element]:
     yield from _listed("How kinds and roles were found", _found(profile.columns))
     yield from _listed("Guessed or odd while reading", profile.notes)
     yield from _listed("Warnings", profile.warnings)
+    yield from explained(tables)
     yield from _about(profile.about)
 
 

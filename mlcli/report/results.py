@@ -12,11 +12,13 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import AS_SAVED, POOLED, Cell, DatasetFacts
 from mlcli.experiment.spec.labels import as_typed
 from mlcli.metrics.pooling import joined
+from mlcli.report.chosen import choices_in
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
 from mlcli.report.differences import beside_best, differences_of
 from mlcli.report.document import Document, Element, Heading, Notes, Sentence, notes
 from mlcli.report.naming import grouped, names_of
 from mlcli.report.numbers import counted
+from mlcli.report.probabilities import probability_pictures
 from mlcli.report.remarks import remarks_on
 from mlcli.report.scored import Scored, judged
 from mlcli.report.scores import table_of_models
@@ -28,13 +30,15 @@ from mlcli.tasks.table import kind_named, named
 ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by", "part": "parts in"}
 
 
-def results_of(scored: Sequence[Scored], *, classes: bool = False, spread: bool = False) -> Document:
+def results_of(
+    scored: Sequence[Scored], *, classes: bool = False, curves: bool = False, spread: bool = False
+) -> Document:
     """All cells, those of one dataset and kind together.
 
-    ``classes`` adds the rates of each class, ``spread`` how the splits spread.
+    ``classes`` adds the rates of each class, ``curves`` pictures of probabilities, ``spread`` how splits spread.
     """
     groups = grouped(scored)
-    elements = [element for group in groups for element in _group(group, classes, spread)]
+    elements = [element for group in groups for element in _group(group, classes, curves, spread)]
     return (*elements, *(_over_datasets(scored) if len(groups) > 1 else ()))
 
 
@@ -45,7 +49,7 @@ def _over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
     return summary_over_datasets(scored)
 
 
-def _group(group: Sequence[Scored], classes: bool, spread: bool) -> Iterator[Element]:
+def _group(group: Sequence[Scored], classes: bool, curves: bool, spread: bool) -> Iterator[Element]:
     names = names_of(group)
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
     yield from opening([one.result.cell for one in group])
@@ -56,8 +60,11 @@ def _group(group: Sequence[Scored], classes: bool, spread: bool) -> Iterator[Ele
     if metrics:
         yield from scores_by_series(group, names, metrics[0])
     yield remarks_on(group, names)
+    yield from choices_in(group, names)
     yield from _matrices(group, names, classes)
     yield from _pictures(_worth_drawing(group), names)
+    if curves:
+        yield from probability_pictures(_worth_drawing(group), names)
     if metrics and (sentence := verdict_on(group, names, metrics[0], found)):
         yield Sentence(sentence, "strong")
 

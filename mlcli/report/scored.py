@@ -17,6 +17,7 @@ from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.metrics import pooling
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
+from mlcli.metrics.declaring import defined_values
 from mlcli.metrics.one_against_rest import ClassRates, one_against_rest
 from mlcli.metrics.optimism import corrected
 from mlcli.metrics.pooling import Rounds, distinct, joined
@@ -106,12 +107,16 @@ def _unsteady(cell: Cell) -> bool:
 
 def _training(result: CellResult, metrics: Sequence[Metric]) -> dict[str, float]:
     """The mean of each metric over the training rows of the splits, where it is defined in all."""
+    learned = training_answers(result)
+    values = {metric.name: defined_values(metric, learned) for metric in metrics}
+    return {name: float(some.mean()) for name, some in values.items() if len(some)}
+
+
+def training_answers(result: CellResult) -> list[Any]:
+    """The answers of each split to the rows that it has learned from, where models were asked about them."""
     if isinstance(result.splits, RoundResult):
-        return {}
-    learned = [split.answers[TRAINING] for split in result.splits if TRAINING in split.answers]
-    scores = {metric.name: [metric.compute(answers) for answers in learned] for metric in metrics if learned}
-    defined = {name: [one for one in some if isinstance(one, float)] for name, some in scores.items()}
-    return {name: sum(some) / len(some) for name, some in defined.items() if len(some) == len(learned)}
+        return []
+    return [split.answers[TRAINING] for split in result.splits if TRAINING in split.answers]
 
 
 def judged(result: CellResult) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from mlcli.core.findings import Curve
@@ -14,7 +14,7 @@ from mlcli.metrics.difference import compare
 from mlcli.metrics.summary import summarise
 from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import fixed, short
-from mlcli.report.scored import Scored, judged, swept_over, training_parts
+from mlcli.report.scored import Scored, judged, swept_over, training_answers, training_parts
 from mlcli.report.scores import BEST, badness, decimals_of, score_cell
 
 ALIKE = "~"
@@ -33,6 +33,8 @@ class Series:
     places: Mapping[float, Sequence[int]]
     answers: Mapping[float, Sequence[Any]]
     kind: Literal["series", "stages"]
+    training: Mapping[float, Sequence[Any]] = field(default_factory=dict)
+    """The same about training rows, where models were asked about these, too."""
 
     def summary(self, metric: Metric, value: float) -> Summary:
         """A metric at a value."""
@@ -80,15 +82,26 @@ def _sweep(one: Scored) -> Series | None:
     for place, split in enumerate(one.result.splits):
         assert split.coordinate is not None
         places.setdefault(split.coordinate.value, []).append(place)
-    at = {value: [answers[place] for place in some] for value, some in places.items()}
-    return Series(one, over, places, at, "series")
+    at, learned = (
+        {value: [given[place] for place in some] for value, some in places.items()} if given else {}
+        for given in (answers, training_answers(one.result))
+    )
+    return Series(one, over, places, at, "series", learned)
 
 
 def _stages(one: Scored) -> Series | None:
     """The stages at which every split has answered; a fit that ended before a stage has its last answers there."""
-    stages, last = each(one.result.splits, "stages"), judged(one.result)
+    stages = each(one.result.splits, "stages")
     if not (named := next((at.name for of_split in stages for at, _ in of_split), "")):
         return None
+    whole = _by_stage(stages, judged(one.result))
+    learned = _by_stage(each(one.result.splits, "training_stages"), training_answers(one.result))
+    every = range(len(stages))
+    return Series(one, named, dict.fromkeys(whole, every), whole, "stages", learned)
+
+
+def _by_stage(stages: Sequence[Any], last: Sequence[Any]) -> dict[float, list[Any]]:
+    """The answers of all splits at each stage that all of them have."""
     by_split = [{at.value: answers for at, answers in of_split} for of_split in stages]
     at = {
         value: [
@@ -97,9 +110,7 @@ def _stages(one: Scored) -> Series | None:
         ]
         for value in sorted({value for known in by_split for value in known})
     }
-    whole = {value: answers for value, answers in at.items() if not any(one is None for one in answers)}
-    every = range(len(stages))
-    return Series(one, named, dict.fromkeys(whole, every), whole, "stages")
+    return {value: answers for value, answers in at.items() if not any(one is None for one in answers)}
 
 
 def _compared(several: Sequence[Series], names: Mapping[Scored, str], metric: Metric) -> Iterator[Element]:

@@ -12,7 +12,7 @@ from mlcli.experiment.spec.labels import settings_of
 from mlcli.report.as_json import cell_as_json, plain
 from mlcli.report.document import Document, Heading, Notes, Sentence
 from mlcli.report.findings import explained
-from mlcli.report.numbers import counted
+from mlcli.report.numbers import counted, short
 from mlcli.report.remarks import steps_of
 from mlcli.report.results import learns_from_unlabelled, subject_of
 
@@ -24,7 +24,7 @@ def trained_of(cell: Cell, trained: Trained) -> Document:
     remarks = [*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings)]
     return (
         Heading(f"{cell.model.use} on {subject_of(cell)}", 1),
-        Sentence(f"learned from {_rows_of(cell, trained)}; {settings}"),
+        Sentence(f"learned from {_rows_of(cell, trained)}; {settings}{_complexity(trained)}"),
         *([Sentence(f"steps before it: {steps}")] if steps else []),
         Notes(tuple(("-", text) for text in remarks)),
         *explained(trained.pipeline.explain()),
@@ -35,7 +35,20 @@ def trained_as_json(cell: Cell, trained: Trained) -> dict[str, Any]:
     """The same as plain values."""
     found = [as_json(finding) for finding in trained.pipeline.explain()]
     remarks = {"notes": list(cell.dataset.notes), "warnings": list(trained.warnings)}
-    return {**cell_as_json(cell), "rows_learned_from": len(trained.rows), **remarks, "findings": plain(found)}
+    known = {"rows_learned_from": len(trained.rows), "adjustable_parameters": _adjustable_parameters(trained)}
+    return {**cell_as_json(cell), **known, **remarks, "findings": plain(found)}
+
+
+def _complexity(trained: Trained) -> str:
+    """How many numbers the fit has adjusted, where that is known."""
+    count = _adjustable_parameters(trained)
+    return "" if count is None else f"; {short(count)} adjustable parameters"
+
+
+def _adjustable_parameters(trained: Trained) -> float | None:
+    prepared = trained.pipeline.prepared(trained.rows.table)
+    count: float | None = trained.pipeline.final.adjustable_parameters(prepared)
+    return count
 
 
 def _rows_of(cell: Cell, trained: Trained) -> str:

@@ -25,6 +25,8 @@ __all__ = ["best_of", "difference_between", "verdict_on"]
 
 FURTHER = {"high": "above", "low": "below", "zero": "from"}
 """Where a better score lies, seen from a worse one."""
+CHOSEN_INSIDE = "selected-model"
+"""The method that chooses the best of several inside each split."""
 SEVERAL = 3
 """From so many models on, the score of the best is what luck has made of it, too."""
 
@@ -67,7 +69,7 @@ def _sentence_on(known: Sequence[Scored], found: Differences, names: Mapping[Sco
     alike = [name for name, one in differences.items() if name not in untested and not one.distinguishable]
     groups = (("not distinguishable from it", alike), ("not tested against it", untested))
     sentence = "; ".join([", ".join(parts), *(f"{what}: {', '.join(who)}" for what, who in groups if who)])
-    return f"{sentence}.{_optimism(models)}"
+    return f"{sentence}.{_optimism(models, names)}"
 
 
 def _none_is_better(best: Scored, baseline: Scored, found: Differences) -> bool:
@@ -79,13 +81,15 @@ def _none_is_better(best: Scored, baseline: Scored, found: Differences) -> bool:
     return gain is not None and badness(found.metric, gain) >= 0
 
 
-def _optimism(models: Sequence[Scored]) -> str:
+def _optimism(models: Sequence[Scored], names: Mapping[Scored, str]) -> str:
     """What choosing the best of several does to its score, and how that is had without."""
-    if len(models) < SEVERAL:
+    nested = [one for one in models if one.result.cell.model.use == CHOSEN_INSIDE]
+    count = len(models) - len(nested)
+    if count < SEVERAL or models[0] in nested:
         return ""
-    honest = kind_named(models[0].result.cell.kind).target == "needed"
-    hint = "; `--nested` for an honest one" * honest
-    return f" Chosen among {len(models)}: its interval is optimistic{hint}."
+    supervised = kind_named(models[0].result.cell.kind).target == "needed"
+    hint = f"; that of {names[nested[0]]} is not" if nested else "; `--nested` for an honest one" * supervised
+    return f" Chosen among {count}: its interval is optimistic{hint}."
 
 
 def _with_score(one: Scored, names: Mapping[Scored, str], metric: Metric) -> str:

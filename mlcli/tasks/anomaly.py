@@ -203,6 +203,16 @@ def threshold_by_quantile(answers: ScoreAnswers) -> float:
     return float(np.nextafter(usual, np.inf))
 
 
+def occlusion(score: Callable[[Array], Array], X: Array, usual: Array) -> Array:
+    """How far a row's score falls when a cell takes its usual value, with the sign of the cell's deviation."""
+    whole, added = score(X), np.empty_like(X)
+    for column, value in enumerate(usual):
+        covered = X.copy()
+        covered[:, column] = value
+        added[:, column] = np.maximum(whole - score(covered), 0.0)
+    return np.asarray(np.sign(X - usual) * added)
+
+
 def top_reasons(model: Any, table: Table, score: Array, count: int) -> tuple[tuple[str, ...], Codes, Array]:
     """Names of columns, and for so many of the oddest rows the columns that add most with their signed shares."""
     reasons = np.full((len(table), REASONS), NO_REASON, dtype=np.int32)

@@ -146,10 +146,8 @@ class Associator(Model):
     then_: Codes = learned()
     shares_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Levels as they are; an empty cell is no item."""
-        return Accepts(numbers=False, nominal=True, missing=True, weights=True)
+    accepts = Accepts(numbers=False, nominal=True, missing=True, weights=True)
+    """Levels as they are; an empty cell is no item."""
 
     @staticmethod
     def admitted(model: Any, data: Any) -> Any:

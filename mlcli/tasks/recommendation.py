@@ -59,10 +59,7 @@ class Recommender(Model):
     item_ratings_: Array = learned()
     liked_from_: float = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Users and items as they are."""
-        return Accepts(numbers=False, nominal=True, missing=True, weights=True)
+    accepts = Accepts(numbers=False, nominal=True, missing=True, weights=True)
 
     @staticmethod
     def admitted(model: Any, data: Any) -> Any:

@@ -48,6 +48,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ): "of equally probable classes a round answers the first, which later rounds mind",
     ("stacking[", "label_names"): "rows are dealt into folds in the order of their classes",
     ("stacking[", "weights_count_as_repeats"): "rows are dealt into folds, whatever they weigh",
+    ("tuned[", "weights_count_as_repeats"): "rows are dealt into inner folds, whatever they weigh",
+    ("selected-model[", "weights_count_as_repeats"): "rows are dealt into inner folds, whatever they weigh",
     ("voting[validation=0.3]", "weights_count_as_repeats"): "rows are drawn for validation, whatever they weigh",
     ("decision-tree[prune=reduced-error]", "label_names"): "rows are dealt in the order of their classes",
     ("decision-tree[prune=reduced-error]", "weights_count_as_repeats"): "rows are held out, whatever they weigh",

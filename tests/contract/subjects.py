@@ -22,6 +22,7 @@ FEW = {"bags": 4, "rounds": 20, "epochs": 50}
 """Promises are the same for a few models or epochs as for many."""
 QUICK: dict[str, dict[str, Any]] = {
     "adaboost": {"rounds": 10},
+    "selected-model": {"models": ["knn", "decision-tree"]},
     "stacking": {"models": ["knn", "decision-tree"]},
     "voting": {"models": ["knn", "decision-tree"]},
 }
@@ -33,6 +34,7 @@ ALSO: dict[str, tuple[tuple[tuple[str, Any], ...], ...]] = {
     "decision-tree": ((("bins", 8),),),
     "output-codes": ((("base", "decision-tree"), ("length", 2)),),
     "self-training": ((("base", "logistic-regression"),),),
+    "tuned": ((("base", "decision-tree"), ("ranges", {"max_depth": [1, 2, 4]})),),
     "voting": ((("validation", 0.3),),),
 }
 """Configurations that make a method another one, though no choice of a parameter says so."""

@@ -90,7 +90,7 @@ def test_a_stage_is_the_answer_of_a_shorter_fit() -> None:
 def test_only_what_is_asked_for_is_in_the_key() -> None:
     keys = [key(cell(**asked)) for asked in ({}, {"stages": True}, {"stages": (1, 5)}, {"training": True})]
     assert len(set(keys)) == 4
-    assert key(cell(ModelSpec("knn"))) == key(cell(ModelSpec("knn"), stages=True))
+    assert key(cell(ModelSpec("lda"))) == key(cell(ModelSpec("lda"), stages=True))
     assert key(cell(stages=False, training=False)) == keys[0]
 
 
@@ -176,7 +176,7 @@ def test_an_entry_of_a_model_says_its_stages(written: str, stages: Any) -> None:
         ("{use: newton-boosting, stages: 0}", "'stages' takes true, how many, or a list"),
         ("{use: newton-boosting, stages: [1, -2]}", "'stages' takes true, how many, or a list"),
         ("{use: newton-boosting, stages: []}", "'stages' takes true, how many, or a list"),
-        ("{use: knn, stages: true}", "knn has no stages"),
+        ("{use: lda, stages: true}", "lda has no stages"),
     ],
 )
 def test_stages_that_make_no_sense_are_refused(written: str, why: str) -> None:

@@ -11,6 +11,7 @@ from sklearn.datasets import load_wine
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
+from mlcli.engines.centres import squared_from_mean
 from mlcli.models.kernel_methods.rbf_network import RadialBasisNetwork
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.discriminants import rows as labelled_rows
@@ -57,7 +58,7 @@ def test_weights_are_the_least_squares_of_the_bells(bias: bool) -> None:
 def test_the_gradient_by_log_gamma_is_that_of_differences(widths: str) -> None:
     X, y = some()
     model = fitted(RadialBasisNetwork(centres=5, rounds=0, widths=widths), rows(X, y))
-    squared, weights = model._squared(X), np.ones(len(y))
+    squared, weights = squared_from_mean(X, model.points_), np.ones(len(y))
     learned = model._fitted(squared, y[:, None], weights)
 
     def error(log_gammas: Any) -> Any:

@@ -94,6 +94,7 @@ def _averaged(average: str) -> dict[str, Callable[[LabelAnswers], float]]:
 LABEL_ORACLES: dict[str, Callable[[LabelAnswers], float]] = {
     "accuracy": _of_labels(oracle.accuracy_score),
     "error-rate": _of_labels(oracle.zero_one_loss),
+    "cost": _of_labels(oracle.zero_one_loss),
     "balanced-accuracy": _of_labels(oracle.balanced_accuracy_score),
     "mcc": _of_labels(oracle.matthews_corrcoef),
     "kappa": _kappa,

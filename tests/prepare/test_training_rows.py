@@ -118,9 +118,7 @@ def test_what_cannot_be_balanced_is_told() -> None:
 
 def test_a_model_that_takes_every_row_alike_is_refused() -> None:
     class TakesRowsAlike(ZeroR):
-        @property
-        def accepts(self) -> Accepts:
-            return Accepts(nominal=True)
+        accepts = Accepts(nominal=True)
 
     with pytest.raises(FitError, match="class-weights weighs rows, and zero-r takes every row alike"):
         learn(Pipeline(steps=(ClassWeights(),), model=TakesRowsAlike()), rows(), np.random.default_rng(1))

@@ -373,6 +373,7 @@ def test_every_class_and_every_count_is_shown_in_80_columns(count: int) -> None:
 
 def test_the_spread_over_splits_is_shown_where_it_is_asked_for() -> None:
     known = scored(result(cell("one-r"), *[labels(PREDICTED)] * 3), ("accuracy",))
-    assert "accuracy over the splits" in shown(results_of([known], spread=True))
-    assert "consistent" in shown(results_of([known], spread=True))
-    assert "over the splits" not in shown(results_of([known]))
+    said = text_of(results_of([known], spread=True), Page(width=None))
+    assert "accuracy over the splits" in said
+    assert "consistent" in said
+    assert "over the splits" not in text(known.result)

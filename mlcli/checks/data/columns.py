@@ -87,7 +87,11 @@ def much_missing(audited: Audited) -> Iterator[Issue]:
 def many_levels(audited: Audited) -> Iterator[Issue]:
     """Coded features with so many levels that each is rare."""
     rows = len(audited.dataset)
-    found = [column for column in audited.coded() if has_many_levels(column, rows) and not _is_id(audited, column)]
+    found = [
+        column
+        for column in audited.coded()
+        if has_many_levels(column, rows) and not is_identifier(audited, column)
+    ]
     if found:
         texts = [f"{column.name} ({len(column.levels)})" for column in found]
         names = tuple(column.name for column in found)
@@ -104,7 +108,7 @@ def identifiers(audited: Audited) -> Iterator[Issue]:
     """Features that name the row or what it is about: a model that learns them by heart knows nothing."""
     rows = len(audited.dataset)
     for column in audited.features() if rows >= FEWEST_ROWS else ():
-        if not _is_id(audited, column):
+        if not is_identifier(audited, column):
             continue
         distinct = len(np.unique(audited.present(column)))
         again = distinct < rows
@@ -140,7 +144,7 @@ def given_parts(audited: Audited) -> Iterator[Issue]:
         )
 
 
-def _is_id(audited: Audited, column: Column) -> bool:
+def is_identifier(audited: Audited, column: Column) -> bool:
     """By its name and mostly distinct whole numbers or levels; by numbering the rows one after another."""
     cells = audited.present(column)
     if len(cells) < FEWEST_ROWS or (not column.coded and (cells != np.floor(cells)).any()):

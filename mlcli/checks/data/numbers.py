@@ -13,6 +13,7 @@ from mlcli.core.findings import Table
 from mlcli.core.issues import Issue
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
+from mlcli.data.sidecar import DISCRETE
 from mlcli.data.write_sidecar import flow
 
 NEGATIVE_STAND_INS = (-1.0, -9.0, -99.0, -999.0, -9999.0)
@@ -177,6 +178,8 @@ def far_from_gaussian(audited: Audited) -> Iterator[Issue]:
     for column in audited.numeric():
         cells = audited.present(column)
         if len(cells) < FEWEST_ROWS or cells.min() < 0 or len(np.unique(cells)) < DISTINCT:
+            continue
+        if audited.dataset.sidecar.of(column.name).numbers == DISCRETE:
             continue
         k = 0.0 if cells.min() > 0 else 1.0
         before, after = skewness(cells), skewness(np.log(cells + k))

@@ -40,8 +40,8 @@ def duplicates(audited: Audited) -> Iterator[Issue]:
     yield Issue(
         "warning" if many else "advice",
         what,
-        f"{share:.1%} of the rows{_on_both_sides(audited, same)}; chance would make about {expected:.2g}, such as "
-        f"{_an_example(same)}",
+        f"{share:.1%} of the rows, such as {_an_example(same)}{_on_both_sides(audited, same)}; "
+        f"were columns independent, chance would make about {expected:.2g}",
         (by_hand("keep one of each, if they are copies and not equal cases"), by_hand(group)),
     )
 
@@ -65,7 +65,7 @@ def _on_both_sides(audited: Audited, same: Codes) -> str:
         return ""
     judged = sum(len(split.test) for split in splits)
     twins = sum(int(np.isin(same[split.test], same[split.train]).sum()) for split in splits)
-    return f", and {twins} of {counted(judged, 'judged row')} have a twin in training"
+    return f"; {twins} of {counted(judged, 'judged row')} have a twin in training"
 
 
 def contradictions(audited: Audited) -> Iterator[Issue]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from mlcli.checks.association import share_right
 from mlcli.checks.audited import FEWEST_ROWS, Audited
+from mlcli.checks.data.columns import is_identifier
 from mlcli.checks.repairs import by_hand, split_by, with_role
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
@@ -83,7 +84,7 @@ def splitting(audited: Audited) -> Iterator[Issue]:
         yield Issue(
             "warning",
             sentence,
-            f"by {audited.protocol.use}" if audited.protocol else "",
+            f"the rows of each split of {audited.protocol.use}" if audited.protocol else "",
             split_by("leave-one-out" if "judged" in sentence else "{use: repeated-stratified-k-fold, folds: 3}"),
         )
 
@@ -99,6 +100,8 @@ def groups_cut(audited: Audited) -> Iterator[Issue]:
         cells = audited.present(column)
         distinct = len(np.unique(cells))
         named = GROUP_NAME.fullmatch(column.name) or ID_NAME.fullmatch(column.name)
+        if column in audited.features() and is_identifier(audited, column):
+            continue
         if not named or not 2 < distinct <= len(cells) / ROWS_OF_A_GROUP or distinct < np.sqrt(len(cells)) / 2:
             continue
         both = _on_both_sides(audited, column)

@@ -134,10 +134,7 @@ class NeighbourDetector(Detector):
     stored_: Array = learned()
     k_: int = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale."""
-        return Accepts(prefers_scaled=True)
+    accepts = Accepts(prefers_scaled=True)
 
     def store(self, data: ScreenedRows, neighbours: int) -> None:
         """Keep the rows, and how many neighbours each can have; fewer than wanted are warned of."""

@@ -11,9 +11,8 @@ import numpy as np
 from mlcli.core.held_out import Round
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
-from mlcli.engines.entries import Entries
-from mlcli.engines.linear_columns import LinearColumns
-from mlcli.engines.split_sums import NotFromSumsError, SplitRows, one_by_one
+from mlcli.engines.entries import Entries, entries_of
+from mlcli.engines.split_sums import Batch, NotFromSumsError, SplitRows, one_by_one
 
 LARGEST_SCALES = 2e7
 """How many numbers the units without each row may be."""
@@ -52,24 +51,26 @@ def scales_without_each(table: Table, steps: Sequence[Step], weights: Array, rou
         return None
     rows = SplitRows(entries, np.zeros(len(table), np.intp), 1, round_, steps)
     try:
-        known = [batch.known for batch in one_by_one(rows)]
+        batches = list(one_by_one(rows))
     except NotFromSumsError:
         return None
-    return None if any(place.column.coded for place in known[0].places) else _scales(table, entries, known)
+    coded = any(place.column.coded for place in batches[0].known.places)
+    return None if coded else _scales(table, entries, batches)
 
 
-def _scales(table: Table, entries: Entries, known: Sequence[LinearColumns]) -> Scales | None:
+def _scales(table: Table, entries: Entries, batches: Sequence[Batch]) -> Scales | None:
     """The scales; None where gaps are left."""
-    features = known[0].features
+    features = entries_of(batches[0].known.places)
     numbers = table.numbers.shape[1]
     cells = np.column_stack([table.numbers, entries.rows(slice(None))[:, numbers:]])[:, features]
     with_gaps: Flags = np.asarray(np.isnan(cells).any(axis=0))
     varies = np.asarray(with_gaps | (np.ptp(cells, axis=0) > 0), bool)
     features, cells, with_gaps = features[varies], cells[:, varies], with_gaps[varies]
-    offset, scale, fill = (np.concatenate(parts)[:, features] for parts in _parts(known))
+    known = ((batch.known.offset, batch.known.scale, batch.known.fill) for batch in batches)
+    offset, scale, fill = (np.concatenate(parts)[:, features] for parts in zip(*known, strict=True))
     if np.isnan(fill[:, with_gaps]).any():
         return None
-    refused = np.concatenate([one.doubtful for one in known])
+    refused = np.concatenate([batch.doubtful for batch in batches])
     scale[refused] = 1.0
     flat = scale == 0
     unit = np.where(flat, np.inf, 1.0 / np.where(flat, 1.0, scale))
@@ -81,7 +82,3 @@ def _scales(table: Table, entries: Entries, known: Sequence[LinearColumns]) -> S
     largest = np.abs(table.numbers[:, np.isnan(table.numbers).any(axis=0)])
     size = np.nanmax(largest, initial=0.0) * (with_gaps & (features < numbers)) / unit
     return Scales(np.where(gaps, usual, cells), gaps.astype(np.float64), filled - usual, unit, size, refused)
-
-
-def _parts(known: Sequence[LinearColumns]) -> tuple[list[Array], ...]:
-    return tuple([getattr(one, name) for one in known] for name in ("offset", "scale", "fill"))

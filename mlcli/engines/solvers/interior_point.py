@@ -17,6 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from mlcli.core.blocks import row_blocks
+from mlcli.core.moments import quotient
 from mlcli.core.tables import Array
 
 SHORT_OF_THE_WALL = 0.995
@@ -169,7 +170,7 @@ def _start(problem: Corners) -> Inside:
     beta = problem.cost[:, None] / 2
     alpha = np.repeat(beta, len(problem.margin) // len(beta), axis=1) * len(beta) / len(problem.margin)
     pull = problem.terms.back(alpha.ravel()) - problem.slope
-    w = np.divide(pull, problem.curvature, out=np.zeros_like(pull), where=problem.curvature > 0)
+    w = quotient(pull, problem.curvature)
     beyond = problem.grouped(problem.terms.times(w) - problem.margin)
     behind = np.maximum(-beyond.min(axis=1, keepdims=True), 0) + 1
     return Inside(w, alpha, beta, beyond + behind, behind)

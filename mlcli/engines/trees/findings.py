@@ -172,10 +172,19 @@ def not_asked(names: Sequence[str]) -> str:
     return f"not asked for: {', '.join(names[:MOST_NAMES])}{more}" if names else ""
 
 
-def importances(tree: Trees, width: int) -> Array:
+def importances(trees: Trees, width: int) -> Array:
     """Per column the weighted impurity that its questions take away, as a share of all."""
-    taken = tree.gains(width)
+    taken = trees.gains(width)
     return taken / taken.sum() if taken.sum() > 0 else taken
+
+
+def mean_importances(trees: Trees, width: int) -> Array:
+    """The same as shares of all in one tree, averaged over trees."""
+    inner = np.flatnonzero(~trees.leaves)
+    place = trees.tree_of(inner) * width + trees.feature[inner]
+    taken = np.bincount(place, trees.gain[inner], len(trees) * width).reshape(len(trees), width)
+    total = taken.sum(axis=1, keepdims=True)
+    return np.asarray((taken / np.where(total > 0, total, 1.0)).mean(axis=0))
 
 
 def control(trees: Trees, width: int) -> tuple[Array, Array]:
@@ -184,7 +193,7 @@ def control(trees: Trees, width: int) -> tuple[Array, Array]:
     Both are means over trees, the second over those that ask for the column; without any it is NaN.
     """
     parent, depths, inner = trees.parent, trees.depths(), np.flatnonzero(~trees.leaves)
-    own, tree = trees.feature[inner], np.searchsorted(trees.roots, inner, side="right") - 1
+    own, tree = trees.feature[inner], trees.tree_of(inner)
     anew, at = np.ones(len(inner), bool), inner
     for _ in range(int(depths.max())):
         above = parent[at]

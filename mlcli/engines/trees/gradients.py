@@ -103,6 +103,7 @@ class GradientGrower:
         """From cells (n × F), the columns that have an order in at most so many bins."""
         joined, counts, level_bins = with_rare_levels_joined(cells, levels, weights)
         rows = binned(joined, levels == 0, counts, most)
+        rows = replace(rows, bins=rows.bins.astype(np.uint8))
         return GradientGrower(rows, levels, level_bins, directions, weights, limits)
 
     @property

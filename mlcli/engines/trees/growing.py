@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,21 +73,23 @@ class Workspace:
 
     grown: loops.Grown
     room: Room
-    few: Few
+    few: Few | None
+    chance: Chance | None
     right: Any
     parts: Any
     waiting: Any
 
     @staticmethod
-    def of(binned: Binned, words: int, slots: int) -> Workspace:
+    def of(binned: Binned, words: int, slots: int, random_cuts: bool) -> Workspace:
         """For binned rows whose sums take so many words."""
         from mlcli.kernels.trees.few import Few
         from mlcli.kernels.trees.growing import DEPTH, Grown
+        from mlcli.kernels.trees.splits import Chance
         from mlcli.kernels.trees.sums import FEW, Room
 
-        rows, width, small = binned.bins.shape[1], binned.width, binned.bins.dtype == np.uint8
+        rows, width = binned.bins.shape[1], binned.width
         most = 2 * rows - 1
-        keys = np.empty((4, FEW), np.int16 if small else np.int32)
+        keys = np.empty((4, FEW), np.int32)
         keys[3] = np.iinfo(keys.dtype).max
         room = Room(
             sums=np.empty((words, max(width, FEW)), np.int64),
@@ -94,16 +97,19 @@ class Workspace:
             names=np.empty(max(rows, FEW), np.intp),
             every=np.arange(width),
             keys=keys,
-            places=np.empty((2, rows), np.int64),
+            places=np.empty((2, max(rows, FEW)), np.int64),
             counts=np.empty(257, np.intp),
         )
         threshold, gain, weight, impurity, mean = np.empty((5, most))
         nodes, totals = np.empty((most, DEPTH + 1), np.int32), np.empty((most, words), np.int64)
         grown = Grown(nodes, threshold, gain, weight, impurity, mean, totals)
+        few = Few(np.empty(FEW, np.intp), *np.empty((2, FEW)), *np.empty((2, slots)), *np.empty((4, FEW)))
+        chance = Chance(np.empty(rows, binned.bins.dtype), np.array([np.nan]))
         return Workspace(
             grown,
             room,
-            few=Few(np.empty(FEW, np.intp), *np.empty((2, FEW)), *np.empty((2, slots)), *np.empty((4, FEW))),
+            few=None if random_cuts else few,
+            chance=chance if random_cuts else None,
             right=np.empty(rows, np.uint32),
             parts=np.empty((words, rows), np.int64),
             waiting=np.empty(rows + 1, np.intp),
@@ -118,15 +124,22 @@ class Grower:
     targets: Targets
     criterion: Criterion
     limits: Limits
-    _workspaces: dict[int, Workspace] = field(default_factory=dict)
+    _workspaces: dict[tuple[int, int], Workspace] = field(default_factory=dict)
+    """By thread and words."""
 
     def grow(self, share: Packed, seed: int = 1) -> Trees:
         """The tree of the rows that have a weight in ``share``; a number that training never missed stops."""
+        return self.trees([self.grown(share, seed)], share)
+
+    def grown(self, share: Packed, seed: int) -> loops.Grown:
+        """The same as the loops leave it; ``trees`` takes less time for many than for one after another."""
         from mlcli.kernels.trees import growing, sums
 
         binned, words = self.binned, len(share.parts)
-        space = self._workspaces.get(words) or Workspace.of(binned, words, self.targets.slots)
-        self._workspaces[words] = space
+        own = get_ident(), words
+        random_cuts = self.limits.random_cuts
+        space = self._workspaces.get(own) or Workspace.of(binned, words, self.targets.slots, random_cuts)
+        self._workspaces[own] = space
         columns = sums.Columns(binned.bins, binned.known, binned.ordered, binned.lowest, binned.highest)
         inside = growing.Space(
             share.inside, space.right, space.parts, np.arange(len(binned.known)), np.array([seed]), space.waiting,
@@ -134,37 +147,33 @@ class Grower:
         )  # fmt: skip
         targets = sums.Targets(share.parts, share.bits, self.targets.slot, self.targets.output)
         limits = self.limits.compiled(self.criterion, len(binned.known), share.unit)
-        few = None if self.limits.random_cuts else space.few
-        count = growing.grow(columns, targets, share.fine, limits, space.grown, inside, few, self._chance, None)
-        return self._tree(space.grown, count, share)
+        searches = space.few, space.chance, None
+        count = growing.grow(columns, targets, share.fine, limits, space.grown, inside, *searches)
+        kept: list[Any] = [array[:count].copy() for array in space.grown]
+        return growing.Grown(*kept)
 
-    def _tree(self, grown: loops.Grown, count: int, share: Packed) -> Trees:
-        from mlcli.kernels.trees.growing import FEATURE, LEFT, NONE_MISSING, SIDE
+    def trees(self, grown: Sequence[loops.Grown], share: Packed) -> Trees:
+        """Trees as the loops left them, all of shares like this one."""
+        from mlcli.kernels.trees.growing import FEATURE, LEFT, NONE_MISSING, SIDE, Grown
 
-        nodes = grown.nodes[:count]
-        feature, side, inner = nodes[:, FEATURE].copy(), nodes[:, SIDE], nodes[:, FEATURE] != LEAF
-        left = np.where(inner, nodes[:, LEFT], LEAF).astype(np.int32)
+        counts = [len(one.nodes) for one in grown]
+        roots = np.cumsum([0, *counts[:-1]])
+        whole = Grown(*map(np.concatenate, zip(*grown, strict=True)))
+        feature, side = np.ascontiguousarray(whole.nodes[:, FEATURE]), whole.nodes[:, SIDE]
+        inner = feature != LEAF
+        left = np.where(inner, whole.nodes[:, LEFT] + np.repeat(roots, counts), LEAF).astype(np.int32)
         sided = inner & (side != NONE_MISSING)
         sided[sided] = self.binned.ordered[feature[sided]]
-        value = grown.mean[:count, None].copy()
-        if share.bits:
-            value = share.shares(grown.totals[:count], self.targets.slots)
-        arrays = trees_of(count, value.shape[1]) | {
+        value = share.shares(whole.totals, self.targets.slots) if share.bits else whole.mean[:, None]
+        arrays = trees_of(len(feature), value.shape[1]) | {
+            "roots": roots.astype(np.int32),
             "feature": feature,
-            "threshold": np.where(inner, grown.threshold[:count], np.nan),
+            "threshold": np.where(inner, whole.threshold, np.nan),
             "left": left,
             "missing": np.where(sided, left + (side != 1), STOPS).astype(np.int32),
             "value": value,
-            "weight": grown.weight[:count] * share.unit,
-            "impurity": grown.impurity[:count].copy(),
-            "gain": np.where(inner, grown.gain[:count] * share.unit, 0.0),
+            "weight": whole.weight * share.unit,
+            "impurity": whole.impurity,
+            "gain": np.where(inner, whole.gain * share.unit, 0.0),
         }
         return Trees(**arrays)
-
-    @cached_property
-    def _chance(self) -> Chance | None:
-        from mlcli.kernels.trees.splits import Chance
-
-        if not self.limits.random_cuts:
-            return None
-        return Chance(np.empty(self.binned.bins.shape[1], self.binned.bins.dtype), np.array([np.nan]))

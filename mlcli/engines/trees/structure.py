@@ -95,7 +95,9 @@ class Trees:
 
     def part(self, first: int, end: int) -> Trees:
         """Some consecutive trees, among the same nodes."""
-        return replace(self, roots=self.roots[first:end])
+        part = replace(self, roots=self.roots[first:end])
+        part.__dict__["_packed"] = self._packed
+        return part
 
     @staticmethod
     def joined(trees: Sequence[Trees]) -> Trees:
@@ -128,6 +130,10 @@ class Trees:
         """What the questions of each column gained."""
         inner = ~self.leaves
         return np.bincount(self.feature[inner], self.gain[inner], columns).astype(np.float64)
+
+    def tree_of(self, nodes: Rows) -> Rows:
+        """Which tree each of some nodes is of."""
+        return np.searchsorted(self.roots, nodes, side="right") - 1
 
     def answers(self, cells: Array, ordered: Flags) -> Array:
         """The sum of what the trees say of each row (n × K) of cells."""

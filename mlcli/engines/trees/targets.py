@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,11 @@ class Packed:
     def outside(self) -> Rows:
         """The rows that have none."""
         return np.flatnonzero(self.counts == 0)
+
+    @property
+    def units(self) -> Packed:
+        """The same of no rows: all that it takes to read words."""
+        return replace(self, parts=self.parts[:, :0].copy())
 
     def shares(self, totals: Words, slots: int) -> Array:
         """The class shares (nodes × K) of the words of nodes."""

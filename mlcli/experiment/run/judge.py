@@ -128,10 +128,13 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         fitted = perf_counter()
         answers = dict(judged(pipeline, block.rows, split, kind_named(block.rows.kind).parts))
         answered = perf_counter()
-        stages = _answers_by_stage(pipeline, block, split, answers[JUDGED])
+        asked = block.learner.stages
+        stages = _answers_by_stage(pipeline, asked, block.rows.take(split.test), answers[JUDGED])
+        of_training = []
         if block.learner.training:
             with captured_warnings():  # what is warned of about rows that were learned from concerns nobody
                 answers[TRAINING] = ask(pipeline, train_rows)
+                of_training = _answers_by_stage(pipeline, asked, train_rows, answers[TRAINING])
         explanation = tuple(shortened(one, KEPT_LINES) for one in pipeline.explain())
     return SplitResult(
         index=index,
@@ -143,8 +146,15 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         warnings=tuple(warned),
         explanation=explanation,
         coordinate=split.coordinate,
-        stages=tuple((at, of_stage.judged_in(index)) for at, of_stage in stages),
+        stages=_judged_stages(stages, index),
+        training_stages=_judged_stages(of_training, index),
     )
+
+
+def _judged_stages(
+    stages: Sequence[tuple[Coordinate, Answers]], index: int
+) -> tuple[tuple[Coordinate, Answers], ...]:
+    return tuple((at, of_stage.judged_in(index)) for at, of_stage in stages)
 
 
 def _training_rows(rows: Any, split: Split) -> Any:
@@ -155,14 +165,14 @@ def _training_rows(rows: Any, split: Split) -> Any:
 
 
 def _answers_by_stage(
-    pipeline: Pipeline, block: Block, split: Split, last: Answers
+    pipeline: Pipeline, asked: Stages, rows: Any, last: Answers
 ) -> list[tuple[Coordinate, Answers]]:
-    """What a fitted model would have answered had its fit stopped earlier, and what it answers."""
-    model, asked = pipeline.final, block.learner.stages
+    """What a fitted model would have answered of rows had its fit stopped earlier, and what it answers."""
+    model = pipeline.final
     count = model.stages() if asked else 0
     if not count:
         return []
-    rows, at = block.rows.take(split.test), stages_among(asked, count)
+    at = stages_among(asked, count)
     predictions = model.staged(pipeline.prepared(rows.table), at)
     answers = [rows.base.answers_with(model, rows, predicted) for predicted in predictions]
     staged = zip([*at, count], [*answers, last], strict=True)

@@ -37,6 +37,8 @@ class SplitResult:
     """Where the split lies in what its protocol sweeps over, if it does."""
     stages: tuple[tuple[Coordinate, Answers], ...] = ()
     """What the model would have answered had its fit stopped earlier, where that was asked for."""
+    training_stages: tuple[tuple[Coordinate, Answers], ...] = ()
+    """The same of the rows that it has learned from, where both were asked for."""
 
     @property
     def seconds(self) -> float:

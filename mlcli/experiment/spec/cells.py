@@ -19,6 +19,8 @@ WHOLE = "whole"
 """The protocol that asks about the rows that were learned from."""
 Stages = bool | int | tuple[int, ...]
 """At which stages of a fit it is answered beside the last: none, some, so many, or those that are listed."""
+TUNED, SELECTED = "tuned", "selected-model"
+"""The models that choose by inner splits: the values of parameters, and one of several models."""
 AS_SAVED = "as-saved"
 """The protocol word of a cell whose model is a saved file: judged on all rows, learning nothing."""
 
@@ -65,8 +67,11 @@ class ModelSpec(Spec):
 
     @property
     def name(self) -> str:
-        """Its own name, or the id of the method."""
-        return self.label or self.use
+        """Its own name, or the id of the method; of one that is tuned that of the method inside."""
+        if self.label or self.use != TUNED:
+            return self.label or self.use
+        base = self.params.get("base", {})
+        return f"{base if isinstance(base, str) else base.get('use', self.use)} (tuned)"
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,8 @@ class Experiment:
     """How splits become one score, one of AVERAGES; empty: as the protocol and the metric do it."""
     metrics: tuple[str, ...] = ()
     """Empty: the defaults of the kind."""
+    cost: Mapping[str, Any] | None = None
+    """What answers cost, by the true class and then by the answer."""
     seed: int = 1
     budget: float | None = None
     """Seconds that one cell may take."""
@@ -107,6 +114,10 @@ class Experiment:
     stages: Stages = False
     training: bool = False
     """Whether answers about the training rows are kept, too."""
+    tune: Mapping[str, Any] | None = None
+    """How every model is tuned; None: it is not."""
+    nested: bool = False
+    """Whether the best of the models, chosen in each split for itself, is a row of the table."""
     expect: tuple[Expectation, ...] = ()
     """What its models must reach."""
     source: Path | None = None

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
-from mlcli.core.errors import Problem
-from mlcli.core.params import parameter_at
+from mlcli.core.errors import Problem, UsageError
+from mlcli.core.params import build, parameter_at
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, Stages, StepSpec
-from mlcli.experiment.spec.written import Entry, Written
+from mlcli.experiment.spec.decisions import decided
+from mlcli.experiment.spec.tuning import Settings, settings_of_tuning, tuned
+from mlcli.experiment.spec.written import Entry, Written, placed
 
-MODEL_KEYS = ("use", "params", "grid", "steps", "stages", "as")
+MODEL_KEYS = ("use", "params", "grid", "tune", "steps", "stages", "decide", "as")
 STAGES = "true, how many, or a list of stages such as [10, 50, 100]"
 STEP_KEYS = ("use", "params")
 MAX_COMBINATIONS = 10_000
@@ -47,10 +49,13 @@ def model_of(written: Written, found: list[Problem], base: Path | None = None) -
     if entry.cls is None:
         return []
     combinations = entry.legal_params(_combinations(entry, entry.mapping("params")))
-    return [
+    specs = [
         ModelSpec(entry.cls.id, params, steps, label, stages=stages, where=written.where)
         for params in combinations
     ]
+    specs = _tuned(entry, specs) if "tune" in entry.parts else specs
+    decide = entry.parts.get("decide")
+    return specs if decide is None else [one for spec in specs for one in decided(spec, decide, found)]
 
 
 def protocol_of(written: Written, found: list[Problem]) -> ProtocolSpec | None:
@@ -78,6 +83,33 @@ def stages_of(written: Written, found: list[Problem]) -> Stages:
         return tuple(value) if isinstance(value, list) else value
     found.append(written.problem(f"'stages' takes {STAGES}; was given {written.given}"))
     return False
+
+
+def tuning_of(written: Written, found: list[Problem]) -> Settings | None:
+    """How models are tuned, as it stands under `tune`."""
+    try:
+        return settings_of_tuning(written.bare)
+    except UsageError as error:
+        found += placed(error.problems, written.where)
+        return None
+
+
+def _tuned(entry: Entry, specs: list[ModelSpec]) -> list[ModelSpec]:
+    """The models of an entry as `tune` wraps them."""
+    part = entry.parts["tune"]
+    settings = tuning_of(part, entry.found)
+    if settings is None or not specs:
+        return specs
+    if "stages" in entry.parts:
+        entry.refuse(entry.parts["stages"], "a model that is tuned has no stages of its own")
+        return []
+    made = [tuned(spec, settings) for spec in specs]
+    for spec in made:
+        try:
+            build(MODELS.load(spec.use), spec.params)
+        except UsageError as error:
+            entry.found += [one for one in placed(error.problems, part.where) if one not in entry.found]
+    return made if entry.legal else []
 
 
 def _stages(entry: Entry) -> Stages | None:

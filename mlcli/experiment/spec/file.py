@@ -14,12 +14,13 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import read
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
-from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of
+from mlcli.experiment.spec.decisions import costs_of, with_costs
+from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.expectations import expectations_of
 from mlcli.experiment.spec.written import Written, placed
 from mlcli.tasks.table import kind_named
 
-PLAIN = ("seed", "budget", "training", "average", "name", "description")
+PLAIN = ("seed", "budget", "training", "nested", "average", "name", "description")
 """The keys whose values are taken as they are."""
 
 Text = Annotated[str, Field(min_length=1)]
@@ -54,11 +55,16 @@ class ExperimentShape(_Shape):
     average: Literal["folds", "pooled"] = Field(
         "folds", description="the mean over splits, or of all answers at once"
     )
+    cost: Any = Field(
+        None, description="what answers cost: {actual: {predicted: value}}, by which cost is measured"
+    )
     metrics: Several = Field([], description="what is measured; left out: the defaults of the kind of task")
     seed: int = Field(1, ge=0, le=MAX_SEED, description="what all random choices follow from")
     task: Text = Field("", description="the kind of task of every dataset that does not name its own")
     stages: Any = Field(False, description="at which stages of a fit models are judged, too")
     training: bool = Field(False, description="whether training rows are answered, too")
+    tune: Any = Field(False, description="whether, and how, models are tuned by splits of training rows")
+    nested: bool = Field(False, description="whether the best model, chosen in each split for itself, is a row")
     expect: Several = Field([], description="what models must reach: bounds of scores, models to beat")
     budget: float = Field(0.0, gt=0, description="seconds that one cell may take")
     name: str = Field("", description="what the experiment is called")
@@ -120,6 +126,7 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
     parts = _legal_parts(ExperimentShape, written, found)
     plain = {key: parts[key].value for key in PLAIN if key in parts}
     metrics = _metrics(parts, found)
+    costs = costs_of(parts["cost"], found) if "cost" in parts else None
     first, *further = _protocols(parts, found) or [None]
     experiment = Experiment(
         data=_data(parts, found),
@@ -127,13 +134,15 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
         protocol=first,
         further_protocols=tuple(one for one in further if one is not None),
         metrics=tuple(metrics),
+        cost=costs,
         stages=stages_of(parts["stages"], found) if "stages" in parts else False,
+        tune=tuning_of(parts["tune"], found) if "tune" in parts else None,
         expect=expectations_of(parts["expect"], found) if "expect" in parts else (),
         metrics_where={name: part.where for name, part in metrics.items()},
         source=path,
         **plain,
     )
-    return experiment, found
+    return with_costs(experiment), found
 
 
 def _data(parts: dict[str, Written], found: list[Problem]) -> tuple[DataSpec, ...]:

@@ -9,6 +9,7 @@ from mlcli.core.nested import ModelParameter, noun_of
 from mlcli.core.params import Parameter, parameters
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 from mlcli.data.shipped import shipped_paths
+from mlcli.experiment.spec.decisions import RULE
 from mlcli.experiment.spec.file import DataShape, ExperimentShape
 from mlcli.experiment.spec.written import IGNORED
 from mlcli.metrics.registry import at_k_names_for, class_names_for, names_for
@@ -28,6 +29,20 @@ STAGES: Schema = {
         {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 1}},
     ]
 }
+TUNE: Schema = {
+    "anyOf": [
+        {"type": "boolean"},
+        {"type": "array", "minItems": 1, "items": {"type": "string"}},
+        {"type": "object", "minProperties": 1},
+    ]
+}
+
+
+COSTS: Schema = {
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {"type": "object", "minProperties": 1, "additionalProperties": {"type": "number"}},
+}
 
 
 def experiment_schema() -> Schema:
@@ -45,6 +60,8 @@ def experiment_schema() -> Schema:
     schema["properties"]["protocol"] |= {"anyOf": [_ref("protocol"), several]}
     schema["properties"]["task"] |= TASK
     schema["properties"]["stages"] |= STAGES
+    schema["properties"]["cost"] |= COSTS
+    schema["properties"]["tune"] |= TUNE
     return {"$schema": DIALECT, "title": "an experiment of mlcli", **schema, "$defs": _definitions()}
 
 
@@ -53,6 +70,7 @@ def _definitions() -> Schema:
         "model": {"anyOf": [_ids(MODELS), MODEL_FILE, *_branches(MODELS, _model_keys)]},
         "step": {"anyOf": [_ids(STEPS), *_branches(STEPS, _step_keys)]},
         "protocol": {"anyOf": [_ids(PROTOCOLS), *_branches(PROTOCOLS, _values), _protocol_of_the_kind()]},
+        "decide": _decide(),
         **{noun_of(base): _nested(base) for base in _bases_of_nested()},
     }
 
@@ -96,9 +114,21 @@ def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
             "minProperties": 1,
             "description": "lists of values: one cell for each combination",
         },
+        "tune": {**TUNE, "description": "which of its parameters inner splits choose, among which values"},
         "stages": {**STAGES, "description": "at which stages of its fit it is judged, too"},
+        "decide": _ref("decide"),
         "as": {"type": "string", "minLength": 1, "description": "what tables call the model"},
     }
+
+
+def _decide() -> Schema:
+    """What stands in the place of the likeliest class: a rule by name, or with its parameters."""
+    declared = [one for one in parameters(MODELS.load(RULE)) if not isinstance(one, ModelParameter)]
+    values = _values(declared) | {
+        "cost": {**COSTS, "description": "what answers cost: {actual: {predicted: value}}"}
+    }
+    by = {"enum": values["by"]["enum"], "description": values["by"]["description"]}
+    return {"anyOf": [by, _mapping(values)], "description": "how classes are decided"}
 
 
 def _nested_keys(declared: tuple[Parameter, ...]) -> Schema:

@@ -11,15 +11,18 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.params import build, by_name, parameter_at, problems_with
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.decisions import decided
 from mlcli.experiment.spec.entries import models_of, protocol_of
 from mlcli.experiment.spec.written import Written
 
 
-def models_from_text(texts: Sequence[str], params: Sequence[str] = ()) -> tuple[ModelSpec, ...]:
+def models_from_text(
+    texts: Sequence[str], params: Sequence[str] = (), decide: str | None = None
+) -> tuple[ModelSpec, ...]:
     """The models of ``-m`` options, with the values of ``-p`` options in them; every problem at once.
 
     A value goes to every model that has such a parameter. One that no model has is refused, and so is one for a
-    parameter that is set already: nothing is overruled in silence.
+    parameter that is set already: nothing is overruled in silence. ``decide`` is for every model.
     """
     found: list[Problem] = []
     models = models_of([_written(text, "-m") for text in texts], found)
@@ -27,6 +30,11 @@ def models_from_text(texts: Sequence[str], params: Sequence[str] = ()) -> tuple[
     raise_all(UsageError, found)
     found += _unknown_parameters(values, models)
     changed = tuple(_with_values(model, values, found) for model in models)
+    if decide is not None:
+        if not changed:
+            raise UsageError("--decide: there is no model to decide for", hint="name one with -m")
+        rule = _written(decide, "--decide")
+        changed = tuple(one for model in changed for one in decided(model, rule, found))
     raise_all(UsageError, found)
     return changed
 

@@ -15,13 +15,26 @@ from mlcli.core.params import build, settings
 from mlcli.core.pipeline import WITHOUT_WEIGHTS
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.core.seeds import MAX_SEED
-from mlcli.experiment.spec.cells import AS_SAVED, Cell, Experiment, ModelSpec, ProtocolSpec, Stages, StepSpec
+from mlcli.experiment.spec.cells import (
+    AS_SAVED,
+    SELECTED,
+    TUNED,
+    Cell,
+    Experiment,
+    ModelSpec,
+    ProtocolSpec,
+    Stages,
+    StepSpec,
+)
 from mlcli.experiment.spec.datasets import PlannedDataset, check_metrics, planned_datasets, protocol_for
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
 from mlcli.experiment.spec.panel import why_too_slow
+from mlcli.experiment.spec.tuning import judged_by, selected, tuned_where_worth
 from mlcli.experiment.spec.written import Faults
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
+CHOSEN = "chosen"
+"""What tables call the best of the models."""
 ASKING_LEARNED_ROWS = "whole, and {use: bootstrap-whole, asked: drawn}, ask about those"
 
 
@@ -41,7 +54,7 @@ def planned_cells(experiment: Experiment, *, base: Path | None = None) -> tuple[
     with faults.collected():
         if experiment.seed > MAX_SEED:
             raise UsageError(f"the seed {experiment.seed} is too large", hint=f"seeds go up to {MAX_SEED}")
-    models = None if experiment.models is None else _resolved_models(experiment.models, faults)
+    models = None if experiment.models is None else _resolved_models(_tuned(experiment, faults), faults)
     folder = experiment.source.parent if experiment.source else None
     classes = [MODELS.load(model.use) for model in models or ()]
     datasets = planned_datasets(experiment.data, base or folder, faults, classes)
@@ -57,6 +70,21 @@ def planned_cells(experiment: Experiment, *, base: Path | None = None) -> tuple[
                     cells += [cell for cell in found if not before or cell.model.saved is None]
                 before.append(protocol)
     return cells, faults
+
+
+def _tuned(experiment: Experiment, faults: Faults) -> Sequence[ModelSpec]:
+    """The models that are named, each tuning itself where that is asked for; that none of them can is a fault."""
+    models = experiment.models or ()
+    if experiment.tune is None or not models:
+        return models
+    with faults.collected():
+        made = [tuned_where_worth(model, experiment.tune) for model in models]
+        if made == list(models) and not any(model.use == TUNED for model in models):
+            names = ", ".join(dict.fromkeys(model.name for model in models))
+            hint = "name them yourself, such as -m '{use: svm, tune: {C: [0.1, 1, 10]}}'"
+            raise UsageError(f"{names}: no parameters that are tuned where none are named", hint=hint)
+        return made
+    return models
 
 
 def _another(protocol: ProtocolSpec, before: Sequence[ProtocolSpec]) -> ProtocolSpec:
@@ -111,9 +139,10 @@ def _cells(
 ) -> Iterator[Cell]:
     """The cells of one dataset; a model whose steps name columns that are not there is a fault, and has none."""
     asks_training = build(PROTOCOLS.load(protocol.use), protocol.params).asks_training_rows()
-    panel = [_resolved(ModelSpec(use)) for use in planned.kind.panel] if models is None else []
-    for model in _labelled(planned, _baselines_first(planned, panel if models is None else models)):
-        skipped = _why_skipped(planned, model, protocol) or (why_too_slow(planned, model.use) if panel else "")
+    asked = _panel(experiment, planned) if models is None else models
+    for model in _labelled(planned, _all_models(experiment, planned, protocol, asked)):
+        slow = why_too_slow(planned, _method_of(model)) if models is None and model.use != SELECTED else ""
+        skipped = _why_skipped(planned, model, protocol) or slow
         as_it_is = skipped or model.saved is not None
         learned = 0 if skipped or model.saved is None else _learned_rows(planned, model.saved)
         steps = model.steps or () if as_it_is else None
@@ -136,6 +165,47 @@ def _cells(
             average=experiment.average,
             learned_rows=learned,
         )
+
+
+def _panel(experiment: Experiment, planned: PlannedDataset) -> list[ModelSpec]:
+    """The methods of the kind, tuning themselves where that is asked for."""
+    specs = [ModelSpec(use) for use in planned.kind.panel]
+    if experiment.tune is not None:
+        specs = [tuned_where_worth(spec, experiment.tune) for spec in specs]
+    return [_resolved(spec) for spec in specs]
+
+
+def _all_models(
+    experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec]
+) -> list[ModelSpec]:
+    """The baselines, the models, and the best of them where that is a row; all choose by what decides here."""
+    inner = build(PROTOCOLS.load(protocol.use), protocol.params).choosing(planned.strata)
+    every = _baselines_first(planned, models)
+    if inner:
+        every = [*_baselines_first(planned, []), _resolved(_best_of(experiment, planned, models, inner))]
+    elif experiment.nested:
+        every += [_resolved(_best_of(experiment, planned, models, None))]
+    metrics = experiment.metrics[:1]
+    return [judged_by(model, metrics[0], planned.kind) if metrics else model for model in every]
+
+
+def _best_of(
+    experiment: Experiment, planned: PlannedDataset, models: Sequence[ModelSpec], inner: dict[str, Any] | None
+) -> ModelSpec:
+    """The best of those models that can be run here."""
+    able = [model for model in models if model.saved is None and planned.kind in _kinds_of(model)]
+    able = [model for model in able if model.use not in planned.kind.baselines]
+    if experiment.models is None:
+        able = [model for model in able if not why_too_slow(planned, _method_of(model))]
+    if len(able) < 2 and not (inner and able):
+        hint = "ask for it beside several models that learn"
+        raise UsageError(f"on {planned.name} there are no two models to choose among", hint=hint)
+    return selected(able, {"inner": inner} if inner else {}, CHOSEN)
+
+
+def _method_of(model: ModelSpec) -> str:
+    """The method, or the one that is tuned."""
+    return str(model.params["base"]["use"]) if model.use == TUNED else model.use
 
 
 def _stages_of(model: ModelSpec, asked: Stages) -> Stages:

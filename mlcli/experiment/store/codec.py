@@ -22,6 +22,7 @@ STORED_KINDS = "biuf"
 """What the elements of a stored array may be: truth values and numbers."""
 PLAIN_FIELDS = ("index", "label", "train_rows", "fit_seconds", "predict_seconds", "route")
 PLAIN_FIELDS_TOGETHER = ("first", "labels", "train_rows", "sizes", "seconds", "route")
+STAGED_FIELDS = ("stages", "training_stages")
 FOLD = "header.fold"
 """Not written: it follows from the number of the split."""
 
@@ -101,7 +102,10 @@ def _split(split: SplitResult, writer: _Writer) -> dict[str, Any]:
         "warnings": split.warnings,
         "explanation": [as_json(finding) for finding in split.explanation],
         "parts": {part: writer.answers(answers) for part, answers in split.answers.items()},
-        "stages": [[at.name, at.value, writer.answers(answers)] for at, answers in split.stages],
+        **{
+            name: [[at.name, at.value, writer.answers(answers)] for at, answers in getattr(split, name)]
+            for name in STAGED_FIELDS
+        },
     }
 
 
@@ -128,11 +132,12 @@ class _Reader:
             warnings=tuple(described["warnings"]),
             explanation=tuple(map(from_json, described["explanation"])),
             answers={part: self._answers(written, fold) for part, written in described["parts"].items()},
-            stages=tuple(
-                (Coordinate(name, value), self._answers(written, fold))
-                for name, value, written in described["stages"]
-            ),
+            stages=self._stages(described["stages"], fold),
+            training_stages=self._stages(described.get("training_stages", ()), fold),
         )
+
+    def _stages(self, described: Any, fold: int) -> tuple[tuple[Coordinate, Answers], ...]:
+        return tuple((Coordinate(name, value), self._answers(written, fold)) for name, value, written in described)
 
     def _answers(self, written: Any, fold: Any) -> Answers:
         arrays = {name: self._array(np.dtype(kind), *rest) for name, kind, *rest in written["arrays"]}

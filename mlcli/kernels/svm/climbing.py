@@ -3,14 +3,14 @@
 Maximises Σ target·β − ½ βᵀKβ − ε Σ|β| where each β lies between its bounds, which enclose 0, and Σβ stays as it
 is. The first of the two is the one whose rise gains most; the second the one with which a step gains most by the
 second derivative (Fan, Chen & Lin 2005). Rows are read in chunks of as many lanes, each with a best of its own: a
-loop that looks for one largest number is not vectorised.
+loop that looks for one largest number is not vectorised. A machine between some classes reads their rows alone,
+which stand in a few spans of a matrix of all rows.
 """
 
 from __future__ import annotations
 
-from numba import njit
-
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Rows
+from mlcli.kernels.without_counting import compiled, inlined, inlined_of_defined
 
 CHUNK = 64
 FAR = 1e300
@@ -18,97 +18,105 @@ FLAT = 1e-12
 """The least curvature along a step: equal rows have none."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
+@compiled
 def climb(
-    K: Array, diagonal: Array, lower: Array, upper: Array, epsilon: float, tolerance: float, most: int,
-    beta: Array, residual: Array, raising: Array, lowering: Array, lanes: Array,
+    K: Array, spans: Rows, diagonal: Array, lower: Array, upper: Array, epsilon: float, tolerance: float,
+    most: int, beta: Array, residual: Array, raising: Array, lowering: Array, gains: Array, lanes: Array,
 ) -> int:  # fmt: skip
     """Move until no pair gains more than ``tolerance`` per unit, at most so often; how often it has.
 
     ``residual`` is target − Kβ. Added to it, ``raising`` and ``lowering`` give what a unit more or less of each
-    coefficient gains or costs; they are −FAR and FAR at its bounds. All four arrays are kept up to date; ``lanes``
-    (2 × CHUNK) are to work in.
+    coefficient gains or costs; they are −FAR and FAR at its bounds. All four arrays are kept up to date, for the
+    rows of ``spans`` (beginnings and ends, ascending); ``gains`` and ``lanes`` (2 × CHUNK) are to work in.
     """
-    step = 0.0
-    i, j = int(diagonal.size - 1), int(diagonal.size - 1)
-    for moves in range(most):
-        i = moved(K[i], K[j], step, residual, raising, lanes[0])
-        highest, up = residual[i] + raising[i], K[i]
-        j, lowest = partner(up, diagonal, diagonal[i], highest, residual, lowering, lanes)
-        if highest - lowest <= tolerance:
+    step, moves = 0.0, 0
+    i = spans[len(spans) - 1, 1] - 1
+    j = i
+    while True:
+        move(K[i], K[j], step, spans, residual, raising, gains, lanes[0])
+        i = first_largest(gains, spans, lanes[0])
+        if moves == most:
             return moves
+        up, highest = K[i], gains[i]
+        weigh_partners(up, diagonal, diagonal[i], highest, spans, residual, lowering, gains, lanes)
+        if highest - least(lanes[1]) <= tolerance:
+            return moves
+        j = first_largest(gains, spans, lanes[0])
         gap = highest - (residual[j] + lowering[j])
-        above = upper[i] if beta[i] >= 0.0 else min(upper[i], 0.0)
-        below = lower[j] if beta[j] <= 0.0 else max(lower[j], 0.0)
-        step = min(gap / max(diagonal[i] + diagonal[j] - 2.0 * up[j], FLAT), above - beta[i], beta[j] - below)
+        above = 0.0 if beta[i] < 0.0 < upper[i] else upper[i]
+        below = 0.0 if lower[j] < 0.0 < beta[j] else lower[j]
+        curve, first, second = diagonal[i] + diagonal[j] - 2.0 * up[j], above - beta[i], beta[j] - below
+        step = gap / (curve if curve > FLAT else FLAT)
+        step = first if first < step else step
+        step = second if second < step else step
         beta[i] = above if step >= above - beta[i] else beta[i] + step
         beta[j] = below if step >= beta[j] - below else beta[j] - step
         for t in (i, j):
             raising[t] = -FAR if beta[t] >= upper[t] else (-epsilon if beta[t] >= 0.0 else epsilon)
             lowering[t] = FAR if beta[t] <= lower[t] else (-epsilon if beta[t] > 0.0 else epsilon)
-    moved(K[i], K[j], step, residual, raising, lanes[0])
-    return most
+        moves += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
-def moved(up: Array, down: Array, step: float, residual: Array, raising: Array, tops: Array) -> int:
-    """Tell the residuals of the last step; the coefficient whose rise gains most."""
+@inlined_of_defined
+def move(
+    up: Array, down: Array, step: float, spans: Rows, residual: Array, raising: Array, gains: Array, tops: Array
+) -> None:
+    """Tell the residuals of the last step, and fill what the rise of each coefficient gains."""
     tops[:] = -FAR
-    for begin in range(0, residual.size, CHUNK):
-        left, offset = residual[begin : begin + CHUNK], raising[begin : begin + CHUNK]
-        risen, fallen = up[begin : begin + CHUNK], down[begin : begin + CHUNK]
-        for t in range(left.size):
-            left[t] += step * (fallen[t] - risen[t])
-            tops[t] = max(tops[t], left[t] + offset[t])
-    highest, found = largest(tops), residual.size
-    for lane in range(min(CHUNK, residual.size)):
-        if tops[lane] == highest:
-            t = lane
-            while t < found and residual[t] + raising[t] < highest:
-                t += CHUNK
-            found = min(found, t)
-    return min(found, residual.size - 1)
+    for span in range(len(spans)):
+        for begin in range(spans[span, 0], spans[span, 1], CHUNK):
+            end = begin + CHUNK if begin + CHUNK < spans[span, 1] else spans[span, 1]
+            left, offset, gained = residual[begin:end], raising[begin:end], gains[begin:end]
+            risen, fallen = up[begin:end], down[begin:end]
+            for t in range(len(left)):
+                left[t] += step * (fallen[t] - risen[t])
+                gained[t] = left[t] + offset[t]
+                tops[t] = gained[t] if gained[t] > tops[t] else tops[t]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
-def partner(
-    up: Array, diagonal: Array, own: float, highest: float, residual: Array, lowering: Array, lanes: Array
-) -> tuple[int, float]:
-    """The coefficient to be lowered while another rises, and the least cost of lowering any."""
-    tops, least = lanes[0], lanes[1]
-    tops[:], least[:] = -1.0, FAR
-    for begin in range(0, residual.size, CHUNK):
-        left, offset = residual[begin : begin + CHUNK], lowering[begin : begin + CHUNK]
-        beside, others = up[begin : begin + CHUNK], diagonal[begin : begin + CHUNK]
-        for t in range(left.size):
-            cost = left[t] + offset[t]
-            least[t] = min(least[t], cost)
-            gap = max(highest - cost, 0.0)
-            tops[t] = max(tops[t], gap * gap / max(own + others[t] - 2.0 * beside[t], FLAT))
-    best, found = largest(tops), residual.size
-    for lane in range(min(CHUNK, residual.size)):
-        if tops[lane] == best:
-            for t in range(lane, found, CHUNK):
-                gap = max(highest - (residual[t] + lowering[t]), 0.0)
-                if gap * gap / max(own + diagonal[t] - 2.0 * up[t], FLAT) >= best:
-                    found = t
-                    break
-    return min(found, residual.size - 1), smallest(least)
+@inlined_of_defined
+def weigh_partners(
+    up: Array, diagonal: Array, own: float, highest: float, spans: Rows, residual: Array, lowering: Array,
+    gains: Array, lanes: Array,
+) -> None:  # fmt: skip
+    """Fill what lowering each coefficient gains while another rises, and the lanes with the least cost of it."""
+    tops, costs = lanes[0], lanes[1]
+    tops[:], costs[:] = -1.0, FAR
+    for span in range(len(spans)):
+        for begin in range(spans[span, 0], spans[span, 1], CHUNK):
+            end = begin + CHUNK if begin + CHUNK < spans[span, 1] else spans[span, 1]
+            left, offset, gained = residual[begin:end], lowering[begin:end], gains[begin:end]
+            beside, others = up[begin:end], diagonal[begin:end]
+            for t in range(len(left)):
+                cost = left[t] + offset[t]
+                costs[t] = cost if cost < costs[t] else costs[t]
+                gap = highest - cost if highest > cost else 0.0
+                curve = own + others[t] - 2.0 * beside[t]
+                gained[t] = gap * gap / (curve if curve > FLAT else FLAT)
+                tops[t] = gained[t] if gained[t] > tops[t] else tops[t]
 
 
-@njit(cache=True, nogil=True)
-def largest(values: Array) -> float:
-    """The largest of some numbers."""
-    top = -FAR
-    for value in values:
-        top = max(top, value)
-    return top
+@inlined
+def first_largest(gains: Array, spans: Rows, tops: Array) -> int:
+    """The first coefficient that gains most, where each lane knows the largest that it has met."""
+    top, found = -FAR, spans[len(spans) - 1, 1] - 1
+    for lane in range(CHUNK):
+        top = tops[lane] if tops[lane] > top else top
+    for span in range(len(spans)):
+        for lane in range(CHUNK):
+            if tops[lane] == top:
+                t = spans[span, 0] + lane
+                end = found if found < spans[span, 1] else spans[span, 1]
+                while t < end and gains[t] < top:
+                    t += CHUNK
+                found = t if t < end else found
+    return int(found)
 
 
-@njit(cache=True, nogil=True)
-def smallest(values: Array) -> float:
+@inlined
+def least(values: Array) -> float:
     """The smallest of some numbers."""
-    least = FAR
+    smallest = FAR
     for value in values:
-        least = min(least, value)
-    return least
+        smallest = value if value < smallest else smallest
+    return smallest

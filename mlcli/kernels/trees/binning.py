@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from mlcli.core.tables import Array, Rows
+from mlcli.kernels.without_counting import compiled
 
 Bins = np.ndarray[Any, np.dtype[Any]]
-"""Small whole numbers: uint8, or uint16 where a nominal column has too many levels for that."""
+"""Small whole numbers: uint16, or uint32 where a column has too many bins for that."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def last_of_each(counts: Rows | Array, bins: int, last: Rows) -> int:
     """Fill ``last`` with the last value of each bin, by number; tell how many bins there are, at most ``bins``.
 
@@ -28,7 +28,7 @@ def last_of_each(counts: Rows | Array, bins: int, last: Rows) -> int:
         if count * bins > rows:
             free -= 1
             light -= count
-    share = light / max(free, 1)
+    share = light / (free if free > 1 else 1)
     made, filled = 0, 0
     for value in range(len(counts) - 1):
         large, next_large = counts[value] * bins > rows, counts[value + 1] * bins > rows
@@ -38,14 +38,14 @@ def last_of_each(counts: Rows | Array, bins: int, last: Rows) -> int:
             last[made] = value
             made, filled = made + 1, 0
             free -= 0 if large else 1
-            share = light / max(free, 1)
+            share = light / (free if free > 1 else 1)
             if made == bins - 1:
                 break
     last[made] = len(counts) - 1
     return made + 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def bins_of(column: Array, thresholds: Array, missing: int, bins: Bins) -> None:
     """Fill ``bins``: the bin of x is the number of thresholds below it; that of NaN is ``missing``.
 

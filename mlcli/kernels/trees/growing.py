@@ -251,7 +251,7 @@ def settle_classes(totals: Words, node: int, bits: int, criterion: int) -> tuple
         while word:
             one = float(word & mask)
             weight += one
-            largest = max(largest, one)
+            largest = one if one > largest else largest
             score += bits_of(one) if criterion == ENTROPY else one * one
             word >>= bits
     if criterion == SQUARES:

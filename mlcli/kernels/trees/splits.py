@@ -17,6 +17,8 @@ from mlcli.kernels.trees.few import Few, best_threshold_of_few
 from mlcli.kernels.trees.sums import (
     AMOUNT,
     FEW,
+    FEW_BITS,
+    MANY_BITS,
     SPARSE,
     WEIGHT,
     Columns,
@@ -83,7 +85,7 @@ def score_of(left: Words, whole: Whole) -> float:
                     ours += bits_of(one)
                     theirs += bits_of(other)
                 else:
-                    ours, theirs = max(ours, one), max(theirs, other)
+                    ours, theirs = one if one > ours else ours, other if other > theirs else theirs
                 word >>= whole.bits
                 others >>= whole.bits
     if here < whole.least or there < whole.least:
@@ -137,7 +139,7 @@ def best_level(sums: Words, known: int, whole: Whole, left: Words) -> Split:
 def best_split(columns: Columns, feature: int, here: Here, whole: Whole, room: Room, few: Few) -> Split:
     """The best split of a node by one column."""
     known, count, column = int(columns.known[feature]), len(here.rows), columns.bins[feature]
-    names, bins = room.names, 0
+    names, source, bits = room.names, 0, 0
     if not columns.ordered[feature]:
         add_up(columns, feature, here, room.sums)
         return best_level(room.sums, known, whole, room.left)
@@ -147,11 +149,13 @@ def best_split(columns: Columns, feature: int, here: Here, whole: Whole, room: R
             return -np.inf, 0, 0, 0
         if whole.criterion == SQUARES and room.keys[2, count - 1] // FEW < known:
             return best_threshold_of_few(room.keys[2], count, few, whole.least, whole.tolerance)
-        bins = sum_runs(room.keys[2], count, 6, here, room)
+        for i in range(count):
+            room.places[0, i] = room.keys[2, i]
+        bits = FEW_BITS
     elif known > SPARSE * count:
-        bins = sum_runs(
-            room.places[sort_many(column, here.rows, known, room.places, room.counts)], count, 32, here, room
-        )
+        source, bits = sort_many(column, here.rows, known, room.places, room.counts), MANY_BITS
+    if bits:
+        bins = sum_runs(room.places[source], count, bits, here, room)
     else:
         add_up(columns, feature, here, room.sums)
         names, bins = room.every, known + 1

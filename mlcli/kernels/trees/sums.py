@@ -18,7 +18,9 @@ from mlcli.kernels.without_counting import inlined
 
 WEIGHT, AMOUNT = 0, 1
 """The words of values."""
-FEW = 64
+FEW_BITS, MANY_BITS = 6, 32
+"""How many bits of a key say which of few rows, and of many, it is."""
+FEW = 1 << FEW_BITS
 """Up to how many rows comparing each with each sorts fastest."""
 SPARSE = 2
 """With more bins than this many for each row, the rows are sorted rather than the bins gone through."""

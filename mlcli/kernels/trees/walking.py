@@ -94,9 +94,9 @@ def walk_tree(wood: Wood, root: int, cells: Array, rows: Rows, nodes: Codes) -> 
 def walk(wood: Wood, roots: Codes, cells: Array, rows: Rows, reached: Codes) -> None:
     """Fill ``reached`` (trees × rows) with the nodes that rows come to."""
     for begin in range(0, len(rows), BLOCK):
-        end = min(begin + BLOCK, len(rows))
+        end = begin + BLOCK if begin + BLOCK < len(rows) else len(rows)
         for tree in range(len(roots)):
-            walk_tree(wood, roots[tree], cells, rows[begin:end], reached[tree, begin:end])
+            walk_tree(wood, int(roots[tree]), cells, rows[begin:end], reached[tree, begin:end])
 
 
 @compiled
@@ -107,9 +107,9 @@ def add_answers(
     width = value.shape[1]
     turns = answers.shape[1] // width
     for begin in range(0, len(rows), BLOCK):
-        end = min(begin + BLOCK, len(rows))
+        end = begin + BLOCK if begin + BLOCK < len(rows) else len(rows)
         for tree in range(len(roots)):
-            walk_tree(wood, roots[tree], cells, rows[begin:end], reached)
+            walk_tree(wood, int(roots[tree]), cells, rows[begin:end], reached)
             first = (tree % turns) * width
             for i in range(end - begin):
                 for k in range(width):
@@ -135,7 +135,7 @@ def count_votes(
         votes.voters[row] += 1.0
         for k in range(classes):
             votes.said[row, k] += value[reached[i], k]
-            most = max(most, votes.said[row, k])
+            most = votes.said[row, k] if votes.said[row, k] > most else most
         if classes == 1:
             away = votes.said[row, 0] / votes.voters[row] - output[row]
             votes.loss[row] = away * away

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from mlcli.core.tables import Array
 from mlcli.metrics.averages import absent_classes, class_rate
-from mlcli.metrics.base import Undefined
+from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.confusion import Tallies, ratio
-from mlcli.metrics.declaring import of_counts, share_of_rows
+from mlcli.metrics.costs import COST, Costs, cost_matrix
+from mlcli.metrics.declaring import guarded, mean_of_rows, of_counts, share_of_rows, weighted_mean
 from mlcli.tasks.classification import LabelAnswers
 
 STRATIFIED = "stratified splits, or fewer, would help"
@@ -25,6 +28,32 @@ def accuracy(answers: LabelAnswers) -> Array:
 def error_rate(answers: LabelAnswers) -> Array:
     """The share of rows that are answered with another class."""
     return 1 - accuracy(answers)
+
+
+def cost_of(costs: Costs | None) -> Callable[[LabelAnswers], Array]:
+    """What the answer to each row costs."""
+
+    def per_row(answers: LabelAnswers) -> Array:
+        return cost_matrix(costs, answers.classes)[answers.truth, answers.predicted]
+
+    return per_row
+
+
+mean_of_rows(COST, LabelAnswers, better="low")(cost_of(None))
+
+
+def cost_metric(costs: Costs, classes: Sequence[str]) -> Metric:
+    """The mean cost of a row by a matrix of costs; ``classes`` are checked where given."""
+    if classes:
+        cost_matrix(costs, classes)
+    per_row = cost_of(costs)
+
+    def mean(answers: LabelAnswers) -> float:
+        return weighted_mean(per_row(answers), answers.weight)
+
+    said = [0.0, 1.0, *(float(value) for row in costs.values() for value in row.values())]
+    low, high = min(said), max(said)
+    return guarded(Metric(COST, LabelAnswers, mean, "low", low, high, "mean of rows", per_row))
 
 
 def _one_class(counts: Array) -> Undefined:

@@ -11,7 +11,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.moments import moments
+from mlcli.core.moments import moments, quotient
 from mlcli.core.names import listed
 from mlcli.core.params import learned
 from mlcli.core.tables import Array, Table
@@ -49,7 +49,7 @@ def mean_and_deviation(data: ScreenedRows, ddof: int) -> tuple[Array, Array]:
 def diagonal_gaussian(data: ScreenedRows, ddof: int) -> Gaussian:
     """Every column varies by itself: Σ is diagonal."""
     mean, deviation = mean_and_deviation(data, ddof)
-    axes = np.diag(np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0))
+    axes = np.diag(quotient(np.ones_like(deviation), deviation))
     varies = deviation > 0
     return Gaussian(mean, np.ascontiguousarray(axes[:, varies]), float(2 * np.log(deviation[varies]).sum()))
 
@@ -82,10 +82,7 @@ class GaussianDetector(Detector):
     mean_: Array = learned()
     axes_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, in any unit."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def squared_distances(self, table: Table) -> Array:
         """D² of each row."""

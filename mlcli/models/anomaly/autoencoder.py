@@ -71,10 +71,7 @@ class Autoencoder(Detector):
     training_loss_: Array = learned()
     validation_loss_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale, and weights."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Draw weights, then learn to restore the rows."""

@@ -36,7 +36,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.bags import as_repeats
-from mlcli.engines.centres import means_settled, nearest, squared_lengths
+from mlcli.engines.centres import means_settled, nearest_centres, squared_lengths
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.groups import largest_first
 
@@ -84,10 +84,7 @@ class ClusterFactor(Detector):
     large_: int = learned()
     """How many clusters are large."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale, and weights."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Find the clusters, and which of them are large."""
@@ -96,7 +93,7 @@ class ClusterFactor(Detector):
         if not X.shape[1]:
             raise FitError("cblof needs a column to measure distances by")
         starts = [means_settled(X, weights, self.clusters, rng) for _ in range(self.restarts)]
-        found = [nearest(X, centres, squared_lengths(X)) for centres in starts]
+        found = [nearest_centres(X, centres, squared_lengths(X)) for centres in starts]
         best = int(np.argmin([weights @ one.own**2 for one in found]))
         order = largest_first(X, found[best].group, len(starts[best]), weights)
         sizes = np.bincount(found[best].group, weights=weights, minlength=len(order)).astype(np.float64)
@@ -104,9 +101,9 @@ class ClusterFactor(Detector):
         self.large_ = how_many_large(self.sizes_, self.alpha, self.beta)
 
     def _placed(self, X: Array) -> Placed:
-        own = nearest(X, self.centres_, squared_lengths(X)).group
+        own = nearest_centres(X, self.centres_, squared_lengths(X)).group
         large = own < self.large_
-        of_large = nearest(X, self.centres_[: self.large_], squared_lengths(X)).group
+        of_large = nearest_centres(X, self.centres_[: self.large_], squared_lengths(X)).group
         return Placed(own, self.centres_[of_large], large)
 
     def score_rows(self, table: Table) -> Array:

@@ -36,9 +36,8 @@ from mlcli.engines.bags import as_repeats
 from mlcli.engines.network.activations import IDENTITY, TANH, Activation
 from mlcli.engines.network.findings import layers_of, loss_curve
 from mlcli.engines.network.network import Network, check_layers
-from mlcli.engines.network.occlusion import occlusion
 from mlcli.engines.network.optimisers import Adam
-from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
 
 ROUNDING = 1e-9
 """A row that is no nearer to the origin than this lies in the plane, which goes through one of the rows."""
@@ -67,10 +66,7 @@ class DeepOneClass(Detector):
     usual_: Array = learned()
     objective_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale."""
-        return Accepts(prefers_scaled=True)
+    accepts = Accepts(prefers_scaled=True)
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Draw a representation, then learn it together with the plane."""

@@ -75,10 +75,7 @@ class GanDetector(Detector):
     losses_: Array = learned()
     """Of discriminator and generator, epoch by epoch."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale."""
-        return Accepts(prefers_scaled=True)
+    accepts = Accepts(prefers_scaled=True)
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Let both networks learn in turns."""

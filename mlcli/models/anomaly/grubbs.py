@@ -66,10 +66,7 @@ class Grubbs(GaussianDetector, Detector):
     outliers_: Array = learned()
     """How many training rows are outliers in each column, or by their distance."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, in any unit."""
-        return Accepts()
+    accepts = Accepts()
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Find the outliers, and the mean and the spread of the others."""

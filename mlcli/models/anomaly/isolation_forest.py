@@ -34,13 +34,12 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Rows, Table
 from mlcli.engines.bags import Bag, as_repeats
-from mlcli.engines.network.occlusion import occlusion
 from mlcli.engines.trees.binning import binned
 from mlcli.engines.trees.criteria import CRITERIA
 from mlcli.engines.trees.growing import Grower, Limits
 from mlcli.engines.trees.structure import Trees
 from mlcli.engines.trees.targets import Targets, packed
-from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
 
 SHARES = (0.5, 0.9, 0.99, 1.0)
 
@@ -63,10 +62,7 @@ class IsolationForest(Detector):
     scores_: Array = learned()
     """What shares of the training rows score less than."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, in any unit, and weights."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Grow each tree from a sample of its own."""

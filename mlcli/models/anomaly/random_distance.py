@@ -43,9 +43,8 @@ from mlcli.engines.ensemble import fitted
 from mlcli.engines.network.activations import ACTIVATIONS
 from mlcli.engines.network.findings import layers_of
 from mlcli.engines.network.network import Network, check_layers
-from mlcli.engines.network.occlusion import occlusion
 from mlcli.engines.network.optimisers import Adam
-from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
 
 SUSPICIOUS = math.sqrt(3)
 """How many deviations above the mean a suspect scores."""
@@ -77,10 +76,7 @@ class RandomDistance(Detector):
     suspects_: int = learned()
     loss_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale."""
-        return Accepts(prefers_scaled=True)
+    accepts = Accepts(prefers_scaled=True)
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Ask the base for suspects, then push them away from samples of the others."""

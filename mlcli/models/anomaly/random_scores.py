@@ -32,10 +32,8 @@ class RandomScores(Detector):
 
     seed_: int = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything: cells are only hashed."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+    """Anything: cells are only hashed."""
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Draw the seed."""

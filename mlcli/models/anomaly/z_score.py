@@ -40,10 +40,7 @@ class ZScore(Detector):
     mean_: Array = learned()
     deviation_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, in any unit."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Take the mean and the standard deviation of each column."""

@@ -37,6 +37,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
@@ -69,17 +70,17 @@ class OneR(Classifier):
     """One rule on one column."""
 
     feature: str | None = param(None, "the column to use; the one that is wrong least often when none is named")
-    min_bucket: int = param(6, "how many rows of its class an interval of numbers needs", ge=1, tune=(1, 20))
+    min_bucket: int = param(
+        6, "how many rows of its class an interval of numbers needs", ge=1, tune=Range(1, 20, simpler="high")
+    )
 
     feature_: Column = learned()
     cuts_: Array = learned()
     totals_: Array = learned()
     wrong_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything: levels, intervals and missing cells are all values of a rule."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+    """Anything: levels, intervals and missing cells are all values of a rule."""
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Make a rule on every column and keep the one that is wrong least often."""

@@ -44,10 +44,8 @@ class RandomGuess(Classifier, Regressor):
     upper_: Array = learned()
     seed_: int = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything: cells only tell rows apart."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+    """Anything: cells only tell rows apart."""
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Keep the distinct outcomes, each with the upper end of its share of the unit interval."""

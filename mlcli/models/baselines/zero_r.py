@@ -35,10 +35,8 @@ class ZeroR(Classifier, Regressor):
 
     mean_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything: no cell is read."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+    """Anything: no cell is read."""
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Take the weighted mean of the outputs: class shares, or the mean of the target."""
@@ -59,6 +57,10 @@ class ZeroR(Classifier, Regressor):
     def predict_values(self, table: Table) -> Array:
         """The training mean, for every row."""
         return np.full(len(table), self.mean_[0])
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The mean, or the shares of all classes but one."""
+        return float(max(1, len(self.mean_) - 1))
 
     def explain(self) -> findings.Explanation:
         """The shares, or the mean."""

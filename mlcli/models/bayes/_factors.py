@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mlcli.core.findings import Table as Figures
+from mlcli.core import findings
 from mlcli.core.tables import MISSING_CODE, Array, Table
 from mlcli.engines.posteriors import posterior
 from mlcli.engines.score_terms import known_cells
@@ -14,7 +14,7 @@ from mlcli.engines.score_terms import known_cells
 LogJoint = Callable[[Table], Array]
 
 
-def factors_of(one: Table, log_joint: LogJoint, classes: tuple[str, ...]) -> Figures:
+def factors_of(one: Table, log_joint: LogJoint, classes: tuple[str, ...]) -> findings.Table:
     """Of one row: a line for each factor, a column for each class."""
     prior, product = log_joint(_alone(one, "")), log_joint(one)
     possible = np.where(np.isneginf(prior), 0.0, prior)
@@ -23,7 +23,7 @@ def factors_of(one: Table, log_joint: LogJoint, classes: tuple[str, ...]) -> Fig
     rows = [(what, *np.exp(logs[0]).tolist()) for what, logs in lines]
     if np.isfinite(product).any():
         rows.append(("share of the products", *posterior(product)[0].tolist()))
-    return Figures("Factors", ("factor", *classes), tuple(rows))
+    return findings.Table("Factors", ("factor", *classes), tuple(rows))
 
 
 def _alone(one: Table, name: str) -> Table:

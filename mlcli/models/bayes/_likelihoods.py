@@ -17,7 +17,7 @@ from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.event_columns import EVENTS, IMPOSSIBLE, EventColumns
 from mlcli.engines.normal_columns import least_variance, log_density, mean_gap
 from mlcli.engines.posteriors import certain_posterior, logarithm
-from mlcli.engines.training_sums import Layout
+from mlcli.engines.sums import Layout
 from mlcli.tasks.classification import LabelledRows
 
 MOST_NAMED = 3

@@ -53,6 +53,7 @@ from mlcli.core.blocks import row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
@@ -60,7 +61,7 @@ from mlcli.engines.event_columns import log_likelihood_of_events
 from mlcli.engines.learn_from_sums import held_out_classes
 from mlcli.engines.normal_columns import log_density, log_mass
 from mlcli.engines.posteriors import logarithm, posterior, prior_conflicts, refuse_misfitting_priors
-from mlcli.engines.training_sums import ColumnSums, column_sums
+from mlcli.engines.sums import ColumnSums, column_sums
 from mlcli.models.bayes._factors import factors_of
 from mlcli.models.bayes._likelihoods import (
     ADDED,
@@ -93,9 +94,13 @@ class NaiveBayes(Classifier):
     """Categorical and normal columns together."""
 
     smoothing: str = param("alpha", "what to do about levels a class never had", choices=SMOOTHINGS)
-    alpha: float = param(1.0, "rows added to each level (smoothing: alpha)", gt=0, tune=(0.01, 10.0))
+    alpha: float = param(
+        1.0, "rows added to each level (smoothing: alpha)", gt=0, tune=log_range(0.01, 10, simpler="high")
+    )
     epsilon: float = param(1e-9, "probability in the place of 0 (smoothing: epsilon)", gt=0, lt=1)
-    m: float = param(1.0, "rows added to each class (smoothing: m-estimate)", gt=0, tune=(0.1, 10.0))
+    m: float = param(
+        1.0, "rows added to each class (smoothing: m-estimate)", gt=0, tune=log_range(0.1, 10, simpler="high")
+    )
     smooth_prior: bool = param(False, "smooth the class shares in the same way")
     priors: tuple[float, ...] | None = param(
         None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
@@ -123,10 +128,12 @@ class NaiveBayes(Classifier):
     """The chance that an event of a column does and does not happen (2 × columns × classes)."""
     trials_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything: missing cells drop out of the product."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+    """Anything: missing cells drop out of the product."""
+
+    def uses(self, parameter: str) -> bool:
+        """Rows are added by one way of smoothing each."""
+        return {"alpha": "alpha", "m": "m-estimate"}.get(parameter, self.smoothing) == self.smoothing
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1 and are not smoothed; distributions are such, and trials are of one."""
@@ -252,6 +259,12 @@ class NaiveBayes(Classifier):
         ]
         if any(np.shape(array) != shape for array, shape in expected):
             raise ValueError("priors or likelihoods that do not fit the columns and classes")
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """Means, variances, and of shares that add up to 1 one less than there are."""
+        classes = len(self.classes_)
+        shares = sum(one.size - classes for one in self.likelihoods_)
+        return float(classes - 1 + shares + self.means_.size + self.variances_.size)
 
     def explain(self) -> findings.Explanation:
         """The priors, the chances of levels and events, and the mean and deviation of each number, by class."""

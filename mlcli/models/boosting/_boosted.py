@@ -16,6 +16,7 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation, Finding
 from mlcli.core.findings import Table as Figures
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import Among, Range, log_range
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.draws import draws
 from mlcli.engines.trees.binning import MOST_BINS
@@ -37,18 +38,32 @@ MOST_POINTS = 12
 class Boosted(Classifier, Regressor):
     """Trees of histograms, each grown on the slopes of the loss that the ones before leave."""
 
-    rounds: int = param(100, "how many rounds at most; each adds a tree per output", ge=1, tune=(20, 1000))
-    learning_rate: float = param(0.1, "which part of a tree's answer is added", gt=0, le=1, tune=(0.01, 0.3))
+    rounds: int = param(
+        100, "how many rounds at most; each adds a tree per output", ge=1, tune=log_range(10, 300, simpler="low")
+    )
+    learning_rate: float = param(
+        0.1, "which part of a tree's answer is added", gt=0, le=1, tune=Among((0.03, 0.1, 0.3), ordered=True)
+    )
     loss: str = param("squared", "what a wrong number costs; classes cost log-loss", choices=LOSSES_OF_VALUES)
     delta: float | None = param(
         None, "up to where huber is squared; none: as far from the median as nine tenths of the values", gt=0
     )
-    max_leaves: int = param(31, "how many leaves a tree has at most", ge=2, le=4096, tune=(4, 128))
-    max_depth: int | None = param(None, "how many questions lead to a leaf at most", ge=1, tune=(1, 12))
+    max_leaves: int = param(
+        31,
+        "how many leaves a tree has at most",
+        ge=2,
+        le=4096,
+        tune=log_range(4, 128, simpler="low", unasked=False),
+    )
+    max_depth: int | None = param(
+        None, "how many questions lead to a leaf at most", ge=1, tune=Range(1, 12, simpler="low", unasked=False)
+    )
     growth: str = param(
         "leaf-wise", "which leaf is split next: what gains most, or the least deep", choices=GROWTH
     )
-    min_leaf: int = param(20, "how many rows a leaf holds at least", ge=1, tune=(1, 100))
+    min_leaf: int = param(
+        20, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 100, simpler="high", unasked=False)
+    )
     features: float = param(1.0, "the share of columns, drawn anew, that a tree may ask for", gt=0, le=1)
     bins: int = param(MOST_BINS, "how many bins a column of numbers has at most", ge=2, le=MOST_BINS)
     stop_after: int | None = param(

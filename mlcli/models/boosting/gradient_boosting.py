@@ -38,6 +38,7 @@ from mlcli.core.findings import Table as Figures
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import by_name, learned, param
+from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.bags import order_of_content
@@ -62,8 +63,12 @@ OF_TREES = ("max_leaves", "max_depth", "growth", "min_leaf", "features", "bins")
 class GradientBoosting(Boosted, Classifier, Regressor):
     """Trees on gradients alone."""
 
-    max_depth: int | None = param(3, "how many questions lead to a leaf at most", ge=1, tune=(1, 8))
-    min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=(1, 100))
+    max_depth: int | None = param(
+        3, "how many questions lead to a leaf at most", ge=1, tune=Range(1, 8, simpler="low", unasked=False)
+    )
+    min_leaf: int = param(
+        1, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 100, simpler="high", unasked=False)
+    )
     base: Model | None = model_param(None, "what is fitted to the gradient; none: trees", of=(Regressor,))
 
     models_: tuple[Model, ...] = learned()

@@ -35,6 +35,7 @@ import numpy as np
 from mlcli.core.errors import FitError
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows
@@ -83,7 +84,12 @@ def directions_of(monotone: Mapping[str, str] | None, columns: Sequence[Column],
 class NewtonBoosting(Boosted, Classifier, Regressor):
     """Trees on gradients and hessians."""
 
-    l2: float = param(1.0, "the cost of half a unit of squared leaf score", ge=0, tune=(1e-3, 1e2))
+    l2: float = param(
+        1.0,
+        "the cost of half a unit of squared leaf score",
+        ge=0,
+        tune=log_range(1e-3, 1e2, simpler="high", unasked=False),
+    )
     monotone: dict[str, Any] | None = param(
         None, "columns with which the answer may only rise or fall, such as {age: rising, price: falling}"
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.engines.centres import TIE, Cloud, nearest, squared_distances, squared_lengths
+from mlcli.engines.centres import TIE, Cloud, nearest_centres, squared_distances, squared_lengths
 
 SLACK = 1e-7
 """Bounds may be off by this share of the largest length: the root of what squared distances round by."""
@@ -138,7 +138,7 @@ def place(
     own += moved[group]
     further -= moved.max()
     rows = np.flatnonzero(own + slack >= np.maximum(further, half_way[group]))
-    found = nearest(X[rows], centres, lengths[rows], tie)
+    found = nearest_centres(X[rows], centres, lengths[rows], tie)
     different = found.group != group[rows]
     changing, before, now = rows[different], group[rows][different], found.group[different]
     group[rows], own[rows], further[rows] = found

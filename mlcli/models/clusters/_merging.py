@@ -13,6 +13,7 @@ import numpy as np
 
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.engines.centres import squared_differences
 
 COMPILED_FROM = 1_500
 """From how many rows on loading the compiled loops (0.3 s) pays."""
@@ -112,7 +113,8 @@ def merges_of(X: Array, linkage: str) -> Merges:
 def merged_by_matrix(X: Array, linkage: str) -> Found:
     """Merge the two nearest groups, of equals the first, until there is one."""
     rule, rows = LINKAGES[linkage], len(X)
-    distances = squared_between(X) if rule.squared else np.sqrt(squared_between(X))
+    squared = squared_differences(X, X)
+    distances = squared if rule.squared else np.sqrt(squared)
     np.fill_diagonal(distances, np.inf)
     near, sizes, alive = distances.argmin(axis=1), np.ones(rows), np.ones(rows, np.bool_)
     low = distances.min(axis=1)
@@ -143,14 +145,6 @@ def _nearest_to_any(distances: Array, low: Array, near: Rows) -> int:
         low[first] = distances[first, near[first]]
         first = int(low.argmin())
     return first
-
-
-def squared_between(X: Array) -> Array:
-    """The squared distance of every two rows; from differences, so that equal rows are at 0."""
-    squared = np.zeros((len(X), len(X)))
-    for column in X.T:
-        squared += (column[:, None] - column) ** 2
-    return squared
 
 
 def merged_by_loops(X: Array, linkage: str) -> Found:

@@ -63,10 +63,7 @@ class Agglomerative(Clusterer):
     marks_: Array = learned()
     """A number for each row, which follows from its cells."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale."""
-        return Accepts(prefers_scaled=True)
+    accepts = Accepts(prefers_scaled=True)
 
     @property
     def merges(self) -> Merges:

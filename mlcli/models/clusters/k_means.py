@@ -33,7 +33,7 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.centres import STARTS, Cloud, cloud_of, nearest, squared_lengths
+from mlcli.engines.centres import STARTS, Cloud, cloud_of, nearest_centres, squared_lengths
 from mlcli.models.clusters._lloyd import Lloyd, Optimum, Stop, placing_for
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first
@@ -62,10 +62,7 @@ class KMeans(Clusterer):
     within_: float = learned()
     steps_: int = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale, and weights."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
 
     def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
         """Let the centres settle from every start, and keep the best."""
@@ -81,7 +78,7 @@ class KMeans(Clusterer):
 
     def _keep(self, best: Optimum, cloud: Cloud) -> None:
         """Store the centres by size; warn where they still move, or are fewer than asked for."""
-        found = nearest(cloud.X, best.centres, cloud.lengths)
+        found = nearest_centres(cloud.X, best.centres, cloud.lengths)
         order = largest_first(cloud.X, found.group, len(best.centres), cloud.weights)
         self.centres_ = best.centres[order]
         sizes = np.bincount(found.group, weights=cloud.weights, minlength=len(order))
@@ -103,7 +100,7 @@ class KMeans(Clusterer):
     def cluster_of(self, table: Table) -> Codes:
         """The nearest centre of each row."""
         X = table.numbers - self.origin_
-        return nearest(X, self.centres_, squared_lengths(X)).group
+        return nearest_centres(X, self.centres_, squared_lengths(X)).group
 
     def groups(self) -> int:
         """As many as there are centres."""

@@ -34,10 +34,8 @@ class RandomClusters(Clusterer):
 
     seed_: int = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale, as the methods beside it see them."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers on one scale, as the methods beside it see them."""
 
     def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
         """Draw the seed."""

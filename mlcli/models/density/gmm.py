@@ -42,7 +42,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.centres import STARTS as CENTRES
-from mlcli.engines.centres import Cloud, cloud_of, nearest, squared_lengths
+from mlcli.engines.centres import Cloud, cloud_of, nearest_centres, squared_lengths
 from mlcli.engines.covariances import COVARIANCE_TYPES
 from mlcli.engines.em import CRITERIA, Mixture, Optimum, StopRule, from_groups, maximise_likelihood
 from mlcli.models.density._components import (
@@ -90,10 +90,8 @@ class GaussianMixture(DensityEstimator, Clusterer):
     covariances_: Array = learned()
     rounds_: int = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale, as seeds and spherical components want them."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers on one scale, as seeds and spherical components want them."""
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Run EM from every start, and keep the best mixture."""
@@ -117,7 +115,7 @@ class GaussianMixture(DensityEstimator, Clusterer):
         if len(centres) < self.components:
             what = f"{self.components} components need as many different rows, and there are {len(centres)}"
             raise FitError(what, hint="fewer components")
-        group = nearest(Z, centres, squared_lengths(Z)).group
+        group = nearest_centres(Z, centres, squared_lengths(Z)).group
         return np.asarray(group[:, None] == np.arange(self.components))
 
     def log_density(self, table: Table) -> Array:

@@ -6,17 +6,15 @@ Singular values show which columns follow from others; directions in which class
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Entry
 from mlcli.core.moments import ROUNDING
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.training_sums import TrainingSums
+from mlcli.engines.sums import TrainingSums
 from mlcli.tasks.classification import LabelledRows
 
 UNCERTAIN = 1e-10
@@ -102,14 +100,3 @@ def _doubts(sums: TrainingSums, found: Whitening) -> Iterator[str]:
             f"{varying} columns vary within classes, and the rows show only {directions} directions: what lies "
             "outside them is left out; pca in front, or more rows, would help"
         )
-
-
-def prior_table(target: str, classes: Sequence[str], priors: Array) -> findings.Table:
-    """The probability of each class before a row is looked at."""
-    return findings.Table("Priors", (target, "prior"), tuple(zip(classes, map(float, priors), strict=True)))
-
-
-def lines_of(names: Sequence[str], by_class: Array) -> Iterator[tuple[Entry, ...]]:
-    """A line for each column, with what each class has (classes × columns)."""
-    for name, values in zip(names, by_class.T.tolist(), strict=True):
-        yield (name, *values)

@@ -20,19 +20,25 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.covariances import COVARIANCE_TYPES, CovarianceType
-from mlcli.engines.posteriors import log_priors, posterior, prior_conflicts, refuse_misfitting_priors
+from mlcli.engines.posteriors import (
+    log_priors,
+    posterior,
+    prior_conflicts,
+    prior_table,
+    priors_of,
+    refuse_misfitting_priors,
+    table_by_class,
+)
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 
@@ -83,7 +89,7 @@ class GaussianBayes(Classifier):
         means, deviations, whiteners, log_determinants = zip(*of_class, strict=True)
         self.means_, self.deviations_ = np.array(means), np.array(deviations)
         self.whiteners_ = np.array(whiteners)
-        self.priors_ = totals / totals.sum() if self.priors is None else np.array(self.priors)
+        self.priors_ = priors_of(totals, self.priors)
         self.levels_ = log_priors(totals, self.priors) + np.array(log_determinants)
 
     def _of_class(self, away: Array, weights: Array, floor: Array) -> tuple[Array, Array, Array, float]:
@@ -116,14 +122,9 @@ class GaussianBayes(Classifier):
 
     def explain(self) -> Explanation:
         """The priors, and the mean and deviation of each column by class."""
-        header = ("column", *self.classes_)
-        priors = tuple(zip(self.classes_, map(float, self.priors_), strict=True))
+        names = [column.name for column in self.columns_]
         return (
-            findings.Table("Priors", (self.target_, "prior"), priors),
-            findings.Table("Means", header, tuple(self._by_column(self.means_ + self.centre_))),
-            findings.Table("Standard deviations", header, tuple(self._by_column(self.deviations_))),
+            prior_table(self.target_, self.classes_, self.priors_),
+            table_by_class("Means", names, self.classes_, self.means_ + self.centre_),
+            table_by_class("Standard deviations", names, self.classes_, self.deviations_),
         )
-
-    def _by_column(self, by_class: Array) -> Iterator[tuple[findings.Entry, ...]]:
-        for column, values in zip(self.columns_, by_class.T.tolist(), strict=True):
-            yield (column.name, *values)

@@ -38,27 +38,29 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.learn_from_sums import held_out_classes
-from mlcli.engines.linear_scores import linear_scores
+from mlcli.engines.linear_scores import INTERCEPT, linear_scores
 from mlcli.engines.posteriors import (
     certain_posterior,
     log_priors,
     posterior,
     prior_conflicts,
+    prior_table,
+    priors_of,
     refuse_misfitting_priors,
+    table_by_class,
 )
 from mlcli.engines.score_terms import SCORES, linear_terms
+from mlcli.engines.sums import TrainingSums, sums_of_classes
 from mlcli.engines.symmetric import made_regular, solved
-from mlcli.engines.training_sums import TrainingSums, sums_of_classes
 from mlcli.models.discriminants._whitening import (
     NARROW,
     freedom,
     from_centre,
-    lines_of,
-    prior_table,
     rounded,
     whitening,
 )
@@ -98,7 +100,7 @@ class LinearDiscriminants(Classifier):
     ddof: int = param(1, "what is taken off the rows of each class in the covariance", ge=0, le=1)
     shrinkage: float | None = param(
         0.0, "how far columns are taken to be uncorrelated within classes; by Ledoit and Wolf's rule if none",
-        ge=0, le=1, tune=(0.0, 1.0),
+        ge=0, le=1, tune=Range(0.0, 1.0, simpler="high"),
     )  # fmt: skip
 
     priors_: Array = learned()
@@ -112,10 +114,7 @@ class LinearDiscriminants(Classifier):
     shrunk_: float = learned()
     """The shrinkage that was given, or found."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, in any units, and weights."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1."""
@@ -138,9 +137,7 @@ class LinearDiscriminants(Classifier):
         elif found.left < ENOUGH:
             transform = whitening(data, sums, self.ddof).transform
             found, directions = self._scores(sums, from_centre(sums) @ transform @ transform.T), transform.shape[1]
-        self.priors_ = (
-            data.class_totals / data.class_totals.sum() if self.priors is None else np.array(self.priors)
-        )
+        self.priors_ = priors_of(data.class_totals, self.priors)
         self.centre_, self.means_, self.directions_ = sums.origin, sums.mean, directions
         self.coefficients_, self.levels_ = found.coefficients, found.levels - found.coefficients @ found.centre
 
@@ -188,15 +185,18 @@ class LinearDiscriminants(Classifier):
         if any(np.shape(one) != shape for one in arrays) or any(np.shape(one) != (n,) for one, n in vectors):
             raise ValueError("means or coefficients that do not fit the columns and classes")
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The coefficients and levels by which the scores of classes differ (Hastie et al., section 4.4.5)."""
+        return float((np.count_nonzero(self.priors_) - 1) * (len(self.centre_) + 1))
+
     def explain(self) -> findings.Explanation:
         """The priors, the means, and the score of each class as a sum over columns."""
-        names, header = [column.name for column in self.columns_], ("column", *self.classes_)
-        at_origin = self.levels_ - self.coefficients_ @ self.centre_
-        terms = (("(intercept)", *at_origin.tolist()), *lines_of(names, self.coefficients_))
+        names = [column.name for column in self.columns_]
+        terms = np.column_stack([self.levels_ - self.coefficients_ @ self.centre_, self.coefficients_])
         return (
             prior_table(self.target_, self.classes_, self.priors_),
-            findings.Table("Means", header, tuple(lines_of(names, self.means_ + self.centre_))),
-            findings.Table("Scores of the classes", header, terms, note=self._note()),
+            table_by_class("Means", names, self.classes_, self.means_ + self.centre_),
+            table_by_class("Scores of the classes", [INTERCEPT, *names], self.classes_, terms, self._note()),
         )
 
     def _note(self) -> str:

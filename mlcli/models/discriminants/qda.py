@@ -40,6 +40,7 @@ from mlcli.core.blocks import less_row, row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
@@ -49,16 +50,17 @@ from mlcli.engines.posteriors import (
     log_priors,
     posterior,
     prior_conflicts,
+    prior_table,
+    priors_of,
     refuse_misfitting_priors,
+    table_by_class,
 )
+from mlcli.engines.sums import TrainingSums, sums_of_classes
 from mlcli.engines.symmetric import Solved, solved
-from mlcli.engines.training_sums import TrainingSums, sums_of_classes
 from mlcli.models.discriminants._whitening import (
     NARROW,
     Whitening,
     freedom,
-    lines_of,
-    prior_table,
     rounded,
     whitening,
 )
@@ -113,7 +115,11 @@ class QuadraticDiscriminants(Classifier):
     )
     ddof: int = param(1, "what is taken off the rows of a class in its covariance", ge=0, le=1)
     shrinkage: float = param(
-        0.0, "how far covariances are pulled towards the one that classes share", ge=0, le=1, tune=(0.0, 1.0)
+        0.0,
+        "how far covariances are pulled towards the one that classes share",
+        ge=0,
+        le=1,
+        tune=Range(0.0, 1.0, simpler="high"),
     )
     floor: float = param(1e-6, "smallest variance of a class in any direction, as a share of all", ge=0, lt=1)
 
@@ -127,10 +133,7 @@ class QuadraticDiscriminants(Classifier):
     levels_: Array = learned()
     """The logarithm of the prior over the root of the determinant."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, in any units, and weights."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1."""
@@ -149,9 +152,7 @@ class QuadraticDiscriminants(Classifier):
         else:
             shared = whitening(data, sums, ddof)
             ddof, (self.whiteners_, log_spreads) = shared.ddof, self._with_floor(data, sums, shared)
-        self.priors_ = (
-            data.class_totals / data.class_totals.sum() if self.priors is None else np.array(self.priors)
-        )
+        self.priors_ = priors_of(data.class_totals, self.priors)
         self.centre_, self.means_ = sums.origin, sums.mean
         self.levels_ = normals.log_priors - log_spreads
         free = np.where(sums.weight > ddof, sums.weight - ddof, np.inf)
@@ -239,11 +240,10 @@ class QuadraticDiscriminants(Classifier):
         names = [column.name for column in self.columns_]
         left_out = len(names) - self.whiteners_.shape[2]
         note = NARROW.format(left_out) if left_out else ""
-        header = ("column", *self.classes_)
         return (
             prior_table(self.target_, self.classes_, self.priors_),
-            findings.Table("Means", header, tuple(lines_of(names, self.means_ + self.centre_))),
-            findings.Table("Standard deviations", header, tuple(lines_of(names, self.deviations_)), note=note),
+            table_by_class("Means", names, self.classes_, self.means_ + self.centre_),
+            table_by_class("Standard deviations", names, self.classes_, self.deviations_, note),
         )
 
 

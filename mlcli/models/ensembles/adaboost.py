@@ -36,6 +36,7 @@ from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.bags import Bag, order_of_content
@@ -57,7 +58,7 @@ class AdaBoost(Classifier):
     base: Model = model_param(
         {"use": "decision-tree", "params": {"max_depth": 1}}, "the weak classifier", of=(Classifier,)
     )
-    rounds: int = param(100, "how many classifiers at most", ge=1, tune=(20, 500))
+    rounds: int = param(100, "how many classifiers at most", ge=1, tune=log_range(10, 300, simpler="low"))
     multiclass: str = param(
         "samme", "how good a round must be with more than two classes", choices=("samme", "m1")
     )
@@ -72,10 +73,8 @@ class AdaBoost(Classifier):
     training_: Array = learned()
     """The training error of the first rounds together."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything: each classifier stands behind the steps that it needs."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+    """Anything: each classifier stands behind the steps that it needs."""
 
     def conflicts(self) -> list[str]:
         """A base that cannot mind weights."""

@@ -34,10 +34,20 @@ from mlcli.core.configuration import behind_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.bags import Bag, order_of_content
-from mlcli.engines.ensemble import OutOfBag, fitted, mean_of, means_after, outputs, refuse_strangers, sample, votes
+from mlcli.engines.ensemble import (
+    OutOfBag,
+    fitted,
+    mean_of,
+    means_after,
+    outputs,
+    refuse_strangers,
+    sample_for,
+    votes,
+)
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -51,7 +61,12 @@ class Bagging(Classifier, Regressor):
     """Bootstrap aggregating."""
 
     base: Model = model_param("decision-tree", "the model that is fitted to each bag", of=(Classifier, Regressor))
-    bags: int = param(25, "how many bags are drawn, each for a model of its own", ge=1, tune=(10, 100))
+    bags: int = param(
+        25,
+        "how many bags are drawn, each for a model of its own",
+        ge=1,
+        tune=Range(10, 100, simpler="low", unasked=False),
+    )
     row_share: float = param(1.0, "how many rows a bag has, as a share of the training rows", gt=0, le=1)
     column_share: float = param(1.0, "how many columns a model sees, as a share of all", gt=0, le=1)
     replacement: bool = param(True, "whether a row can be drawn again into the same bag")
@@ -63,10 +78,8 @@ class Bagging(Classifier, Regressor):
     outside_: int = learned()
     loss_: float = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything: each model stands behind the steps that it needs."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+    """Anything: each model stands behind the steps that it needs."""
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Draw bag after bag, fit the base to each, and ask it about the rows outside."""
@@ -77,7 +90,7 @@ class Bagging(Classifier, Regressor):
         says = COMBINED[self.combine] if data.base is Classifier else outputs
         for own in rng.spawn(self.bags):
             repeats = bag.repeats(own)
-            models.append(fitted(base, sample(data, repeats, self._drawn(own)), own))
+            models.append(fitted(base, sample_for(base, data, repeats, self._drawn(own)), own))
             outside.add(models[-1], repeats == 0, says)
         self.models_ = tuple(models)
         self.outside_, self.loss_ = int(outside.answered.sum()), outside.loss(self)

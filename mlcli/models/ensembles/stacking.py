@@ -40,7 +40,7 @@ from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.bags import order_of_content
-from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
+from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -85,7 +85,7 @@ class Stacking(Classifier, Regressor):
         models = [behind_steps(model, self.columns_) for model in self.models]
         own = rng.spawn(len(models))
         self.models_ = tuple(fitted(model, data, one) for model, one in zip(models, own, strict=True))
-        said = [self._held_out(model, data, folds, one) for model, one in zip(models, own, strict=True)]
+        said = [outputs_held_out(model, data, folds, one) for model, one in zip(models, own, strict=True)]
         table = self._joined(said if folds.any() else self._said(data.table), data.table)
         self.meta_ = fitted(behind_steps(self._meta(data), table.columns), data.with_table(table), rng)
 
@@ -93,17 +93,6 @@ class Stacking(Classifier, Regressor):
         """The meta model that was asked for, or that of the kind of task."""
         made: Model = self.meta or MODELS.load(OWN_META[data.base])()
         return made
-
-    @staticmethod
-    def _held_out(model: Model, data: SupervisedRows, folds: NDArray[Any], rng: np.random.Generator) -> Array:
-        """What a model says of each row that it has not learned from."""
-        said = np.zeros(data.outputs.shape)
-        for fold, own in zip(np.unique(folds), rng.spawn(int(folds.max()) + 1), strict=True):
-            judged = np.flatnonzero(folds == fold)
-            if len(judged) < len(folds):
-                member = fitted(model, data.take(np.flatnonzero(folds != fold)), own)
-                said[judged] = outputs(member, data.table.take(judged), data.base)
-        return said
 
     def _said(self, table: Table) -> list[Array]:
         """What each model says of rows."""

@@ -30,6 +30,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
@@ -43,7 +44,11 @@ class SelfTraining(Classifier):
 
     base: Model = model_param("naive-bayes", "the classifier that is fitted again and again", of=(Classifier,))
     threshold: float = param(
-        0.9, "how probable a class must be for a row to be labelled", gt=0, le=1, tune=(0.6, 0.99)
+        0.9,
+        "how probable a class must be for a row to be labelled",
+        gt=0,
+        le=1,
+        tune=Range(0.6, 0.99, unasked=False),
     )
     max_rounds: int = param(10, "after how many rounds it stops at the latest", ge=1)
 

@@ -6,28 +6,27 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from queue import SimpleQueue
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Finding, Lines
 from mlcli.core.findings import Table as Figures
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import Among, Range, log_range
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.core.threads import threads_of_a_fit
+from mlcli.core.tables import Array, Rows, Table
+from mlcli.core.threads import Each, threads
 from mlcli.engines.bags import Bag, order_of_content
 from mlcli.engines.trees.binning import MOST_BINS, binned
 from mlcli.engines.trees.cells import features, is_ordered, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA
-from mlcli.engines.trees.findings import control, importances
+from mlcli.engines.trees.findings import control, mean_importances
 from mlcli.engines.trees.growing import Grower, Limits
-from mlcli.engines.trees.out_of_bag import OutOfBag
+from mlcli.engines.trees.out_of_bag import OutOfBag, voting
 from mlcli.engines.trees.structure import Trees
-from mlcli.engines.trees.targets import Targets, packed
+from mlcli.engines.trees.targets import Packed, Targets, in_units, packed
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -44,34 +43,23 @@ MEASURES = {True: ("error", "error"), False: ("root mean squared error", "square
 """What errors out of the bag are, and what shuffling adds to, of classes or of values."""
 
 
-@dataclass(frozen=True, eq=False)
-class Member:
-    """A tree, the share of its gains that each column has, and the rows out of its bag with their leaves."""
-
-    tree: Trees
-    worth: Array
-    rows: Rows
-    leaves: Codes
-    worse: Array
-    """What shuffling each column adds to its loss on those rows."""
-
-
 @dataclass(kw_only=True, eq=False)
 class Forest(Classifier, Regressor):
     """Trees that differ by the rows they learn from and the columns they may ask for, and answer by their mean."""
 
-    trees: int = param(100, "how many trees", ge=1, tune=(50, 500))
+    trees: int = param(100, "how many trees", ge=1, tune=Range(50, 500, simpler="low", unasked=False))
     features: float | str | None = param(
         None,
         "columns drawn at a node: a share, sqrt, log2 or all; none: sqrt by levels, of values half",
         gt=0.0,
         le=1.0,
+        tune=Among(("sqrt", 0.5, "all")),
     )
     max_depth: int | None = param(None, "how many questions a row is asked at most", ge=1)
     max_leaves: int | None = param(
         None, "how many leaves a tree has at most; those that gain most come first", ge=2
     )
-    min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=(1, 20))
+    min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 10, simpler="high"))
     bins: int = param(MOST_BINS, "into how many bins numbers are sorted at most", ge=2, le=MOST_BINS)
     bootstrap: bool = param(True, "whether a tree learns from as many rows drawn with replacement, or from all")
     combine: str = param(
@@ -102,71 +90,44 @@ class Forest(Classifier, Regressor):
         return found
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
-        """Sort cells into bins once, then grow tree after tree."""
+        """Sort cells into bins once, grow tree after tree, then ask each about the rows that it did not see."""
         data = data.counted()
         data = data.take(order_of_content(data))
         cells, by_threshold = self._cells(data.table), ordered(self.columns_)
         targets = Targets.of(data.outputs, data.weights)
-        bag = Bag.of(data.weights) if self.bootstrap else None
         uneven = None if (data.weights == data.weights[0]).all() else data.weights
         rows = binned(cells, by_threshold, level_counts(self.columns_), self.bins, uneven)
-        outside = OutOfBag(cells, by_threshold, targets, self._by_size())
-        seeds = rng.integers(0, 2**62, self.trees)
-        growers = [
-            Grower(rows, targets, CRITERIA["squared-error"], self._limits()) for _ in range(self._threads())
-        ]
-        members = []
-        for member in self._grown(growers, bag, outside, seeds):
-            members.append(member)
-            if bag is not None:
-                outside.add(member.tree, member.rows, member.leaves)
-        self._keep(members, outside)
+        bag = Bag.of(data.weights) if self.bootstrap else None
+        everything = packed(targets, *in_units(data.weights))
+        grower = Grower(rows, targets, CRITERIA["squared-error"], self._limits())
+        draws = [np.random.default_rng(seed) for seed in rng.integers(0, 2**62, self.trees)]
 
-    def _keep(self, members: list[Member], outside: OutOfBag) -> None:
-        self.nodes_ = Trees.joined([member.tree.with_weights_alone() for member in members]).arrays()
-        self.gained_ = np.mean([member.worth for member in members], axis=0)
-        worse = [member.worse for member in members] if self.shuffle else []
-        self.shuffled_ = np.mean(worse, axis=0) if worse else np.empty(0)
-        self.curve_ = np.array(outside.curve)
+        def grown(draw: np.random.Generator) -> tuple[Any, Packed, Rows]:
+            share = everything if bag is None else packed(targets, bag.repeats(draw), bag.unit)
+            return grower.grown(share, int(draw.integers(1, 2**32))), share.units, share.outside
+
+        with threads(self.trees) as each:
+            parts, units, unseen = zip(*each(grown, draws), strict=True)
+            trees = grower.trees(parts, units[0]).sent_with_most()
+            self.gained_ = mean_importances(trees, len(self.columns_))
+            if self.combine == "votes" and self.classes_ is not None:
+                trees = voting(trees, self._by_size())
+            self._keep(trees)
+            outside = OutOfBag(trees, cells, by_threshold, targets, self._by_size())
+            self._look_outside(outside, unseen, draws, each)
+
+    def _keep(self, trees: Trees) -> None:
+        self.nodes_ = trees.with_weights_alone().arrays()
         self.__dict__.pop("_trees", None)
 
-    def _threads(self) -> int:
-        return min(threads_of_a_fit(), self.trees)
-
-    def _grown(
-        self, growers: list[Grower], bag: Bag | None, outside: OutOfBag, seeds: NDArray[np.int64]
-    ) -> Iterator[Member]:
-        """A tree for each seed, in order, each from the first grower that is free."""
-        free = SimpleQueue[Grower]()
-        for grower in growers:
-            free.put(grower)
-
-        def one(seed: int) -> Member:
-            grower = free.get()
-            try:
-                return self._member(grower, bag, outside, np.random.default_rng(seed))
-            finally:
-                free.put(grower)
-
-        if len(growers) == 1:
-            yield from map(one, seeds)
-            return
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(len(growers)) as pool:
-            yield from pool.map(one, seeds)
-
-    def _member(self, grower: Grower, bag: Bag | None, outside: OutOfBag, rng: np.random.Generator) -> Member:
-        targets = grower.targets
-        share = outside.everything if bag is None else packed(targets, bag.repeats(rng), bag.unit)
-        tree = grower.grow(share, int(rng.integers(1, 2**32))).sent_with_most()
-        worth = importances(tree, len(self.columns_))
-        if self.combine == "votes" and self.classes_ is not None:
-            tree = outside.voting(tree)
-        rows = share.outside
-        leaves = outside.leaves(tree, rows) if len(rows) else rows.astype(np.int32)
-        worse = outside.worse(tree, rows, leaves, rng) if self.shuffle else np.empty(0)
-        return Member(tree, worth, rows, leaves, worse)
+    def _look_outside(
+        self, outside: OutOfBag, rows: Sequence[Rows], draws: Sequence[np.random.Generator], each: Each
+    ) -> None:
+        """The error on rows out of the bag tree after tree, and what shuffling columns adds to it."""
+        leaves = list(each(outside.leaves, range(self.trees), rows))
+        self.curve_ = outside.curve(zip(rows, leaves, strict=True)) if self.bootstrap else np.empty(0)
+        worse = each(outside.worse, range(self.trees), rows, leaves, draws) if self.shuffle else ()
+        self.shuffled_ = np.mean(list(worse), axis=0) if self.shuffle else np.empty(0)
 
     def _by_size(self) -> Rows:
         sizes = np.zeros(1) if self.classes_ is None else self.class_totals_

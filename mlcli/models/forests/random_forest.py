@@ -24,12 +24,12 @@ Choices:
     them only, but no more than half of the columns are drawn for that. Of values half of the columns are drawn,
     where Breiman draws a third. Nominal columns are split one level against the rest, and a missing level is a
     level of its own; missing numbers go to the side that gains more, or where a node had none, with most of its
-    rows. A tree's answer is its leaf's shares, or with ``combine: votes`` a whole vote for the largest, of equals the class
-    with most training rows. Columns are also valued by the share of training rows that a tree asks for them, and
-    by the depth of the first such question. Whole weights count as repeats: a bag has a draw for each; other
-    weights say how likely a row is drawn. ``min_leaf`` counts draws. Sums are whole numbers, so that no order of
-    rows rounds otherwise; without ``bootstrap``, weights that are not multiples of the smallest count to 2⁻⁵² of
-    their sum. Trees do not depend on the order of rows, nor on threads.
+    rows. A tree's answer is its leaf's shares, or with ``combine: votes`` a whole vote for the largest, of equals
+    the class with most training rows. Columns are also valued by the share of training rows that a tree asks for
+    them, and by the depth of the first such question. Whole weights count as repeats: a bag has a draw for each;
+    other weights say how likely a row is drawn. ``min_leaf`` counts draws. Sums are whole numbers, so that no
+    order of rows rounds otherwise; without ``bootstrap``, weights that are not multiples of the smallest count to
+    2⁻⁵² of their sum. Trees do not depend on the order of rows, nor on threads.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.calibration import slope, softmax
@@ -42,7 +43,9 @@ from mlcli.tasks.supervised import SupervisedRows
 class KernelRidge(KernelModel, Classifier, Regressor):
     """A smooth function near all rows."""
 
-    alpha: float = param(1.0, "how much smoothness counts", ge=1e-9, le=1e9, tune=(0.001, 100))
+    alpha: float = param(
+        1.0, "how much smoothness counts", ge=1e-9, le=1e9, tune=log_range(0.001, 100, simpler="high")
+    )
 
     coefficients_: Array = learned()
     """β (training rows × outputs)."""

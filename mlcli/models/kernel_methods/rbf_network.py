@@ -33,10 +33,11 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.calibration import slope, softmax
-from mlcli.engines.centres import means_settled, squared_distances, squared_lengths
+from mlcli.engines.centres import means_settled, squared_from_mean
 from mlcli.engines.kernel_functions import scale
 from mlcli.engines.kernel_models import distinct_rows
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -90,7 +91,10 @@ class RadialBasisNetwork(Classifier, Regressor):
     """Bells around centres."""
 
     centres: int | None = param(
-        30, "how many centres k-means places; none: every training row is one", ge=1, tune=(5, 200)
+        30,
+        "how many centres k-means places; none: every training row is one",
+        ge=1,
+        tune=log_range(5, 200, simpler="low"),
     )
     bias: bool = param(True, "whether a constant is added")
     gamma: float | None = param(
@@ -112,10 +116,7 @@ class RadialBasisNetwork(Classifier, Regressor):
     """The mean squared error of training rows after each round."""
     left_out_: float = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale, and weights."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
 
     def conflicts(self) -> list[str]:
         """One width."""
@@ -127,7 +128,7 @@ class RadialBasisNetwork(Classifier, Regressor):
         X = rows.table.numbers
         outputs = 2.0 * rows.outputs - 1.0 if isinstance(rows, LabelledRows) else rows.outputs
         self.points_ = self._centres(X, rows.weights, rng)
-        squared = self._squared(X)
+        squared = squared_from_mean(X, self.points_)
         gamma = scale(X, rows.weights) if self.gamma is None else self.gamma
         self.gammas_ = np.full(len(self.points_), gamma if self.sigma is None else 1 / (2 * self.sigma**2))
         fitted = self._in_turn(squared, outputs, rows.weights)
@@ -162,12 +163,6 @@ class RadialBasisNetwork(Classifier, Regressor):
             return X
         return means_settled(X, weights, self.centres, rng)
 
-    def _squared(self, X: Array) -> Array:
-        """Squared distances to the centres, measured from the mean of these, to keep digits."""
-        middle = self.points_.mean(axis=0)
-        X, Z = X - middle, self.points_ - middle
-        return np.maximum(squared_distances(Z, X, squared_lengths(Z)), 0.0)
-
     def _fitted(self, squared: Array, outputs: Array, weights: Array) -> Weights:
         return Weights.of(np.exp(-self.gammas_ * squared), outputs, weights, self.bias, self.cutoff)
 
@@ -196,7 +191,8 @@ class RadialBasisNetwork(Classifier, Regressor):
 
     def _outputs(self, table: Table) -> Array:
         """The network's outputs for rows."""
-        return np.asarray(self.level_ + np.exp(-self.gammas_ * self._squared(table.numbers)) @ self.weights_)
+        squared = squared_from_mean(table.numbers, self.points_)
+        return np.asarray(self.level_ + np.exp(-self.gammas_ * squared) @ self.weights_)
 
     def predict_values(self, table: Table) -> Array:
         """The sum of the Gaussians."""

@@ -30,7 +30,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.centres import squared_distances, squared_lengths
+from mlcli.engines.centres import squared_from_mean
 from mlcli.engines.kernel_functions import BLOCK_CELLS, scale
 from mlcli.engines.kernel_models import distinct_rows
 from mlcli.tasks.classification import Classifier
@@ -79,10 +79,7 @@ class Similarity(Classifier, Regressor):
     errors_: Array = learned()
     """The widths that were tried, and the mean squared error of each."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale, and weights."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
 
     def conflicts(self) -> list[str]:
         """One width."""
@@ -107,7 +104,7 @@ class Similarity(Classifier, Regressor):
         if len(some) < 2:
             return unit
         tried = [unit * 2.0**power for power in POWERS]
-        squared = _squared(some.table.numbers, some.table.numbers)
+        squared = squared_from_mean(some.table.numbers, some.table.numbers)
         np.fill_diagonal(squared, np.inf)
         answers = [_shares(-gamma * squared, some.weights) @ some.outputs for gamma in tried]
         errors = [np.average(((one - some.outputs) ** 2).sum(axis=1), weights=some.weights) for one in answers]
@@ -118,7 +115,7 @@ class Similarity(Classifier, Regressor):
         """What the landmarks answer, each as much as its likeness to the row."""
         step = max(1, BLOCK_CELLS // len(self.points_))
         blocks = (table.numbers[at : at + step] for at in range(0, max(1, len(table)), step))
-        powers = (-self.gamma_ * _squared(X, self.points_) for X in blocks)
+        powers = (-self.gamma_ * squared_from_mean(X, self.points_) for X in blocks)
         return np.concatenate([likeness(one, self.weights_) @ self.outputs_ for one in powers])
 
     def predict_values(self, table: Table) -> Array:
@@ -152,10 +149,3 @@ class Similarity(Classifier, Regressor):
             raise ValueError("the landmarks of similarity do not fit their answers or the columns")
         if self.outputs_.ndim != 2 or not (self.weights_ > 0).all() or not self.gamma_ > 0:
             raise ValueError("the landmarks of similarity have answers, weights or a width that cannot be")
-
-
-def _squared(X: Array, Z: Array) -> Array:
-    """Squared distances of rows to landmarks, measured from the mean of these, to keep digits."""
-    middle = Z.mean(axis=0)
-    X, Z = X - middle, Z - middle
-    return np.maximum(squared_distances(Z, X, squared_lengths(Z)), 0.0)

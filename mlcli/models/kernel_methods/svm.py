@@ -37,10 +37,10 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import coupled, slope, softmax, two_sided
-from mlcli.engines.kernel_functions import square_of
 from mlcli.engines.kernel_models import KernelModel, class_by_class, distinct_rows
 from mlcli.engines.smo import Solution, left_out, solve
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -64,7 +64,11 @@ class SupportVectorMachine(KernelModel, Classifier):
     """Machines between two sides each, and their support vectors."""
 
     C: float | None = param(
-        1.0, "the cost of a row inside the margin; none: a hard margin", gt=0, le=1e12, tune=(0.01, 1000)
+        1.0,
+        "the cost of a row inside the margin; none: a hard margin",
+        gt=0,
+        le=1e12,
+        tune=log_range(0.01, 1000, simpler="low"),
     )
     multiclass: str = param(
         "one-against-one", "between which classes machines stand", choices=("one-against-one", "one-against-rest")
@@ -92,7 +96,7 @@ class SupportVectorMachine(KernelModel, Classifier):
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Fit a machine between any two sides, and find how sure its answers are."""
-        rows = class_by_class(distinct_rows(data))
+        rows = self.shared("rows of svm", lambda: class_by_class(distinct_rows(data)))
         points, K = self.kernel_of(rows)
         self.sides_ = self._sides(rows.class_totals)
         costs = self._costs(rows, K)
@@ -100,10 +104,9 @@ class SupportVectorMachine(KernelModel, Classifier):
         bounded, self.offsets_ = np.zeros(len(rows), bool), np.zeros(len(self.sides_))
         for machine, sides in enumerate(self.sides_.tolist()):
             of = _of_either(rows.y, sides)
-            part = square_of(K, of)
-            solution = self._machine(part, np.where(rows.y[of] == sides[1], 1.0, -1.0), costs[of])
-            beta[of, machine], removed[of, machine] = solution.beta, left_out(part, solution)
-            bounded[of] |= solution.bounded
+            solution = self._machine(K, of, np.where(rows.y[of] == sides[1], 1.0, -1.0), costs)
+            beta[:, machine], removed[:, machine] = solution.beta, left_out(K, solution)
+            bounded |= solution.bounded
             self.offsets_[machine] = solution.offset
         products = K @ beta
         self.norms_ = np.sqrt(np.maximum((beta * products).sum(axis=0), 0.0))
@@ -130,19 +133,20 @@ class SupportVectorMachine(KernelModel, Classifier):
         totals, there = rows.class_totals, np.count_nonzero(rows.class_totals)
         return np.asarray(self.C * rows.weights * (totals.sum() / (there * totals[rows.y])))
 
-    def _machine(self, K: Array, y: Array, costs: Array) -> Solution:
+    def _machine(self, K: Array, of: Rows, sides: Array, costs: Array) -> Solution:
         """The widest margin between two sides; inside, the first row is positive, whatever its class is called."""
-        first = y[0]
-        y = first * y
+        first, y = sides[0], np.zeros(len(K))
+        y[of] = first * sides
         bounds = np.minimum(costs * y, 0.0), np.maximum(costs * y, 0.0)
         if self.C is not None:
-            return solve(K, y, *bounds, tolerance=self.tolerance).turned(first)
+            return solve(K, y, *bounds, tolerance=self.tolerance, rows=of).turned(first)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MlcliWarning)
-            solution = solve(K, y, *bounds, tolerance=self.tolerance, moves=HARD_MOVES)
-        inside = int((y * (y - solution.residual + solution.offset) < 1 - 2 * self.tolerance).sum())
+            solution = solve(K, y, *bounds, tolerance=self.tolerance, moves=HARD_MOVES, rows=of)
+        margin = y * (y - solution.residual + solution.offset)
+        inside = int((margin[of] < 1 - 2 * self.tolerance).sum())
         if inside or solution.bounded.any():
-            text = f"no plane keeps all rows off a hard margin: {inside} of {len(y)} are still inside it"
+            text = f"no plane keeps all rows off a hard margin: {inside} of {len(of)} are still inside it"
             warnings.warn(f"{text}; give C to allow that, or another kernel", MlcliWarning, stacklevel=3)
         return solution.turned(first)
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.kernel_models import KernelModel, distinct_rows
@@ -41,13 +42,17 @@ class SupportVectorRegression(KernelModel, Regressor):
     """A flat function through a tube."""
 
     C: float = param(
-        1.0, "the cost of a row outside the tube, for a target of unit spread", gt=0, le=1e12, tune=(0.01, 1000)
+        1.0,
+        "the cost of a row outside the tube, for a target of unit spread",
+        gt=0,
+        le=1e12,
+        tune=log_range(0.01, 1000, simpler="low"),
     )
     epsilon: float = param(
         0.1,
         "how far f may be from a row for nothing, in standard deviations of the target",
         ge=0,
-        tune=(0.01, 0.5),
+        tune=log_range(0.01, 0.5, simpler="high", unasked=False),
     )
     tolerance: float = param(
         1e-3, "how exactly the minimum is found, in standard deviations of the target", gt=0, le=0.5

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.params import learned
 from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.engines.calibration import softmax
 from mlcli.engines.least_squares import CarefulPlane, careful_plane
 from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
 from mlcli.engines.links import LOGISTIC, Link
@@ -45,15 +47,6 @@ class Form:
     """What each output scores, in words, from the names of the classes."""
     log_odds: bool
     """Whether each score is the logarithm of odds by itself."""
-
-
-def softmax(scores: Array) -> Array:
-    """e^z_k / Σ_j e^z_j for each row, relative to its largest score."""
-    lines = np.ascontiguousarray(scores.T)
-    shares = lines - lines.max(axis=0)
-    np.exp(shares, out=shares)
-    shares /= shares.sum(axis=0)
-    return np.asarray(shares.T)
 
 
 def _one_score(positive: Array) -> Part:
@@ -142,6 +135,8 @@ class LinearMargins(Classifier):
     Probabilities are softmax of sharpness × scores, with the sharpness that makes the training rows likeliest:
     they say which rows are surer, and never change which score is highest.
     """
+
+    adjustable: ClassVar[tuple[str, ...]] = ("coefficients_", "level_")
 
     coefficients_: Array = learned()
     """Outputs × columns."""

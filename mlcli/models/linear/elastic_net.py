@@ -27,6 +27,7 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.params import param
+from mlcli.core.ranges import Among, ByRows
 from mlcli.core.registry import register
 from mlcli.engines.penalty_path import PenaltyPath
 from mlcli.tasks.regression import Regressor, ValuedRows
@@ -38,16 +39,21 @@ class ElasticNet(PenaltyPath, Regressor):
     """Squares, absolute and squared coefficients, by coordinate descent."""
 
     strength: float | None = param(
-        None, "what coefficients cost, in half squared errors; chosen on the path if none", gt=0
+        None,
+        "what coefficients cost, in half squared errors; chosen on the path if none",
+        gt=0,
+        tune=ByRows(simpler="high"),
     )
     share: float = param(
-        0.5, "the share of the cost that is on absolute coefficients, not on squares", gt=0, le=1, tune=(0.05, 1.0)
+        0.5,
+        "the share of the cost that is on absolute coefficients, not on squares",
+        gt=0,
+        le=1,
+        tune=Among((1.0, 0.5, 0.1)),
     )
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; the penalty is fair only between columns of one scale."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Solve for the path of strengths, then for the one that is given or chosen."""

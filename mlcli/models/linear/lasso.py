@@ -28,6 +28,7 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.params import param
+from mlcli.core.ranges import ByRows
 from mlcli.core.registry import register
 from mlcli.engines.penalty_path import PenaltyPath
 from mlcli.tasks.regression import Regressor, ValuedRows
@@ -39,13 +40,14 @@ class Lasso(PenaltyPath, Regressor):
     """Squares and absolute coefficients, by coordinate descent."""
 
     l1: float | None = param(
-        None, "the cost of a unit of |coefficient|, in half squared errors; chosen on the path if none", gt=0
+        None,
+        "the cost of a unit of |coefficient|, in half squared errors; chosen on the path if none",
+        gt=0,
+        tune=ByRows(simpler="high"),
     )
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; the penalty is fair only between columns of one scale."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Solve for the path of penalties, then for the one that is given or chosen."""

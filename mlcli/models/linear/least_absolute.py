@@ -50,10 +50,8 @@ class LeastAbsolute(LinearValues, Regressor):
     """The mean absolute residual."""
     steps_: int = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; it does not depend on their scale."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
+    """Numbers and weights; it does not depend on their scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Solve the linear programme in standard columns, the target measured from its mean in its deviation."""

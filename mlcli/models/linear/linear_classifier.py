@@ -27,6 +27,7 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.params import param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.models.linear._classes import LinearMargins, plane_of_side
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -38,7 +39,10 @@ class LinearClassifier(LinearMargins, Classifier):
     """Least squares to ±1."""
 
     l2: float = param(
-        0.0, "what a unit of squared coefficient costs, in units of squared error", ge=0, tune=(1e-4, 1e4)
+        0.0,
+        "what a unit of squared coefficient costs, in units of squared error",
+        ge=0,
+        tune=log_range(1e-4, 1e4, simpler="high"),
     )
 
     @property

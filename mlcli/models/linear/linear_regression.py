@@ -52,7 +52,7 @@ from mlcli.engines.penalties import Penalty
 from mlcli.engines.residual_checks import CHECKS, Residuals, table_of_checks
 from mlcli.engines.solvers.minimum import complaint
 from mlcli.engines.solvers.table import SOLVERS
-from mlcli.engines.training_sums import TrainingSums
+from mlcli.engines.sums import TrainingSums
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 from mlcli.tasks.regression import Regressor, ValuedRows
 
@@ -88,10 +88,8 @@ class LinearRegression(LinearValues, Regressor):
     constant_: Flags = learned()
     collinear_: Flags = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; least squares does not depend on their scale."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
+    """Numbers and weights; least squares does not depend on their scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Find the nearest plane, and how precisely the rows determine it."""

@@ -32,6 +32,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.linear_design import Design
@@ -93,7 +94,12 @@ class ClassPairs:
 class LinearSVM(LinearMargins, Classifier):
     """The hinge in the primal."""
 
-    C: float = param(1.0, "what a row costs for each unit that it lacks of the margin", gt=0, tune=(1e-3, 1e3))
+    C: float = param(
+        1.0,
+        "what a row costs for each unit that it lacks of the margin",
+        gt=0,
+        tune=log_range(1e-3, 1e3, simpler="low"),
+    )
     loss: str = param("hinge", "how the lack of a row is counted", choices=("hinge", "squared-hinge"))
     penalty: str = param("l2", "what coefficients cost: half their squares, or their sizes", choices=("l2", "l1"))
     multiclass: str | None = param(
@@ -106,10 +112,8 @@ class LinearSVM(LinearMargins, Classifier):
     support_: tuple[int, ...] = learned()
     """For each output, the training rows on its margin or beyond."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; the penalty is fair only between columns of one scale."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def conflicts(self) -> list[str]:
         """All classes at once are there for the hinge with squares of coefficients."""

@@ -35,16 +35,17 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.findings import Explanation
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
+from mlcli.engines.calibration import softmax
 from mlcli.engines.linear_objective import LinearObjective, Masked
 from mlcli.engines.losses import CrossEntropy
 from mlcli.engines.penalties import Penalty
 from mlcli.engines.score_terms import SCORES, STEPPED, sum_of_terms
 from mlcli.engines.solvers.lbfgs import lbfgs
 from mlcli.engines.solvers.minimum import complaint
-from mlcli.models.linear._classes import softmax
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 SHOWN = 20
@@ -58,7 +59,12 @@ Features = tuple[tuple[str, ...], Array]
 class LogLinear(Classifier):
     """Conditional maximum entropy."""
 
-    l2: float = param(1.0, "the cost of half a unit of squared weight, in log-likelihood", ge=0, tune=(1e-3, 1e3))
+    l2: float = param(
+        1.0,
+        "the cost of half a unit of squared weight, in log-likelihood",
+        ge=0,
+        tune=log_range(1e-3, 1e3, simpler="high"),
+    )
     conjunctions: tuple[str, ...] = param((), "columns that make features together, such as outlook*windy")
     least: float = param(1.0, "in how many training rows a feature and a class must occur together", ge=0)
     tolerance: float = param(1e-8, "the gradient per row at which to stop", gt=0)
@@ -68,10 +74,8 @@ class LogLinear(Classifier):
     """Classes × features."""
     steps_: int = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything; a penalty on all weights wants numbers of one scale."""
-        return Accepts(nominal=True, missing=True, weights=True, prefers_scaled=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True, prefers_scaled=True)
+    """Anything; a penalty on all weights wants numbers of one scale."""
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Climb the penalised likelihood of the features that occur."""

@@ -41,6 +41,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.linear_design import Design
@@ -83,7 +84,12 @@ class LogisticRegression(Classifier):
     """Penalised maximum likelihood."""
 
     multiclass: str = param("softmax", "how more than two classes share the probability", choices=FORMS)
-    l2: float = param(1.0, "the cost of half a unit of squared coefficient, in log-loss", ge=0, tune=(1e-4, 1e4))
+    l2: float = param(
+        1.0,
+        "the cost of half a unit of squared coefficient, in log-loss",
+        ge=0,
+        tune=log_range(1e-3, 1e3, simpler="high"),
+    )
     l1: float = param(0.0, "the cost of a unit of |coefficient|, in log-loss; leaves columns out", ge=0)
     link: str = param("logistic", "how a score becomes a probability", choices=LINKS)
     power: float = param(1.0, "the power of the generalised logistic function", gt=0)
@@ -105,10 +111,8 @@ class LogisticRegression(Classifier):
     errors_: Array = learned()
     """Standard errors of the slopes of each score (scores × columns), NaN where there are none."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; the penalty is fair only between columns of one scale."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def conflicts(self) -> list[str]:
         """A solver that lacks what it needs."""
@@ -194,6 +198,10 @@ class LogisticRegression(Classifier):
 
     def _outputs(self) -> Sequence[str]:
         return self._form.outputs([self.classes_[k] for k in self.present_])
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The coefficients that are not 0, and a level for each score."""
+        return float(np.count_nonzero(self.coefficients_) + len(self.level_) * self.intercept)
 
     def explain_answer(self, table: Table) -> Explanation:
         """Each score, term by term."""

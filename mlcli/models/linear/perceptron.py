@@ -82,15 +82,13 @@ class Perceptron(LinearMargins, Classifier):
     visits_: Array = learned()
     """Of the first visits output, pass, row, side, score, whether it was wrong; weights and rows wrong then."""
 
+    accepts = Accepts(prefers_scaled=True)
+    """Numbers; far columns would take many passes."""
+
     @property
     def unsteady(self) -> bool:
         """What the last mistake has left."""
         return True
-
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers; far columns would take many passes."""
-        return Accepts(prefers_scaled=True)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Correct a plane for each side until it is right about all rows."""

@@ -25,12 +25,14 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
+from mlcli.core.tables import Table
 from mlcli.engines.learn_from_sums import held_out_values
 from mlcli.engines.least_squares import Plane, careful_plane, plane_by_sums, plane_from
 from mlcli.engines.linear_values import LinearValues
-from mlcli.engines.training_sums import TrainingSums
+from mlcli.engines.sums import TrainingSums
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 
@@ -40,13 +42,14 @@ class Ridge(LinearValues, Regressor):
     """Penalised least squares in closed form."""
 
     l2: float = param(
-        1.0, "what a unit of squared coefficient costs, in units of squared error", ge=0, tune=(1e-4, 1e4)
+        1.0,
+        "what a unit of squared coefficient costs, in units of squared error",
+        ge=0,
+        tune=log_range(1e-3, 1e4, simpler="high"),
     )
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; the penalty is fair only between columns of one scale."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Find the plane that is nearest after its slopes are paid for."""
@@ -65,6 +68,11 @@ class Ridge(LinearValues, Regressor):
     def held_out(self, data: ValuedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The values of all rows, each by sums of the rows outside its part."""
         return held_out_values(self, data, round_, steps) if self.intercept else None
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The effective degrees of freedom: Σ d² / (d² + l2) over the singular values d of the columns."""
+        spread = np.linalg.svd(table.numbers - self.centre_, compute_uv=False) ** 2
+        return float((spread[spread > 0] / (spread[spread > 0] + self.l2)).sum()) + self.intercept
 
     def explain(self) -> Explanation:
         """The coefficients."""

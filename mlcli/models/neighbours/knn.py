@@ -39,8 +39,9 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -50,6 +51,7 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
@@ -81,9 +83,11 @@ ODD = "Each of two classes may have half of {0.k} votes: {0.tied_vote} decides t
 class NearestNeighbours(Classifier, Regressor):
     """Stores the training rows; all work is done when it is asked."""
 
-    k: int = param(5, "how many neighbours vote", ge=1, tune=(1, 50))
+    k: int = param(5, "how many neighbours vote", ge=1, tune=log_range(1, 50, simpler="high"))
     distance: str = param("euclidean", "how far two rows are apart", choices=DISTANCES)
-    weights: str = param("uniform", "what a vote counts at its distance", choices=VOTES, tune=tuple(VOTES))
+    weights: str = param(
+        "uniform", "what a vote counts at its distance", choices=VOTES, tune=("uniform", "inverse")
+    )
     tied_distance: str = param("all", "which of the rows as near as the k-th vote", choices=TIES)
     tied_vote: str = param(
         "larger-class",
@@ -99,6 +103,8 @@ class NearestNeighbours(Classifier, Regressor):
     search: str = param(
         "auto", "how neighbours are found; the answers are the same", choices=SEARCHES, if_given=True
     )
+
+    stage_name: ClassVar[str] = "k"
 
     numbers_: Array = learned()
     codes_: Codes = learned()
@@ -176,12 +182,19 @@ class NearestNeighbours(Classifier, Regressor):
 
     def neighbours(self, table: Table) -> Iterator[tuple[Pairs, Array]]:
         """For batches of the rows asked: the training rows that vote on them, and what each vote counts."""
+        for pairs in self._near(table):
+            yield self._voters_among(pairs)
+
+    def _near(self, table: Table) -> Iterator[Pairs]:
+        """For batches of the rows asked: the training rows that may have one of k seats."""
         asked = self._distance.points(table, self.spans_)
         stored = Points(self.numbers_, self.codes_)
         count = neighbours_needed(self.weights_, self.k)
-        for pairs in nearest(self._distance, asked, stored, count, search=self.search):
-            voters, votes = self._voting(pairs, self.weights_, self.outputs_)
-            yield voters, votes * (1 + FAVOUR * self.favours_[voters.stored])
+        return nearest(self._distance, asked, stored, count, search=self.search)
+
+    def _voters_among(self, pairs: Pairs) -> tuple[Pairs, Array]:
+        voters, votes = self._voting(pairs, self.weights_, self.outputs_)
+        return voters, votes * (1 + FAVOUR * self.favours_[voters.stored])
 
     def _voting(self, pairs: Pairs, weights: Array, outputs: Array) -> tuple[Pairs, Array]:
         voters, seats = voting_pairs(pairs, weights, self.k, outputs, self.tied_distance)
@@ -192,6 +205,23 @@ class NearestNeighbours(Classifier, Regressor):
         means = [np.empty((0, self.outputs_.shape[1]))]
         means += (mean_outputs(pairs, votes, self.outputs_) for pairs, votes in self.neighbours(table))
         return np.concatenate(means)
+
+    def stages(self) -> int:
+        """A stage for each neighbour that may vote."""
+        return min(self.k, len(self.outputs_))
+
+    def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
+        """What fewer neighbours answer, all by one search."""
+        fewer = [replace(self, k=k) for k in at]
+        for model in fewer:
+            model.favours_, model.weights_, model.outputs_ = self.favours_, self.weights_, self.outputs_
+        means = [[np.empty((0, self.outputs_.shape[1]))] for _ in at]
+        for pairs in self._near(table):
+            for model, of in zip(fewer, means, strict=True):
+                of.append(mean_outputs(*model._voters_among(pairs), self.outputs_))
+        for of in means:
+            together = np.concatenate(of)
+            yield together if self.classes_ is not None else together[:, 0]
 
     def held_out(self, data: SupervisedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """Leave-one-out by one search among all rows; folds, and what a fit would warn of, are left to fits."""
@@ -212,6 +242,10 @@ class NearestNeighbours(Classifier, Regressor):
             marks += [pairs.of_each(np.minimum)] if self.tied_vote == "nearest" else []
             doubtful[rows] |= others.doubtful_rows(pairs, marks, voters, self.weights, answers[rows])
         return HeldOut(answers, doubtful, "one search")
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """Rows / k: about so many neighbourhoods of their own (Hastie, Tibshirani & Friedman, section 2.3)."""
+        return len(table) / min(self.k, len(table))
 
     def explain(self) -> findings.Explanation:
         """What is stored, and who votes."""

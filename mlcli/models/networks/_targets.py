@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core.moments import quotient
 from mlcli.core.tables import Array, Codes
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
@@ -47,7 +48,7 @@ class ClassCoding:
         on = np.hstack([1.0 - on, on]) if self.single else on
         total = on.sum(axis=1, keepdims=True)
         found = np.zeros((len(answers), len(self.shares)))
-        found[:, self.present] = np.divide(on, total, out=np.zeros_like(on), where=total > 0)
+        found[:, self.present] = quotient(on, total)
         return np.where(total > 0, found, self.shares)
 
 

@@ -38,6 +38,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.bags import as_repeats, held_aside
@@ -73,12 +74,16 @@ class MultiLayerPerceptron(Classifier, Regressor):
     loss: str | None = param(
         None, "what answers cost; none: cross-entropy where they are probabilities", choices=LOSSES
     )
-    epochs: int = param(200, "how often every row is learned from at most", ge=1, tune=(50, 500))
+    epochs: int = param(
+        200, "how often every row is learned from at most", ge=1, tune=Range(50, 500, simpler="low", unasked=False)
+    )
     batch: int | None = param(32, "how many rows a step is made from; 1: online; none: all", ge=1)
     optimiser: str = param("adam", "how slopes become steps", choices=OPTIMISERS)
-    learning_rate: float = param(0.001, "how far a step goes", gt=0, tune=(1e-4, 1e-1))
+    learning_rate: float = param(0.001, "how far a step goes", gt=0, tune=log_range(3e-4, 3e-2))
     momentum: float = param(0.9, "which part of its last step sgd adds to the next", ge=0, lt=1)
-    l2: float = param(1.0, "the cost of half a unit of squared weight", ge=0, tune=(1e-2, 1e2))
+    l2: float = param(
+        1.0, "the cost of half a unit of squared weight", ge=0, tune=log_range(1e-2, 1e2, simpler="high")
+    )
     dropout: float = param(0.0, "the share of hidden units left out, drawn for each row and step", ge=0, lt=1)
     validation: float = param(0.0, "the share of rows held aside, whose loss is then watched", ge=0, lt=1)
     patience: int | None = param(10, "how many epochs without a smaller watched loss end it; none: never", ge=1)
@@ -87,6 +92,8 @@ class MultiLayerPerceptron(Classifier, Regressor):
     corruption: float = param(0.25, "the share of cells masked, or the deviation of the noise", gt=0, lt=1)
 
     stage_name: ClassVar[str] = "epochs"
+
+    adjustable: ClassVar[tuple[str, ...]] = ("weights_", "biases_")
 
     weights_: tuple[Array, ...] = learned()
     biases_: tuple[Array, ...] = learned()

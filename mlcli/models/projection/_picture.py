@@ -13,8 +13,8 @@ from mlcli.core.findings import Explanation, Lines
 from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Rows, Table
+from mlcli.engines.centres import squared_differences
 from mlcli.engines.draws import draws
-from mlcli.engines.scaling import squared_distances
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
 
@@ -41,10 +41,7 @@ class Picture(Projector):
     said_: str = learned()
     """How well it went."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale."""
-        return Accepts(prefers_scaled=True)
+    accepts = Accepts(prefers_scaled=True)
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Place every row."""
@@ -75,7 +72,7 @@ class Picture(Projector):
 
     def _nearest(self, found: Rows, count: int) -> Rows:
         """The other rows that are nearest to some rows in the picture."""
-        apart = squared_distances(self.places_[found], self.places_)
+        apart = squared_differences(self.places_[found], self.places_)
         apart[np.arange(len(found)), found] = np.inf
         return np.argsort(apart, axis=1, kind="stable")[:, :count]
 

@@ -50,10 +50,8 @@ class FactorAnalysis(Projector):
     likelihood_: float = learned()
     scree_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers; factors do not depend on units, but what is lost is told in them."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers; factors do not depend on units, but what is lost is told in them."""
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Find loadings and noise by EM."""

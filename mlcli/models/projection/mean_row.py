@@ -36,10 +36,8 @@ class MeanRow(Projector):
     mean_: Array = learned()
     deviation_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale, as the methods beside it see them."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers on one scale, as the methods beside it see them."""
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Take the mean of each column, and what is lost by it."""

@@ -41,11 +41,11 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.principal import (
     SOLVERS,
     Axes,
+    check_axes,
     component_findings,
     count_for_share,
     elbow,
     principal_axes,
-    refuse_misfits,
 )
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
@@ -71,10 +71,8 @@ class PrincipalComponents(Projector):
     directions_: Array = learned()
     variances_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, on one scale: the column with the largest would be the first component."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers, on one scale: the column with the largest would be the first component."""
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Find the axes, and how many of them are kept."""
@@ -105,7 +103,7 @@ class PrincipalComponents(Projector):
 
     def check_learned(self) -> None:
         """Axes that fit the columns, and no more components than these."""
-        refuse_misfits(self._axes(), len(self.columns_))
+        check_axes(self._axes(), len(self.columns_))
         if not 0 <= self.kept_ <= len(self.columns_):
             raise ValueError("more components than columns")
 

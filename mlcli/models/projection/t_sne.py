@@ -30,8 +30,8 @@ import numpy as np
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows
+from mlcli.engines.centres import squared_differences
 from mlcli.engines.principal import principal_axes
-from mlcli.engines.scaling import squared_distances
 from mlcli.models.projection._picture import Picture, in_decimals
 from mlcli.tasks.projection import Projector
 
@@ -113,7 +113,7 @@ def _nearest(X: Array, count: int) -> tuple[Rows, Array]:
     """The nearest other rows of each row, and their squared distances."""
     near, found = [], []
     for start in range(0, len(X), 500):
-        apart = squared_distances(X[start : start + 500], X)
+        apart = squared_differences(X[start : start + 500], X)
         own = np.arange(len(apart))
         apart[own, start + own] = np.inf
         chosen = np.argpartition(apart, count - 1, axis=1)[:, :count]

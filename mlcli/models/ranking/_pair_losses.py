@@ -19,7 +19,7 @@ from mlcli.core.blocks import row_blocks
 from mlcli.core.pair_sums import of_higher, of_lower, pair_weight
 from mlcli.core.tables import Array, Codes
 from mlcli.engines.linear_objective import Point
-from mlcli.engines.pairs import Pairs, near_rows, pairs_near
+from mlcli.engines.pairs import PreferencePairs, near_rows, pairs_near
 from mlcli.engines.penalties import Penalty
 from mlcli.engines.solvers.interior_point import CornerMinimum, Corners, interior_point
 from mlcli.engines.solvers.newton import newton
@@ -43,7 +43,7 @@ class Differences:
     """The matrix whose row for a pair (a, b) is x_a − x_b; it is never written out as a whole."""
 
     X: Array
-    pairs: Pairs
+    pairs: PreferencePairs
 
     def times(self, w: Array) -> Array:
         """How far each pair lies apart."""

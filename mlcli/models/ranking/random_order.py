@@ -35,10 +35,8 @@ class RandomOrder(Ranker):
 
     seed_: int = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Anything: cells only tell rows apart."""
-        return Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+    """Anything: cells only tell rows apart."""
 
     def fit(self, data: GroupedRows, rng: np.random.Generator) -> None:
         """Draw the seed."""

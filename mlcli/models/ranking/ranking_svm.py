@@ -68,10 +68,8 @@ class RankingSVM(Ranker):
     gap_: float = learned()
     iterations_: int = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers and weights; the penalty is fair only between columns of one scale."""
-        return Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
+    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: GroupedRows, rng: np.random.Generator) -> None:
         """Minimise the loss of all pairs."""

@@ -48,10 +48,7 @@ class SingleBestColumn(Ranker):
     right_: Array = learned()
     """The share of training pairs that each column puts in the right order, upwards."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers, and row weights."""
-        return Accepts(weights=True)
+    accepts = Accepts(weights=True)
 
     def fit(self, data: GroupedRows, rng: np.random.Generator) -> None:
         """Try every column; what orders pairs wrongly most often is as good, turned round."""

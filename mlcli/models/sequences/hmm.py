@@ -70,10 +70,8 @@ class HiddenMarkovModel(Tagger):
     transitions_: Array = learned()
     emissions_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Levels and empty cells; transitions have no weights."""
-        return Accepts(numbers=False, nominal=True, missing=True)
+    accepts = Accepts(numbers=False, nominal=True, missing=True)
+    """Levels and empty cells; transitions have no weights."""
 
     def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
         """Count transitions and emissions."""

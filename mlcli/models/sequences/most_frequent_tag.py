@@ -42,10 +42,7 @@ class MostFrequentTag(Tagger):
     tags_: Codes = learned()
     shares_: Array = learned()
 
-    @property
-    def accepts(self) -> Accepts:
-        """Levels, empty cells and weights."""
-        return Accepts(numbers=False, nominal=True, missing=True, weights=True)
+    accepts = Accepts(numbers=False, nominal=True, missing=True, weights=True)
 
     def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
         """Count tags by level; the last row of the counts is that of all levels together."""

@@ -53,6 +53,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
 from mlcli.core.params import explain_param, learned, param
+from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.trees.binning import MOST_BINS, binned
@@ -88,8 +89,10 @@ class DecisionTree(Classifier, Regressor):
     algorithm: str = param("cart", "how columns branch and compete", choices=ALGORITHMS)
     criterion: str | None = param(None, "the impurity; none: the algorithm's own", choices=CRITERIA)
     gate: str = param("mean-gain", "which columns may compete under c45", choices=GATES)
-    max_depth: int | None = param(None, "how many questions a row is asked at most", ge=1, tune=(1, 20))
-    min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=(1, 50))
+    max_depth: int | None = param(
+        None, "how many questions a row is asked at most", ge=1, tune=Range(1, 20, simpler="low")
+    )
+    min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 50, simpler="high"))
     min_split: int = param(2, "how many rows a node needs to be split", ge=2)
     min_gain: float = param(0.0, "what a split must gain more than", ge=0.0)
     purity: float = param(1.0, "a node at least this pure is a leaf", gt=0.0, le=1.0)
@@ -211,6 +214,10 @@ class DecisionTree(Classifier, Regressor):
     def predict_values(self, table: Table) -> Array:
         """The mean of each row's node."""
         return self.predict_proba(table)[:, 0]
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The leaves."""
+        return float(self.tree.leaves.sum())
 
     def importances(self) -> Array:
         """Per column the share of all gains."""

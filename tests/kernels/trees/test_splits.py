@@ -71,7 +71,8 @@ class Rows:
         self.whole = Whole(totals, share.bits, SQUARES, 0, 4.0, TOLERANCE * (1.0 if slots > 1 else 1e30))
         self.bin = found.bins[0, self.rows].astype(int)
         self.known = int(found.known[0])
-        space = Workspace.of(found, len(share.parts), slots)
+        space = Workspace.of(found, len(share.parts), slots, False)
+        assert space.few is not None
         self.room, self.few = space.room, space.few
         self.targets = sums.Targets(share.parts, share.bits, slot, output)
 

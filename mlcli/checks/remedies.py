@@ -1,0 +1,101 @@
+"""Remedies for fitting too closely or too little: settings of the model itself, then other columns and wrappers.
+
+Against high variance: a simpler model, fewer columns, bagging (and more rows, which cannot be tried). Against high
+bias: a more flexible model, more columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mlcli.core.errors import UsageError
+from mlcli.core.params import build, parameters
+from mlcli.core.ranges import Range
+from mlcli.core.registry import MODELS
+from mlcli.experiment.spec.cells import Cell, ModelSpec, StepSpec
+from mlcli.experiment.spec.labels import as_typed
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A model that may do better, and what must be typed for it."""
+
+    model: ModelSpec
+    text: str
+
+
+HALF_WAY, NEARLY = 0.5, 0.85
+"""How far from its value towards an end of its range a parameter is moved."""
+BAGGED = ("decision-tree", "one-r", "mlp")
+"""What bagging steadies most; a wrapper of what is steady is a waste."""
+STIFF = ("linear-regression", "ridge", "lasso", "logistic-regression", "linear-svm", "log-linear", "lda")
+"""What sees only sums of columns, so that products of them are new to it."""
+MOST_MULTIPLIED = 20
+"""Columns, of which products are not too many to be tried."""
+
+
+def simpler(cell: Cell) -> Iterator[Remedy]:
+    """What fits training rows less closely."""
+    yield from _settings(cell.model, towards_simple=True)
+    if cell.model.use in BAGGED:
+        base = {"use": cell.model.use, "params": dict(cell.model.params)}
+        yield Remedy(
+            ModelSpec("bagging", {"base": base}), f"-m '{{use: bagging, params: {{base: {cell.model.use}}}}}'"
+        )
+    if len(cell.dataset.schema.features()) > 1:
+        yield from _with_step(cell, "anova")
+
+
+def richer(cell: Cell) -> Iterator[Remedy]:
+    """What can follow the training rows more closely."""
+    yield from _settings(cell.model, towards_simple=False)
+    if cell.model.use in STIFF and len(cell.dataset.schema.features()) <= MOST_MULTIPLIED:
+        yield from _with_step(cell, "polynomial")
+
+
+def other_model(cell: Cell, use: str) -> Remedy:
+    """Another method."""
+    return Remedy(ModelSpec(use), f"-m {use}")
+
+
+def _settings(model: ModelSpec, *, towards_simple: bool) -> Iterator[Remedy]:
+    """Each parameter whose range says which end is the simpler one, moved towards that end or the other."""
+    for share in (HALF_WAY, NEARLY):
+        for declared in parameters(MODELS.load(model.use)):
+            search, value = declared.tune, model.params.get(declared.name)
+            if not isinstance(search, Range) or not search.simpler or not search.unasked:
+                continue
+            end = float((search.simpler == "high") == towards_simple)
+            start = _place(search, value, 1.0 - float(search.simpler == "high"))
+            other = search.drawn(start + share * (end - start), int in declared.types)
+            params = {**model.params, declared.name: other}
+            if other != value and declared.problem_with(other) is None and _is_legal(model.use, params):
+                yield Remedy(replace(model, params=params, label=""), f"-p {declared.name}={as_typed(other)}")
+
+
+def _place(search: Range, value: Any, free: float) -> float:
+    """Where a value lies in a range, from 0 to 1; none is at the end where nothing binds (``free``)."""
+    if value is None:
+        return free
+    scale = math.log if search.log else float
+    low, high = scale(search.low), scale(search.high)
+    inside = min(max(float(value), search.low), search.high)
+    return (scale(inside) - low) / (high - low)
+
+
+def _is_legal(use: str, params: Mapping[str, Any]) -> bool:
+    try:
+        build(MODELS.load(use), params)
+    except UsageError:
+        return False
+    return True
+
+
+def _with_step(cell: Cell, step: str) -> Iterator[Remedy]:
+    """The model behind one more step."""
+    steps = (*cell.steps, StepSpec(step))
+    names = ", ".join(one.use for one in steps)
+    yield Remedy(replace(cell.model, steps=steps), f"-m '{{use: {cell.model.use}, steps: [{names}]}}'")

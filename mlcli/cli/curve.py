@@ -1,0 +1,80 @@
+"""curve: draw a score over training rows, values of a parameter, or stages of a fit."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from mlcli.cli._options import Data, Format, Jobs, Params, Seed, Target, Task, model_names
+
+KINDS = ("learning", "validation", "stages", "bias-variance")
+
+Kind = Annotated[
+    str,
+    typer.Argument(metavar="CURVE", help=f"One of {', '.join(KINDS)}.", autocompletion=lambda: list(KINDS)),
+]
+Models = Annotated[
+    list[str],
+    typer.Option(
+        "--model", "-m", metavar="MODEL", autocompletion=model_names, help="An id or mapping; repeatable."
+    ),
+]
+Sizes = Annotated[
+    str | None,
+    typer.Option("--sizes", metavar="LIST", help="Shares of the training rows, or numbers of them: 0.1,0.5,1."),
+]
+Folds = Annotated[int | None, typer.Option("--folds", metavar="N", help="Folds, each judged once. [default: 5]")]
+Repeats = Annotated[
+    int | None, typer.Option("--repeats", metavar="N", help="Times that rows are split, or training sets drawn.")
+]
+Metric = Annotated[
+    str | None, typer.Option("--metric", metavar="NAME", help="The score. [default: the first of the task]")
+]
+
+EXAMPLES = (
+    "mlcli curve learning wdbc -m naive-bayes",
+    "mlcli curve validation wdbc -m knn -p k=1..25",
+    "mlcli curve stages wdbc -m newton-boosting",
+    "mlcli curve bias-variance wdbc -m decision-tree",
+)
+
+
+def curve_command(
+    kind: Kind,
+    data: Data,
+    models: Models,
+    params: Params = None,
+    sizes: Sizes = None,
+    folds: Folds = None,
+    repeats: Repeats = None,
+    metric: Metric = None,
+    target: Target = None,
+    task: Task = None,
+    seed: Seed = 1,
+    jobs: Jobs = None,
+    format: Format = "text",
+) -> None:
+    """Draw a score over training rows, values of a parameter, or stages of a fit.
+
+    Each point has the score of judged rows with its spread over splits, and
+    that of training rows beside it. learning: are more rows worth having?
+    validation: one parameter takes several values (k=1..25, or c=0.1,1,10).
+    stages: rounds, trees or epochs of one fit. bias-variance: how far the
+    answers of many training sets are off, and how much they differ.
+    """
+    from mlcli.cli._console import show_as
+    from mlcli.cli._running import Progress
+    from mlcli.experiment.run.batch import run
+    from mlcli.experiment.spec.cells import DataSpec
+    from mlcli.experiment.spec.plan import plan
+    from mlcli.experiment.spec.sweeps import Asked, experiment_of
+    from mlcli.report.sweeps import sweep_as_json, sweep_of
+
+    split = {"folds": folds, "repeats": repeats}
+    given = {name: value for name, value in split.items() if value is not None}
+    asked = Asked(kind, tuple(models), tuple(params or ()), sizes, given)
+    sweep = experiment_of(asked, DataSpec(data, target, task), metric, seed)
+    with Progress() as progress:
+        results = run(plan(sweep.experiment), jobs=jobs, on_progress=progress)
+    show_as(format, lambda: sweep_of(sweep, results), lambda: sweep_as_json(sweep, results))

@@ -1,0 +1,78 @@
+"""diagnose: say what is wrong with a model on a dataset, and which options repair it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from mlcli.cli._options import Data, Format, Jobs, Params, Seed, Target, Task, model_names, protocol_names
+
+Model = Annotated[
+    str,
+    typer.Option("--model", "-m", metavar="MODEL", autocompletion=model_names, help="An id or a mapping."),
+]
+ProtocolName = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol",
+        metavar="NAME",
+        autocompletion=protocol_names,
+        help="How rows are split. [default: by the task]",
+    ),
+]
+Metric = Annotated[
+    str | None, typer.Option("--metric", metavar="NAME", help="The score that decides. [default: by the task]")
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show the tables behind each issue, and the curve.")
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Leave with exit code 8 if something serious is found.")]
+
+EXAMPLES = (
+    "mlcli diagnose diabetes_progression -m decision-tree",
+    "mlcli diagnose abalone -m linear-regression --strict",
+)
+
+
+def diagnose_command(
+    data: Data,
+    model: Model,
+    params: Params = None,
+    target: Target = None,
+    task: Task = None,
+    protocol: ProtocolName = None,
+    metric: Metric = None,
+    seed: Seed = 1,
+    jobs: Jobs = None,
+    verbose: Verbose = False,
+    strict: Strict = False,
+    format: Format = "text",
+) -> None:
+    """Say what is wrong with a model on a dataset, and which options repair it.
+
+    Does it overfit or underfit, would more rows help, is it worth more than
+    the baseline? What may help is tried on the same splits.
+    """
+    from mlcli.checks.diagnosed import diagnosis_as_json, diagnosis_of
+    from mlcli.checks.diagnosis import issues_of_trial
+    from mlcli.checks.trial import tried
+    from mlcli.cli._console import show_as
+    from mlcli.core.errors import ExitCode
+    from mlcli.core.issues import is_serious
+    from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.experiment.spec.model_text import models_from_text, protocol_from_text
+
+    split: Any = protocol_from_text(protocol, {}) if protocol else None
+    experiment = Experiment(
+        data=(DataSpec(data, target, task),),
+        models=models_from_text([model], params or []),
+        protocol=split,
+        metrics=(metric,) if metric else (),
+        seed=seed,
+    )
+    trial = tried(experiment, jobs=jobs)
+    issues = issues_of_trial(trial)
+    show_as(format, lambda: diagnosis_of(trial, issues, verbose), lambda: diagnosis_as_json(trial, issues))
+    if strict and any(map(is_serious, issues)):
+        raise typer.Exit(ExitCode.UNMET)

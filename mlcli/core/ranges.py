@@ -1,0 +1,94 @@
+"""What is worth trying for a parameter: a range of numbers, some values, or a range that only the rows tell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Number = int | float
+Simpler = Literal["low", "high", ""]
+"""Which end of a range makes the simpler model; empty where neither does."""
+MANY_TIMES = 100
+"""A range whose end is so many times its beginning is searched by factors, unless it says otherwise."""
+SAME = 1e-9
+"""Numbers that differ by less of themselves are one."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers from one to another, evenly spaced or, with ``log``, by equal factors."""
+
+    low: Number
+    high: Number
+    log: bool = False
+    simpler: Simpler = ""
+    unasked: bool = True
+    """Whether it is searched where nobody says what to search."""
+    points: int | None = None
+    """Into how many values a grid divides it; None: as many as the budget allows."""
+
+    def values(self, count: int, whole: bool) -> tuple[Number, ...]:
+        """So many numbers from end to end, or fewer where whole ones are wanted and there are not so many."""
+        places = [place / max(count - 1, 1) for place in range(count)]
+        return tuple(dict.fromkeys(self._at(place, whole) for place in places))
+
+    def drawn(self, share: float, whole: bool) -> Number:
+        """The number that lies at a share of the range; by a share drawn evenly it is a random one."""
+        return self._at(share, whole)
+
+    def _at(self, share: float, whole: bool) -> Number:
+        if self.log:
+            value = math.exp(math.log(self.low) + share * (math.log(self.high) - math.log(self.low)))
+        else:
+            value = self.low + share * (self.high - self.low)
+        if whole:
+            return round(value)
+        return float(f"{min(max(value, self.low), self.high):.6g}")
+
+    def edge(self, value: Any) -> Simpler:
+        """At which end of the range a value lies, if at one."""
+        if isinstance(value, str | None):
+            return ""
+        return "low" if _same(value, self.low) else "high" if _same(value, self.high) else ""
+
+
+@dataclass(frozen=True)
+class Among:
+    """Some values; where ``ordered``, the first makes the simplest model."""
+
+    options: tuple[Any, ...]
+    ordered: bool = False
+    unasked: bool = True
+
+
+@dataclass(frozen=True)
+class ByRows:
+    """A range that follows from training rows: the model says it (``Model.search_range``)."""
+
+    simpler: Simpler = ""
+    unasked: bool = True
+
+
+Search = Range | Among | ByRows
+
+
+def log_range(low: Number, high: Number, *, simpler: Simpler = "", unasked: bool = True) -> Range:
+    """A range that is searched by equal factors."""
+    return Range(low, high, log=True, simpler=simpler, unasked=unasked)
+
+
+def as_search(declared: Search | Iterable[Any] | None, choices: Any) -> Search | None:
+    """What a parameter declares, where two numbers are short for a range and other values for themselves."""
+    if declared is None or isinstance(declared, Range | Among | ByRows):
+        return declared
+    values = tuple(declared)
+    if choices is not None or len(values) != 2 or not all(isinstance(value, int | float) for value in values):
+        return Among(values)
+    low, high = values
+    return Range(low, high, log=low > 0 and high >= MANY_TIMES * low)
+
+
+def _same(one: Number, other: Number) -> bool:
+    return abs(one - other) <= SAME * max(abs(one), abs(other))

@@ -1,0 +1,243 @@
+"""Candidates judged on inner splits, so that what they have in common is done once.
+
+A protocol that deals rows into parts is answered in closed form where the method has one. Else the steps are
+fitted once for all candidates that have the same, those that differ in the number of stages are one fit, and fits
+to the same prepared rows share what depends on the rows alone (``Model.shared``).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.answers import Answers
+from mlcli.core.configuration import described_as
+from mlcli.core.errors import MlcliError
+from mlcli.core.held_out import Round
+from mlcli.core.learning import answers_of
+from mlcli.core.limits import all_moderate
+from mlcli.core.model import Model
+from mlcli.core.params import settings
+from mlcli.core.pipeline import Pipeline
+from mlcli.core.tables import Array, Rows
+from mlcli.engines.tuning.space import Values
+from mlcli.metrics.base import Metric, Undefined
+from mlcli.metrics.pooling import joined
+from mlcli.protocols._base import Parts, Split
+
+FAILURES = (MlcliError, np.linalg.LinAlgError, FloatingPointError)
+"""What ends a candidate, not the search."""
+BADNESS = {"high": -1.0, "low": 1.0}
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A configured model behind the steps that it needs, and the values that make it."""
+
+    values: Values
+    model: Model
+    name: str = ""
+    """What it is called where it is no combination of values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What came of a candidate: its mean inner score with its standard error, or why there is none."""
+
+    candidate: Candidate
+    score: float = np.nan
+    error: float = np.nan
+    why: str = ""
+    effort: float = 1.0
+    """The share of rows, or stages, that it had."""
+    infinite: int = 0
+    """In how many splits its score is infinite: where that of all candidates is, fewer are better."""
+
+    def badness(self, metric: Metric) -> float:
+        """Smaller for a better score; infinite without one."""
+        if self.why or np.isnan(self.score):
+            return float("inf")
+        return abs(self.score) if metric.better == "zero" else BADNESS[metric.better] * self.score
+
+
+@dataclass(frozen=True, eq=False)
+class Examination:
+    """Rows with the inner splits in which every candidate is judged, all by the same random numbers."""
+
+    data: Any
+    splits: Sequence[Split]
+    metric: Metric
+    seed: int
+    pooled: bool = False
+    effort: float = 1.0
+
+    def trials(self, candidates: Sequence[Candidate]) -> list[Trial]:
+        """What comes of each candidate."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the model that is chosen is fitted again, and warns then
+            said = [self._in_closed_form(candidate.model) for candidate in candidates]
+            self._fit_the_others(candidates, said)
+        return [self._trial(candidate, of) for candidate, of in zip(candidates, said, strict=True)]
+
+    def _trial(self, candidate: Candidate, said: Said) -> Trial:
+        if said.why:
+            return Trial(candidate, why=said.why, effort=self.effort)
+        score, error, why = scored(self.metric, said.answers, self.pooled)
+        values = [] if np.isfinite(score) or why else [self.metric.compute(one) for one in said.answers]
+        return Trial(candidate, score, error, why, self.effort, values.count(np.inf))
+
+    def _in_closed_form(self, model: Model) -> Said:
+        """The answers of each split from one computation; none where there is no such thing."""
+        splits = self.splits
+        if not isinstance(splits, Parts) or not all_moderate(self.data):
+            return Said()
+        pipeline = model if isinstance(model, Pipeline) else Pipeline(model=model)
+        if not pipeline.has_closed_form:
+            return Said()
+        found: list[Answers] = []
+        for part in splits.rounds:
+            round_ = Round(part, len(splits) // len(splits.rounds))
+            try:
+                held = pipeline.held_out(self.data, round_)
+            except FAILURES:
+                return Said()
+            if held is None or held.refused.any():
+                return Said()
+            answers = answers_of(pipeline, self.data, round_, held)
+            found += [answers.take(rows) for rows in round_.rows_of]
+        return Said(found)
+
+    def _fit_the_others(self, candidates: Sequence[Candidate], said: list[Said]) -> None:
+        """Fit those that have no answers yet, split by split, those with the same steps together."""
+        left = [place for place, of in enumerate(said) if not of.answers]
+        groups: dict[str, list[int]] = {}
+        for place in left:
+            groups.setdefault(repr(_steps_of(candidates[place].model)), []).append(place)
+        for number, split in enumerate(self.splits if left else ()):
+            for places in groups.values():
+                models = [candidates[place].model for place in places]
+                seed = self.seed + number
+                answers = PreparedSplit.answers_to(models, self.data, split.train, split.test, seed)
+                for place, one in zip(places, answers, strict=True):
+                    said[place].add(one)
+
+
+@dataclass(eq=False)
+class Said:
+    """The answers of a candidate so far, or why it has none."""
+
+    answers: list[Answers] = field(default_factory=list)
+    why: str = ""
+
+    def add(self, one: Answers | str) -> None:
+        """Those of one more split, or why there are none."""
+        if isinstance(one, str):
+            self.why = self.why or one
+        else:
+            self.answers.append(one)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedSplit:
+    """The rows of a split as steps have prepared them, and a memory that fits to them share."""
+
+    train: Any
+    test: Any
+    given: Any
+    """The training rows as they were before the steps."""
+    steps: tuple[Any, ...]
+    seed: int
+    memory: dict[Any, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def answers_to(models: Sequence[Model], data: Any, train: Rows, test: Rows, seed: int) -> list[Answers | str]:
+        """What each of some models with the same steps says of the rows that are judged, or why it cannot."""
+        first = models[0].fresh()
+        try:
+            given = data.base.admitted(first, data.take(train))
+            prepared = first.fit_steps(given, np.random.default_rng(seed))
+            asked = data.take(test)
+            asked = asked.with_table(first.prepared(asked.table))
+        except FAILURES as problem:
+            return [_first_line(problem)] * len(models)
+        split = PreparedSplit(prepared, asked, given, first.all_steps(), seed)
+        return split.answers([model.final for model in models])
+
+    def answers(self, models: Sequence[Model]) -> list[Answers | str]:
+        """What each says; those that are one fit with more or fewer stages are fitted once."""
+        said: list[Answers | str] = [""] * len(models)
+        for places in _alike_but_for_stages(models):
+            for place, one in zip(places, self._of_line([models[place] for place in places]), strict=True):
+                said[place] = one
+        return said
+
+    def _of_line(self, models: Sequence[Model]) -> list[Answers | str]:
+        """The answers of models that differ in their number of stages alone."""
+        counts = [getattr(model, model.stage_name) for model in models] if len(models) > 1 else [1]
+        longest = models[int(np.argmax(counts))].fresh()
+        try:
+            self._learn(longest)
+            last = self.test.base.ask(longest, self.test)
+            made = longest.stages() if len(models) > 1 else 0
+            at = sorted({count for count in counts if count < made})
+            rows = self.test
+            predictions = longest.staged(rows.table, at) if at else iter(())
+            staged = {
+                count: rows.base.answers_with(longest, rows, one)
+                for count, one in zip(at, predictions, strict=True)
+            }
+        except FAILURES as problem:
+            return [_first_line(problem)] * len(models)
+        return [staged.get(count, last) for count in counts]
+
+    def _learn(self, model: Model) -> None:
+        base = self.train.base
+        model.share_with(self.memory)
+        admitted = base.admitted(model, self.train)
+        base.learn(model, admitted, np.random.default_rng(self.seed))
+        base.note(model, self.train, self.given, self.steps)
+
+
+def scored(metric: Metric, answers: Sequence[Answers], pooled: bool) -> tuple[float, float, str]:
+    """The mean of a metric over splits and its standard error; over all answers where splits are few or small."""
+    values = [metric.compute(one) for one in answers]
+    numbers = np.array([one for one in values if not isinstance(one, Undefined)])
+    if not pooled and len(numbers) == len(values) > 1:
+        spread = float(numbers.std(ddof=1)) / np.sqrt(len(numbers)) if np.isfinite(numbers).all() else np.nan
+        return float(numbers.mean()), float(spread), ""
+    together = joined(answers)
+    value = metric.compute(together)
+    if isinstance(value, Undefined):
+        return np.nan, np.nan, value.why
+    return float(value), _error_over_rows(metric, together), ""
+
+
+def _error_over_rows(metric: Metric, answers: Answers) -> float:
+    if metric.per_row is None or len(answers) < 2:
+        return np.nan
+    rows: Array = metric.per_row(answers)
+    return float(rows.std(ddof=1) / np.sqrt(len(rows)))
+
+
+def _steps_of(model: Model) -> list[Any]:
+    return [(step.id, settings(step)) for step in model.all_steps()]
+
+
+def _alike_but_for_stages(models: Sequence[Model]) -> Iterator[list[int]]:
+    """The places of models that are one but for their number of stages, line by line."""
+    lines: dict[str, list[int]] = {}
+    for place, model in enumerate(models):
+        plain = described_as(model)
+        count = plain["params"].get(model.stage_name) if model.stage_name else None
+        others = {name: value for name, value in plain["params"].items() if name != model.stage_name}
+        key = repr((model.id, others)) if isinstance(count, int) else str(place)
+        lines.setdefault(key, []).append(place)
+    yield from lines.values()
+
+
+def _first_line(problem: BaseException) -> str:
+    return str(problem).partition("\n")[0] or type(problem).__name__

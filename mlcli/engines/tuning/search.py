@@ -1,0 +1,175 @@
+"""Which candidates are judged, and which of them is chosen: a grid, random draws, or successive halving."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.model import Model
+from mlcli.engines.tuning.scoring import Candidate, Examination, Trial
+from mlcli.engines.tuning.space import Space, Values, text_of
+from mlcli.metrics.base import Metric
+from mlcli.protocols._base import Split, Units, all_alike, by_class
+
+FACTOR = 3
+"""Of so many candidates one goes on to the next round of halving, with so many times the rows or stages."""
+FEWEST_ROWS = 10
+"""In the first round of halving, for each class; of stages one."""
+SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How many candidates there are at most, and on what halving is sparing."""
+
+    trials: int
+    asked: bool
+    """Whether somebody has said how many."""
+    resource: str = "rows"
+
+
+Made = Callable[[Values], Model]
+"""From values to a configured model behind the steps that it needs."""
+
+
+def grid_values(space: Space, budget: Budget, rng: np.random.Generator, free: str) -> list[Values]:
+    """Every combination; where more than were asked for, some drawn at random."""
+    every = space.grid(budget.trials, free)
+    if not budget.asked or len(every) <= budget.trials:
+        return every
+    return [every[place] for place in np.sort(rng.choice(len(every), budget.trials, replace=False))]
+
+
+def random_values(space: Space, budget: Budget, rng: np.random.Generator, free: str) -> list[Values]:
+    """So many combinations drawn at random."""
+    return space.drawn(budget.trials, rng)
+
+
+def halving_values(space: Space, budget: Budget, rng: np.random.Generator, free: str) -> list[Values]:
+    """A grid where the space is one, else random draws."""
+    return random_values(space, budget, rng, free) if space.endless else grid_values(space, budget, rng, free)
+
+
+VALUES = {"grid": grid_values, "random": random_values, "halving": halving_values}
+"""Which values are tried, by the name of the search."""
+
+
+def judged(candidates: Sequence[Candidate], examination: Examination) -> list[Trial]:
+    """Every candidate on all inner splits."""
+    return examination.trials(candidates)
+
+
+def halved(
+    candidates: Sequence[Candidate], examination: Examination, resource: str, rng: np.random.Generator
+) -> list[Trial]:
+    """The better third goes on to three times the rows, or stages, until few are left that have all of them.
+
+    Those that went on come first in what is given back, each with what came of its last round.
+    """
+    done: list[Trial] = []
+    left = list(candidates)
+    efforts = _efforts(len(candidates), examination, resource)
+    order = rng.permutation(len(examination.data))
+    for effort in efforts:
+        trials = RESOURCES[resource](left, examination, effort, order)
+        trials = sorted(trials, key=lambda trial: trial.badness(examination.metric))
+        kept = trials[: math.ceil(len(trials) / FACTOR)] if effort < 1 else trials
+        done = [*(trial for trial in trials if trial not in kept), *done]
+        left = [trial.candidate for trial in kept]
+        if effort == 1:
+            done = [*kept, *done]
+    return done
+
+
+def _efforts(candidates: int, examination: Examination, resource: str) -> list[float]:
+    """The share of rows, or stages, in each round; the last has all."""
+    rounds = int(math.log(max(candidates, 1), FACTOR) + 1e-9)
+    if resource == "rows":
+        outputs = getattr(examination.data, "outputs", np.empty((0, 1)))
+        fewest = FEWEST_ROWS * max(outputs.shape[1], 2)
+        rows = min(len(split.train) for split in examination.splits)
+        rounds = min(rounds, int(math.log(max(rows / fewest, 1), FACTOR) + 1e-9))
+    return [FACTOR**-left for left in range(rounds, -1, -1)]
+
+
+def _with_fewer_rows(
+    candidates: Sequence[Candidate], examination: Examination, effort: float, order: Any
+) -> list[Trial]:
+    """Every inner split with a share of its training rows, groups whole; all of its judged rows."""
+    strata = examination.data.strata()
+    units = all_alike(strata) if strata.strata is None else by_class(strata)
+    splits = [_shortened(split, units, effort, order) for split in examination.splits]
+    fewer = examination if effort == 1 else replace(examination, splits=splits, effort=effort)
+    return fewer.trials(candidates)
+
+
+def _shortened(split: Split, units: Units, effort: float, order: Any) -> Split:
+    """A share of the units of each class, in a random order that all shares have in common."""
+    inside = order[np.isin(order, split.train)]
+    seen, first = np.unique(units.of_row[inside], return_index=True)
+    seen = seen[np.argsort(first)]
+    chosen = [
+        of[: math.ceil(len(of) * effort)]
+        for stratum in np.unique(units.stratum[seen])
+        for of in (seen[units.stratum[seen] == stratum],)
+    ]
+    return replace(split, train=split.train[np.isin(units.of_row[split.train], np.concatenate(chosen))])
+
+
+def _with_fewer_stages(
+    candidates: Sequence[Candidate], examination: Examination, effort: float, order: Any
+) -> list[Trial]:
+    """Models of fewer rounds, trees or epochs."""
+    shorter = [replace(candidate, model=_shorter(candidate.model, effort)) for candidate in candidates]
+    trials = replace(examination, effort=effort).trials(shorter)
+    return [replace(trial, candidate=whole) for trial, whole in zip(trials, candidates, strict=True)]
+
+
+def _shorter(model: Model, effort: float) -> Model:
+    from mlcli.engines.tuning.paths import with_values
+
+    name = model.final.stage_name
+    if not name:
+        raise FitError(f"{model.name} has no stages to be sparing on", hint="resource: rows")
+    return with_values(model, {name: math.ceil(getattr(model.final, name) * effort)})
+
+
+RESOURCES = {"rows": _with_fewer_rows, "stages": _with_fewer_stages}
+"""What halving is sparing on."""
+
+
+def best_of(trials: Sequence[Trial], metric: Metric) -> Trial:
+    """The best score of those that had everything; of equals the first."""
+    whole = [trial for trial in trials if trial.effort == 1]
+    best = min(whole, key=lambda trial: (bool(trial.why), trial.badness(metric), trial.infinite))
+    if best.why:
+        why = next((trial.why for trial in trials if trial.why), f"{metric.name} is no number")
+        one = best.candidate.name or text_of(best.candidate.values) or "the model as it is"
+        raise FitError(f"none of {len(trials)} candidates could be judged", hint=f"such as {one}: {why}")
+    if not math.isfinite(best.score):
+        return best
+    reach = SAME * max(1.0, abs(best.score))
+    return next(trial for trial in whole if trial.badness(metric) <= best.badness(metric) + reach)
+
+
+def simplest_within_error(trials: Sequence[Trial], metric: Metric, space: Space) -> Trial:
+    """The simplest of those that are less than a standard error of the best from it (Breiman et al. 1984)."""
+    best = best_of(trials, metric)
+    reach = best.error if math.isfinite(best.error) else 0.0
+    near = [one for one in trials if one.effort == 1 and one.badness(metric) <= best.badness(metric) + reach]
+    if not math.isfinite(best.score):
+        return best
+    return min(near, key=lambda one: (space.simplicity(one.candidate.values), one.badness(metric)))
+
+
+def chosen(trials: Sequence[Trial], metric: Metric, space: Space, rule: str) -> Trial:
+    """The trial that a rule chooses."""
+    return best_of(trials, metric) if rule == "best" else simplest_within_error(trials, metric, space)
+
+
+RULES = ("best", "one-standard-error")

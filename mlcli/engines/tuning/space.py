@@ -1,0 +1,252 @@
+"""The space that is searched: for each path into a model the values, or the range, that are tried.
+
+It is written as lists, as ranges such as {from: 0.01, to: 100, scale: log, points: 5}, or as nothing: what the
+parameter declares.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.errors import FitError, Problem, UsageError
+from mlcli.core.model import Model
+from mlcli.core.names import did_you_mean
+from mlcli.core.params import Parameter, nowhere, parameters
+from mlcli.core.ranges import Among, ByRows, Range, Search, Simpler
+from mlcli.engines.tuning.paths import parameter_at
+
+Values = dict[str, Any]
+"""By path the value of a candidate."""
+RANGE_KEYS = ("from", "to", "scale", "points")
+SCALES = ("linear", "log")
+MOST_POINTS, FEWEST_POINTS = 10, 2
+EXAMPLE = "such as [0.1, 1, 10], or {from: 0.01, to: 100, scale: log}"
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One path of a space with what is tried there."""
+
+    path: str
+    search: Search
+    parameter: Parameter
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether only the rows tell what is tried."""
+        return isinstance(self.search, ByRows)
+
+    @property
+    def simpler(self) -> str:
+        """Which end of the values makes the simpler model, where that is known."""
+        own = getattr(self.search, "simpler", "")
+        return own or getattr(self.parameter.tune, "simpler", "")
+
+    def simplicity(self, value: Any) -> float:
+        """Smaller for a simpler model: by the declaration, else the place in the list as it is written."""
+        if isinstance(value, int | float) and not isinstance(value, bool) and self.simpler:
+            return float(value) if self.simpler == "low" else -float(value)
+        if isinstance(self.search, Among):
+            return float(self.search.options.index(value)) if value in self.search.options else math.inf
+        return 0.0
+
+    def edge(self, value: Any) -> str:
+        """Whether a value is the least or the largest that was tried, where others beyond it would be legal."""
+        numbers = isinstance(value, int | float) and not isinstance(value, bool)
+        tried = self._ends()
+        if not numbers or tried is None or tried[0] == tried[1]:
+            return ""
+        if value == tried[0] and self.parameter.problem_with(_beyond(value, -1, self.parameter.whole)) is None:
+            return "lowest"
+        if value == tried[1] and self.parameter.problem_with(_beyond(value, 1, self.parameter.whole)) is None:
+            return "highest"
+        return ""
+
+    def _ends(self) -> tuple[float, float] | None:
+        if isinstance(self.search, Range):
+            return self.search.low, self.search.high
+        if isinstance(self.search, Among) and all(isinstance(one, int | float) for one in self.search.options):
+            return min(self.search.options), max(self.search.options)
+        return None
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        """A random value."""
+        if isinstance(self.search, Range):
+            return self.search.drawn(float(rng.random()), self.parameter.whole)
+        assert isinstance(self.search, Among)
+        return self.search.options[int(rng.integers(len(self.search.options)))]
+
+    def values(self, points: int) -> tuple[Any, ...]:
+        """The values of a grid."""
+        if isinstance(self.search, Range):
+            return self.search.values(self.search.points or points, self.parameter.whole)
+        assert isinstance(self.search, Among)
+        return self.search.options
+
+
+@dataclass(frozen=True)
+class Space:
+    """All dimensions; a candidate has a value of each."""
+
+    dimensions: tuple[Dimension, ...]
+
+    @property
+    def endless(self) -> bool:
+        """Whether some dimension is a range that no grid divides."""
+        return any(isinstance(one.search, Range) and one.search.points is None for one in self.dimensions)
+
+    def grid(self, budget: int | None, free: str = "") -> list[Values]:
+        """Every combination; ranges have as many points as the budget allows, to which ``free`` does not count."""
+        points = self._points(budget, free)
+        every = [one.values(points[one.path]) for one in self.dimensions]
+        return [dict(zip(self.paths, chosen, strict=True)) for chosen in product(*every)]
+
+    def _points(self, budget: int | None, free: str) -> dict[str, int]:
+        open_ = [one for one in self.dimensions if isinstance(one.search, Range) and one.search.points is None]
+        paid = [one for one in open_ if one.path != free]
+        listed = math.prod(len(one.values(1)) for one in self.dimensions if one not in open_ and one.path != free)
+        each = MOST_POINTS
+        if paid and budget is not None:
+            each = int((budget / max(listed, 1)) ** (1 / len(paid)) + 1e-9)
+        each = min(max(each, FEWEST_POINTS), MOST_POINTS)
+        return {one.path: each if one in paid else MOST_POINTS for one in self.dimensions}
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where values go."""
+        return tuple(one.path for one in self.dimensions)
+
+    def drawn(self, count: int, rng: np.random.Generator) -> list[Values]:
+        """Random candidates, no two alike; fewer where there are not so many."""
+        found: dict[str, Values] = {}
+        for _ in range(20 * count):
+            if len(found) == count:
+                break
+            values = {one.path: one.drawn(rng) for one in self.dimensions}
+            found.setdefault(repr(values), values)
+        return list(found.values())
+
+    def simplicity(self, values: Values) -> tuple[float, ...]:
+        """What sorts candidates from the simplest to the least simple."""
+        return tuple(one.simplicity(values[one.path]) for one in self.dimensions)
+
+    def settled(self, model: Model, data: Any) -> Space:
+        """The space with what prepared rows tell."""
+        return Space(tuple(_settled(one, model, data) for one in self.dimensions))
+
+
+def space_of(model: Model, written: Mapping[str, Any] | None) -> Space:
+    """The space of a configured model as it is written, or what its parameters declare; every problem at once."""
+    if written is None:
+        return Space(tuple(_declared(model.final)))
+    found: list[Problem] = []
+    dimensions = [_dimension(model, path, value, found) for path, value in written.items()]
+    if not written:
+        found.append(Problem("the space is empty", hint=f"name a parameter with values, {EXAMPLE}"))
+    if found:
+        raise UsageError(*found)
+    return Space(tuple(one for one in dimensions if one is not None))
+
+
+def _declared(model: Model, start: str = "") -> Iterator[Dimension]:
+    """What parameters declare to be worth trying, those of a nested model included where it is the only one."""
+    for parameter in parameters(type(model)):
+        worth, given = parameter.tune, getattr(model, parameter.name)
+        if worth is not None and worth.unasked and model.uses(parameter.name):
+            yield Dimension(start + parameter.name, worth, parameter)
+        for nested in parameter.models(given) if not parameter.many else ():
+            yield from _declared(nested.final, f"{start}{parameter.name}.")
+
+
+def _dimension(model: Model, path: str, value: Any, found: list[Problem]) -> Dimension | None:
+    try:
+        parameter = parameter_at(model, path)
+        search = _search(path, value, parameter)
+    except UsageError as error:
+        found += error.problems
+        return None
+    tried = search.options if isinstance(search, Among) else _ends(search)
+    wrong = [one for given in tried for one in parameter.problems(path, given, {}, nowhere)]
+    found += [replace(one, what=one.what.removeprefix(f"{path}: ")) for one in wrong]
+    return Dimension(path, search, parameter)
+
+
+def _ends(search: Search) -> tuple[Any, ...]:
+    return (search.low, search.high) if isinstance(search, Range) else ()
+
+
+def _search(path: str, value: Any, parameter: Parameter) -> Search:
+    """What is tried at a path, as it is written."""
+    if value is None or value == "declared":
+        if parameter.tune is None:
+            raise UsageError(f"'{path}' declares no range", hint=f"say what to try, {EXAMPLE}")
+        return parameter.tune
+    if isinstance(value, list | tuple) and value:
+        return Among(tuple(value), ordered=True)
+    if isinstance(value, Mapping) and value.keys() & set(RANGE_KEYS):
+        return _range(path, value, parameter)
+    raise UsageError(f"'{path}' takes values to try, was given {value!r}", hint=EXAMPLE)
+
+
+def _range(path: str, value: Mapping[str, Any], parameter: Parameter) -> Range:
+    """A range from a mapping; what is left out is as declared."""
+    for key in value:
+        if key not in RANGE_KEYS:
+            raise UsageError(
+                f"the range of '{path}' has no key '{key}'", hint=did_you_mean(key, RANGE_KEYS, "keys")
+            )
+    known = parameter.tune if isinstance(parameter.tune, Range) else None
+    low, high = (value.get(key, getattr(known, name, None)) for key, name in (("from", "low"), ("to", "high")))
+    points, scale = value.get("points"), value.get("scale", "log" if known and known.log else "linear")
+    for end in (low, high):
+        if isinstance(end, bool) or not isinstance(end, int | float) or not math.isfinite(end):
+            raise UsageError(f"the range of '{path}' goes from a number to a number, was given {dict(value)!r}")
+    if not low < high:
+        raise UsageError(f"the range of '{path}' ends at {high}, which is not above its beginning {low}")
+    if scale not in SCALES:
+        raise UsageError(f"the scale of '{path}' is linear or log, was given {scale!r}")
+    if scale == "log" and low <= 0:
+        raise UsageError(f"a log scale of '{path}' begins above 0, was given {low}")
+    if points is not None and (isinstance(points, bool) or not isinstance(points, int) or points < FEWEST_POINTS):
+        raise UsageError(
+            f"the points of '{path}' are a whole number from {FEWEST_POINTS} up, was given {points!r}"
+        )
+    simpler: Simpler = getattr(parameter.tune, "simpler", "")
+    return Range(low, high, log=scale == "log", simpler=simpler, points=points)
+
+
+def _settled(one: Dimension, model: Model, data: Any) -> Dimension:
+    if not isinstance(one.search, ByRows):
+        return one
+    found = model.final.search_range(one.path, data) if "." not in one.path else None
+    if found is None:
+        what = f"which values of '{one.path}' are worth trying does not follow from the rows"
+        raise FitError(what, hint=f"say what to try, {EXAMPLE}")
+    return replace(one, search=replace(found, simpler=one.search.simpler))
+
+
+def _beyond(value: float, sign: int, whole: bool) -> float:
+    """A value a little further out."""
+    return value + sign * (1 if whole else 0.01 * (abs(value) or 1.0))
+
+
+def text_of(values: Mapping[str, Any]) -> str:
+    """A candidate in a few words."""
+    return ", ".join(f"{path}={value_text(value)}" for path, value in values.items())
+
+
+def value_text(value: Any) -> str:
+    """A value as it would be written; a nested model by its id."""
+    if isinstance(value, Mapping):
+        return str(value.get("use", dict(value)))
+    if isinstance(value, list | tuple):
+        return ",".join(map(value_text, value))
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "true", False: "false"}[value]
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,171 @@
+"""What ``mlcli curve`` asks for as an experiment: training sizes, values of a parameter, stages, bootstraps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.errors import UsageError
+from mlcli.core.names import did_you_mean
+from mlcli.core.params import Parameter, parameter_at, parameters
+from mlcli.core.ranges import Range
+from mlcli.core.registry import MODELS
+from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.model_text import models_from_text
+
+MOST_VALUES = 25
+"""Of a range of whole numbers; a longer one is thinned out."""
+REAL_VALUES = 9
+"""Of a range of numbers that are not whole."""
+GEOMETRIC_FROM = 100
+"""A range whose end is so many times its beginning has values at equal ratios."""
+BOOTSTRAPS = 50
+"""Training sets that a bias-variance decomposition draws."""
+RANGE = ".."
+NO_VALUES = "such as -p k=1..25, -p c=0.1,1,10 or -p c=0.01..100"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was typed: the curve, models, parameters, sizes and how rows are split."""
+
+    kind: str
+    models: Sequence[str]
+    params: Sequence[str] = ()
+    sizes: str | None = None
+    split: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """An experiment with what it sweeps over: a parameter with its values, if it is one."""
+
+    kind: str
+    experiment: Experiment
+    over: str = ""
+    values: tuple[Any, ...] = ()
+
+
+def experiment_of(asked: Asked, data: DataSpec, metric: str | None, seed: int) -> Sweep:
+    """The experiment of a curve; what does not belong to its kind is refused."""
+    if asked.kind not in SWEEPS:
+        raise UsageError(f"there is no curve '{asked.kind}'", hint=did_you_mean(asked.kind, SWEEPS, "curves"))
+    if asked.sizes is not None and asked.kind != "learning":
+        raise UsageError(f"--sizes are of learning curves, not of {asked.kind}", hint="leave them out")
+    sweep = SWEEPS[asked.kind](asked)
+    metrics = (metric,) if metric else ()
+    return replace(sweep, experiment=replace(sweep.experiment, data=(data,), metrics=metrics, seed=seed))
+
+
+def _learning(asked: Asked) -> Sweep:
+    sizes = {} if asked.sizes is None else {"sizes": _sizes(asked.sizes)}
+    protocol = ProtocolSpec("training-size", {**sizes, **asked.split})
+    return Sweep("learning", _experiment(models_from_text(asked.models, asked.params), protocol))
+
+
+def _stages(asked: Asked) -> Sweep:
+    models = models_from_text(asked.models, asked.params)
+    for model in models:
+        cls: Any = MODELS.load(model.use) if model.saved is None else None
+        if cls is None or not cls.stage_name:
+            able = [entry.name for entry in MODELS.entries() if getattr(entry.load(), "stage_name", "")]
+            raise UsageError(f"{model.name} has no stages", hint=f"methods that have some: {', '.join(able)}")
+    return Sweep("stages", replace(_experiment(models, _folds(asked)), stages=True))
+
+
+def _bias_variance(asked: Asked) -> Sweep:
+    if "folds" in asked.split:
+        raise UsageError("a bias-variance decomposition draws bootstraps", hint="say how many with --repeats")
+    protocol = ProtocolSpec("bootstrap", {"repeats": BOOTSTRAPS, **asked.split})
+    return Sweep("bias-variance", _experiment(models_from_text(asked.models, asked.params), protocol))
+
+
+def _validation(asked: Asked) -> Sweep:
+    """A model for each value of the one parameter that has several."""
+    fixed = [text for text in asked.params if not _has_several(text)]
+    swept = [text for text in asked.params if _has_several(text)]
+    if len(asked.models) != 1 or len(swept) > 1:
+        what = "a validation curve is of one model and one parameter with several values"
+        raise UsageError(what, hint=NO_VALUES)
+    (model,) = models_from_text(asked.models, fixed)
+    if model.saved is not None:
+        raise UsageError(f"{model.label} has learned already", hint="name a method")
+    name, values = _values_of(swept[0], model) if swept else _own_range(model)
+    models = [
+        of_value for value in values for of_value in models_from_text(asked.models, [*fixed, f"{name}={value}"])
+    ]
+    kept = {repr(one.params.get(name)): (one, value) for one, value in zip(models, values, strict=True)}
+    every, known = zip(*kept.values(), strict=True)
+    return Sweep("validation", _experiment(every, _folds(asked)), name, known)
+
+
+SWEEPS: dict[str, Callable[[Asked], Sweep]] = {
+    "learning": _learning,
+    "validation": _validation,
+    "stages": _stages,
+    "bias-variance": _bias_variance,
+}
+
+
+def _experiment(models: Sequence[ModelSpec], protocol: ProtocolSpec | None) -> Experiment:
+    return Experiment((), tuple(models), protocol, training=True)
+
+
+def _folds(asked: Asked) -> ProtocolSpec:
+    """The default protocol of the kind of task, with five folds unless others are asked for."""
+    return ProtocolSpec("", {"folds": 5, **asked.split})
+
+
+def _has_several(text: str) -> bool:
+    value = text.partition("=")[2]
+    return not value.strip().startswith(("{", "[")) and (RANGE in value or "," in value)
+
+
+def _sizes(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(
+            f"--sizes takes numbers, was given '{text}'", hint="such as 0.1,0.5,1 or 50,100"
+        ) from None
+
+
+def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
+    """The parameter of a ``-p`` option, with its values."""
+    name, _, value = (part.strip() for part in text.partition("="))
+    declared = parameter_at(MODELS.load(model.use), model.params, name)
+    if declared is None:
+        names = [one.name for one in parameters(MODELS.load(model.use))]
+        raise UsageError(f"{model.use}: no parameter '{name}'", hint=did_you_mean(name, names, "parameters"))
+    if RANGE not in value:
+        return name, [declared.from_text(part.strip()) for part in value.split(",")]
+    low, _, high = value.partition(RANGE)
+    ends = [declared.from_text(end.strip()) for end in (low, high)]
+    if not all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends) or ends[0] >= ends[1]:
+        raise UsageError(f"-p {name}: '{value}' is no range of numbers", hint=NO_VALUES)
+    return name, _spread(declared, *ends)
+
+
+def _own_range(model: ModelSpec) -> tuple[str, list[Any]]:
+    """The first parameter that says between which numbers it is worth tuning."""
+    for declared in parameters(MODELS.load(model.use)):
+        search = declared.tune
+        if isinstance(search, Range) and search.unasked:
+            return declared.name, _spread(declared, search.low, search.high)
+    raise UsageError(f"{model.use}: which parameter takes which values?", hint=NO_VALUES)
+
+
+def _spread(declared: Parameter, low: float, high: float) -> list[Any]:
+    """Values from one number to another: all whole ones if these are few, else at equal distances or ratios."""
+    whole = int in declared.types
+    if whole and high - low < MOST_VALUES:
+        return list(range(int(low), int(high) + 1))
+    count = MOST_VALUES if whole else REAL_VALUES
+    far = low > 0 and high / low >= GEOMETRIC_FROM
+    values = np.geomspace(low, high, count) if far else np.linspace(low, high, count)
+    if whole:
+        return list(dict.fromkeys(values.round().astype(int).tolist()))
+    return [float(f"{value:.4g}") for value in values]

@@ -1,0 +1,99 @@
+"""`tune:` and `--tune` as what they are short for: a `tuned` model around the one that is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mlcli.core.errors import UsageError
+from mlcli.core.names import did_you_mean
+from mlcli.core.params import build, by_name
+from mlcli.core.registry import MODELS
+from mlcli.experiment.spec.cells import SELECTED, TUNED, ModelSpec
+from mlcli.tasks.table import Kind
+
+Settings = Mapping[str, Any]
+"""Parameters of `tuned`, but for the model that is tuned."""
+RANGES = "ranges"
+FORMS = "true, {C: [0.1, 1, 10]}, or {ranges: {C: [0.1, 1, 10]}, search: random, trials: 30}"
+
+
+def settings_of_tuning(written: Any) -> Settings | None:
+    """What is written under `tune`: nothing, the declared ranges, ranges alone, or settings of the search."""
+    if written is False:
+        return None
+    if written is True:
+        return {}
+    if isinstance(written, list) and written and all(isinstance(path, str) for path in written):
+        return {RANGES: dict.fromkeys(written)}
+    if not isinstance(written, Mapping) or not written:
+        raise UsageError(f"'tune' takes {FORMS}; was given {written!r}")
+    known = [name for name in by_name(MODELS.load(TUNED)) if name != "base"]
+    if not _are_settings(written, known):
+        return {RANGES: dict(written)}
+    for name in written:
+        if name not in known:
+            raise UsageError(f"'tune' has no setting '{name}'", hint=did_you_mean(name, known, "settings"))
+    return dict(written)
+
+
+def _are_settings(written: Mapping[str, Any], known: Sequence[str]) -> bool:
+    """Ranges are lists, or mappings with ends; whoever writes `ranges` has settings beside them."""
+    if RANGES in written:
+        return True
+    plain = [name for name, value in written.items() if not isinstance(value, list) and not _is_range(value)]
+    return bool(plain) and (all(name in known for name in plain) or len(plain) == len(written))
+
+
+def _is_range(value: Any) -> bool:
+    return value is None or value == "declared" or (isinstance(value, Mapping) and "use" not in value)
+
+
+def tuned(spec: ModelSpec, settings: Settings) -> ModelSpec:
+    """A model that tunes itself; its steps stand inside, since they are tuned with it."""
+    return replace(spec, use=TUNED, params={**settings, "base": plain_model(spec)}, steps=None, stages=None)
+
+
+def selected(specs: Sequence[ModelSpec], settings: Settings, label: str) -> ModelSpec:
+    """The best of several models, chosen in each split for itself."""
+    params = {**settings, "models": [plain_model(spec) for spec in specs]}
+    return ModelSpec(SELECTED, params, label=label)
+
+
+def plain_model(spec: ModelSpec) -> dict[str, Any]:
+    """A model as it is written inside another."""
+    plain: dict[str, Any] = {"use": spec.use, "params": dict(spec.params)}
+    if spec.steps is None:
+        return plain
+    return plain | {"steps": [{"use": step.use, "params": dict(step.params)} for step in spec.steps]}
+
+
+def tuned_where_worth(spec: ModelSpec, settings: Settings) -> ModelSpec:
+    """A model that tunes itself where its parameters declare what is worth trying; else as it is."""
+    if spec.saved is not None or spec.use in (TUNED, SELECTED):
+        return spec
+    cls, wrapper = MODELS.load(spec.use), MODELS.load(TUNED)
+    bases = tuple(base for base in wrapper.__mro__ if base.__name__ in ("Classifier", "Regressor"))
+    if not issubclass(cls, bases):
+        return spec
+    from mlcli.engines.tuning.space import space_of
+
+    if not space_of(build(cls, spec.params), None).dimensions:
+        return spec
+    made = tuned(spec, settings)
+    build(wrapper, made.params)
+    return made
+
+
+def judged_by(spec: ModelSpec, metric: str, kind: Kind) -> ModelSpec:
+    """The same model, choosing by the metric that decides in the experiment, where it says none itself."""
+    if spec.use not in (TUNED, SELECTED) or spec.params.get("metric") is not None:
+        return spec
+    from mlcli.metrics.registry import metric_named
+
+    try:
+        metric_named(metric, kind.answers)
+    except UsageError:
+        return spec
+    return replace(spec, params={**spec.params, "metric": metric})

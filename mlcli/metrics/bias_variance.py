@@ -1,0 +1,105 @@
+"""Bias and variance of a method's answers, from what models of several training sets say of the same rows.
+
+Squared loss (Geman et al. 1992), with ȳ the mean answer of models to a row: mean (ŷ − y)² = mean (ȳ − y)² +
+mean (ŷ − ȳ)², that is bias² (with what no model could know in it) and variance.
+
+0-1 loss (Domingos 2000), with m the class that most models answer: the bias of a row is [m ≠ y]. A model that
+differs from m does harm where m is right (unbiased variance), and good where m is wrong and the model is right
+(biased variance): error = bias + unbiased variance − biased variance.
+
+0-1 loss (Kohavi & Wolpert 1996), with P(c) the share of models that answer c: bias² = ½ Σ_c ([y = c] − P(c))²,
+variance = ½ (1 − Σ_c P(c)²), whose sum is the error as well.
+
+Rows that fewer than two models were asked about say nothing of variance, and are left out. Each row counts by its
+weight, however many models were asked about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.answers import Answers
+from mlcli.core.tables import Array, Flags, Rows
+from mlcli.metrics.base import Undefined
+from mlcli.metrics.pooling import joined
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.regression import ValueAnswers
+
+LEAST_MODELS = 2
+NOT_REPEATED = Undefined(
+    "no row was answered by two models", "a protocol that repeats would help, such as bootstrap or repeated-k-fold"
+)
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """The terms of an expected loss, by their names; the signed sum of those of a method is the error."""
+
+    loss: str
+    error: float
+    terms: Mapping[str, Mapping[str, float]]
+    """By the paper that defines them."""
+    rows: int
+    models: int
+    """How many models, at least, were asked about each row."""
+
+
+def bias_variance(splits: Sequence[Answers]) -> Decomposition | Undefined:
+    """The decomposition of the answers of several splits."""
+    answers = joined(splits)
+    row, counts = np.unique(answers.rows, return_inverse=True, return_counts=True)[1:]
+    kept = counts >= LEAST_MODELS
+    if not kept.any():
+        return NOT_REPEATED
+    if isinstance(answers, LabelAnswers):
+        return _of_labels(answers, row, counts, kept)
+    if isinstance(answers, ValueAnswers):
+        return _of_values(answers, row, counts, kept)
+    return Undefined("bias and variance are those of classes or numbers")
+
+
+def _of_values(answers: ValueAnswers, row: Rows, counts: Rows, kept: Flags) -> Decomposition:
+    def mean(values: Array) -> Array:
+        return np.asarray(np.bincount(row, values) / counts)
+
+    typical, truth = mean(answers.predicted), mean(answers.truth)
+    bias, variance = (typical - truth) ** 2, mean((answers.predicted - typical[row]) ** 2)
+    terms = {"bias²": _over_rows(bias, answers, row, kept), "variance": _over_rows(variance, answers, row, kept)}
+    error = _over_rows(mean((answers.predicted - answers.truth) ** 2), answers, row, kept)
+    return Decomposition("squared", error, {"Geman": terms}, int(kept.sum()), int(counts[kept].min()))
+
+
+def _of_labels(answers: LabelAnswers, row: Rows, counts: Rows, kept: Flags) -> Decomposition:
+    classes = len(answers.classes)
+    votes = np.bincount(row * classes + answers.predicted, minlength=len(counts) * classes)
+    shares = votes.reshape(len(counts), classes) / counts[:, None]
+    truth = np.zeros(len(counts), np.intp)
+    truth[row] = answers.truth
+    typical, each = shares.argmax(axis=1), np.arange(len(counts))
+    right, of_truth = typical == truth, shares[each, truth]
+    indicators = np.eye(classes)[truth]
+    domingos = {
+        "bias": 1.0 - right,
+        "unbiased variance": np.where(right, 1.0 - of_truth, 0.0),
+        "biased variance": np.where(right, 0.0, of_truth),
+    }
+    kohavi = {
+        "bias²": ((indicators - shares) ** 2).sum(axis=1) / 2,
+        "variance": (1.0 - (shares**2).sum(axis=1)) / 2,
+    }
+    terms = {
+        paper: {name: _over_rows(values, answers, row, kept) for name, values in of_paper.items()}
+        for paper, of_paper in (("Domingos", domingos), ("Kohavi & Wolpert", kohavi))
+    }
+    error = _over_rows(1.0 - of_truth, answers, row, kept)
+    return Decomposition("0-1", error, terms, int(kept.sum()), int(counts[kept].min()))
+
+
+def _over_rows(values: Array, answers: Answers, row: Rows, kept: Flags) -> float:
+    """The mean over rows by their weight."""
+    weight = np.zeros(len(values))
+    weight[row] = answers.weights
+    return float(np.average(values[kept], weights=weight[kept]))

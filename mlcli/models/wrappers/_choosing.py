@@ -1,0 +1,178 @@
+"""What choosing by inner splits has in common: how rows are split again, what judges, and what is said of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import DataError, MlcliWarning, raise_all
+from mlcli.core.findings import CANDIDATES, CHOSEN, Entry, Explanation
+from mlcli.core.model import Model
+from mlcli.core.params import learned, param
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.bags import order_of_content
+from mlcli.engines.ensemble import fitted, outputs
+from mlcli.engines.tuning.inner_protocol import given_protocol, inner_protocol, problem_with, refuse_too_few
+from mlcli.engines.tuning.scoring import Candidate, Examination, Trial
+from mlcli.engines.tuning.space import text_of
+from mlcli.metrics.registry import metric_named
+from mlcli.protocols.forward_chaining import ForwardChaining
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.table import kind_named
+
+SHOWN = 20
+
+
+@dataclass(kw_only=True, eq=False)
+class ChoosesByInnerSplits(Classifier, Regressor):
+    """A model that is chosen by inner splits of the training rows, then fitted to all of them."""
+
+    inner: str | dict[str, Any] | None = param(
+        None,
+        "how the training rows are split again: a protocol; none: 5 folds, or forward-chaining where time matters",
+    )
+    metric: str | None = param(None, "what decides; none: the first metric of the kind of task")
+
+    model_: Model = learned()
+    score_: float = learned()
+    """What the inner splits say of the model that was chosen: too good, since it was chosen by that."""
+    metric_: str = learned()
+    inner_: str = learned()
+    trials_: tuple[dict[str, Any], ...] = learned()
+    """Every candidate as it was tried, the best first."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """Anything: each model stands behind the steps that it needs."""
+        inside = [model.accepts for model in self.nested()]
+        unlabelled = all(one.unlabelled for one in inside)
+        return Accepts(
+            nominal=True, missing=True, weights=all(one.weights for one in inside), unlabelled=unlabelled
+        )
+
+    def conflicts(self) -> list[str]:
+        """An inner protocol that there is none of, or that chooses nothing."""
+        wrong = problem_with(self.inner)
+        return [f"inner: {wrong}"] if wrong else []
+
+    def rows_of(self, data: SupervisedRows) -> SupervisedRows:
+        """The rows that count, in an order that follows from content unless that of the file is their time."""
+        data = data.counted()
+        if data.order is None and isinstance(given_protocol(self.inner), ForwardChaining):
+            return data
+        return data.take(order_of_content(data))
+
+    def examination(self, data: SupervisedRows, rng: np.random.Generator) -> Examination | None:
+        """The rows, split again; None where there are too few to choose by."""
+        known = kind_named(data.kind)
+        metric = metric_named(self.metric or known.metrics[0], known.answers, getattr(data, "classes", ()))
+        protocol = inner_protocol(self.inner, data)
+        self.metric_, self.inner_ = metric.name, protocol.id if protocol else ""
+        if protocol is None:
+            text = f"{len(data)} training rows cannot be split again to choose by: the first choice is taken"
+            warnings.warn(text, MlcliWarning, stacklevel=4)
+            return None
+        raise_all(DataError, refuse_too_few(protocol, data.strata()))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a rare class is said of the outer splits already
+            splits = protocol.splits(data.strata(), rng)
+        return Examination(data, splits, metric, int(rng.integers(2**62)), protocol.pooled)
+
+    def keep(self, trial: Trial, trials: Sequence[Trial], data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Fit what was chosen to all training rows, and note how it came about."""
+        self.score_ = float(trial.score)
+        others = [one for one in trials if one is not trial]
+        self.trials_ = tuple(described(one) for one in (trial, *others))
+        self.model_ = fitted(trial.candidate.model, data, rng)
+
+    def keep_only(self, candidate: Candidate, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Fit the only candidate, or the first where there are too few rows to choose by."""
+        self.keep(Trial(candidate), [], data, rng)
+
+    def predict_proba(self, table: Table) -> Array:
+        """What the chosen model says."""
+        return outputs(self.model_, table, Classifier)
+
+    def predict_values(self, table: Table) -> Array:
+        """What the chosen model says."""
+        return outputs(self.model_, table, Regressor)[:, 0]
+
+    def decide_among(self, probabilities: Array, class_totals: Array) -> Codes:
+        """As the chosen model decides."""
+        final: Any = self.model_.final
+        codes: Codes = final.decide_among(probabilities, class_totals)
+        return codes
+
+    def check_learned(self) -> None:
+        """A model that answers the classes of the whole."""
+        if not isinstance(self.model_, Model) or not self.trials_:
+            raise ValueError("there is no model that was chosen")
+        if getattr(self.model_.final, "classes_", None) != self.classes_:
+            raise ValueError("the model that was chosen does not fit")
+
+    def choice(self) -> Sequence[tuple[str, Entry, str]]:
+        """What was chosen: a name, its value, and a remark."""
+        return ()
+
+    def explain(self) -> Explanation:
+        """What was chosen and why, then what the chosen model says of itself."""
+        best = self.trials_[0]
+        reach = f"± {best['error']:.3g}" if best["error"] == best["error"] else ""
+        last = (f"inner {self.metric_}", best["score"], reach)
+        note = (
+            f"By {self.inner_ or 'nothing'} of the training rows, among {len(self.trials_)}. The best score of "
+            "many is too good; rows that judge the model had no part in the choice."
+        )
+        table = findings.Table(CHOSEN, ("what", "chosen", "remark"), (*self.choice(), last), note=note)
+        return table, *self._candidates(), *self.model_.explain()
+
+    def _candidates(self) -> tuple[findings.Table, ...]:
+        if len(self.trials_) < 2:
+            return ()
+        known = [one for one in self.trials_ if one["score"] == one["score"]]
+        sparing = any(one["effort"] < 1 for one in self.trials_)
+        names = ("what", "score", "error", *(("effort",) if sparing else ()))
+        rows = tuple(
+            tuple(None if one[name] != one[name] else one[name] for name in names) for one in known[:SHOWN]
+        )
+        failed = [one for one in self.trials_ if one["why"]]
+        note = (
+            f"{len(failed)} could not be judged, the first ({failed[0]['what']}): {failed[0]['why']}"
+            if failed
+            else ""
+        )
+        more = f"{len(known) - SHOWN} more left out. " if len(known) > SHOWN else ""
+        header = ("candidate", f"inner {self.metric_}", "standard error", "share of all")[: len(names)]
+        return (findings.Table(CANDIDATES, header, rows, note=more + note),)
+
+
+def described(trial: Trial) -> dict[str, Any]:
+    """A trial as plain values."""
+    values = list(trial.candidate.values.values())
+    number = len(values) == 1 and isinstance(values[0], int | float) and not isinstance(values[0], bool)
+    return {
+        "what": trial.candidate.name or text_of(trial.candidate.values) or "as it is",
+        "at": float(values[0]) if number else None,
+        "score": float(trial.score),
+        "error": float(trial.error),
+        "why": trial.why,
+        "effort": float(trial.effort),
+    }
+
+
+def by_score(trials: Sequence[Trial], examination: Examination) -> list[Trial]:
+    """The best first, those with the whole effort before others."""
+    return sorted(trials, key=lambda one: (-one.effort, one.badness(examination.metric)))
+
+
+def plain_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as they are saved."""
+    return {path: tuple(value) if isinstance(value, list) else value for path, value in values.items()}

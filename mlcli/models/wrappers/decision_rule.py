@@ -1,0 +1,187 @@
+"""Decision rule: answers by a threshold of the probability, or by what answers cost, not the likeliest class.
+
+Formula:
+    The training rows are dealt into folds, and each row gets the probability p that the base gives it after
+    learning from the other folds. A row is answered with the positive class where p ≥ t; t is the threshold at
+    which these answers have the best f1, Youden's J (true minus false positive rate), accuracy or mean cost,
+    half-way between the two probabilities that it separates. By `expected-cost` no threshold is chosen: the
+    answer is the class c of the least Σ_k p_k · cost(k, c).
+
+Assumes:
+    Probabilities that rank rows well; for `expected-cost` also such that are right on average (calibrated).
+
+Cost:
+    folds + 1 fits of the base; one for `expected-cost`, or where the threshold is given.
+
+Choices:
+    A cost that is not given is 0 for the right class and 1 for a wrong one. Of equally good thresholds it is the
+    nearest to ½. Of more than two classes one has a threshold against the rest, and where it is not reached the
+    likeliest of the others is answered; `cost` means `expected-cost` there. The probabilities stay those of the
+    base, so that log-loss and AUC are its own. Where no row can be held out the threshold is ½.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.accepts import Accepts
+from mlcli.core.configuration import behind_steps
+from mlcli.core.errors import FitError, UsageError
+from mlcli.core.findings import Curve, Explanation, Lines, Table
+from mlcli.core.model import Model
+from mlcli.core.names import did_you_mean
+from mlcli.core.nested import model_param
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes
+from mlcli.core.tables import Table as Rows
+from mlcli.engines.bags import order_of_content
+from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
+from mlcli.engines.inner_splits import inner_folds
+from mlcli.metrics.costs import cost_matrix, problems_with_costs
+from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold
+from mlcli.tasks.classification import DECIMALS, Classifier, LabelledRows
+
+GOALS: dict[str, Callable[[ThresholdCounts, Array], Array]] = {
+    "f1": lambda counts, costs: counts.f1,
+    "youden": lambda counts, costs: counts.youden,
+    "accuracy": lambda counts, costs: counts.accuracy,
+    "cost": lambda counts, costs: -counts.costs(costs),
+}
+"""What a threshold is chosen by: larger is better."""
+EXPECTED = "expected-cost"
+HALF = 0.5
+SHOWN = 40
+"""Points of the curve of the goal over thresholds that are kept."""
+
+
+@register("decision-rule", reference="Elkan 2001, The foundations of cost-sensitive learning; Youden 1950")
+@dataclass(kw_only=True, eq=False)
+class DecisionRule(Classifier):
+    """A classifier whose answers are decided in another way."""
+
+    base: Model = model_param("logistic-regression", "the model that gives the probabilities", of=(Classifier,))
+    by: str = param("cost", "what the answers are to be best by", choices=(*GOALS, EXPECTED))
+    cost: dict[str, Any] | None = param(None, "what answers cost: {actual: {predicted: value}}")
+    threshold: float | None = param(None, "a threshold that is not chosen but given", ge=0, le=1)
+    positive: str | None = param(None, "the class that has the threshold; none: the last")
+    folds: int = param(5, "into how many folds the training rows are dealt to choose a threshold", ge=2)
+
+    model_: Model = learned()
+    threshold_: float = learned()
+    """NaN where the expected cost decides."""
+    goal_: Array = learned()
+    """Some thresholds and the goal at each (n × 2), as chosen from."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """Anything: the base stands behind the steps that it needs."""
+        return Accepts(nominal=True, missing=True, weights=self.base.accepts.weights)
+
+    def conflicts(self) -> list[str]:
+        """Costs of another form, or of no use, and a threshold beside a rule that has none."""
+        found = [] if self.cost is None else list(problems_with_costs(self.cost))
+        if self.threshold is not None and self.by == EXPECTED:
+            found.append(f"a threshold has no part in '{EXPECTED}'")
+        if self.cost is not None and self.by not in ("cost", EXPECTED):
+            found.append(f"cost is of use by cost or {EXPECTED}, not by {self.by}")
+        return found
+
+    def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
+        """Fit the base to all rows, and choose the threshold by what it says of rows that were held out."""
+        data = data.counted()
+        data = data.take(order_of_content(data))
+        self._check_classes()
+        base, (own, inner, dealing) = behind_steps(self.base, self.columns_), rng.spawn(3)
+        self.model_ = fitted(base, data, own)
+        self.threshold_, self.goal_ = np.nan if self._by_expected_cost() else HALF, np.empty((0, 2))
+        if self.threshold is not None:
+            self.threshold_ = self.threshold
+        elif not self._by_expected_cost():
+            folds = inner_folds(data, self.folds, dealing)
+            if folds.any():
+                self._choose(outputs_held_out(base, data, folds, inner), data)
+
+    def _choose(self, shares: Array, data: LabelledRows) -> None:
+        """The threshold at which the goal is best."""
+        code = self._positive()
+        counts = counts_by_threshold(shares[:, code], data.y == code, data.weights)
+        goal = np.round(GOALS[self.by](counts, self._costs_of_two()), DECIMALS)
+        thresholds = between(counts.thresholds)
+        best = np.flatnonzero(goal == goal.max())
+        self.threshold_ = float(thresholds[best[np.abs(thresholds[best] - HALF).argmin()]])
+        some = np.unique(np.linspace(0, len(goal) - 1, min(SHOWN, len(goal))).round().astype(int))[::-1]
+        self.goal_ = np.column_stack([thresholds[some], goal[some]])
+
+    def predict_proba(self, table: Rows) -> Array:
+        """The probabilities of the base."""
+        return outputs(self.model_, table, Classifier)
+
+    def decide(self, probabilities: Array) -> Codes:
+        """The class that the rule answers."""
+        if self._by_expected_cost():
+            expected = probabilities @ cost_matrix(self.cost, self.classes_)
+            return np.asarray(np.round(expected, DECIMALS).argmin(axis=1), np.int32)
+        code = self._positive()
+        others = probabilities.copy()
+        others[:, code] = -1.0
+        reached = probabilities[:, code] >= self.threshold_
+        return np.where(reached, code, others.argmax(axis=1)).astype(np.int32)
+
+    def _by_expected_cost(self) -> bool:
+        return self.by == EXPECTED or (self.by == "cost" and len(self.classes_) != 2 and self.threshold is None)
+
+    def _positive(self) -> int:
+        return len(self.classes_) - 1 if self.positive is None else self.classes_.index(self.positive)
+
+    def _costs_of_two(self) -> Array:
+        """The costs with the positive class second; of no use where there are more classes."""
+        if len(self.classes_) != 2:
+            return np.zeros((2, 2))
+        code = self._positive()
+        order = [1 - code, code]
+        return cost_matrix(self.cost, self.classes_)[np.ix_(order, order)]
+
+    def _check_classes(self) -> None:
+        """Refuse a rule that does not fit the classes."""
+        try:
+            cost_matrix(self.cost, self.classes_)
+        except UsageError as error:
+            raise FitError(*error.problems) from None
+        if self.positive is not None and self.positive not in self.classes_:
+            hint = did_you_mean(self.positive, self.classes_, "classes")
+            raise FitError(f"there is no class '{self.positive}' to have a threshold", hint=hint)
+
+    def check_learned(self) -> None:
+        """The base that was asked for, and what is known of thresholds."""
+        refuse_strangers((self.model_,), behind_steps(self.base, self.columns_), self)
+        if self.goal_.ndim != 2 or self.goal_.shape[1] != 2:
+            raise ValueError("a curve of the goal that is none")
+
+    def adjustable_parameters(self, table: Rows) -> float | None:
+        """Those of the base."""
+        return self.model_.final.adjustable_parameters(self.model_.prepared(table))
+
+    def explain(self) -> Explanation:
+        """The rule, the goal over thresholds, then what the base says of itself."""
+        return (*self._rule(), *self.model_.explain())
+
+    def _rule(self) -> Iterator[Any]:
+        if self._by_expected_cost():
+            costs = cost_matrix(self.cost, self.classes_)
+            rows = tuple((label, *line) for label, line in zip(self.classes_, costs.tolist(), strict=True))
+            yield Table(
+                "Cost of each answer (columns) by the true class", ("true \\ answered", *self.classes_), rows
+            )
+            return
+        positive = self.classes_[self._positive()]
+        chosen = "as it was given" if self.threshold is not None else f"chosen by {self.by} on rows held out"
+        yield Lines("Decision", (f"{positive} where its probability is at least {self.threshold_:.4g}, {chosen}",))
+        if len(self.goal_):
+            points, goal = (tuple(map(float, column)) for column in self.goal_.T)
+            name, sign = ("cost", -1.0) if self.by == "cost" else (self.by, 1.0)
+            yield Curve(f"{name} by threshold", "threshold", points, ((name, tuple(sign * one for one in goal)),))

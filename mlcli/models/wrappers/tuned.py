@@ -1,0 +1,154 @@
+"""Tuned: parameters of a model are chosen by inner splits of the training rows, then it is fitted to all of them.
+
+Formula:
+    Let θ be the values of a candidate and M(θ; v) the metric of inner split v, of a model with θ, and its steps,
+    that has learned from the training rows of v. Chosen is the θ with the best mean m(θ) = Σ_v M(θ; v) / V
+    (``rule: best``), or the simplest one with m within one standard error of the best, s = sd_v(M) / √V. The model
+    with that θ learns from all training rows.
+
+Assumes:
+    Rows to judge by that have no part in it: so it is judged in outer splits, each of which chooses for itself.
+
+Cost:
+    Candidates × inner splits fits, and one more. What candidates have in common is done once: a closed form over
+    all folds where there is one (ridge, discriminants, naive Bayes); else steps, the path of lasso, the kernel
+    matrix of svm, the neighbours of all k, and the rounds, trees or epochs of one fit.
+
+Choices:
+    ``search`` tries a ``grid`` (of ranges as many points as ``trials`` allows), ``random`` draws, or ``halving``:
+    the better third of the candidates goes on to three times the rows (or ``resource: stages``). Steps are fitted
+    in every inner split anew. Groups stay whole, and where a column says when rows were, later rows judge earlier
+    ones. Where a split cannot be judged by the metric, all inner answers together are. Of equal candidates the
+    first is chosen. Which end of a range is simpler is declared; of a list it is the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.configuration import behind_steps
+from mlcli.core.errors import UsageError
+from mlcli.core.findings import Entry, Explanation
+from mlcli.core.model import Model
+from mlcli.core.nested import model_param
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.engines.tuning.paths import with_values
+from mlcli.engines.tuning.scoring import Candidate, Trial
+from mlcli.engines.tuning.search import RESOURCES, RULES, VALUES, Budget, chosen, halved, judged
+from mlcli.engines.tuning.space import Space, Values, space_of, value_text
+from mlcli.models.wrappers._choosing import ChoosesByInnerSplits, by_score, plain_values
+from mlcli.tasks.classification import Classifier
+from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import SupervisedRows
+
+TRIALS = 20
+"""How many candidates there are where nobody says."""
+
+
+@register("tuned", reference="Stone 1974; Bergstra & Bengio 2012 (random); Jamieson & Talwalkar 2016 (halving)")
+@dataclass(kw_only=True, eq=False)
+class Tuned(ChoosesByInnerSplits, Classifier, Regressor):
+    """A model with the parameters that inner splits choose."""
+
+    base: Model = model_param("knn", "the model that is tuned", of=(Classifier, Regressor))
+    ranges: dict[str, Any] | None = param(
+        None, "by path the values to try, or {from, to, scale, points}; none: what parameters of the model declare"
+    )
+    search: str = param("grid", "which candidates are tried", choices=VALUES)
+    trials: int | None = param(None, "how many candidates at most; none: 20, or all that a list names", ge=1)
+    resource: str = param("rows", "what halving is sparing on", choices=RESOURCES)
+    rule: str = param("best", "which candidate is chosen", choices=RULES)
+
+    values_: dict[str, Any] = learned()
+    edges_: dict[str, str] = learned()
+    """The values that lie at the end of what was tried."""
+
+    def conflicts(self) -> list[str]:
+        """Paths that lead nowhere, values that are illegal, stages where there are none."""
+        found = super().conflicts()
+        try:
+            space_of(self.base, self.ranges)
+        except UsageError as error:
+            found += [f"{one.what}{f' ({one.hint})' if one.hint else ''}" for one in error.problems]
+        if self.search == "halving" and self.resource == "stages" and not self.base.final.stage_name:
+            found.append(f"{self.base.final.id} has no stages for halving to be sparing on: resource: rows")
+        return found
+
+    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Judge every candidate in inner splits, then fit the one that is chosen to all rows."""
+        data = self.rows_of(data)
+        first, searching, last = rng.spawn(3)
+        space, examination = space_of(self.base, self.ranges), self.examination(data, first)
+        if examination is None or not space.dimensions:
+            self.values_, self.edges_ = {}, {}
+            self.keep_only(self._candidate({}), data, last)
+            return
+        space = self._settled(space, data)
+        budget = Budget(self.trials or TRIALS, self.trials is not None, self.resource)
+        values = VALUES[self.search](space, budget, searching, self.base.final.stage_name)
+        candidates, impossible = self._candidates_of(values)
+        if self.search == "halving":
+            trials = halved(candidates, examination, self.resource, searching)
+        else:
+            trials = judged(candidates, examination)
+        trials += impossible
+        best = chosen(trials, examination.metric, space, self.rule)
+        self.values_ = plain_values(best.candidate.values)
+        equals = [one.candidate.values for one in trials if one.score == best.score]
+        edges = {one.path: {one.edge(values[one.path]) for values in equals} for one in space.dimensions}
+        self.edges_ = {path: of.pop() for path, of in edges.items() if len(of) == 1 and "" not in of}
+        self.keep(best, by_score(trials, examination), data, last)
+
+    def _candidate(self, values: Values) -> Candidate:
+        model = with_values(self.base, values) if values else self.base
+        return Candidate(values, behind_steps(model, self.columns_))
+
+    def _candidates_of(self, every: Sequence[Values]) -> tuple[list[Candidate], list[Trial]]:
+        """The candidates, and those whose values do not go together."""
+        made, impossible = list[Candidate](), list[Trial]()
+        for values in every:
+            try:
+                made.append(self._candidate(values))
+            except UsageError as error:
+                impossible.append(Trial(Candidate(values, self.base), why=str(error.problems[0].what)))
+        return made, impossible
+
+    def _settled(self, space: Space, data: SupervisedRows) -> Space:
+        """The space with the ranges that only rows tell, which a model sees behind its steps."""
+        model = behind_steps(self.base, self.columns_).fresh()
+        with_rows = any(one.by_rows for one in space.dimensions)
+        prepared = model.fit_steps(data, np.random.default_rng(0)) if with_rows else data
+        return space.settled(model, prepared)
+
+    def choice(self) -> Sequence[tuple[str, Entry, str]]:
+        """Each path with its value, and whether others beyond it might be better."""
+        return [
+            (path, value if isinstance(value, int | float | str) else value_text(value), self._remark(path))
+            for path, value in self.values_.items()
+        ]
+
+    def _remark(self, path: str) -> str:
+        return f"the {self.edges_[path]} that was tried" if path in self.edges_ else ""
+
+    def explain(self) -> Explanation:
+        """What was chosen, the candidates, and where one number was tuned their curve; then the model."""
+        choice, *others = super().explain()
+        return choice, *self._curve(), *others
+
+    def _curve(self) -> tuple[findings.Curve, ...]:
+        """The inner score over the values of the only parameter."""
+        points = sorted(
+            (float(one["at"]), one["score"]) for one in self.trials_ if one["at"] is not None and not one["why"]
+        )
+        if len(points) < 3 or len(self.values_) != 1:
+            return ()
+        over, scores = zip(*points, strict=True)
+        name = next(iter(self.values_))
+        series = ((f"inner {self.metric_}", tuple(scores)),)
+        return (findings.Curve(f"Inner {self.metric_} by {name}", name, tuple(over), series),)

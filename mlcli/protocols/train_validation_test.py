@@ -1,0 +1,66 @@
+"""Train, validation, test: models are compared on validation rows, the winner is judged once on test rows.
+
+Computed:
+    round(rows × test_share) rows are test rows, round(rows × validation_share) of the others are validation rows.
+    Every model of the experiment, and every combination of a grid, learns from the rest and is compared on
+    validation rows by the first metric. The winner learns from all but the test rows, and answers these once.
+    Classes keep their shares, and groups are never cut.
+
+Cost:
+    One fit for each model, and one more of the winner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.rows import Strata
+from mlcli.protocols._base import Parts, Protocol, Split, all_alike, by_class
+from mlcli.protocols.holdout import held_out
+
+FEWEST = 3
+"""One unit for each part."""
+
+
+@register(
+    "train-validation-test", reference="Hastie, Tibshirani & Friedman 2009, Elements of Statistical Learning, 7.2"
+)
+@dataclass(kw_only=True, eq=False)
+class TrainValidationTest(Protocol):
+    """One part to learn from, one to choose by, one to judge what was chosen."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("classification", "regression")
+
+    validation_share: float = param(0.2, "the share of rows by which models are compared", gt=0, lt=1)
+    test_share: float = param(0.2, "the share of rows that judges the winner", gt=0, lt=1)
+
+    def conflicts(self) -> list[str]:
+        """Shares that leave nothing to learn from."""
+        if self.validation_share + self.test_share < 1:
+            return []
+        return ["validation_share and test_share leave nothing to learn from: together they are below 1"]
+
+    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+        """Fewer rows, or groups, than parts."""
+        units = all_alike(strata)
+        if len(units) >= FEWEST:
+            return []
+        return [Problem(f"{self.id} needs at least {FEWEST} {units.noun}, there are {len(units)}")]
+
+    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+        """One split: the winner learns from training and validation rows."""
+        raise_all(DataError, self.problems_with_rows(strata))
+        units = all_alike(strata) if strata.strata is None else by_class(strata)
+        return Parts([held_out(units, self.test_share, rng)[units.of_row]], ["test"])
+
+    def choosing(self, strata: Strata) -> dict[str, Any]:
+        """Validation rows are a share of all, and so a larger share of those that are no test rows."""
+        use = "holdout" if strata.strata is None else "stratified-holdout"
+        return {"use": use, "test_share": self.validation_share / (1 - self.test_share)}

@@ -1,0 +1,121 @@
+"""Training size: folds judged by what is learned from ever more of the other rows, which gives a learning curve.
+
+Computed:
+    Every fold is judged once for each of ``sizes``: shares (up to 1) or numbers (above 1) of the rows that can be
+    learned from beside the largest fold. What is learned from for a smaller size is learned from for a larger one,
+    too. Classes have their share in every size, each at least one row; groups are never cut, so that a size may be
+    exceeded. A fold counts once in intervals over splits and in tests, by its mean over the sizes.
+
+Cost:
+    folds × repeats × sizes fits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mlcli.core.answers import Coordinate
+from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.rows import Strata
+from mlcli.core.tables import Codes, Rows
+from mlcli.protocols._base import Split, Units, all_alike, by_class
+from mlcli.protocols.k_fold import KFold
+
+SWEPT_OVER = "training rows"
+LEAST = 2
+"""Rows that a size has at least."""
+
+
+def classes_if_any(strata: Strata) -> Units:
+    """Rows or groups, in their classes where there are such."""
+    return all_alike(strata) if strata.strata is None else by_class(strata)
+
+
+@register(
+    "training-size", reference="Cortes et al. 1994, Learning curves: asymptotic values and rate of convergence"
+)
+@dataclass(kw_only=True, eq=False)
+class TrainingSize(KFold):
+    """Folds for one number of training rows after another."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("classification", "regression")
+    units: ClassVar[Callable[[Strata], Units]] = staticmethod(classes_if_any)
+
+    folds: int = param(5, "how many parts, each judged once for each size", ge=2)
+    sizes: tuple[float, ...] = param(
+        (0.1, 0.2, 0.4, 0.7, 1.0), "shares of the training rows, or numbers of them above 1", gt=0
+    )
+
+    def conflicts(self) -> list[str]:
+        """No size at all, a size twice, or half a row."""
+        if not self.sizes:
+            return ["sizes takes one size or more"]
+        broken = [size for size in self.sizes if size > 1 and size != int(size)]
+        if broken:
+            return [f"a size above 1 is a number of rows, was given {broken[0]:g}"]
+        return ["a size stands in sizes twice"] if len(set(self.sizes)) < len(self.sizes) else []
+
+    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+        """Fewer rows, or groups, than folds, and a size that there are not rows enough for."""
+        found = super().problems_with_rows(strata)
+        return found or self._problems_with_sizes(strata.rows - math.ceil(strata.rows / self.folds))
+
+    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+        """The folds of the smallest size, then those of the next."""
+        folds = super().splits(strata, rng)
+        units = classes_if_any(strata)
+        ordered = [_in_order(fold.train, units, rng) for fold in folds]
+        counts = self._counts(min(map(len, ordered)))
+        return list(_sized(folds, ordered, units, counts))
+
+    def _counts(self, most: int) -> list[int]:
+        """The numbers of rows, from small to large, each once."""
+        raise_all(DataError, self._problems_with_sizes(most))
+        counts = (max(LEAST, round(size * most)) if size <= 1 else int(size) for size in self.sizes)
+        return sorted(set(counts))
+
+    def _problems_with_sizes(self, most: int) -> list[Problem]:
+        if max(self.sizes) <= max(most, 1):
+            return []
+        what = f"{self.id}: a size of {max(self.sizes):g} rows, and there are {most} to learn from beside a fold"
+        return [Problem(what, hint=f"sizes up to {most}, or shares up to 1, would work")]
+
+
+def _in_order(train: Rows, units: Units, rng: np.random.Generator) -> Rows:
+    """Training rows, unit after unit, in an order in which every start has its share of each class."""
+    known = np.unique(units.of_row[train])
+    place = np.empty(len(known))
+    for stratum in np.unique(units.stratum[known]):
+        of_class = rng.permutation(np.flatnonzero(units.stratum[known] == stratum))
+        place[of_class] = (np.arange(len(of_class)) + 0.5) / len(of_class)
+        place[of_class[0]] = 0.0
+    rank = np.empty(len(units), np.intp)
+    rank[known[np.lexsort((rng.random(len(known)), place))]] = np.arange(len(known))
+    in_order: Rows = train[np.argsort(rank[units.of_row[train]], kind="stable")]
+    return in_order
+
+
+def _sized(
+    folds: Sequence[Split], ordered: Sequence[Rows], units: Units, counts: Sequence[int]
+) -> Iterator[Split]:
+    for count in counts:
+        for fold, rows in zip(folds, ordered, strict=True):
+            yield Split(
+                train=np.sort(rows[: _whole(units.of_row[rows], count)]),
+                test=fold.test,
+                label=f"{count} training rows, {fold.label}",
+                coordinate=Coordinate(SWEPT_OVER, float(count)),
+            )
+
+
+def _whole(unit: Codes, count: int) -> int:
+    """So many rows, and the rest of the unit that the last of them is of."""
+    same = np.flatnonzero(unit == unit[count - 1])
+    return int(same[-1]) + 1

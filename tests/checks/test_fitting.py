@@ -1,0 +1,73 @@
+"""Over- and underfitting are named, with remedies that help; where there is nothing to name, nothing is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.cli.shell import document, typed
+
+CODES = {"overfitting", "underfitting", "more-rows-help"}
+
+
+def diagnosed(*words: str) -> Any:
+    return document(typed("diagnose", *words, "--json"))
+
+
+def codes(found: Any) -> set[str]:
+    return {issue["code"] for issue in found["issues"]} & CODES
+
+
+def test_a_tree_that_knows_its_rows_by_heart_overfits() -> None:
+    found = diagnosed("diabetes_progression", "-m", "decision-tree")
+    assert "overfitting" in codes(found)
+    assert found["serious"]
+    issue = next(one for one in found["issues"] if one["code"] == "overfitting")
+    texts = [repair["text"] for repair in issue["repairs"] if repair["place"] == "option"]
+    option, _, score = next(text for text in texts if text.startswith("-p max_depth=")).partition("  # rmse ")
+    better = typed("eval", "diabetes_progression", "-m", "decision-tree", *option.split(), "--json")
+    rmse = document(better)["cells"][1]["metrics"]["rmse"]["mean"]
+    assert rmse < found["scores"]["judged"]
+    assert float(score) == pytest.approx(rmse, rel=1e-3)
+
+
+def test_a_stump_underfits_and_a_deeper_tree_helps() -> None:
+    found = diagnosed("wine", "-m", "decision-tree", "-p", "max_depth=1")
+    assert codes(found) == {"underfitting"}
+    (issue,) = (one for one in found["issues"] if one["code"] == "underfitting")
+    assert any(repair["text"].startswith("-p max_depth=") for repair in issue["repairs"])
+
+
+def test_products_of_columns_help_a_line() -> None:
+    (issue,) = (
+        one for one in diagnosed("concrete", "-m", "linear-regression")["issues"] if one["code"] == "underfitting"
+    )
+    assert any("polynomial" in repair["text"] for repair in issue["repairs"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("wdbc", "-m", "logistic-regression"), ("iris", "-m", "lda"), ("diabetes_progression", "-m", "ridge")],
+)
+def test_nothing_is_said_where_nothing_is_wrong(words: tuple[str, ...]) -> None:
+    assert codes(diagnosed(*words)) == set()
+
+
+def test_strict_leaves_with_its_exit_code() -> None:
+    words = ("diabetes_progression", "-m", "decision-tree")
+    assert typed("diagnose", *words).exit_code == 0
+    assert typed("diagnose", *words, "--strict").exit_code == 8
+
+
+def test_the_shell_shows_scores_remedies_and_with_v_the_curve() -> None:
+    words = ("diagnose", "wine", "-m", "decision-tree", "-p", "max_depth=1")
+    shown = typed(*words).stdout
+    assert "decision-tree underfits: it has high bias" in shown
+    assert "by training rows" not in shown
+    assert "decision-tree: accuracy by training rows" in typed(*words, "-v").stdout
+
+
+def test_what_cannot_be_diagnosed() -> None:
+    assert "one model" in typed("diagnose", "iris", "-m", "{use: knn, grid: {k: [1, 3]}}").output
+    assert "ridge does regression" in typed("diagnose", "iris", "-m", "ridge").output

@@ -1,0 +1,88 @@
+"""``mlcli curve``: what each curve shows, what scripts read, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.shell import document, typed
+
+
+def test_a_learning_curve_has_bands_and_training_scores() -> None:
+    words = ("curve", "learning", "wdbc", "-m", "naive-bayes", "--sizes", "0.1,0.5,1", "--folds", "3")
+    (curve,) = document(typed(*words, "--json"))["curves"]
+    assert (curve["model"], curve["over"], curve["metric"]) == ("naive-bayes", "training rows", "accuracy")
+    assert [point["value"] for point in curve["points"]] == [38, 190, 379]
+    assert curve["baseline"] == pytest.approx(0.627, abs=0.001)
+    (finding,) = curve["findings"]
+    judged, training = (dict(finding["series"])[name] for name in ("judged", "training"))
+    assert training[0] > judged[0]
+    for (low, high), mean in zip(dict(finding["bands"])["judged"], judged, strict=True):
+        assert low <= mean <= high
+    shown = typed(*words).stdout
+    assert "naive-bayes: accuracy by training rows" in shown
+    assert "over the last doubling of the rows" in shown
+
+
+def test_a_validation_curve_marks_the_best_value() -> None:
+    found = document(typed("curve", "validation", "wdbc", "-m", "knn", "-p", "k=1..9", "--folds", "3", "--json"))
+    (curve,) = found["curves"]
+    assert [point["value"] for point in curve["points"]] == list(range(1, 10))
+    means = {point["value"]: point["metrics"]["accuracy"]["mean"] for point in curve["points"]}
+    assert means[curve["best"]] == max(means.values())
+    assert curve["points"][0]["training"]["mean"] == 1.0
+    same = document(typed("eval", "wdbc", "-m", "knn", "-p", "k=9", "--folds", "3", "--json"))["cells"][1]
+    assert same["metrics"]["accuracy"]["mean"] == means[9]
+
+
+def test_values_in_words_and_paths_into_nested_models() -> None:
+    words = typed("curve", "validation", "iris", "-m", "knn", "-p", "distance=euclidean,manhattan", "--folds", "3")
+    assert "manhattan" in words.stdout
+    nested = typed(
+        *("curve", "validation", "iris", "-m", "{use: bagging, params: {base: knn, bags: 3}}", "-p", "base.k=1,9"),
+        *("--folds", "3", "--json"),
+    )
+    assert document(nested)["curves"][0]["over"] == "base.k"
+
+
+def test_stages_are_answered_for_training_rows_too() -> None:
+    words = ("-m", "newton-boosting", "-p", "rounds=20", "--folds", "3", "--json")
+    (curve,) = document(typed("curve", "stages", "wdbc", *words))["curves"]
+    assert curve["over"] == "rounds"
+    training = [point["training"]["mean"] for point in curve["points"]]
+    assert training == sorted(training)
+    assert curve["points"][-1]["value"] == 20
+
+
+def test_bias_and_variance_of_numbers_and_classes() -> None:
+    words = ("--repeats", "20", "-m", "zero-r", "-m", "knn", "--json")
+    found = document(typed("curve", "bias-variance", "wdbc", *words))["models"]
+    assert found[0]["terms"]["Domingos"]["unbiased variance"] == 0.0
+    assert found[1]["error"] == pytest.approx(sum(found[1]["terms"]["Kohavi & Wolpert"].values()))
+    values = document(typed("curve", "bias-variance", "diabetes_progression", *words))["models"]
+    for one in values:
+        assert one["error"] == pytest.approx(sum(one["terms"]["Geman"].values()))
+    shown = typed("curve", "bias-variance", "iris", "-m", "knn", "--repeats", "5").stdout
+    assert "Bias and variance, 0-1 loss" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("lerning", "iris", "-m", "knn"), "did you mean 'learning'"),
+        (("validation", "iris", "-m", "knn", "-p", "kk=1..3"), "no parameter 'kk'"),
+        (("validation", "iris", "-m", "knn", "-p", "k=9..1"), "no range of numbers"),
+        (("validation", "iris", "-m", "knn", "-p", "k=1,3", "-p", "weights=uniform,inverse"), "one parameter"),
+        (("validation", "iris", "-m", "zero-r"), "which parameter"),
+        (("stages", "iris", "-m", "lda"), "lda has no stages"),
+        (("stages", "iris", "-m", "adaboost", "--sizes", "0.5"), "of learning curves"),
+        (("learning", "iris", "-m", "knn", "--sizes", "half"), "takes numbers"),
+        (("learning", "iris", "-m", "knn", "--sizes", "5000"), "there are 120 to learn from"),
+        (("learning", "iris", "-m", "ridge"), "ridge does regression"),
+        (("bias-variance", "iris", "-m", "knn", "--folds", "3"), "--repeats"),
+        (("bias-variance", "iris", "-m", "knn", "--repeats", "1"), "no row was answered by two models"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(words: tuple[str, ...], said: str) -> None:
+    result = typed("curve", *words)
+    assert result.exit_code in (2, 4)
+    assert said in result.output

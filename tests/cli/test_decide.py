@@ -1,0 +1,115 @@
+"""``--decide`` and ``--cost``, and the same in experiment files; curves of probabilities."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlcli.core.errors import ExperimentError
+from mlcli.experiment.spec.file import check, read_experiment
+from tests.cli.shell import document, typed
+
+COST = "{malignant: {benign: 20}}"
+
+
+def recall_of(cell: Any) -> float:
+    (counts,) = (row for row, label in zip(cell["confusion"]["counts"], ("b", "m"), strict=True) if label == "m")
+    return float(counts[1] / sum(counts))
+
+
+def test_a_dear_error_is_made_less_often() -> None:
+    plain, decided = (
+        document(typed("eval", "wdbc", "-m", "naive-bayes", "--cost", COST, *more, "--json"))["cells"][1]
+        for more in ((), ("--decide", "cost"))
+    )
+    assert decided["label"] == "naive-bayes (by cost)"
+    assert decided["params"]["cost"] == {"malignant": {"benign": 20}}
+    assert recall_of(decided) > recall_of(plain)
+    counts = decided["confusion"]["counts"]
+    mean = (20 * counts[1][0] + counts[0][1]) / 569
+    assert decided["metrics"]["cost"]["mean"] == pytest.approx(mean, abs=0.02)
+    assert decided["metrics"]["cost"]["low"] >= 0
+    assert decided["metrics"]["auc"]["mean"] == pytest.approx(plain["metrics"]["auc"]["mean"])
+
+
+def test_an_experiment_says_the_same(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(
+        f"data: [wdbc]\ncost: {COST}\nmodels:\n  - {{use: naive-bayes, decide: cost}}\n"
+        "  - {use: knn, grid: {k: [3, 9]}, decide: {by: youden, folds: 3}}\nmetrics: [cost, accuracy]\n"
+        "protocol: {folds: 3}\n"
+    )
+    assert check(spec) == []
+    result = typed("run", str(spec), "--json")
+    cells = document(result)["cells"]
+    assert [cell["params"]["by"] for cell in cells[1:]] == ["cost", "youden", "youden"]
+    assert [cell["label"] for cell in cells[1:]] == [
+        "naive-bayes (by cost)",
+        *(f"knn (by youden) base.k={k}" for k in (3, 9)),
+    ]
+    assert list(cells[1]["metrics"]) == ["cost", "accuracy"]
+    again = document(typed("runs", "1", "--store", str(tmp_path / ".mlcli" / "runs.db"), "--json"))["cells"]
+    assert again[1]["metrics"] == cells[1]["metrics"]
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "said"),
+    [
+        ("models: [{use: knn, decide: f2}]", "2:21", "did you mean 'f1'"),
+        ("models: [{use: knn, decide: {by: f1, folds: 1}}]", "2:38", "at least 2"),
+        ("models: [{use: knn, decide: 3}]", "2:21", "such as decide: f1"),
+        ("models: [{use: knn, decide: {base: knn}}]", "2:21", "leave out 'base'"),
+        ("models: [{use: ridge, decide: f1}]", "2:23", "ridge is no classifier"),
+        ("models: [{use: knn, decide: {by: f1, cost: {a: {b: 1}}}}]", "2:21", "by cost or expected-cost"),
+        ("cost: {malignant: 3}", "2:1", "mapping of answers"),
+        ("cost: {malignent: {benign: 3}}", "", "no class 'malignent'"),
+    ],
+)
+def test_mistakes_are_found_where_they_stand(tmp_path: Path, line: str, place: str, said: str) -> None:
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(f"data: [wdbc]\n{line}\n")
+    found = "\n".join(map(str, check(spec)))
+    assert said in found
+    assert f"spec.yaml:{place}" in found or not place
+    with pytest.raises(ExperimentError):
+        typed_plan(spec)
+
+
+def typed_plan(spec: Path) -> None:
+    from mlcli.experiment.spec.plan import plan
+
+    plan(read_experiment(spec))
+
+
+def test_a_decided_model_is_saved_and_asked(tmp_path: Path) -> None:
+    model = tmp_path / "rule.mlcli"
+    rule = "{use: decision-rule, params: {base: naive-bayes, by: youden}}"
+    assert typed("train", "wdbc", "-m", rule, "-o", str(model)).exit_code == 0
+    shown = typed("predict", str(model), "wdbc")
+    assert shown.exit_code == 0
+    assert "malignant" in shown.stdout
+
+
+def test_options_that_cannot_be_followed() -> None:
+    assert "no model to decide for" in typed("eval", "wdbc", "--decide", "f1").output
+    assert "mapping of answers" in typed("eval", "wdbc", "-m", "knn", "--cost", "{a: 3}").output
+    assert "no class 'a'" in typed("eval", "wdbc", "-m", "knn", "--cost", "{a: {b: 3}}").output
+
+
+def test_curves_of_probabilities_are_drawn_and_written() -> None:
+    words = ("eval", "wdbc", "-m", "naive-bayes", "--curves")
+    shown = typed(*words).stdout
+    for title in ("ROC, class malignant", "Precision and recall, class malignant", "Calibration, class malignant"):
+        assert title in shown
+    cell = document(typed(*words, "--json"))["cells"][1]
+    roc, recall, calibration = cell["curves"]
+    assert roc["title"] == "ROC of malignant"
+    assert (roc["points"][0], roc["points"][-1]) == (0.0, 1.0)
+    assert dict(recall["series"])["precision"][0] == 1.0
+    assert len(calibration["points"]) <= 10
+    several = typed("eval", "wine", "-m", "naive-bayes", "--curves", "--json")
+    titles = [curve["title"] for curve in document(several)["cells"][1]["curves"]]
+    assert titles[::3] == ["ROC of class_0", "ROC of class_1", "ROC of class_2"]
+    assert "curves" not in document(typed("eval", "wdbc", "-m", "naive-bayes", "--json"))["cells"][1]

@@ -1,0 +1,59 @@
+"""Training sizes: nested, with a share of every class, and never a cut group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mlcli.core.errors import DataError, UsageError
+from mlcli.core.params import build
+from mlcli.core.rows import Strata
+from mlcli.protocols.training_size import TrainingSize
+
+CLASSES = np.array([0] * 60 + [1] * 30 + [2] * 10, np.int32)
+
+
+def splits_of(strata: Strata, **params: Any) -> Any:
+    return build(TrainingSize, params).splits(strata, np.random.default_rng(0))
+
+
+def test_sizes_are_nested_and_every_class_is_in_each() -> None:
+    splits = splits_of(Strata(100, CLASSES), folds=5, sizes=[0.05, 0.5, 1])
+    assert [split.coordinate.value for split in splits[::5]] == [4, 40, 80]
+    for small, middle, whole in zip(splits[:5], splits[5:10], splits[10:], strict=True):
+        assert (len(small.train), len(middle.train), len(whole.train)) == (4, 40, 80)
+        assert set(small.train) <= set(middle.train) <= set(whole.train)
+        assert set(CLASSES[small.train]) == {0, 1, 2}
+        assert np.bincount(CLASSES[middle.train]).tolist() == pytest.approx([24, 12, 4], abs=1)
+        assert not set(whole.train) & set(whole.test)
+        assert (small.test == whole.test).all()
+
+
+def test_numbers_of_rows_for_a_number_to_predict() -> None:
+    splits = splits_of(Strata(50), folds=2, sizes=[10, 25])
+    assert [len(split.train) for split in splits] == [10, 10, 25, 25]
+
+
+def test_groups_are_never_cut() -> None:
+    groups = np.repeat(np.arange(12, dtype=np.int32), 5)
+    for split in splits_of(Strata(60, None, groups), folds=3, sizes=[7, 40]):
+        train, test = set(groups[split.train]), set(groups[split.test])
+        assert not train & test
+        assert len(split.train) == 5 * len(train)
+        assert len(split.train) >= split.coordinate.value
+
+
+@pytest.mark.parametrize(
+    ("sizes", "what"),
+    [([], "one size"), ([2.5], "number of rows"), ([0.5, 0.5], "twice")],
+)
+def test_sizes_that_make_no_sense_are_refused(sizes: list[float], what: str) -> None:
+    with pytest.raises(UsageError, match=what):
+        build(TrainingSize, {"sizes": sizes})
+
+
+def test_more_rows_than_there_are() -> None:
+    with pytest.raises(DataError, match="there are 80 to learn from"):
+        splits_of(Strata(100, CLASSES), folds=5, sizes=[90])

@@ -1,0 +1,121 @@
+"""Bias and variance: the terms add up to the error, and are the known ones where truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from mlxtend.evaluate import bias_variance_decomp
+
+from mlcli.core.answers import Header
+from mlcli.core.params import build
+from mlcli.core.schema import Column
+from mlcli.core.tables import Table
+from mlcli.metrics.base import Undefined
+from mlcli.metrics.bias_variance import Decomposition, bias_variance
+from mlcli.models.linear.ridge import Ridge
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.regression import ValueAnswers
+from tests.golden.asking import fitted
+from tests.rows import valued
+
+RNG = np.random.default_rng(4)
+
+
+def labels(said: Any, truth: Any, classes: str) -> LabelAnswers:
+    header = Header(rows=np.arange(len(truth)))
+    return LabelAnswers(header=header, truth=truth, predicted=said, classes=tuple(classes))
+
+
+def decomposed(splits: Any) -> Decomposition:
+    found = bias_variance(splits)
+    assert isinstance(found, Decomposition)
+    return found
+
+
+def test_squared_loss_of_ridge_whose_bias_and_variance_are_known() -> None:
+    """With X fixed and σ² the noise: E ŷ = H f, Var ŷ = σ² H Hᵀ at the training points' own rows."""
+    n, sigma, l2, sets = 30, 0.5, 5.0, 3000
+    X = RNG.normal(size=(n, 2))
+    X -= X.mean(axis=0)
+    f = X @ [1.0, -2.0]
+    hat = X @ np.linalg.solve(X.T @ X + l2 * np.eye(2), X.T) + 1 / n
+    table = Table((Column("a"), Column("b")), X, np.empty((n, 0), np.int32))
+    splits = []
+    for _ in range(sets):
+        y = f + sigma * RNG.normal(size=n)
+        values = fitted(build(Ridge, {"l2": l2}), valued(table, y.tolist())).predict_values(table)
+        splits.append(ValueAnswers(header=Header(rows=np.arange(n)), truth=f, predicted=values))
+    terms = decomposed(splits).terms["Geman"]
+    assert terms["bias²"] == pytest.approx(np.mean((hat @ f - f) ** 2), rel=0.05)
+    assert terms["variance"] == pytest.approx(sigma**2 * np.mean((hat**2).sum(axis=1)), rel=0.05)
+
+
+def test_zero_one_loss_of_answers_whose_shares_are_known() -> None:
+    """Row 0 is answered right with 0.8, row 1 with 0.3 (two classes)."""
+    truth, right = np.array([0, 1], np.int32), np.array([0.8, 0.3])
+    hits = RNG.random((20_000, 2)) < right
+    splits = [labels(np.where(hit, truth, 1 - truth).astype(np.int32), truth, "ab") for hit in hits]
+    found = decomposed(splits)
+    assert found.error == pytest.approx(0.45, abs=0.01)
+    assert found.terms["Domingos"] == pytest.approx(
+        {"bias": 0.5, "unbiased variance": 0.1, "biased variance": 0.15}, abs=0.01
+    )
+    bias = np.mean([0.2**2, 0.7**2])
+    variance = np.mean([0.8 * 0.2, 0.3 * 0.7])
+    assert found.terms["Kohavi & Wolpert"] == pytest.approx({"bias²": bias, "variance": variance}, abs=0.01)
+
+
+class Prepared:
+    """Answers that are there already, as an estimator of mlxtend."""
+
+    def __init__(self, said: Any) -> None:
+        self.said = iter(said)
+
+    def fit(self, X: Any, y: Any) -> Prepared:
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return next(self.said)
+
+
+def test_zero_one_loss_is_that_of_mlxtend_and_adds_up() -> None:
+    truth = RNG.integers(0, 3, 40).astype(np.int32)
+    said = np.where(RNG.random((25, 40)) < 0.6, truth, RNG.integers(0, 3, (25, 40))).astype(np.int32)
+    found = decomposed([labels(one, truth, "abc") for one in said])
+    X = np.zeros((40, 1))
+    error, bias, variance = bias_variance_decomp(
+        Prepared(said), X, truth, X, truth, loss="0-1_loss", num_rounds=25
+    )
+    terms = found.terms["Domingos"]
+    assert (found.error, terms["bias"]) == pytest.approx((error, bias))
+    mode = np.apply_along_axis(lambda votes: np.bincount(votes).argmax(), 0, said)
+    assert terms["unbiased variance"] == pytest.approx(np.mean((said != mode) & (mode == truth)))
+    assert (said != mode).mean() == pytest.approx(variance)
+    assert error == pytest.approx(terms["bias"] + terms["unbiased variance"] - terms["biased variance"])
+    assert error == pytest.approx(sum(found.terms["Kohavi & Wolpert"].values()))
+
+
+def test_squared_loss_is_that_of_mlxtend() -> None:
+    truth, said = RNG.normal(size=30), RNG.normal(size=(12, 30))
+    header = Header(rows=np.arange(30))
+    found = decomposed([ValueAnswers(header=header, truth=truth, predicted=one) for one in said])
+    X = np.zeros((30, 1))
+    error, bias, variance = bias_variance_decomp(Prepared(said), X, truth, X, truth, loss="mse", num_rounds=12)
+    assert found.error == pytest.approx(error)
+    assert found.terms["Geman"] == pytest.approx({"bias²": bias, "variance": variance})
+
+
+def test_weights_count_as_repeats_and_single_answers_are_left_out() -> None:
+    truth = np.array([0, 1, 1], np.int32)
+    first, second = (labels(np.array(said, np.int32), truth, "ab") for said in ([0, 0, 1], [1, 0, 1]))
+    weight = np.array([1.0, 3.0, 0.0])
+    found = decomposed([one.with_header(weight=weight) for one in (first, second)])
+    assert found.error == pytest.approx((0.5 + 3 * 1.0) / 4)
+    alone = bias_variance([first])
+    assert isinstance(alone, Undefined)
+    assert "repeats" in alone.hint
+    assert decomposed([first, second.take(np.array([0, 1]))]).rows == 2
+    assert replace(found, rows=3) == found
