@@ -24,6 +24,7 @@ from mlcli.report.scored import Scored, judged
 from mlcli.report.scores import table_of_models
 from mlcli.report.series import scores_by_series
 from mlcli.report.spread import spread_of
+from mlcli.report.validated import chosen_on_validation
 from mlcli.report.verdict import verdict_on
 from mlcli.tasks.table import kind_named, named
 
@@ -67,6 +68,8 @@ def _group(group: Sequence[Scored], classes: bool, curves: bool, spread: bool) -
         yield from probability_pictures(_worth_drawing(group), names)
     if metrics and (sentence := verdict_on(group, names, metrics[0], found)):
         yield Sentence(sentence, "strong")
+    if metrics and (sentence := chosen_on_validation(group, names, metrics[0])):
+        yield Sentence(sentence)
 
 
 def table_of_group(group: Sequence[Scored]) -> Iterator[Element]:

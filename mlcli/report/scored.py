@@ -99,7 +99,7 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
 def _unsteady(cell: Cell) -> bool:
     """Whether the method of a cell says that a few other training rows change it a lot."""
     model = cell.model
-    if model.saved is not None or model.use not in MODELS:
+    if model.saved is not None or model.use not in MODELS or kind_named(cell.kind).target != "needed":
         return False
     built: Model = build(MODELS.load(model.use), model.params)
     return built.unsteady

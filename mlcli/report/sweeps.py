@@ -50,10 +50,9 @@ def _done(sweep: Sweep, results: Sequence[CellResult]) -> list[Scored]:
 
 
 def _curves(sweep: Sweep, cells: Sequence[Scored]) -> Iterator[ScoreCurve]:
-    asked = sweep.experiment.models or ()
-    wanted = [
-        one for one in cells if not one.is_baseline or any(m.use == one.result.cell.model.use for m in asked)
-    ]
+    asked = {model.use for model in sweep.experiment.models or ()}
+    models = {one: one.result.cell.model for one in cells}
+    wanted = [one for one, model in models.items() if model.saved is not None or model.use in asked]
     baseline = next((one for one in cells if one.is_baseline), None)
     if sweep.kind == "validation":
         yield validation_curve(wanted, sweep.values, sweep.over, wanted[0].result.cell.model.use, baseline)
