@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
-from mlcli.core.errors import FitError
+from mlcli.core.errors import ImpossibleAnswerError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, models_inside
@@ -223,10 +223,12 @@ def refuse_impossible(model: Any, values: Any, shape: tuple[int, ...]) -> None:
     """Refuse answers that are not such an array of numbers."""
     if np.shape(values) != shape or np.asarray(values).dtype.kind not in "fiu":
         what = f"an array of shape {np.shape(values)} and type {np.asarray(values).dtype}"
-        raise FitError(f"{model.name} answered {what}, where numbers of shape {shape} were asked for")
+        raise ImpossibleAnswerError(f"{model.name} answered {what}, where numbers of shape {shape} were asked for")
     if not np.isfinite(values).all():
         bad = int((~np.isfinite(values.reshape(len(values), -1)).all(axis=1)).sum())
-        raise FitError(f"{model.name} answered something that is not a number for {bad} of {len(values)} rows")
+        raise ImpossibleAnswerError(
+            f"{model.name} answered something that is not a number for {bad} of {len(values)} rows"
+        )
 
 
 def refuse_no_probabilities(model: Any, values: Any, shape: tuple[int, ...]) -> None:
@@ -235,4 +237,4 @@ def refuse_no_probabilities(model: Any, values: Any, shape: tuple[int, ...]) -> 
     bad = (values < -ROUNDING).any(axis=1) | (np.abs(values.sum(axis=1) - 1) > ROUNDING)
     if bad.any():
         what = "probabilities that are negative or do not sum to 1"
-        raise FitError(f"{model.name} answered {what} for {int(bad.sum())} of {len(values)} rows")
+        raise ImpossibleAnswerError(f"{model.name} answered {what} for {int(bad.sum())} of {len(values)} rows")

@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mlcli.core.errors import MlcliError, ModelFileError, StoreError
+from mlcli.core.errors import ImpossibleAnswerError, MlcliError, ModelFileError, StoreError
 from mlcli.core.files import replacing
 from mlcli.core.state import NamedArrays, packed, unpacked
 from mlcli.experiment.saved.integrity import check_integrity
@@ -69,6 +70,19 @@ def load_model(path: Path) -> SavedModel:
         raise _refusal(path, f"cannot be loaded: {problem}") from problem
     except Exception as problem:  # whatever a made-up structure leads to is the file's fault
         raise _refusal(path, f"is damaged or was not written by mlcli: {problem}") from problem
+
+
+@contextmanager
+def asking(path: Path) -> Iterator[None]:
+    """Ask a loaded model in the body: what is not said in words there is the fault of its file."""
+    try:
+        yield
+    except ImpossibleAnswerError as problem:
+        raise _refusal(path, f"is damaged: {problem}") from problem
+    except (MlcliError, OSError):
+        raise
+    except Exception as problem:
+        raise _refusal(path, f"is damaged: asked, it ends in {type(problem).__name__}: {problem}") from problem
 
 
 def refuse_to_replace(path: Path) -> None:
