@@ -34,6 +34,9 @@ class Model:
     stage_name: ClassVar[str] = ""
     """What its fit makes one after another, such as rounds or trees; empty where it has no stages."""
 
+    supervised: ClassVar[bool] = False
+    """Whether it learns answers that training rows have."""
+
     adjustable: ClassVar[tuple[str, ...]] = ()
     """The learned fields that hold what its fit adjusts, such as coefficients or weights."""
 
