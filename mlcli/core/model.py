@@ -204,7 +204,9 @@ class Model:
         """What is left to settle before a fitted model is kept; of the rows it has learned from ``learned``."""
 
     @classmethod
-    def judged(cls, ask: Callable[[Rows], Any], split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
+    def judged(
+        cls, model: Any, ask: Callable[[Rows], Any], split: Any, parts: tuple[str, ...]
+    ) -> dict[str, Answers]:
         """What a fitted model says of each part of a split that is judged."""
         return {part: ask(getattr(split, part)) for part in parts}
 
