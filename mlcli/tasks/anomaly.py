@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -69,6 +69,9 @@ class Detector(Unsupervised):
         "which rows are flagged: own, threshold, top, share or p < 0.05; none: by labels, without them own"
     )
 
+    learns_labels: ClassVar[bool] = False
+    """Whether it is one of the few that learn from labels where some are known."""
+
     threshold_: float | None = learned()
     """Where a model is kept: the score from which on it flags rows."""
     threshold_from_: str = learned()
@@ -76,10 +79,21 @@ class Detector(Unsupervised):
     """The median of each numeric column, and the most frequent code of each other one."""
 
     @staticmethod
+    def admitted(model: Any, data: Any) -> Any:
+        """The rows without their labels, but for a detector that learns from these."""
+        unlabelled = Unsupervised.admitted(model, data)
+        return data if model.final.learns_labels else unlabelled
+
+    @staticmethod
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
         """Let it learn; what is typical of the rows is noted for reasons."""
         Model.learn(model, data, rng)
         model.typical_ = typical_of(data.table)
+
+    @property
+    def in_sequence(self) -> bool:
+        """Whether a row is scored by those beside it, in the order of the table."""
+        return False
 
     def own_limit(self) -> tuple[float, str] | None:
         """The score above which the method itself calls a row odd, and why; none where it has no such."""
@@ -273,7 +287,8 @@ def top_reasons(model: Any, table: Table, score: Array, count: int) -> tuple[tup
     reasons = np.full((len(table), REASONS), NO_REASON, dtype=np.int32)
     shares = np.zeros((len(table), REASONS))
     oddest = np.argsort(-score, kind="stable")[:count]
-    columns, added = model.reasons(table.take(oddest))
+    columns, added = model.reasons(table if model.in_sequence else table.take(oddest))
+    added = added[oddest] if model.in_sequence else added
     first, parts = _largest(added)
     reasons[oddest, : first.shape[1]] = np.where(parts == 0, NO_REASON, first)
     shares[oddest, : first.shape[1]] = parts

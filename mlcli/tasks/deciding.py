@@ -34,7 +34,7 @@ class Decision:
         """What is wrong with the amount."""
         legal = {
             "threshold": ("a finite number", math.isfinite(self.amount)),
-            "top": ("a whole number from 1 on", self.amount >= 1 and self.amount == int(self.amount)),
+            "top": ("a whole number from 1 on", self.amount >= 1 and self.amount % 1 == 0),
             "share": ("between 0 and 1", 0 < self.amount < 1),
             "p": ("between 0 and 1", 0 < self.amount < 1),
         }
