@@ -11,7 +11,7 @@ from mlcli.core.tables import Array, Rows
 
 
 def windows_of(X: Array, size: int) -> Array:
-    """Every window of so many consecutive rows (windows × size × columns); of fewer rows one, its last repeated."""
+    """Every window of consecutive rows (windows × size × columns); of fewer rows one, its last repeated."""
     if len(X) < size:
         X = np.concatenate([X, np.repeat(X[-1:], size - len(X), axis=0)])
     found = np.lib.stride_tricks.sliding_window_view(X, size, axis=0)

@@ -146,9 +146,7 @@ class Detector(Unsupervised):
         if limit is None:
             return asked
         return {
-            part: replace(
-                answers, threshold=np.full(len(answers), limit.threshold), threshold_from=limit.why
-            )
+            part: replace(answers, threshold=np.full(len(answers), limit.threshold), threshold_from=limit.why)
             for part, answers in asked.items()
         }
 

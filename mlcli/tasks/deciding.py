@@ -134,7 +134,7 @@ class Learned:
     weights: Array
 
     def at_most(self, most: float, *, least_one: bool) -> float:
-        """The lowest score that rows of at most such a weight reach; or that of the oddest, where one is wanted."""
+        """The lowest score that rows of at most such a weight reach; where one is wanted at least the highest."""
         order = np.argsort(-self.score, kind="stable")
         descending, reached = self.score[order], np.cumsum(self.weights[order])
         last_of_equals = np.append(descending[1:] < descending[:-1], True)
@@ -204,4 +204,3 @@ DECIDED: dict[str, Callable[[Any, float, Callable[[], Learned]], Limit]] = {
     "share": _share,
     "p": _p,
 }
-

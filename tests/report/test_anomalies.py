@@ -168,7 +168,8 @@ def test_a_kept_detector_learns_from_good_rows_and_its_threshold_has_the_highest
 
 def test_a_kept_detector_flags_a_share_of_the_rows_without_labels_that_it_learned_from(tmp_path: Path) -> None:
     model = tmp_path / "odd.mlcli"
-    shown = typed("train", "faithful", "--task", "anomaly", "-m", "mahalanobis", "-p", "decide=share: 0.01", "-o", str(model)).stdout
+    words = ("-m", "mahalanobis", "-p", "decide=share: 0.01", "-o", str(model))
+    shown = typed("train", "faithful", "--task", "anomaly", *words).stdout
     assert "that of the oddest 1 % of the rows that were learned from" in shown
     rows = list(csv.DictReader(io.StringIO(typed("predict", str(model), "faithful").stdout)))
     # 1 % of 272 rows are 2.72: two rows are flagged, those above the 270th smallest score.

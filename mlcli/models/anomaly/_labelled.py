@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.errors import FitError
-from mlcli.core.params import param
+from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.tasks.anomaly import ANOMALY, Detector, ScreenedRows
 
@@ -28,6 +28,25 @@ class LabelledDetector(Detector):
         le=100,
     )
     margin: float = param(0.1, "how far they lie beyond the good rows at most, as a share of their range", ge=0)
+
+    recall: float = param(0.9, "the share of anomalies that its own threshold finds", gt=0, le=1)
+
+    limit_: float = learned()
+    """The score that so many of them reach."""
+
+    def own_limit(self) -> tuple[float, str]:
+        """The threshold that finds enough anomalies."""
+        words = f"it finds {100 * self.recall:g} % of the anomalies that were learned from"
+        return float(np.nextafter(self.limit_, -np.inf)), words
+
+    def score_reached(self, scores: Array) -> float:
+        """The score that the wanted share of anomalies reaches."""
+        found = np.sort(scores)
+        return float(found[int((1 - self.recall) * len(found) + 1e-9)])
+
+    def learned_from(self, data: Any) -> Any:
+        """All rows."""
+        return data
 
     def labelled(self, data: ScreenedRows, rng: np.random.Generator) -> tuple[ScreenedRows, Codes]:
         """Rows with the artificial ones behind them, and which are anomalies; unlabelled rows count as good."""

@@ -22,7 +22,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -103,9 +103,9 @@ class Contextual(Detector):
         within = same_rows(context, self.context_) and same_rows(behaviour, self.behaviour_)
         if not context.shape[1]:
             return self.behaviour_.mean(axis=0), self.behaviour_.var(axis=0)
-        sums = [_summed(DistinctRows.of(self.context_), values) for values in (self.behaviour_, self.behaviour_**2)]
         count = min(self.neighbours, len(self.context_) - within)
         asked, stored = DistinctRows.of(context), DistinctRows.of(self.context_)
+        sums = [_summed(stored, self.behaviour_), _summed(stored, self.behaviour_**2)]
         around = Neighbourhoods(asked, stored, count + within, within=False)
         weighed = stored.counts.astype(np.float64)
         found = [_of_neighbours(near, weighed, sums) for near in around]
@@ -121,7 +121,8 @@ class Contextual(Detector):
 
     def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
         """Those of the detector, of the columns of behaviour."""
-        found: tuple[tuple[str, ...], Array] = self.base_.final.reasons(self.base_.prepared(self._differences(table)))
+        seen = self.base_.prepared(self._differences(table))
+        found: tuple[tuple[str, ...], Array] = self.base_.final.reasons(seen)
         return found
 
     def explain(self) -> Explanation:

@@ -5,8 +5,8 @@ Formula:
     (x_j − f_j(x)) / σ_j, with σ_j the root mean square of these errors out of fold. s(x) = mean_j e_j(x)².
     ``score: psnr``: with the errors in units of the range of their column, PSNR(x) = −10 log₁₀ mean_j error_j²,
     and s(x) = 1 − (PSNR(x) − min) / (max − min), over the training rows out of fold.
-    With a ``second`` model, the training rows of the largest errors (``marked``) are its positive class, and s(x) is
-    the probability that it gives to that.
+    With a ``second`` model, the training rows of the largest errors (``marked``) are its positive class, and s(x)
+    is the probability that it gives to that.
 
 Assumes:
     Good rows can be predicted: columns depend on each other, or a sequence on its past. A column of noise adds
@@ -58,7 +58,7 @@ NEVER_NOTHING = 1e-12
 MARKS = ("predicted", "odd")
 
 
-@register("prediction-error", reference="Noto, Brodley & Slonim 2012, FRaC; Liu et al. 2018, Future frame prediction")
+@register("prediction-error", reference="Noto, Brodley & Slonim 2012 (FRaC); Liu et al. 2018 (future frames)")
 @dataclass(kw_only=True, eq=False)
 class PredictionError(Detector):
     """How badly each row is predicted."""
@@ -132,7 +132,8 @@ class PredictionError(Detector):
         if not self.window:
             return table
         before = rows_before(table.numbers, self.window)
-        names = [Column(f"{c.name} {back} before") for back in range(1, self.window + 1) for c in table.number_columns]
+        back = range(1, self.window + 1)
+        names = [Column(f"{column.name} {rows} before") for rows in back for column in table.number_columns]
         return Table(tuple(names), before.reshape(len(table), len(names)), np.empty((len(table), 0), np.int32))
 
     def _valued(self, data: ScreenedRows, seen: Table, name: str, y: Array) -> ValuedRows:
@@ -177,7 +178,7 @@ class PredictionError(Detector):
         return fitted(behind_steps(self.second, seen.columns), rows, rng.spawn(1)[0])
 
     def errors(self, table: Table) -> Array:
-        """x − f(x) of each column that is predicted."""
+        """X − f(x) of each column that is predicted."""
         seen = self._seen(table)
         said = [
             outputs(model, self._without(seen, table.number_columns[place].name), Regressor)[:, 0]

@@ -5,16 +5,16 @@ Formula:
     ranking model learns s from every pair of the two; its loss, pairs in the wrong order, is one minus the AUC.
 
 Assumes:
-    What ranks anomalies first is simple enough for the ranking model: `ranking-svm` has a weighted sum of the columns, so
-    the squares of the columns, measured from the middle of the good rows, stand beside them (``squares``).
+    What ranks anomalies first is simple enough for the ranking model: `ranking-svm` has a weighted sum of the
+    columns, so that their squares, measured from the middle of the good rows, stand beside them (``squares``).
 
 Cost:
     One fit of the ranking model on (anomalies × good rows) pairs.
 
 Choices:
     Where no anomaly is known, artificial ones are drawn around the good rows, as `supervised-detector` does.
-    Rows whose label is not known count as good. Scores have no scale of their own; its own threshold is that of
-    scores that are far out.
+    Rows whose label is not known count as good. Its own threshold is the highest score that the share
+    ``recall`` of the anomalies reaches.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ class ScoreRanking(LabelledDetector, Detector):
             groups=np.zeros(len(y), np.int32),
             names=("all rows",),
         )
-        self.base_ = fitted(behind_steps(self.base, seen.columns, None), grouped, rng.spawn(1)[0])
+        self.base_ = fitted(behind_steps(self.base, seen.columns), grouped, rng.spawn(1)[0])
+        self.limit_ = self.score_reached(self.score_rows(rows.table)[y == 1])
 
     def _seen(self, table: Table) -> Table:
         """The columns, and their squares."""

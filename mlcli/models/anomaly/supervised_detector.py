@@ -16,8 +16,8 @@ Cost:
 Choices:
     Artificial anomalies are drawn where no anomaly is known, one for each good row, unless ``artificial`` says
     how many. Rows whose label is not known count as good, being mostly so. Missing an anomaly costs more than a
-    false alarm, so that the threshold is by recall; ``decide`` says otherwise. With the protocol good-only no anomaly is
-    learned from; whole and folds let it see known ones.
+    false alarm, so that the threshold is by recall; ``decide`` says otherwise. With the protocol good-only no
+    anomaly is learned from; `stratified-k-fold` deals known ones, too.
 """
 
 from __future__ import annotations
@@ -52,11 +52,9 @@ class SupervisedDetector(LabelledDetector, Detector):
 
     base: Model = model_param("random-forest", "the classifier", of=(Classifier,))
     balance: str = param("repeat", "how the classes are made to count alike", choices=BALANCES)
-    recall: float = param(0.9, "the share of anomalies that its own threshold finds", gt=0, le=1)
     folds: int = param(5, "into how many folds rows are dealt to find that threshold", ge=2)
 
     base_: Any = learned()
-    limit_: float = learned()
     counts_: Array = learned()
     """Good rows, known anomalies, and artificial ones."""
 
@@ -85,8 +83,7 @@ class SupervisedDetector(LabelledDetector, Detector):
             if len(inside) and len(np.unique(y[inside])) == 2:
                 member = fitted(base, self._balanced(labelled.take(inside)), rng.spawn(1)[0])
                 said[outside] = outputs(member, labelled.table.take(outside), Classifier)
-        found = np.sort(said[y == 1, 1])
-        self.limit_ = float(found[int((1 - self.recall) * len(found))])
+        self.limit_ = self.score_reached(said[y == 1, 1])
         self.base_ = fitted(base, self._balanced(labelled), rng.spawn(1)[0])
 
     def _balanced(self, data: LabelledRows) -> LabelledRows:
@@ -98,11 +95,6 @@ class SupervisedDetector(LabelledDetector, Detector):
             return replace(data, weight=data.weights * (totals.sum() / (2 * totals))[data.y])
         times = np.maximum(1, np.rint(totals.max() / totals)).astype(np.intp)[data.y]
         return data.take(np.repeat(np.arange(len(data)), times))
-
-    def own_limit(self) -> tuple[float, str]:
-        """The threshold that finds enough anomalies."""
-        words = f"it finds {100 * self.recall:g} % of the anomalies that it learned from, out of fold"
-        return float(np.nextafter(self.limit_, -np.inf)), words
 
     def score_rows(self, table: Table) -> Array:
         """The probability of an anomaly."""
