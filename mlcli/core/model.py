@@ -177,6 +177,10 @@ class Model:
         """What a model may see of training rows; rows without anything to learn from are refused."""
         raise TypeError("only the base of a kind of task says what can be learned from")
 
+    def learned_from(self, data: Any) -> Any:
+        """The rows of a dataset that it learns from where it is kept."""
+        return data.to_learn_from()
+
     @staticmethod
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
         """Let a model learn from prepared rows, in the way of this base's kind of task."""
@@ -212,7 +216,9 @@ class Model:
         """What is left to settle before a fitted model is kept; of the rows it has learned from ``learned``."""
 
     @classmethod
-    def judged(cls, ask: Callable[[Rows], Any], split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
+    def judged(
+        cls, model: Any, ask: Callable[[Rows], Any], split: Any, parts: tuple[str, ...]
+    ) -> dict[str, Answers]:
         """What a fitted model says of each part of a split that is judged."""
         return {part: ask(getattr(split, part)) for part in parts}
 
