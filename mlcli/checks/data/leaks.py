@@ -48,6 +48,6 @@ def strength_of(cells: Array, truth: Array, target: Column) -> str | None:
         return f"alone it explains {explained:.2%} of the variance" if explained > EXPLAINED else None
     classes = truth.astype(np.int32)
     right, most = share_right(cells, classes, len(target.levels)), np.bincount(classes).max() / len(classes)
-    if 1 - right > min(ALL_BUT, LITTLE * (1 - most)):
+    if most == 1 or 1 - right > min(ALL_BUT, LITTLE * (1 - most)):
         return None
     return f"alone it is right about {right:.1%} of the rows (the most frequent class has {most:.1%})"

@@ -29,7 +29,7 @@ from mlcli.experiment.spec.cells import (
 from mlcli.experiment.spec.datasets import PlannedDataset, check_metrics, planned_datasets, protocol_for
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
 from mlcli.experiment.spec.panel import why_too_slow
-from mlcli.experiment.spec.tuning import judged_by, selected, tuned_where_worth
+from mlcli.experiment.spec.tuning import judged_by, refuse_unknown_metric, selected, tuned_where_worth
 from mlcli.experiment.spec.written import Faults
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
@@ -147,6 +147,8 @@ def _cells(
         learned = 0 if skipped or model.saved is None else _learned_rows(planned, model.saved)
         steps = model.steps or () if as_it_is else None
         with faults.collected(model.where):
+            if not skipped:
+                refuse_unknown_metric(model, planned.kind, planned.classes)
             steps = _all_steps(planned, model) if steps is None else steps
         if steps is None:
             continue

@@ -86,6 +86,15 @@ def tuned_where_worth(spec: ModelSpec, settings: Settings) -> ModelSpec:
     return made
 
 
+def refuse_unknown_metric(spec: ModelSpec, kind: Kind, classes: Sequence[str]) -> None:
+    """A metric that inner splits are to choose by and that cannot judge this kind of task."""
+    from mlcli.metrics.registry import metric_named
+
+    metric = spec.params.get("metric") if spec.use in (TUNED, SELECTED) else None
+    if metric is not None:
+        metric_named(metric, kind.answers, classes)
+
+
 def judged_by(spec: ModelSpec, metric: str, kind: Kind) -> ModelSpec:
     """The same model, choosing by the metric that decides in the experiment, where it says none itself."""
     if spec.use not in (TUNED, SELECTED) or spec.params.get("metric") is not None:
