@@ -30,7 +30,9 @@ def leaks(audited: Audited) -> Iterator[Issue]:
         return
     rows, truth = audited.sample[known], cells[known]
     for column in audited.features():
-        strength = strength_of(audited.cells(column)[rows], truth, target)
+        values = audited.cells(column)[rows]
+        once = slice(None) if column.coded else np.unique([values, truth], axis=1, return_index=True)[1]
+        strength = strength_of(values[once], truth[once], target)
         if strength is not None:
             yield Issue(
                 "grave",
