@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.checks.audited import SAMPLE, Audited
+from mlcli.checks.data import splits
 from mlcli.checks.repairs import together
 from mlcli.checks.table import AT_A_GLANCE, OF_DATA
 from mlcli.core.errors import DataError
@@ -102,6 +103,17 @@ def with_serious_issues(cells: Sequence[Cell], checks: Sequence[Check[Audited]] 
         if key not in noted and isinstance(cell.dataset, Dataset) and cell.model.saved is None:
             noted[key] = _noted(cell.dataset, cell.protocol, cell.seed, checks)
     return [replace(cell, dataset=noted.get(_as_split(cell), cell.dataset)) for cell in cells]
+
+
+def foreseen(cells: Sequence[Cell]) -> list[str]:
+    """What protocols cannot do well with the rows of their datasets, to be said before models are fitted."""
+    asked = {_as_split(cell): cell for cell in cells if cell.model.saved is None and not cell.skipped}
+    return [
+        f"{cell.dataset.name}, {cell.protocol.use}: {issue.sentence}"
+        for cell in asked.values()
+        if isinstance(cell.dataset, Dataset)
+        for issue in issues_in(audited(cell.dataset, cell.protocol, cell.seed), (splits.splitting,))
+    ]
 
 
 def _as_split(cell: Cell) -> tuple[int, str]:
