@@ -11,11 +11,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 
 WRITTEN = re.compile(r"(word|shape|(?:prefix|suffix):[1-9]\d?)(?:@([+-]?\d{1,2}))?")
 LOOKS = "word, shape, prefix:2 or suffix:3, each with @-1 or @1 for the row before or after"
@@ -88,7 +90,7 @@ class Slot:
 
     def of_rows(self, table: Table, sequence: Codes) -> tuple[Rows, Array]:
         """The feature of each row (-1 for none), and its value."""
-        cells, there = _moved(table.cells(self.column.name), sequence, self.template.offset)
+        cells, there = _moved(np.asarray(table.cells(self.column.name)), sequence, self.template.offset)
         if self.column.coded:
             known = there & (cells >= 0)
             features = np.append(self.features, -1)[np.where(known, cells, -1)]
@@ -132,7 +134,7 @@ class FeatureMap:
         return RowFeatures(begins, features[there], values[there])
 
 
-def _moved(cells: Array, sequence: Codes, offset: int) -> tuple[Array, Array]:
+def _moved(cells: NDArray[Any], sequence: Codes, offset: int) -> tuple[NDArray[Any], Flags]:
     """The cell so many rows later, and whether there is such a row in the sequence."""
     place = np.arange(len(cells)) + offset
     inside = (place >= 0) & (place < len(cells))

@@ -114,6 +114,20 @@ def tag_probabilities(
     return shares
 
 
+def log_probabilities(emitted: Array, transitions: Array, sequence: Codes, stop: bool) -> Array:
+    """The logarithm of P(observations) of each sequence: the sum over all tags, by the forward pass."""
+    first_rows, symbols = lengths(sequence)[0], len(transitions)
+    states = transitions.size // symbols
+    steps = transitions.reshape(symbols, states // symbols, symbols)
+    ends = transitions.reshape(states, symbols)[:, -1] if stop else np.zeros(states)
+    found = np.empty(len(first_rows))
+    for starts, sizes in _blocks(sequence, transitions, BLOCK_CELLS):
+        before = _forward(emitted, steps, starts, sizes)
+        last = before[sizes - 1, np.arange(len(sizes))] + ends
+        found[np.searchsorted(first_rows, starts)] = log_sum(last, axis=1)
+    return found
+
+
 def _smooth(emitted: Array, transitions: Array, starts: Rows, sizes: Rows, stop: bool, shares: Array) -> None:
     """The probabilities of some sequences, the longest first, written into ``shares``."""
     symbols = len(transitions)

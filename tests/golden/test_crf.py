@@ -29,7 +29,7 @@ def objective_of(model: Any, data: TaggedRows) -> ChainObjective:
     features = FeatureMap.of(data.table.columns, model.templates)
     rows = features.of_rows(data.table, data.sequence)
     return ChainObjective(
-        rows, len(features.names), data.y, data.sequence, len(data.classes), model.l2, type(model).expect
+        rows, len(features.names), data.y, data.sequence, len(data.classes), model.l2, model.normaliser()
     )
 
 

@@ -43,7 +43,7 @@ def expect_chains(scores: Array, follows: Array, starts: Rows, shares: Array, pa
     after = np.exp(follows - top)
     emitted, scale = np.empty_like(scores), np.empty(len(scores))
     sums, later = np.zeros((tags, tags)), np.empty(tags)
-    total = powers(scores, emitted) + top * (len(scores) - len(starts) + 1)
+    total: float = powers(scores, emitted) + top * (len(scores) - len(starts) + 1)
     for one in range(len(starts) - 1):
         total += forward(starts[one], starts[one + 1], after, emitted, scale, shares)
         if not total > -np.inf:

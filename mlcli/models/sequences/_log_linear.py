@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -56,8 +55,9 @@ class LogLinearTagger(Tagger):
     accepts = Accepts(nominal=True, missing=True, prefers_scaled=True)
     """Levels, numbers and empty cells, which make no feature."""
 
-    expect: ClassVar[Expect]
-    """How tags are normalised; the one thing in which these taggers differ."""
+    def normaliser(self) -> Expect:
+        """How tags are normalised; the one thing in which these taggers learn differently."""
+        raise TypeError(f"{type(self).__name__} does not say how it is normalised")
 
     def conflicts(self) -> list[str]:
         """Templates that mean nothing."""
@@ -79,7 +79,7 @@ class LogLinearTagger(Tagger):
             sequence=data.sequence,
             count=count,
             l2=self.l2,
-            expect=type(self).expect,
+            expect=self.normaliser(),
         )
         tolerance = self.tolerance * len(data)
         found = lbfgs(objective, np.zeros((width + count) * count), tolerance, self.max_iterations, REMEMBERED)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.findings import Entry
@@ -29,7 +32,7 @@ def viterbi_table(
     return findings.Table("Viterbi, row by row", header, lines, note=note)
 
 
-def _entries(column: Column, cells: Array) -> list[Entry]:
+def _entries(column: Column, cells: NDArray[Any]) -> list[Entry]:
     """The cells of a column as they are written."""
     if not column.coded:
         return [None if cell != cell else float(cell) for cell in cells]

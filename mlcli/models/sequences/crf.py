@@ -25,7 +25,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlcli.core.registry import register
-from mlcli.engines.chain_objective import over_sequences
+from mlcli.engines.chain_objective import Expect, over_sequences
 from mlcli.models.sequences._log_linear import LogLinearTagger
 from mlcli.tasks.sequence_labelling import Tagger
 
@@ -35,4 +35,6 @@ from mlcli.tasks.sequence_labelling import Tagger
 class ConditionalRandomField(LogLinearTagger, Tagger):
     """A linear chain, normalised over whole sequences."""
 
-    expect = staticmethod(over_sequences)
+    def normaliser(self) -> Expect:
+        """Whole sequences."""
+        return over_sequences

@@ -26,7 +26,7 @@ import numpy as np
 
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.chain_objective import over_steps
+from mlcli.engines.chain_objective import Expect, over_steps
 from mlcli.engines.sequences import log_sum
 from mlcli.models.sequences._log_linear import LogLinearTagger
 from mlcli.tasks.sequence_labelling import Tagger
@@ -37,7 +37,9 @@ from mlcli.tasks.sequence_labelling import Tagger
 class MaximumEntropyMarkovModel(LogLinearTagger, Tagger):
     """A logistic regression of each tag on its row and the tag before."""
 
-    expect = staticmethod(over_steps)
+    def normaliser(self) -> Expect:
+        """Row by row."""
+        return over_steps
 
     def chain(self, table: Table, sequence: Codes) -> tuple[Array, Array]:
         """The normaliser of a row depends on the tag before it, so that it is taken off there."""
