@@ -74,15 +74,21 @@ def _with_levels(column: Column, method: str) -> Column:
 def count_ngrams(y: Codes, sequence: Codes, tags: int, order: int, stop: bool) -> Array:
     """How often each tag (last axis) follows each history of ``order`` - 1 tags (the other axes)."""
     starts, sizes = lengths(sequence)
-    place = np.arange(len(y)) - np.repeat(starts, sizes)
     counts = np.zeros((tags + 1,) * order)
-    followed = [_before(y, place, lag, tags) for lag in range(order - 1, 0, -1)]
+    followed = histories(y, sequence, tags, order - 1)
     np.add.at(counts, (*followed, y), 1.0)
     if stop:
         ends = starts + sizes - 1
         before_ends = [earlier[ends] for earlier in followed[1:]]
         np.add.at(counts, (*before_ends, y[ends], tags), 1.0)
     return counts
+
+
+def histories(y: Codes, sequence: Codes, tags: int, length: int) -> list[Codes]:
+    """The tags before each row, the one that stands ``length`` rows before it first."""
+    starts, sizes = lengths(sequence)
+    place = np.arange(len(y)) - np.repeat(starts, sizes)
+    return [_before(y, place, lag, tags) for lag in range(length, 0, -1)]
 
 
 def _before(y: Codes, place: Rows, lag: int, boundary: int) -> Codes:

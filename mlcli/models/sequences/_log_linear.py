@@ -22,7 +22,7 @@ from mlcli.engines.sequence_features import LOOKS, FeatureMap, Template
 from mlcli.engines.sequences import IMPOSSIBLE, most_probable_tags, tag_probabilities
 from mlcli.engines.solvers.lbfgs import lbfgs
 from mlcli.engines.solvers.minimum import complaint
-from mlcli.models.sequences._viterbi import viterbi_table
+from mlcli.models.sequences._tables import OF_SCORES, viterbi_table
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 
 STRONGEST = 8
@@ -125,7 +125,8 @@ class LogLinearTagger(Tagger):
         """The table of Viterbi for one sequence."""
         sequence = np.zeros(len(table), np.int32)
         tags = self.tag(table, sequence)
-        return (viterbi_table(table, self.chain(table, sequence), tags, self.classes_, self.target_),)
+        chain = self.chain(table, sequence)
+        return (viterbi_table(table, chain, tags, self.classes_, self.target_, OF_SCORES),)
 
     def check_learned(self) -> None:
         """Weights that fit the features and tags, without gaps."""

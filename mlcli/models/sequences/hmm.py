@@ -31,14 +31,13 @@ Choices:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Entry, Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
@@ -46,12 +45,10 @@ from mlcli.engines.emissions import counts_of_levels, log_normals, normals
 from mlcli.engines.sequences import log_probabilities, logarithm, most_probable_tags, tag_probabilities
 from mlcli.models.sequences._counts import SMOOTHINGS, count_ngrams, observations, observed_columns
 from mlcli.models.sequences._hidden import Learning, hidden_counts
-from mlcli.models.sequences._viterbi import NOTE, viterbi_table
+from mlcli.models.sequences._tables import NOTE, transition_table, viterbi_table
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 
 ORDERS = {"bigram": 2, "trigram": 3, "4-gram": 4, "5-gram": 5}
-BOUNDARY = "(start)"
-END = "(end)"
 TYPICAL = 5
 """How many observations of each tag are shown."""
 MOST_HISTORIES = 5_000_000
@@ -183,23 +180,12 @@ class HiddenMarkovModel(Tagger):
     def explain(self) -> Explanation:
         """The tags that follow each history, what each tag emits most often, and the rounds of Baum-Welch."""
         emitted = self._emission_table() if self.levels_ else self._normal_table()
+        follows = transition_table(self.transitions_, self.classes_, self.stop)
         if not len(self.path_):
-            return (self._transition_table(), emitted)
+            return (follows, emitted)
         rounds = tuple(float(number) for number in range(1, len(self.path_) + 1))
         line = ("log-likelihood", tuple(self.path_.tolist()))
-        return (self._transition_table(), emitted, findings.Curve("Baum-Welch", "round", rounds, (line,)))
-
-    def _transition_table(self) -> findings.Table:
-        symbols = (*self.classes_, BOUNDARY)
-        outcomes = (*self.classes_, END) if self.stop else self.classes_
-        shares = np.exp(self.transitions_)
-        rows: list[tuple[Entry, ...]] = []
-        for history in np.ndindex(shares.shape[:-1]):
-            if _can_be(history, boundary=len(self.classes_)):
-                after = " ".join(symbols[tag] for tag in history)
-                rows.append((after, *shares[history][: len(outcomes)].tolist()))
-        title = "How probable each tag is after those before it"
-        return findings.Table(title, header=("after", *outcomes), rows=tuple(rows))
+        return (follows, emitted, findings.Curve("Baum-Welch", "round", rounds, (line,)))
 
     def _emission_table(self) -> findings.Table:
         shares = np.exp(self.emissions_[:-1])
@@ -220,8 +206,3 @@ class HiddenMarkovModel(Tagger):
             for place, column in enumerate(self.observed_)
         )
         return findings.Table("What each tag emits", ("tag", "column", "mean", "deviation"), rows)
-
-
-def _can_be(history: tuple[int, ...], boundary: int) -> bool:
-    """Whether no tag stands before the start of a sequence."""
-    return all(later != boundary or earlier == boundary for earlier, later in pairwise(history))

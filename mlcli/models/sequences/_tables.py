@@ -1,10 +1,12 @@
-"""The table of Viterbi, as taggers show it of one sequence."""
+"""Tables in which taggers show what follows what, and Viterbi of one sequence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
@@ -13,7 +15,11 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.sequences import best_paths
 
-UNKNOWN = "(unknown)"
+OF_SCORES = (
+    "The largest score of tags up to a row that end with each tag: a logarithm of probability but for a constant; "
+    "the tags taken are read back from the best of the last row."
+)
+UNKNOWN, BOUNDARY, END = "(unknown)", "(start)", "(end)"
 NOTE = (
     "The logarithm of the probability of the best tags up to a row that end with each tag, with what is observed; "
     "the tags taken are read back from the best of the last row."
@@ -37,3 +43,20 @@ def _entries(column: Column, cells: NDArray[Any]) -> list[Entry]:
     if not column.coded:
         return [None if cell != cell else float(cell) for cell in cells]
     return [column.levels[code] if code >= 0 else UNKNOWN for code in cells]
+
+
+def transition_table(transitions: Array, classes: Sequence[str], stop: bool) -> findings.Table:
+    """The probability of each tag, and where it is an outcome of the end, after each history."""
+    symbols, shares = (*classes, BOUNDARY), np.exp(transitions)
+    outcomes = (*classes, END) if stop else tuple(classes)
+    rows: list[tuple[Entry, ...]] = []
+    for history in np.ndindex(shares.shape[:-1]):
+        if _can_be(history, boundary=len(classes)):
+            after = " ".join(symbols[tag] for tag in history)
+            rows.append((after, *shares[history][: len(outcomes)].tolist()))
+    return findings.Table("How probable each tag is after those before it", ("after", *outcomes), tuple(rows))
+
+
+def _can_be(history: tuple[int, ...], boundary: int) -> bool:
+    """Whether no tag stands before the start of a sequence."""
+    return all(later != boundary or earlier == boundary for earlier, later in pairwise(history))
