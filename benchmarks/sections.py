@@ -7,18 +7,10 @@ from importlib import import_module
 from types import ModuleType
 
 FAMILIES = (
-    "bayes",
-    "linear",
-    "logistic",
-    "neighbours",
-    "kernels",
-    "trees",
-    "forests",
-    "boosting",
-    "ensembles",
+    *("bayes", "linear", "logistic", "neighbours", "kernels", "trees", "forests", "boosting", "ensembles"),
     "sequences",
 )
-NAMES = ("startup", *FAMILIES, "scores", "kinds", "splits", "shell", "utilisation")
+NAMES = ("startup", *FAMILIES, "scores", "kinds", "splits", "tune", "shell", "utilisation")
 
 
 @dataclass(frozen=True)
