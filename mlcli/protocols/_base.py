@@ -13,6 +13,7 @@ from mlcli.core.answers import Coordinate
 from mlcli.core.errors import MlcliWarning, Problem
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes, Rows
+from mlcli.protocols._queries import Queries
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +21,7 @@ class Split:
     """Row positions: what is learned from, and what is judged; some protocols need more.
 
     ``validation`` rows choose a threshold; of ``hidden`` rows a model may learn everything but the class. A split
-    of a sweep has the ``coordinate`` at which it lies.
+    of a sweep has the ``coordinate`` at which it lies. ``queries`` say which hidden classes are asked for.
     """
 
     train: Rows
@@ -29,6 +30,7 @@ class Split:
     validation: Rows = field(default_factory=lambda: np.empty(0, np.intp))
     hidden: Rows = field(default_factory=lambda: np.empty(0, np.intp))
     coordinate: Coordinate | None = None
+    queries: Queries | None = None
 
 
 @dataclass(kw_only=True, eq=False)

@@ -1,10 +1,10 @@
-"""Cluster, then label: rows are put into groups with no look at labels; a group has the labels of its labelled rows.
+"""Cluster, then label: rows are put into groups with no look at labels; a group has the labels found in it.
 
 Formula:
-    Let c(x) be the group of x, of a clustering of all rows, labelled or not. P(k | x) is the share of class k among
-    the labelled rows of c(x), so that the label of a group is that of the majority. A group without labelled rows
-    has the shares of the group with some whose centre is nearest (``without_labels: nearest``), or those of all
-    labelled rows (``all``).
+    Let c(x) be the group of x, of a clustering of all rows, labelled or not. P(k | x) is the share of class k
+    among the labelled rows of c(x), so that the label of a group is that of the majority. A group without labelled
+    rows has the shares of the group with some whose centre is nearest (``without_labels: nearest``), or those of
+    all labelled rows (``all``).
 
 Assumes:
     Groups and classes coincide: a group holds rows of one class, though a class may have several groups. More

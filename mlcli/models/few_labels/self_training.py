@@ -2,8 +2,8 @@
 
 Formula:
     Repeat: fit f to L; for each x in U with max over k of P(k | x) ≥ threshold, move (x, argmax P(k | x)) from U
-    to L; until nothing is moved. L are the labelled, U the unlabelled rows. With ``largest_distance`` γ the nearest
-    row of L must also lie no farther from x than γ.
+    to L; until nothing is moved. L are the labelled, U the unlabelled rows. With ``largest_distance`` γ the
+    nearest row of L must also lie no farther from x than γ.
 
 Assumes:
     Rows that the base is sure of are mostly right, and rows that lie near to each other have the same class: what
@@ -40,7 +40,11 @@ from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 
-@register("self-training", reference="Yarowsky 1995, Unsupervised word sense disambiguation rivaling supervised", revision=2)
+@register(
+    "self-training",
+    reference="Yarowsky 1995, Unsupervised word sense disambiguation rivaling supervised",
+    revision=2,
+)
 @dataclass(kw_only=True, eq=False)
 class SelfTraining(Classifier):
     """A base classifier that teaches itself."""
