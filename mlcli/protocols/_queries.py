@@ -46,7 +46,7 @@ STRATEGIES: dict[str, Callable[[Array], Array]] = {
 
 @dataclass(frozen=True)
 class Queries:
-    """How classes are asked for: by which strategy, how many at a time, and how many labels there are in the end."""
+    """How classes are asked for: by which strategy, how many at a time, up to how many labels in all."""
 
     strategy: str
     batch: int

@@ -1,14 +1,14 @@
 """Active learning: a model begins with few labels and asks for those it would learn most from, batch after batch.
 
 Computed:
-    In each repeat a share of the rows is held out (stratified), which judges and is never asked about. Of the others
-    ``start`` rows are labelled at first, one of each class at least; the rest is the pool. Again and again the model
-    is fitted to the labelled rows, judged, and the ``batch`` rows of the pool that the strategy ranks first get
-    their class, until ``budget`` rows have one. Strategies: least-confidence 1 − P(y₁ | x); margin P(y₁ | x) −
-    P(y₂ | x), the smallest first; entropy −Σ P ln P; committee: vote entropy −Σ V/C ln V/C of C models, each fitted
-    to a bootstrap sample of the labelled rows; random, which the others have to beat. All strategies of a repeat
-    have the same first labels, the same pool and the same judged rows. Among equals the order of the pool decides,
-    which is random.
+    In each repeat a share of the rows is held out (stratified), which judges and is never asked about. Of the
+    others ``start`` rows are labelled at first, one of each class at least; the rest is the pool. Again and again
+    the model is fitted to the labelled rows, judged, and the ``batch`` rows of the pool that the strategy ranks
+    first get their class, until ``budget`` rows have one. Strategies: least-confidence 1 − P(y₁ | x); margin
+    P(y₁ | x) − P(y₂ | x), the smallest first; entropy −Σ P ln P; committee: vote entropy −Σ V/C ln V/C of C
+    models, each fitted to a bootstrap sample of the labelled rows; random, which the others have to beat. All
+    strategies of a repeat have the same first labels, the same pool and the same judged rows. Among equals the
+    order of the pool decides, which is random.
 
     The score of a model is that with the whole budget, averaged over strategies; the curve shows each strategy by
     the labels spent.

@@ -112,7 +112,8 @@ def _stages(one: Scored, line: str = "") -> Series | None:
     """
     coordinates = each(one.result.splits, "coordinate")
     every = [place for place, at in enumerate(coordinates) if not line or (at is not None and at.line == line)]
-    stages, last = ([given[place] for place in every] for given in (each(one.result.splits, "stages"), judged(one.result)))
+    given = each(one.result.splits, "stages"), judged(one.result)
+    stages, last = ([of_splits[place] for place in every] for of_splits in given)
     if not (named := next((at.name for of_split in stages for at, _ in of_split), "")):
         return None
     whole = _by_stage(stages, last)
@@ -133,9 +134,7 @@ def _by_stage(stages: Sequence[Any], last: Sequence[Any]) -> dict[float, list[An
     return {value: answers for value, answers in at.items() if not any(one is None for one in answers)}
 
 
-def _compared(
-    several: Sequence[Series], columns: Sequence[str], metric: Metric, title: str
-) -> Iterator[Element]:
+def _compared(several: Sequence[Series], columns: Sequence[str], metric: Metric, title: str) -> Iterator[Element]:
     over = several[0].over
     values = sorted({value for series in several for value in series.answers})
     table = [

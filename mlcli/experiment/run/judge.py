@@ -136,9 +136,7 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         answers = dict(judged(pipeline, block.rows, split, kind_named(block.rows.kind).parts))
         answered = perf_counter()
         asked = block.learner.stages
-        stages = by_labels or _answers_by_stage(
-            pipeline, asked, block.rows.take(split.test), answers[JUDGED]
-        )
+        stages = by_labels or _answers_by_stage(pipeline, asked, block.rows.take(split.test), answers[JUDGED])
         of_training = []
         if block.learner.training:
             with captured_warnings():  # what is warned of about rows that were learned from concerns nobody

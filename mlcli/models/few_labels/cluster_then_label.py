@@ -120,7 +120,8 @@ class ClusterThenLabel(Classifier):
         """A clustering of the kind that was asked for, with shares for each group."""
         if not isinstance(self.base_, Model) or self.base_.final.id != self.base.final.id:
             raise ValueError("a base that is not the one asked for")
-        groups, classes = self.base_.final.groups(), len(self.classes_)
+        clustering: Any = self.base_.final
+        groups, classes = clustering.groups(), len(self.classes_)
         if (self.shares_.shape, self.counts_.shape) != ((groups, classes), (groups, classes + 1)):
             raise ValueError("shares that do not fit the groups")
         if self.classifier is not None:
