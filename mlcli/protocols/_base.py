@@ -15,6 +15,9 @@ from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes, Rows
 from mlcli.protocols._queries import Queries
 
+MOST_REPEATS = 10_000
+"""More would take longer to split than anybody waits, and change no figure."""
+
 
 @dataclass(frozen=True, eq=False)
 class Split:
