@@ -104,6 +104,10 @@ class Model:
         """What each column that it saw is worth by the impurity it has taken away; None where there is none."""
         return None
 
+    def nearest_distances(self, table: Table) -> Array:
+        """How far the nearest training row is from each row, where the method measures distances."""
+        raise TypeError(f"{type(self).__name__} measures no distances")
+
     def explain_task(self) -> Explanation:
         """What the base of the kind of task has noted of the fitted model, for a person."""
         return ()
