@@ -46,7 +46,11 @@ def rows_for(kind: str, accepts: Accepts, n: int = 150, seed: int = 7) -> Any:
 def cut(column: Column, cells: Any) -> tuple[Column, Any]:
     """Numbers as four levels, for those who accept nothing else."""
     levels = ("first", "second", "third", "fourth")
-    return (column, cells) if column.coded else (Column(column.name, "ordinal", levels), cells.argsort().argsort() * 4 // len(cells))
+    return (
+        (column, cells)
+        if column.coded
+        else (Column(column.name, "ordinal", levels), cells.argsort().argsort() * 4 // len(cells))
+    )
 
 
 def labelled(table: Table, group: Any, rng: np.random.Generator) -> LabelledRows:

@@ -1,1 +1,1 @@
-"""Distributions that factor over a graph: discrete factors, exact and approximate inference, structures, questions."""
+"""Distributions that factor over a graph: factors, exact and approximate inference, structures, questions."""

@@ -58,7 +58,7 @@ def marginal(factors: Sequence[Factor], of: Collection[int]) -> Factor:
 
 
 def most_probable(factors: Sequence[Factor], of: Collection[int], codes: Codes) -> Codes:
-    """``codes`` (rows × variables) with the most probable levels of some variables together, the others summed out."""
+    """``codes`` (rows × variables) with the most probable levels of some together, the others summed out."""
     hidden = {variable for factor in factors for variable in factor.variables} - set(of)
     left, _ = eliminated(factors, hidden, log_sum)
     _, taken = eliminated(left, of, largest)

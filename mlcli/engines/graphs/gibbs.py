@@ -1,7 +1,7 @@
 """Gibbs sampling: each hidden variable is drawn again and again, given all others (Geman & Geman 1984).
 
-All rows share their random numbers, so that what is found for a row does not depend on the rows beside it. The shares
-are the mean of the conditional distributions that were drawn from, which varies less than the draws do.
+All rows share their random numbers, so that what is found for a row does not depend on the rows beside it. The
+shares are the mean of the conditional distributions that were drawn from, which varies less than the draws do.
 """
 
 from __future__ import annotations

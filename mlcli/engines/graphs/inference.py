@@ -44,7 +44,9 @@ def _by_maxima(how: Inference, factors: Sequence[Factor], query: int, codes: Cod
 
 def _by_sampling(how: Inference, factors: Sequence[Factor], query: int, codes: Codes) -> Array:
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(sampled_shares(factors, query, codes, how.sweeps, np.random.default_rng(how.seed))))
+        return np.asarray(
+            np.log(sampled_shares(factors, query, codes, how.sweeps, np.random.default_rng(how.seed)))
+        )
 
 
 WAYS: dict[str, Callable[[Inference, Sequence[Factor], int, Codes], Array]] = {

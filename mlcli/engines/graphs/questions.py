@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.errors import DataError, UsageError
-from mlcli.core.findings import Explanation
+from mlcli.core.findings import Entry, Explanation
 from mlcli.core.names import did_you_mean
 from mlcli.core.schema import Column
 from mlcli.core.tables import Codes
@@ -105,7 +105,7 @@ def _probability(graph: Graph, text: str, wanted: Terms, evidence: dict[int, int
     factors, _ = _given(graph, evidence)
     joint = marginal(factors, tuple(wanted))
     chances = np.exp(joint.logs[0] - log_sum(joint.logs, tuple(range(1, joint.logs.ndim)))[0])
-    rows = []
+    rows: list[tuple[Entry, ...]] = []
     for codes in np.ndindex(*(len(graph.columns[place].levels) for place in wanted)):
         combination = dict(zip(wanted, codes, strict=True))
         if all(level in (None, combination[place]) for place, level in wanted.items()):
@@ -118,7 +118,9 @@ def _probability(graph: Graph, text: str, wanted: Terms, evidence: dict[int, int
 def _refuse_many(graph: Graph, text: str, wanted: Terms) -> None:
     sizes = [len(graph.columns[place].levels) for place, level in wanted.items() if level is None]
     if np.prod(np.array(sizes, float)) > MOST_ROWS:
-        raise UsageError(f"--ask: '{text}' has more than {MOST_ROWS} answers", hint="ask for fewer columns at once")
+        raise UsageError(
+            f"--ask: '{text}' has more than {MOST_ROWS} answers", hint="ask for fewer columns at once"
+        )
 
 
 def _most_probable(graph: Graph, text: str, wanted: Terms, evidence: dict[int, int]) -> findings.Table:

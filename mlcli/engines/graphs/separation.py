@@ -1,4 +1,4 @@
-"""Which variables a graph says to be independent: separation in undirected graphs, d-separation in directed ones."""
+"""Which variables a graph says to be independent: separation without arrows, d-separation with arrows."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def separated(edges: Flags, one: Collection[int], other: Collection[int], given:
 def d_separated(arrows: Flags, one: Collection[int], other: Collection[int], given: Collection[int]) -> bool:
     """Whether arrows say that two sets are independent, given a third (Lauritzen et al. 1990).
 
-    Of the ancestors of all three, parents of one child are married, and arrows become edges: there it is separation.
+    Of the ancestors of all three, parents of one child are married, and arrows become edges: there it is
+    separation.
     """
     kept = ancestors(arrows, {*one, *other, *given})
     inside = np.zeros(len(arrows), bool)

@@ -19,7 +19,8 @@ def counts(codes: Codes, levels: Sequence[int], of: Sequence[int], weights: Arra
     some, shape = codes[:, list(of)], tuple(levels[one] for one in of)
     known = (some >= 0).all(axis=1)
     places = np.ravel_multi_index(tuple(some[known].T), shape) if of else np.zeros(known.sum(), np.intp)
-    return np.bincount(places, weights[known], int(np.prod(shape))).reshape(shape)
+    met = np.bincount(places, weights[known], int(np.prod(shape)))
+    return met.astype(np.float64).reshape(shape)  # without rows NumPy counts whole numbers
 
 
 def mutual_information(joint: Array) -> float:
@@ -33,7 +34,7 @@ def mutual_information(joint: Array) -> float:
 
 
 def best_tree(worth: Array) -> Iterator[tuple[int, int]]:
-    """The edges of the tree (Prim) whose worth is largest, each from what the tree has already; the first is its root."""
+    """The edges of the tree (Prim) of the largest worth, each from what it has already; the first is its root."""
     inside, outside = [0], list(range(1, len(worth)))
     while outside:
         pairs = ((one, other) for one in inside for other in outside)
@@ -43,7 +44,9 @@ def best_tree(worth: Array) -> Iterator[tuple[int, int]]:
         outside.remove(other)
 
 
-def pairwise_worth(codes: Codes, levels: Sequence[int], among: Sequence[int], given: Sequence[int], weights: Array) -> Array:
+def pairwise_worth(
+    codes: Codes, levels: Sequence[int], among: Sequence[int], given: Sequence[int], weights: Array
+) -> Array:
     """The mutual information of each pair of some variables, given others."""
     worth = np.zeros((len(among), len(among)))
     for i, one in enumerate(among):
@@ -53,7 +56,9 @@ def pairwise_worth(codes: Codes, levels: Sequence[int], among: Sequence[int], gi
     return worth
 
 
-def tree_among(codes: Codes, levels: Sequence[int], among: Sequence[int], given: Sequence[int], weights: Array) -> Flags:
+def tree_among(
+    codes: Codes, levels: Sequence[int], among: Sequence[int], given: Sequence[int], weights: Array
+) -> Flags:
     """Arrows of the best tree over some variables, away from the first of them."""
     arrows = np.zeros((len(levels), len(levels)), bool)
     if among:
@@ -85,7 +90,7 @@ SCORES: dict[str, Callable[[Array], float]] = {"bic": bic, "bdeu": bdeu}
 
 
 def climbed(variables: int, score: LocalScore, most_parents: int) -> Flags:
-    """Arrows reached from none by adding, removing or turning the one that raises the score most, while one does."""
+    """Arrows reached from none: the one that raises the score most is added, removed or turned, while one does."""
     arrows = np.zeros((variables, variables), bool)
     known: dict[tuple[int, tuple[int, ...]], float] = {}
 

@@ -1,4 +1,4 @@
-"""What models over a graph of columns share: variables, their codes, marginals of the target, and edges in words."""
+"""What models over a graph of columns share: variables, their codes, chances of classes, and names."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def labelled_codes(data: LabelledRows) -> Codes:
 
 
 def log_joint(model: Classifier, factors: Sequence[Factor], table: Table, how: Inference) -> Array:
-    """The logarithm of the joint probability of each class and the known cells; but for a constant if not exact."""
+    """The logarithm of P(class, known cells) of each class; but for a constant where it is not exact."""
     classes = len(model.classes_)
     return log_marginals(factors, codes_of(table), len(model.columns_), classes, how)
 
@@ -53,7 +53,9 @@ def class_shares(model: Classifier, logs: Array) -> Array:
     logs = np.where(met, logs, -np.inf)
     impossible = np.isneginf(logs).all(axis=1)
     if impossible.any():
-        text = f"{impossible.sum()} rows are impossible by what was learned: they have the class shares of training"
+        text = (
+            f"{impossible.sum()} rows are impossible by what was learned: they have the class shares of training"
+        )
         warnings.warn(text, MlcliWarning, stacklevel=2)
         with np.errstate(divide="ignore"):
             logs[impossible] = np.log(model.class_totals_)

@@ -3,28 +3,28 @@
 Formula:
     P(x_1, ..., x_n) = Π_i P(x_i | parents of x_i), the target being one of the x_i. The class of a row is that of
     the largest P(class, known cells); cells that are empty are summed out, by variable elimination in the order of
-    min-fill. A number n_v of N rows, whose parents have the same levels, gives with V levels of the column
+    min-fill. Of N rows whose parents have the same levels, n_v with level v, one of V, give
 
         P(v | parents) = (n_v + α) / (N + Vα)              `smoothing: laplace`
         P(v | parents) = (n_v + α/(QV)) / (N + α/Q)        `smoothing: bdeu`, Q being the combinations of parents
 
 Assumes:
-    A column is independent of all that it does not lead to, once its parents are known. Nominal columns: numbers are
-    cut into bins in front of it.
+    A column is independent of all that it does not lead to, once its parents are known. Nominal columns: numbers
+    are cut into bins in front of it.
 
 Cost:
-    To learn naive arrows one pass; trees, rows × columns² ; climbing, as many for each arrow. To answer, rows × columns where all
-    cells are known; else up to exponential in how many empty cells hang together.
+    To learn naive arrows one pass; a tree, rows × columns²; climbing, as many for each arrow. To answer, rows ×
+    columns where all cells are known; else up to exponential in how many empty cells hang together.
 
 Choices:
-    `structure` is found from data, or given as {wet: [rain, sprinkler], rain: []}; a column that is not named has no parents.
-    `naive`: the target leads to every column. `tree-augmented`: also the tree of the largest mutual
-    information given the target, from the first column on. `hill-climbing`: from no arrow, the arrow that
+    `structure` is found from data, or given as {wet: [rain, sprinkler], rain: []}; a column that is not named has
+    no parents. `naive`: the target leads to every column. `tree-augmented`: so does the tree of the largest mutual
+    information given the target, from the first column on. `hill-climbing`: from no arrow on, the arrow that
     raises the `score` most is added, removed or turned, while one does, with at most `max_parents` parents.
 
-    A row counts for a column where that and its parents are known. Climbing, whose scores must be of the same rows,
-    takes an empty cell for the most frequent level. Arrows that are learned need not be causes: many graphs say
-    the same of independence.
+    A row counts for a column where that and its parents are known. Climbing, whose scores must be of the same
+    rows, takes an empty cell for the most frequent level. Arrows that are learned need not be causes: many graphs
+    say the same of independence. Ways of `inference` that are not exact are for many empty cells at once.
 """
 
 from __future__ import annotations
@@ -68,20 +68,25 @@ MOST_SHOWN = 24
 
 @register(
     "bayes-net",
-    reference="Pearl 1988, Probabilistic Reasoning; Friedman, Geiger & Goldszmidt 1997, Bayesian network classifiers",
+    reference="Pearl 1988; Friedman, Geiger & Goldszmidt 1997, Bayesian network classifiers",
 )
 @dataclass(kw_only=True, eq=False)
 class BayesNet(Classifier):
     """Arrows between columns, and a table of conditional probabilities for each."""
 
     structure: str | dict[str, Any] = param(
-        "tree-augmented", "how arrows are found, or the parents of each column, as {wet: [rain]}", choices=STRUCTURES
+        "tree-augmented",
+        "how arrows are found, or the parents of each column, as {wet: [rain]}",
+        choices=STRUCTURES,
     )
     max_parents: int = param(2, "how many parents a column may have (structure: hill-climbing)", ge=1)
     score: str = param("bic", "what arrows are chosen by (structure: hill-climbing)", choices=SCORES)
     smoothing: str = param("laplace", "how chances are smoothed", choices=("laplace", "bdeu"))
     alpha: float = param(
-        1.0, "rows added to each level, or to each table (bdeu); 0 for plain shares", ge=0, tune=log_range(0.01, 10, simpler="high")
+        1.0,
+        "rows added to each level, or to each table (bdeu); 0 for plain shares",
+        ge=0,
+        tune=log_range(0.01, 10, simpler="high"),
     )
     inference: str = param("exact", "how empty cells are summed out", choices=WAYS)
     sweeps: int = param(1000, "how often everything is drawn (inference: gibbs)", ge=10)
@@ -161,7 +166,7 @@ class BayesNet(Classifier):
         added = self.alpha / met.size if self.smoothing == "bdeu" else self.alpha
         totals = met.sum(axis=-1, keepdims=True) + added * met.shape[-1]
         even = np.full_like(met, 1 / met.shape[-1])
-        return np.divide(met + added, totals, out=even, where=totals > 0)
+        return np.asarray(np.divide(met + added, totals, out=even, where=totals > 0))
 
     def _parents(self, child: int) -> tuple[int, ...]:
         return tuple(np.flatnonzero(self.arrows_[:, child]).tolist())

@@ -14,18 +14,18 @@ Assumes:
     but by pairs. Nominal columns: numbers are cut into bins in front of it.
 
 Cost:
-    To learn, some tens to hundreds of steps of rows × (levels of all columns)². To answer, rows × columns where all
-    cells are known; else up to exponential in how many empty cells hang together (`inference: exact`).
+    To learn, some tens to hundreds of steps of rows × (levels of all columns)². To answer, rows × columns where
+    all cells are known; else up to exponential in how many empty cells hang together (`inference: exact`).
 
 Choices:
-    Edges: `star`, from the target to every column; `tree-augmented`, also the tree of the largest mutual information
-    given the target; `tree`, the tree of the largest mutual information, target included; `all`. Or `potentials`
-    gives the graph with its numbers, and nothing is learned: {play: [1, 2], windy - play: [[1, 3], [2, 1]]}, by the
-    levels of the first column, then of the second; what is not named has 1 everywhere.
+    Edges: `star`, from the target to every column; `tree-augmented`, also the tree of the largest mutual
+    information given the target; `tree`, the tree of the largest mutual information, target included; `all`. Or
+    `potentials` gives the graph with its numbers, and nothing is learned: {play: [1, 2], windy - play: [[1, 3],
+    [2, 1]]}, by the levels of the first column, then of the second; what is not named has 1 everywhere.
 
-    Of empty cells `exact` sums by elimination, `sum-product` by messages (exact on trees, an approximation where edges
-    go in a circle), `gibbs` by drawing; `max-product` takes the most probable levels in their place. An empty cell of
-    training has no term, and says nothing to its neighbours.
+    Over empty cells `exact` sums by elimination, `sum-product` by messages (exact on trees, an approximation where
+    edges go in a circle), `gibbs` by drawing; `max-product` takes the most probable levels in their place. An
+    empty cell of training has no term, and says nothing to its neighbours.
 """
 
 from __future__ import annotations
@@ -66,7 +66,10 @@ STRUCTURES = ("star", "tree-augmented", "tree", "all")
 BETWEEN = " - "
 
 
-@register("mrf", reference="Besag 1975, Statistical analysis of non-lattice data; Koller & Friedman 2009, chapters 4 and 20")
+@register(
+    "mrf",
+    reference="Besag 1975, Statistical analysis of non-lattice data; Koller & Friedman 2009, chapters 4 and 20",
+)
 @dataclass(kw_only=True, eq=False)
 class MarkovRandomField(Classifier):
     """Edges between columns, and a potential for each."""
@@ -129,7 +132,10 @@ class MarkovRandomField(Classifier):
         for name, given in potentials.items():
             one, *others = (place_of(part.strip(), columns, "potentials") for part in name.split(BETWEEN))
             if len(others) > 1 or one in others:
-                raise FitError(f"potentials: '{name}' is no column and no pair of columns", hint="{a: [1, 2], a - b: [[1, 2], [2, 1]]}")
+                raise FitError(
+                    f"potentials: '{name}' is no column and no pair of columns",
+                    hint="{a: [1, 2], a - b: [[1, 2], [2, 1]]}",
+                )
             logs = _logs(name, given, tuple(len(columns[place].levels) for place in (one, *others)))
             if others:
                 other = others[0]
@@ -204,14 +210,20 @@ class MarkovRandomField(Classifier):
         columns = variables_of(self)
         scopes = [(one,) for one in range(len(columns))] + self._joined()
         lines = (f"    f({listed_names(columns, scope)})" for scope in scopes)
-        return findings.Lines("Factorisation", (f"P({listed_names(columns, range(len(columns)))}) = 1/Z times", *lines))
+        return findings.Lines(
+            "Factorisation", (f"P({listed_names(columns, range(len(columns)))}) = 1/Z times", *lines)
+        )
 
     def _edge_table(self) -> findings.Table:
         columns = variables_of(self)
         pairs = [(_strength(self._pair(*pair)), listed_names(columns, pair)) for pair in self._joined()]
         strongest = sorted(pairs, key=lambda pair: (-pair[0], pair[1]))
-        note = "strength: the standard deviation of what a pair of levels adds to log P beyond what each adds alone"
-        return findings.Table("Edges", ("between", "strength"), tuple((names, value) for value, names in strongest), note=note)
+        note = (
+            "strength: the standard deviation of what a pair of levels adds to log P beyond what each adds alone"
+        )
+        return findings.Table(
+            "Edges", ("between", "strength"), tuple((names, value) for value, names in strongest), note=note
+        )
 
     def _target_tables(self) -> Iterator[findings.Table]:
         columns, target = variables_of(self), len(self.columns_)
