@@ -16,7 +16,7 @@ from mlcli.engines.solvers.lbfgs import lbfgs
 from mlcli.engines.solvers.minimum import complaint
 
 MOST_STEPS = 1000
-FLAT = 1e-9
+FLAT = 1e-7
 """How small every entry of the gradient must be."""
 
 
@@ -29,11 +29,11 @@ class PseudoLikelihood:
     """
 
     indicators: Array
-    """Rows × entries."""
+    """Entries × rows."""
     known: Array
     """1 for entries of variables that are known in a row, else 0, times the weight of the row."""
-    starts: tuple[int, ...]
-    """Where the entries of each variable begin."""
+    owner: Rows
+    """The variable of each entry."""
     joined: Flags
     l2: float
 
@@ -42,10 +42,9 @@ class PseudoLikelihood:
         """The objective of rows of codes; -1 is unknown."""
         owner = np.repeat(np.arange(len(levels)), levels)
         level = np.concatenate([np.arange(count) for count in levels])
-        indicators = (codes[:, owner] == level).astype(np.float64)
-        known = (codes[:, owner] >= 0) * weights[:, None]
-        starts = tuple(np.cumsum([0, *levels[:-1]]).tolist())
-        return cls(indicators, known, starts, edges[np.ix_(owner, owner)], l2)
+        cells = codes.T[owner]
+        indicators = (cells == level[:, None]).astype(np.float64)
+        return cls(indicators, (cells >= 0) * weights, owner, edges[np.ix_(owner, owner)], l2)
 
     def learned(self) -> tuple[Array, Array]:
         """The log-potentials of entries, and of pairs of them (symmetric), where the objective is least."""
@@ -63,13 +62,18 @@ class PseudoLikelihood:
 
     def own_bends(self) -> Array:
         """At even chances a cell bends by at most a quarter; one of a pair counts where the other is there."""
-        crossed = self.indicators.T @ self.known
+        crossed = self.indicators @ self.known.T
         pairs = (crossed + crossed.T)[self._upper]
-        return self.l2 + 0.25 * np.concatenate([self.known.sum(axis=0), pairs])
+        return self.l2 + 0.25 * np.concatenate([self.known.sum(axis=1), pairs])
 
     @property
     def _size(self) -> int:
-        return int(self.indicators.shape[1])
+        return len(self.indicators)
+
+    @cached_property
+    def _starts(self) -> Rows:
+        """Where the entries of each variable begin."""
+        return np.flatnonzero(np.diff(self.owner, prepend=-1))
 
     @cached_property
     def _upper(self) -> tuple[Rows, ...]:
@@ -83,13 +87,12 @@ class PseudoLikelihood:
 
     def loss(self, alone: Array, pairs: Array) -> tuple[float, Array, Array]:
         """The negative pseudo-log-likelihood and its slopes."""
-        scores = alone + self.indicators @ pairs
-        top = np.maximum.reduceat(scores, self.starts, axis=1)
-        counts = np.diff([*self.starts, scores.shape[1]])
-        scores -= np.repeat(top, counts, axis=1)
+        scores = alone[:, None] + pairs @ self.indicators
+        scores -= np.maximum.reduceat(scores, self._starts)[self.owner]
         chances = np.exp(scores)
-        totals = np.repeat(np.add.reduceat(chances, self.starts, axis=1), counts, axis=1)
-        value = -float((self.known * self.indicators * (scores - np.log(totals))).sum())
-        errors = self.known * (chances / totals - self.indicators)
-        crossed = self.indicators.T @ errors
-        return value, errors.sum(axis=0), crossed + crossed.T
+        totals = np.add.reduceat(chances, self._starts)
+        there = self.known * self.indicators
+        value = float(np.vdot(there, np.log(totals)[self.owner]) - np.vdot(there, scores))
+        errors = self.known * chances / totals[self.owner] - there
+        crossed = errors @ self.indicators.T
+        return value, errors.sum(axis=1), crossed + crossed.T
