@@ -10,14 +10,14 @@ import pytest
 from tests.cli.shell import typed
 
 WET = "{wet: [rain, sprinkler], sprinkler: [cloudy], rain: [cloudy]}"
-ROWS = [("yes", "no", "yes", "yes"), ("no", "yes", "no", "yes"), ("no", "no", "no", "no"), ("yes", "yes", "no", "no")]
+ROWS = ["yes,no,yes,yes", "no,yes,no,yes", "no,no,no,no", "yes,yes,no,no"]
 
 
 @pytest.fixture
 def grass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A few days of rain and sprinklers."""
     monkeypatch.chdir(tmp_path)
-    lines = ["cloudy,sprinkler,rain,wet", *(",".join(row) for row in ROWS * 3)]
+    lines = ["cloudy,sprinkler,rain,wet", *ROWS * 3]
     Path("grass.csv").write_text("\n".join(lines) + "\n")
     Path("grass.yaml").write_text("target: wet\ntask: classification\n")
     return "grass.csv"

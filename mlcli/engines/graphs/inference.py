@@ -21,13 +21,13 @@ BLOCK = 512
 class Inference:
     """How marginals are found; sampling has its number of sweeps and its seed."""
 
-    way: str = "exact"
+    method: str = "exact"
     sweeps: int = 1000
     seed: int = 0
 
     def of(self, factors: Sequence[Factor], query: int, codes: Codes) -> Array:
         """The logarithms (rows × levels) of a variable, but for a constant unless they are exact."""
-        return WAYS[self.way](self, factors, query, codes)
+        return INFERENCES[self.method](self, factors, query, codes)
 
 
 def _exact(how: Inference, factors: Sequence[Factor], query: int, codes: Codes) -> Array:
@@ -49,7 +49,7 @@ def _by_sampling(how: Inference, factors: Sequence[Factor], query: int, codes: C
         )
 
 
-WAYS: dict[str, Callable[[Inference, Sequence[Factor], int, Codes], Array]] = {
+INFERENCES: dict[str, Callable[[Inference, Sequence[Factor], int, Codes], Array]] = {
     "exact": _exact,
     "sum-product": _by_messages,
     "max-product": _by_maxima,
@@ -60,7 +60,7 @@ WAYS: dict[str, Callable[[Inference, Sequence[Factor], int, Codes], Array]] = {
 def log_marginals(factors: Sequence[Factor], codes: Codes, query: int, levels: int, how: Inference) -> Array:
     """The logarithms (rows × levels) of the joint probability of each level and the known cells; -1 is unknown.
 
-    Ways that are not exact leave out a constant of the row.
+    Those that are not exact leave out a constant of the row.
     """
     hidden = codes.copy()
     hidden[:, query] = -1

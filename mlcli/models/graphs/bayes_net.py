@@ -43,7 +43,7 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.graphs.factors import Factor, log_sum
-from mlcli.engines.graphs.inference import WAYS, Inference
+from mlcli.engines.graphs.inference import INFERENCES, Inference
 from mlcli.engines.graphs.questions import Graph, answer
 from mlcli.engines.graphs.separation import cycle_in, d_separated, in_order
 from mlcli.engines.graphs.structures import SCORES, climbed, counts, tree_among
@@ -88,7 +88,7 @@ class BayesNet(Classifier):
         ge=0,
         tune=log_range(0.01, 10, simpler="high"),
     )
-    inference: str = param("exact", "how empty cells are summed out", choices=WAYS)
+    inference: str = param("exact", "how empty cells are summed out", choices=INFERENCES)
     sweeps: int = param(1000, "how often everything is drawn (inference: gibbs)", ge=10)
 
     arrows_: Flags = learned()

@@ -45,7 +45,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.graphs.elimination import marginal
 from mlcli.engines.graphs.factors import Factor, log_sum
-from mlcli.engines.graphs.inference import WAYS, Inference, log_marginals
+from mlcli.engines.graphs.inference import INFERENCES, Inference, log_marginals
 from mlcli.engines.graphs.pseudo_likelihood import PseudoLikelihood
 from mlcli.engines.graphs.questions import Graph, answer
 from mlcli.engines.graphs.separation import separated
@@ -79,7 +79,7 @@ class MarkovRandomField(Classifier):
         None, "potentials that are given, such as {windy - play: [[1, 3], [2, 1]]}", if_given=True
     )
     l2: float = param(1.0, "how much large potentials cost", gt=0, tune=log_range(0.01, 100, simpler="high"))
-    inference: str = param("exact", "how empty cells are summed out", choices=WAYS)
+    inference: str = param("exact", "how empty cells are summed out", choices=INFERENCES)
     sweeps: int = param(1000, "how often everything is drawn (inference: gibbs)", ge=10)
 
     edges_: Flags = learned()
