@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
-from mlcli.core.errors import ImpossibleAnswerError
+from mlcli.core.errors import DataError, ImpossibleAnswerError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, models_inside
@@ -99,6 +99,11 @@ class Model:
     def explain_answer(self, table: Table) -> Explanation:
         """How it comes to its answer about a table of one row, or one sequence; none where it cannot say."""
         return ()
+
+    def answer_to(self, question: str) -> Explanation:
+        """What a question in the notation of probability has for an answer."""
+        what = f"{self.name} answers no questions"
+        raise DataError(what, hint="bayes-net and mrf do: mlcli train DATA -m bayes-net --ask 'P(a | b=x)'")
 
     def importances(self) -> Array | None:
         """What each column that it saw is worth by the impurity it has taken away; None where there is none."""

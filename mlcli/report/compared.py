@@ -13,8 +13,8 @@ from mlcli.data.scores_file import read_scores
 from mlcli.experiment.store.named_runs import metrics_of, named_run, results_together
 from mlcli.metrics.base import Better, Metric
 from mlcli.metrics.difference import ON_REQUEST, Difference, holm
-from mlcli.metrics.registry import metric_named
 from mlcli.metrics.over_datasets import ScoreTable, score_table
+from mlcli.metrics.registry import metric_named
 from mlcli.report.naming import grouped, names_of
 from mlcli.report.over_datasets import tables_over_datasets
 from mlcli.report.scored import Scored, scored
