@@ -48,13 +48,13 @@ class Objective(Protocol):
 
 
 class Smooth(Protocol):
-    """What L-BFGS minimises."""
+    """What is minimised by gradients alone."""
 
     def at(self, w: Array) -> Point:
-        """The objective at some coefficients."""
+        """The objective and its gradient at some coefficients."""
 
     def own_bends(self) -> Array:
-        """About what the objective bends along each coefficient by itself."""
+        """About what it bends along each coefficient by itself; never 0."""
 
 
 @dataclass(frozen=True, eq=False)

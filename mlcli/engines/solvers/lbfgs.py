@@ -18,9 +18,11 @@ FLATTER = 0.9
 """Where the fall is lost in rounding, the slope along the step must be this much flatter."""
 
 
-def lbfgs(objective: Smooth, start: Array, tolerance: float, max_iterations: int) -> Minimum:
+def lbfgs(
+    objective: Smooth, start: Array, tolerance: float, max_iterations: int, remembered: int = MEMORY
+) -> Minimum:
     """Step until no entry of the gradient is above ``tolerance``."""
-    here, memory = objective.at(start), deque[tuple[Array, Array]](maxlen=MEMORY)
+    here, memory = objective.at(start), deque[tuple[Array, Array]](maxlen=remembered)
     own = objective.own_bends()
     for iteration in range(max_iterations):
         if here.steepness <= tolerance:
