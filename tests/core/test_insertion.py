@@ -95,3 +95,11 @@ def test_a_step_gets_what_it_needs_before_a_model_that_takes_everything() -> Non
 def test_every_step_is_new_each_time() -> None:
     first, second = missing_steps(SCALED, [NUMBER], None), missing_steps(SCALED, [NUMBER], None)
     assert first[0] is not second[0]
+
+
+@pytest.mark.parametrize(("own_level", "levels"), [(True, "auto"), (False, "most-frequent")])
+def test_gaps_become_a_level_only_before_methods_that_learn_answers(own_level: bool, levels: str) -> None:
+    often = Column("e", "nominal", ("b", "r"), missing=True, often_missing=True)
+    (filling, _) = missing_steps(NOTHING, [often], None, own_level=own_level)
+    assert isinstance(filling, Impute)
+    assert filling.levels == levels

@@ -80,6 +80,14 @@ def test_columns_with_many_gaps_are_noted(loaded: Loaded) -> None:
         assert any(note == "more than 30 % of the cells are missing: x (40%)" for note in dataset.notes) == noted
 
 
+def test_levels_are_often_missing_from_a_fifth_of_a_hundred_rows_on(loaded: Loaded) -> None:
+    for empty, rows, often in ((20, 100, True), (19, 100, False), (20, 99, False)):
+        column, _, _ = column_of(
+            loaded, [""] * empty + ["u", "v"] * ((rows - empty) // 2) + ["u"] * ((rows - empty) % 2)
+        )
+        assert column.often_missing is often
+
+
 def test_a_column_that_is_numeric_but_for_a_few_cells_is_noted(loaded: Loaded) -> None:
     _, _, dataset = column_of(loaded, ["1", "2", "12 kg", "3"])
     assert dataset.notes == ("column 'x' would be numeric but for '12 kg'",)

@@ -65,6 +65,14 @@ def test_own_value_adds_a_level_to_columns_with_gaps_only() -> None:
     assert filled.cells("y").tolist() == [0, 3, 2]
 
 
+def test_columns_that_are_often_empty_get_a_level_by_default() -> None:
+    codes = np.array([[0, 1], [-1, -1], [0, 0]], np.int32)
+    columns = (Column("often", "nominal", ("u", "v"), True, True), Column("seldom", "nominal", ("u", "v"), True))
+    filled = prepared(Impute(), Table(columns, np.empty((3, 0)), codes))
+    assert [column.levels for column in filled.columns] == [("u", "v", "missing"), ("u", "v")]
+    assert filled.codes[1].tolist() == [2, 0]
+
+
 def test_an_own_level_does_not_take_the_name_of_another() -> None:
     table = table_of({"y": ["missing", None]})
     assert prepared(Impute(levels="own-value"), table).columns[0].levels == ("missing", "(missing)")

@@ -13,9 +13,10 @@ Cost:
     n·p for each pass, and as much for each plane that is tried.
 
 Choices:
-    It stops after a number of passes, as it cannot know whether a better plane is to come. It starts from the
-    linear classifier, whose errors are few already; zero and random numbers are the other choices. The plane that
-    the passes end with is tried as well.
+    It stops after a number of passes, as it cannot know whether a better plane is to come. It starts from
+    zero, as perceptron does: the linear classifier gets few training rows wrong, but where columns are many for
+    the rows its plane is of no use for others, and stays in the pocket (labor 0.84 for 0.92, iris 0.89 for 0.91).
+    The plane that the passes end with is tried as well.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from mlcli.models.linear.perceptron import STARTS, Perceptron
 from mlcli.tasks.classification import Classifier
 
 
-@register("pocket", reference="Gallant 1990")
+@register("pocket", reference="Gallant 1990", revision=2)
 @dataclass(kw_only=True, eq=False)
 class Pocket(Perceptron, Classifier):
     """The best plane of a perceptron."""
 
-    start: str = param("linear", "the weights before the first pass", choices=STARTS)
+    start: str = param("zero", "the weights before the first pass", choices=STARTS)
 
     def corrected(
         self, X: Array, side: Array, w: Array, rng: np.random.Generator
