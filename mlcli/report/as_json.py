@@ -32,15 +32,24 @@ def results_as_json(scored: Sequence[Scored], *, curves: bool = False) -> dict[s
 
 
 def _compared(group: Sequence[Scored]) -> list[dict[str, Any]]:
-    """The models of one table beside its best and its baseline, by the metric that decides."""
-    metric = next((metric for one in group for metric in one.metrics), None)
-    found = differences_of(group, metric) if metric else None
-    if found is None or not found.to_best:
-        return []
+    """The models of one table beside its best and its baseline, by each metric; that which decides is the first."""
+    metrics = {metric.name: metric for one in group for metric in one.metrics}
     cell, names = group[0].result.cell, names_of(group)
-    about = {"dataset": cell.dataset.name, "kind": cell.kind, "seed": cell.seed, "metric": found.metric.name}
-    chosen = {"best": names[found.best], "chosen_among": len(found.to_best) + 1}
-    return [plain({**about, **chosen, "pairs": differences_as_json(found, names)})]
+    about = {"dataset": cell.dataset.name, "kind": cell.kind, "seed": cell.seed}
+    every = [differences_of(group, metric) for metric in metrics.values()]
+    return [
+        plain(
+            {
+                **about,
+                "metric": found.metric.name,
+                "best": names[found.best],
+                "chosen_among": len(found.to_best) + 1,
+                "pairs": differences_as_json(found, names),
+            }
+        )
+        for found in every
+        if found is not None and found.to_best
+    ]
 
 
 def _over_datasets(scored: Sequence[Scored]) -> dict[str, Any]:

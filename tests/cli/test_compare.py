@@ -100,10 +100,31 @@ def test_few_datasets_are_told_but_not_tested(folder: Path) -> None:
     assert "corrected p" not in told
 
 
+def test_tests_on_request_are_asked_for_by_name(folder: Path) -> None:
+    (folder / "one.yaml").write_text("data: [iris]\nmodels: [lda, {use: knn, params: {k: 3}}]\n")
+    assert typed("run", "one.yaml").exit_code == 0
+    (found,) = document(typed("compare", "1", "--test", "mcnemar", "--json"))["datasets"]
+    assert {pair["test"] for pair in found["pairs"]} == {"exact McNemar over 150 rows"}
+    unfit = typed("compare", "1", "--test", "5x2").stdout
+    assert "needs five repeats of two folds" in unfit
+    assert "Best by accuracy: lda; not tested against knn, zero-r." in unfit
+
+
+def test_five_by_two_is_tested_where_rows_are_split_so(folder: Path) -> None:
+    protocol = "{use: repeated-stratified-k-fold, folds: 2, repeats: 5}"
+    (folder / "halves.yaml").write_text(f"data: [iris]\nmodels: [lda, naive-bayes]\nprotocol: {protocol}\n")
+    assert typed("run", "halves.yaml").exit_code == 0
+    (found,) = document(typed("compare", "1", "--test", "5x2", "--json"))["datasets"]
+    assert {pair["test"] for pair in found["pairs"]} == {"5 × 2 t of Dietterich"}
+    assert "repeats give several" in typed("compare", "1", "--test", "mcnemar").stdout
+
+
 WRONG = [
     (2, ["compare", "nine"], "is no run"),
     (2, ["compare", "nowhere.yaml"], "there is no file"),
     (2, ["compare", "scores.csv", "--against", "C45"], "did you mean 'C4.5'"),
+    (2, ["compare", "scores.csv", "--test", "mcnemar"], "needs the answers of runs"),
+    (2, ["compare", "nine", "--test", "5x3"], "did you mean '5x2'"),
     (2, ["compare", "scores.csv", "scores.csv"], "one CSV of scores"),
     (4, ["compare", "scores.csv", "--metric", "aud"], "did you mean 'auc'"),
     (4, ["compare", "nowhere.csv"], "there is no file"),

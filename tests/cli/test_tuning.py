@@ -14,7 +14,7 @@ from mlcli.experiment.run.judge import judge
 from mlcli.experiment.run.preparation import Preparation
 from mlcli.experiment.spec.cells import SELECTED, TUNED, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from tests.cli.shell import typed
+from tests.cli.shell import document, typed
 
 KNN = "{use: knn, tune: {k: [1, 5, 15]}}"
 
@@ -86,6 +86,7 @@ def test_the_metric_that_decides_in_the_table_decides_in_inner_splits() -> None:
         (("-m", "{use: knn, tune: 3}"), "'tune' takes true"),
         (("-m", "{use: knn, tune: true, stages: true}"), "has no stages of its own"),
         (("-m", "linear-svm", "--tune", "--search", "gird"), "did you mean 'grid'?"),
+        (("-m", "{use: knn, tune: {metric: rmse}}"), "'rmse' is a metric of regression, not of classification"),
         (("-m", "random", "--tune"), "no parameters that are tuned where none are named"),
     ],
 )
@@ -131,3 +132,16 @@ def test_labels_of_judged_rows_do_not_change_what_is_chosen(model: ModelSpec) ->
     untouched = chosen(split.test[:0])
     assert chosen(split.test) == untouched
     assert chosen(split.train[::2]) != untouched
+
+
+def test_a_model_with_nothing_to_tune_is_said_to_stay_as_it_is() -> None:
+    result = typed("eval", "cpu", "-m", "linear-regression", "-m", "ridge", "--tune", "--folds", "2")
+    assert result.exit_code == 0, result.output
+    assert "nothing to tune: linear-regression" in result.stderr
+
+
+def test_inner_splits_keep_the_gap_and_the_window_of_the_outer_ones() -> None:
+    protocol = "{use: forward-chaining, folds: 2, gap: 3, window: 60}"
+    result = typed("eval", "cpu", "-m", "ridge", "--tune", "--protocol", protocol, "--json")
+    tuned = next(cell for cell in document(result)["cells"] if cell["model"] == "tuned")
+    assert tuned["params"]["inner"] == {"use": "forward-chaining", "gap": 3, "window": 60}

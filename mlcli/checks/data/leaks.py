@@ -8,10 +8,11 @@ import numpy as np
 
 from mlcli.checks.association import share_explained, share_right
 from mlcli.checks.audited import FEWEST_ROWS, Audited
+from mlcli.checks.data.rows import numbered_by_content
 from mlcli.checks.repairs import with_role
 from mlcli.core.issues import Issue
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Rows
 
 ALL_BUT = 0.01
 LITTLE = 0.1
@@ -28,11 +29,10 @@ def leaks(audited: Audited) -> Iterator[Issue]:
     known = ~np.isnan(cells)
     if known.sum() < FEWEST_ROWS:
         return
-    rows, truth = audited.sample[known], cells[known]
+    rows = _without_copies(audited, audited.sample[known])
+    truth = audited.cells(target)[rows]
     for column in audited.features():
-        values = audited.cells(column)[rows]
-        once = slice(None) if column.coded else np.unique([values, truth], axis=1, return_index=True)[1]
-        strength = strength_of(values[once], truth[once], target)
+        strength = strength_of(audited.cells(column)[rows], truth, target)
         if strength is not None:
             yield Issue(
                 "grave",
@@ -41,6 +41,12 @@ def leaks(audited: Audited) -> Iterator[Issue]:
                 (with_role(audited.dataset, "ignore", column.name),),
                 (column.name,),
             )
+
+
+def _without_copies(audited: Audited, rows: Rows) -> Rows:
+    """The rows, equal ones once, since any column tells the target of a row by its twin; all where few differ."""
+    once = np.unique(numbered_by_content(audited, with_target=True)[rows], return_index=True)[1]
+    return rows if len(once) < FEWEST_ROWS else rows[np.sort(once)]
 
 
 def strength_of(cells: Array, truth: Array, target: Column) -> str | None:

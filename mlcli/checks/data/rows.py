@@ -27,7 +27,7 @@ def duplicates(audited: Audited) -> Iterator[Issue]:
     """Rows that repeat earlier ones, so that a split may put one in training and its twin in the test."""
     if audited.schema.the("count") is not None:  # these copies are cases of their own
         return
-    same = _numbered_by_content(audited, with_target=True)
+    same = numbered_by_content(audited, with_target=True)
     copies = len(same) - int(same.max(initial=-1)) - 1
     if not copies:
         return
@@ -75,8 +75,8 @@ def contradictions(audited: Audited) -> Iterator[Issue]:
         return
     if audited.schema.the("weight") or audited.schema.the("count"):  # rows are counted cases, and may well differ
         return
-    same = _numbered_by_content(audited, with_target=False)
-    whole = _numbered_by_content(audited, with_target=True)
+    same = numbered_by_content(audited, with_target=False)
+    whole = numbered_by_content(audited, with_target=True)
     variants = np.bincount(np.unique(np.stack([same, whole]), axis=1)[0])
     wrong = int(np.isin(same, np.flatnonzero(variants > 1)).sum())
     if wrong and target.coded:
@@ -139,7 +139,7 @@ def scattered(audited: Audited) -> Iterator[Issue]:
         yield Issue("warning", f"{what}: they are taken as they stand", repairs=(repair,), columns=(column.name,))
 
 
-def _numbered_by_content(audited: Audited, *, with_target: bool) -> Codes:
+def numbered_by_content(audited: Audited, *, with_target: bool) -> Codes:
     """A number for each row, the same for equal rows: by features, target, and whom or what they are about."""
     roles = ["sequence", "order", "user", "item", "group", *(["target"] if with_target else [])]
     places = [audited.schema.the(role) for role in roles]

@@ -98,6 +98,8 @@ def underfitting(trial: Trial) -> Iterator[Issue]:
     fit = fit_of(trial)
     if fit is None or fit.gap > SMALL_GAP or trial.cell.model.use == FLEXIBLE:
         return
+    if 1 - fit.training_skill < BETTER:  # no rival can be that much better
+        return
     (rival,) = _tried(trial, [other_model(trial.cell, FLEXIBLE)]) or (None,)
     if rival is None or rival.skill - fit.training_skill < BETTER or not _surely_better(trial, rival.found):
         return
