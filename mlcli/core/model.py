@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
-from mlcli.core.errors import FitError
+from mlcli.core.errors import ImpossibleAnswerError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, models_inside
@@ -33,6 +33,9 @@ class Model:
     revision: ClassVar[int]
     stage_name: ClassVar[str] = ""
     """What its fit makes one after another, such as rounds or trees; empty where it has no stages."""
+
+    supervised: ClassVar[bool] = False
+    """Whether it learns answers that training rows have."""
 
     adjustable: ClassVar[tuple[str, ...]] = ()
     """The learned fields that hold what its fit adjusts, such as coefficients or weights."""
@@ -100,6 +103,10 @@ class Model:
     def importances(self) -> Array | None:
         """What each column that it saw is worth by the impurity it has taken away; None where there is none."""
         return None
+
+    def nearest_distances(self, table: Table) -> Array:
+        """How far the nearest training row is from each row, where the method measures distances."""
+        raise TypeError(f"{type(self).__name__} measures no distances")
 
     def explain_task(self) -> Explanation:
         """What the base of the kind of task has noted of the fitted model, for a person."""
@@ -229,10 +236,12 @@ def refuse_impossible(model: Any, values: Any, shape: tuple[int, ...]) -> None:
     """Refuse answers that are not such an array of numbers."""
     if np.shape(values) != shape or np.asarray(values).dtype.kind not in "fiu":
         what = f"an array of shape {np.shape(values)} and type {np.asarray(values).dtype}"
-        raise FitError(f"{model.name} answered {what}, where numbers of shape {shape} were asked for")
+        raise ImpossibleAnswerError(f"{model.name} answered {what}, where numbers of shape {shape} were asked for")
     if not np.isfinite(values).all():
         bad = int((~np.isfinite(values.reshape(len(values), -1)).all(axis=1)).sum())
-        raise FitError(f"{model.name} answered something that is not a number for {bad} of {len(values)} rows")
+        raise ImpossibleAnswerError(
+            f"{model.name} answered something that is not a number for {bad} of {len(values)} rows"
+        )
 
 
 def refuse_no_probabilities(model: Any, values: Any, shape: tuple[int, ...]) -> None:
@@ -241,4 +250,4 @@ def refuse_no_probabilities(model: Any, values: Any, shape: tuple[int, ...]) -> 
     bad = (values < -ROUNDING).any(axis=1) | (np.abs(values.sum(axis=1) - 1) > ROUNDING)
     if bad.any():
         what = "probabilities that are negative or do not sum to 1"
-        raise FitError(f"{model.name} answered {what} for {int(bad.sum())} of {len(values)} rows")
+        raise ImpossibleAnswerError(f"{model.name} answered {what} for {int(bad.sum())} of {len(values)} rows")
