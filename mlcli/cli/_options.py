@@ -87,7 +87,8 @@ Decide = Annotated[
     typer.Option(
         "--decide",
         metavar="RULE",
-        help="How classes are decided: f1, youden, cost, expected-cost, or '{by: f1, folds: 10}'.",
+        help="How classes are decided: f1, youden, cost, expected-cost, or '{by: f1, folds: 10}';"
+        " which rows are flagged: own, 'top 5', 'share 0.05', 'p < 0.05'.",
     ),
 ]
 Cost = Annotated[

@@ -1,4 +1,4 @@
-"""Contextual detection beside its formula over scikit-learn's neighbours, and a day that is warm for winter only."""
+"""Contextual detection beside its formula over scikit-learn's neighbours; a day that is warm for winter only."""
 
 from __future__ import annotations
 

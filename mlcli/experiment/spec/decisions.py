@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from mlcli.core.errors import Problem, UsageError
-from mlcli.core.params import build, problems_with
+from mlcli.core.params import build, by_name, problems_with
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Experiment, ModelSpec
 from mlcli.experiment.spec.tuning import plain_model
@@ -23,7 +23,12 @@ DECIDE = "such as decide: f1, or decide: {by: cost, cost: {malignant: {benign: 5
 
 
 def decided(model: ModelSpec, rule: Written, found: list[Problem]) -> list[ModelSpec]:
-    """A model behind a decision rule, as ``decide`` says; nothing where that is not legal."""
+    """A model behind a decision rule, as ``decide`` says; nothing where that is not legal.
+
+    A detector has rules of its own, in its parameter of that name.
+    """
+    if model.saved is None and model.use in MODELS and "decide" in by_name(MODELS.load(model.use)):
+        return _by_own_rule(model, rule, found)
     asked = {"by": rule.value} if isinstance(rule.value, str) else rule.bare
     before = len(found)
     if not isinstance(asked, dict):
@@ -41,6 +46,17 @@ def decided(model: ModelSpec, rule: Written, found: list[Problem]) -> list[Model
             label = model.label or f"{model.name} (by {asked.get('by', 'cost')})".replace(") (", ", ")
             return [replace(model, use=RULE, params=params, steps=None, label=label, stages=None)]
     return []
+
+
+def _by_own_rule(model: ModelSpec, rule: Written, found: list[Problem]) -> list[ModelSpec]:
+    """A model that decides by a parameter."""
+    if "decide" in model.params:
+        found.append(rule.problem(f"{model.name}: 'decide' is among its params already", "leave out one of them"))
+        return []
+    params = {**model.params, "decide": rule.bare}
+    problems = problems_with(MODELS.load(model.use), {"decide": rule.bare}, partial(_place, rule))
+    found += problems
+    return [] if problems else [replace(model, params=params)]
 
 
 def costs_of(written: Written, found: list[Problem]) -> Costs | None:

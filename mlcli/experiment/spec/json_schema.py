@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from mlcli.core.nested import ModelParameter, noun_of
-from mlcli.core.params import Parameter, parameters
+from mlcli.core.params import Parameter, by_name, parameters
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.spec.decisions import RULE
 from mlcli.experiment.spec.file import DataShape, ExperimentShape
 from mlcli.experiment.spec.written import IGNORED
 from mlcli.metrics.registry import at_k_names_for, class_names_for, names_for
-from mlcli.tasks.table import KINDS
+from mlcli.tasks.table import KINDS, kind_named
 
 Schema = dict[str, Any]
 
@@ -128,7 +128,11 @@ def _decide() -> Schema:
         "cost": {**COSTS, "description": "what answers cost: {actual: {predicted: value}}"}
     }
     by = {"enum": values["by"]["enum"], "description": values["by"]["description"]}
-    return {"anyOf": [by, _mapping(values)], "description": "how classes are decided"}
+    of_detectors = by_name(kind_named("anomaly").base)["decide"].schema()
+    return {
+        "anyOf": [by, _mapping(values), *of_detectors["anyOf"]],
+        "description": "how classes are decided, or which rows are flagged",
+    }
 
 
 def _nested_keys(declared: tuple[Parameter, ...]) -> Schema:

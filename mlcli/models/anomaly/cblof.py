@@ -80,9 +80,14 @@ class ClusterFactor(Detector):
     alpha: float = param(0.9, "the share of rows at which clusters are large enough together", gt=0, le=1)
     beta: float = param(5.0, "how many times as large as the next one the last large cluster is", gt=1)
     weights: str = param("none", "what distances are multiplied by", choices=WEIGHTS)
-    trim: float = param(0.0, "the share of rows that spoil clusters and shape none (point level)", ge=0, lt=0.5)
+    trim: float = param(
+        0.0, "the share of rows that spoil clusters and shape none (point level)", ge=0, lt=0.5, if_given=True
+    )
     far: float | None = param(
-        None, "how many spreads of a large cluster a small one must be away (cluster level); none: 0", gt=0
+        None,
+        "how many spreads of a large cluster a small one must be away (cluster level); none: 0",
+        gt=0,
+        if_given=True,
     )
     restarts: int = param(5, "how often k-means begins anew; the best is kept", ge=1)
 
