@@ -48,6 +48,13 @@ Target = Annotated[
     str | None,
     typer.Option("--target", metavar="COLUMN", help="The column to predict. [default: sidecar, else the last]"),
 ]
+Sensitive = Annotated[
+    list[str] | None,
+    typer.Option("--sensitive", metavar="COLUMN", help="A column by whose groups fairness is judged; repeatable."),
+]
+Fair = Annotated[
+    bool, typer.Option("--fair", help="Show how groups are answered, and what fairness costs in accuracy.")
+]
 Task = Annotated[
     str | None,
     typer.Option("--task", metavar="KIND", help="The kind of task. [default: by models, sidecar, target]"),

@@ -11,6 +11,7 @@ from mlcli.cli._options import (
     Cost,
     Curves,
     Decide,
+    Fair,
     FailUnder,
     Format,
     Jobs,
@@ -20,6 +21,7 @@ from mlcli.cli._options import (
     Rule,
     Search,
     Seed,
+    Sensitive,
     Stages,
     StepSummary,
     Store,
@@ -77,6 +79,7 @@ EXAMPLES = (
     "mlcli eval iris -m naive-bayes",
     "mlcli eval my.csv --target price --metric rmse --metric mae",
     "mlcli eval iris --tune --nested",
+    "mlcli eval arrests --fair",
     "mlcli eval iris -m knn -p k=3 --protocol repeated-stratified-k-fold",
 )
 
@@ -87,6 +90,7 @@ def eval_command(
     params: Params = None,
     target: Target = None,
     task: Task = None,
+    sensitive: Sensitive = None,
     protocol: ProtocolName = None,
     folds: Folds = None,
     repeats: Repeats = None,
@@ -108,6 +112,7 @@ def eval_command(
     store: Store = None,
     classes: Classes = False,
     curves: Curves = False,
+    fair: Fair = False,
     fail_under: FailUnder = None,
     junit: Junit = None,
     summary: StepSummary = None,
@@ -125,7 +130,7 @@ def eval_command(
     from mlcli.experiment.spec.model_text import models_from_text
 
     experiment = Experiment(
-        data=tuple(DataSpec(reference, target, task) for reference in data),
+        data=tuple(DataSpec(reference, target, task, tuple(sensitive or ())) for reference in data),
         models=models_from_text(models or [], params or [], decide) or None,
         protocol=_protocol(protocol, folds=folds, repeats=repeats, test_share=test_share),
         average=_known(average),
@@ -145,6 +150,7 @@ def eval_command(
         options=RunOptions(jobs),
         classes=classes,
         curves=curves,
+        fair=fair,
         files=ReportFiles(junit, summary),
         format=format,
     )

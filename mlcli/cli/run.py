@@ -10,6 +10,7 @@ import typer
 from mlcli.cli._options import (
     Classes,
     Curves,
+    Fair,
     FailUnder,
     Format,
     Jobs,
@@ -45,6 +46,7 @@ def run_command(
     no_shortcut: NoShortcut = False,
     classes: Classes = False,
     curves: Curves = False,
+    fair: Fair = False,
     fail_under: FailUnder = None,
     junit: Junit = None,
     summary: StepSummary = None,
@@ -72,6 +74,7 @@ def run_command(
         options=RunOptions(jobs, fresh, retry),
         classes=classes,
         curves=curves,
+        fair=fair,
         files=ReportFiles(junit, summary),
         format=format,
     )

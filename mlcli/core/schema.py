@@ -10,12 +10,16 @@ COLUMN_KINDS = ("numeric", "nominal", "ordinal", "boolean")
 
 @dataclass(frozen=True)
 class Column:
-    """One column: ``levels`` are the values of a coded column, ``missing`` says that some cells are empty."""
+    """One column: ``levels`` are the values of a coded column, ``missing`` says that some cells are empty.
+
+    ``sensitive`` columns say by which groups answers are judged, and no model sees them unless it is asked for.
+    """
 
     name: str
     kind: str = "numeric"
     levels: tuple[str, ...] = ()
     missing: bool = False
+    sensitive: bool = False
 
     @property
     def coded(self) -> bool:

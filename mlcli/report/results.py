@@ -28,13 +28,15 @@ from mlcli.tasks.table import kind_named, named
 ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by", "part": "parts in"}
 
 
-def results_of(scored: Sequence[Scored], *, classes: bool = False, curves: bool = False) -> Document:
+def results_of(
+    scored: Sequence[Scored], *, classes: bool = False, curves: bool = False, fair: bool = False
+) -> Document:
     """All cells, those of one dataset and kind together.
 
-    ``classes`` adds the rates of each class, ``curves`` pictures of the probabilities.
+    ``classes`` adds the rates of each class, ``curves`` pictures of the probabilities, ``fair`` what groups are answered.
     """
     groups = grouped(scored)
-    elements = [element for group in groups for element in _group(group, classes, curves)]
+    elements = [element for group in groups for element in _group(group, classes, curves, fair)]
     return (*elements, *(_over_datasets(scored) if len(groups) > 1 else ()))
 
 
@@ -63,7 +65,7 @@ def comparable(cell: Cell) -> tuple[object, ...]:
     return cell.dataset.name, cell.dataset.content, cell.kind, cell.seed
 
 
-def _group(group: Sequence[Scored], classes: bool, curves: bool) -> Iterator[Element]:
+def _group(group: Sequence[Scored], classes: bool, curves: bool, fair: bool) -> Iterator[Element]:
     names = names_of(group)
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
     yield from opening([one.result.cell for one in group])
@@ -76,6 +78,10 @@ def _group(group: Sequence[Scored], classes: bool, curves: bool) -> Iterator[Ele
     yield from _pictures(_worth_drawing(group), names)
     if curves:
         yield from probability_pictures(_worth_drawing(group), names)
+    if fair:
+        from mlcli.report.fairness import fairness_of
+
+        yield from fairness_of(group, names)
     if metrics and (sentence := verdict_on(group, names, metrics[0])):
         yield Sentence(sentence, "strong")
     if metrics and (sentence := chosen_on_validation(group, names, metrics[0])):
@@ -137,7 +143,9 @@ def _width_of(cell: Cell) -> str:
     schema = cell.dataset.schema
     known = ((role, schema.the(role)) for role in kind_named(cell.kind).counts)
     levels = [counted(len(column.levels), role) for role, column in known if column]
-    return ", ".join(levels) or counted(len(schema.features()), "feature")
+    sensitive = sum(column.sensitive for column in schema.features())
+    beside = f" and {counted(sensitive, 'sensitive column')}" if sensitive else ""
+    return ", ".join(levels) or counted(len(schema.features()) - sensitive, "feature") + beside
 
 
 def subject_of(cell: Cell) -> str:
