@@ -94,7 +94,7 @@ Decide = Annotated[
     typer.Option(
         "--decide",
         metavar="RULE",
-        help="How classes are decided: f1, youden, cost, expected-cost, or '{by: f1, folds: 10}'.",
+        help="How classes are decided: f1, youden, cost, expected-cost, equalised-odds, or '{by: f1, folds: 10}'.",
     ),
 ]
 Cost = Annotated[

@@ -10,8 +10,8 @@ import typer
 from mlcli.cli._options import (
     Classes,
     Curves,
-    Fair,
     FailUnder,
+    Fair,
     Format,
     Jobs,
     Junit,

@@ -36,8 +36,8 @@ class Groups:
 
     def shares(self, weights: Array) -> Array:
         """The share of the weight that each group has."""
-        totals: Array = np.bincount(self.codes, weights, len(self.labels))
-        return totals / totals.sum()
+        totals = np.bincount(self.codes, weights, len(self.labels))
+        return np.asarray(totals / totals.sum(), np.float64)
 
 
 def sensitive_names(table: Table | None) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def groups_by(table: Table | None, columns: Sequence[str]) -> Groups:
 
 
 def sensitive_groups(tables: Iterable[Table | None], columns: Sequence[str] | None, rows: int) -> Groups:
-    """The groups of training rows that a method is to treat alike, by the columns that are named, or all sensitive.
+    """The groups of training rows that a method is to treat alike, by columns that are named, or by all sensitive.
 
     The first of the tables that has the columns says who belongs where.
     """

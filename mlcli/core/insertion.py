@@ -31,7 +31,7 @@ def missing_steps(accepts: Accepts, features: Sequence[Column], given: Sequence[
 
 
 def _hiding(accepts: Accepts, features: Sequence[Column], given: Sequence[Step]) -> list[Step]:
-    """What hides sensitive columns, unless the model or a step is for them; who names one in a step asks for it."""
+    """What hides sensitive columns, unless the model or a step is for them; a step that names one asks for it."""
     if accepts.sensitive or any(step.shows_sensitive for step in given):
         return []
     asked = {name for step in given for name in step.columns or ()}

@@ -134,7 +134,7 @@ def _dataset(
 
 
 def _marked(typed: Typed, given: Role, sidecar: Sidecar) -> Typed:
-    """A sensitive column is marked, so that no model sees it, unless the sidecar says that it is a feature, too."""
+    """A sensitive column is marked, so that no model sees it, unless its sidecar says that it is a feature."""
     hidden = given.role == "sensitive" and not sidecar.of(typed.column.name).feature
     return replace(typed, column=replace(typed.column, sensitive=True)) if hidden else typed
 

@@ -112,7 +112,8 @@ def rates_by_group(answers: LabelAnswers, groups: Groups, code: int) -> list[Gro
     for place, label in enumerate(groups.labels):
         member = groups.codes == place
         rates = {name: _rate(sides, one, member, answers.weights) for name, one in RATES.items()}
-        found.append(GroupRates(label, int(member.sum()), rates, _calibration(said, sides, member, answers.weights)))
+        too_high = _calibration(said, sides, member, answers.weights)
+        found.append(GroupRates(label, int(member.sum()), rates, too_high))
     return found
 
 
@@ -166,9 +167,9 @@ def _gap(name: str, groups: Sequence[GroupRates]) -> Gap:
 
 
 def differences_under(answers: LabelAnswers, groups: Groups, code: int, rate: str, weightings: Array) -> Array:
-    """Largest and smallest value (2 × B) of a rate over groups under many weightings of the rows; NaN where unknown.
+    """Largest and smallest value (2 × B) of a rate over groups, under many weightings of the rows.
 
-    Groups with too few rows are left out.
+    Groups with too few rows are left out; NaN where no two are left.
     """
     sides = Sides.of(answers, code)
     among = RATES[rate].among(sides)[:, None] & groups.members & (answers.weights > 0)[:, None]

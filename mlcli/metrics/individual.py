@@ -5,9 +5,9 @@ Formula:
     of all pairs with similarity above a threshold: the share that is decided differently, and the mean
     difference of the probability.
 
-Two rows are as similar as 1 − Gower's distance (1971): the mean over the columns that are not sensitive of |x − x'| over
-the column's range, or of whether levels differ; columns in which a cell is empty do not count. A row is no neighbour of
-itself; of equally near rows all count.
+Two rows are as similar as 1 − Gower's distance (1971): the mean over the columns that are not sensitive of |x −
+x'| over the column's range, or of whether levels differ; columns in which a cell is empty do not count. A row is
+no neighbour of itself; of equally near rows all count.
 """
 
 from __future__ import annotations

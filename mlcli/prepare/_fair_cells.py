@@ -1,4 +1,4 @@
-"""Groups by classes: how many training rows of each there are, and how many there would be without any dependence."""
+"""Groups by classes: how many training rows of each there are, and how many if they were independent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class Cells:
         """Those of training rows, in the groups of some columns, or of all that are sensitive."""
         groups = sensitive_groups((data.context, data.table), by, len(data))
         shape = len(groups.labels), len(data.classes)
-        observed = np.bincount(groups.codes * shape[1] + data.y, data.weights, shape[0] * shape[1]).reshape(shape)
+        observed = np.zeros(shape)
+        np.add.at(observed, (groups.codes, data.y), data.weights)
         return cls(groups, observed, np.outer(observed.sum(axis=1), observed.sum(axis=0)) / observed.sum())
 
     @property

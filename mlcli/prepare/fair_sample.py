@@ -1,8 +1,8 @@
 """Fair sample: draws training rows so that the class does not depend on the group (uniform sampling).
 
 Formula:
-    Of group a and class y, round(#(A = a) · #(Y = y) / n) rows are kept: where there are more, some are drawn without
-    replacement; where there are fewer, all are kept and more are drawn from them.
+    Of group a and class y, round(#(A = a) · #(Y = y) / n) rows are kept: where there are more, some are drawn
+    without replacement; where there are fewer, all are kept and more are drawn from them.
 
 Assumes:
     What `fair-weights` assumes. Repeats add nothing new: an unpruned tree may learn them by heart.
@@ -11,9 +11,9 @@ Cost:
     One pass, and a fit to about as many rows.
 
 Choices:
-    `by` names the columns that make groups together; without it all sensitive columns do. To bring groups to one size
-    whatever their classes, use `sample-rows` with `balance: up` or `down` and `by: COLUMN`. Weights stay with their
-    rows. A group without a row of a class stays without. Where no column is sensitive, all rows are kept.
+    `by` names the columns that make groups together; without it all sensitive columns do. To bring groups to one
+    size whatever their classes, use `sample-rows` with `balance: up` or `down` and `by: COLUMN`. Weights stay with
+    their rows. A group without a row of a class stays without. Where no column is sensitive, all rows are kept.
 """
 
 from __future__ import annotations

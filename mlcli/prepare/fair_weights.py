@@ -1,8 +1,8 @@
 """Fair weights: weighs training rows so that the class does not depend on the group (reweighing).
 
 Formula:
-    w_i ← w_i · P(A = a_i) · P(Y = y_i) / P(A = a_i, Y = y_i), all by summed weights: what was to be expected if group
-    and class were independent, over what was observed.
+    w_i ← w_i · P(A = a_i) · P(Y = y_i) / P(A = a_i, Y = y_i), all by summed weights: what was to be expected if
+    group and class were independent, over what was observed.
 
 Assumes:
     That the classes of the training rows are unfair to groups, and that rows differ in nothing else that would
@@ -12,9 +12,9 @@ Cost:
     One pass.
 
 Choices:
-    `by` names the columns that make groups together; without it all sensitive columns do. Each group keeps its weight,
-    and so does each class. Rows that are judged keep theirs. A model that takes every row alike is refused:
-    `fair-sample` draws rows for it. Where no column is sensitive, every factor is 1.
+    `by` names the columns that make groups together; without it all sensitive columns do. Each group keeps its
+    weight, and so does each class. Rows that are judged keep theirs. A model that takes every row alike is
+    refused: `fair-sample` draws rows for it. Where no column is sensitive, every factor is 1.
 """
 
 from __future__ import annotations

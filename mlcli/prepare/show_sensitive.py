@@ -10,8 +10,8 @@ Cost:
     None.
 
 Choices:
-    Without this step a step `drop` is put before every model that is not made for sensitive columns. `columns` says
-    which of them are shown; the others are then left out. A step that names a sensitive column shows it, too.
+    Without this step a step `drop` is put before every model that is not made for sensitive columns. `columns`
+    says which of them are shown; the others are then left out. A step that names a sensitive column shows it, too.
     Hiding a column does not make answers fair: others may tell the same.
 """
 

@@ -21,7 +21,8 @@ from mlcli.tasks.table import kind_named, named
 
 def results_as_json(scored: Sequence[Scored], *, curves: bool = False, fair: bool = False) -> dict[str, Any]:
     """The document of an experiment: one entry per cell, in the order of the plan."""
-    cells = [{**_result(one), **(_curves(one) if curves else {}), **(_fair(one) if fair else {})} for one in scored]
+    also = [(curves, _curves), (fair, _fair)]
+    cells = [_result(one) | {k: v for asked, add in also if asked for k, v in add(one).items()} for one in scored]
     return {"version": __version__, "cells": cells, **_over_datasets(scored)}
 
 

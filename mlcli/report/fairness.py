@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.groups import Groups, groups_by, sensitive_names
+from mlcli.core.groups import groups_by, sensitive_names
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.metrics.fairness import CRITERIA, FEW, Gap, GroupRates, Rate, gap, rates_by_group
@@ -26,22 +26,21 @@ DECIMALS = 3
 MOST_ROWS = 1000
 """So many rows of a split are compared with each other; of more, these at even steps."""
 NOTHING = (
-    "--fair: there is no sensitive column of levels, and groups are made of these; name one with --sensitive COLUMN"
+    "--fair: groups are made of sensitive columns of levels, and there is none; name one with --sensitive COLUMN"
 )
 READING = (
-    "base-rate: of the class; selected: answered with it; tpr, fpr: answered with it among rows that are of it, and "
-    "that are not; fnr is 1 - tpr; calibration: mean probability less base rate; in brackets the 95 % interval; "
-    f"too few: fewer than {FEW} rows, which say nothing",
-    "each row counts once, by the answer of its split",
+    "base-rate: of the class; selected: answered with it; tpr, fpr: answered with it among rows that are of it, "
+    "and that are not; fnr is 1 - tpr; calibration: mean probability less base-rate",
+    f"in brackets the 95 % interval; too few: fewer than {FEW} rows, which say nothing; each row counts once",
 )
 READING_GAPS = (
-    "largest difference between two groups [95 % interval (Newcombe)], and smallest rate over largest; the two groups "
-    "were picked since they lie farthest apart, so that by chance alone it is above 0",
+    "largest difference between two groups [95 % interval (Newcombe)]; smallest rate over largest",
+    "the two groups were picked since they lie farthest apart, so that by chance alone it is above 0",
 )
 READING_ALIKE = (
-    "consistency: 1 less the mean distance of an answer from those of the 5 nearest rows of its split; pairs: with a "
-    "similarity (Gower, without sensitive columns) above 0.9: how many, how many of them are decided differently, how "
-    "far their probabilities are apart",
+    "consistency: 1 less the mean distance of an answer from those of the 5 nearest rows of its split",
+    "pairs: rows of one split that are more than 0.9 alike (Gower, without sensitive columns); how many of them "
+    "are decided differently, and how far their probabilities are apart",
 )
 
 
@@ -81,8 +80,8 @@ def fairness_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterato
         if place == 0:
             yield notes(*READING)
     yield from _gaps({names[one]: by for one, by in found.items()})
-    yield from _alike({names[one]: by for one in learners if (by := alike(one))})
-    yield from trade_off_of({one: found[one] for one in found}, names)
+    yield from _alike({names[one]: similar for one in learners if (similar := alike(one))})
+    yield from trade_off_of(found, names)
 
 
 def fairness_as_json(one: Scored) -> dict[str, Any]:
@@ -128,9 +127,7 @@ def alike(one: Scored) -> Alike | None:
     dataset, answers = one.result.cell.dataset, judged(one.result)
     if not isinstance(dataset, Dataset) or not isinstance(answers[0], LabelAnswers):
         return None
-    table = dataset.table.select(
-        field.column.name for field in dataset.schema.with_role("feature")
-    )
+    table = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))
     large = [split for split in answers if len(split) > 2 * FEW] or [distinct(joined(answers))]
     found = [_alike_in(split, table) for split in large]
     pairs = sum(one.pairs for one in found)
@@ -153,7 +150,8 @@ def _alike_in(answers: LabelAnswers, table: Table) -> Alike:
 
 def _mean(values: Sequence[tuple[float | None, int]]) -> float | None:
     known = [(value, weight) for value, weight in values if value is not None]
-    return float(np.average(*map(list, zip(*known, strict=True)))) if known else None
+    total = sum(weight for _, weight in known)
+    return sum(value * weight for value, weight in known) / total if total else None
 
 
 def _who_is_there(one: Scored, found: Sequence[OfGroups]) -> Iterator[Element]:
@@ -164,7 +162,7 @@ def _who_is_there(one: Scored, found: Sequence[OfGroups]) -> Iterator[Element]:
     features = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))
     rows: list[list[Content]] = []
     for by in {one.columns: one for one in found}.values():
-        groups: Groups = groups_by(_marked(dataset), by.columns)
+        groups = groups_by(dataset.table, by.columns)
         for place, label in enumerate(groups.labels):
             member = np.flatnonzero(groups.codes == place)
             share = len(member) / len(dataset)
@@ -172,10 +170,6 @@ def _who_is_there(one: Scored, found: Sequence[OfGroups]) -> Iterator[Element]:
             rows.append([by.name, Field(label, "strong"), str(len(member)), fixed(share, 3), fixed(gaps, 3)])
     yield Heading("Groups")
     yield grid(["by", "group", "rows", "share", "empty cells"], rows, right=(2, 3, 4), keys=2)
-
-
-def _marked(dataset: Dataset) -> Table:
-    return dataset.table
 
 
 def _empty(table: Table) -> float:
@@ -229,7 +223,7 @@ def _alike(found: Mapping[str, Alike]) -> Iterator[Element]:
     rows: list[list[Content]] = [
         [
             Field(name, "strong"),
-            *(_share(value) for value in (one.consistency,)),
+            _share(one.consistency),
             str(one.pairs),
             _share(one.decided_differently),
             _share(one.probability_difference),

@@ -33,7 +33,8 @@ def results_of(
 ) -> Document:
     """All cells, those of one dataset and kind together.
 
-    ``classes`` adds the rates of each class, ``curves`` pictures of the probabilities, ``fair`` what groups are answered.
+    ``classes`` adds the rates of each class, ``curves`` pictures of the probabilities, ``fair`` how groups are
+    answered.
     """
     groups = grouped(scored)
     elements = [element for group in groups for element in _group(group, classes, curves, fair)]

@@ -12,12 +12,12 @@ from mlcli.metrics.pooling import distinct, joined
 from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.scored import Scored, judged
 
-BEST, BEATEN = "*", ""
+BEST = "*"
 DECIMALS = 3
 READING = (
-    f"the largest difference over all sensitive columns, each by itself, of all answers at once; {BEST}: no other model "
-    "is at least as accurate and as fair by {criterion}, and better in one of them (Pareto); differences within the "
-    "intervals further up may be chance",
+    "the largest difference over all sensitive columns, each by itself, of all answers at once",
+    f"{BEST}: no other model is at least as accurate and as fair by this criterion, and better in one of them "
+    "(Pareto); who answers everybody alike is fair by most of them, and of no use",
 )
 
 
@@ -44,14 +44,12 @@ def trade_off_of(found: Mapping[Scored, Sequence[Any]], names: Mapping[Scored, s
         [
             Field(one.name, "strong"),
             Field(f"{one.accuracy:.{DECIMALS}f}"),
-            *(_difference(one.apart[criterion]) for criterion in CRITERIA),
-            *(Field(BEST, "best") if on_front(one, known, criterion) else BEATEN for criterion in CRITERIA),
+            *(_difference(one, known, criterion) for criterion in CRITERIA),
         ]
         for one in known
     ]
-    marks = [f"{BEST} {criterion}" for criterion in CRITERIA]
-    yield grid(["model", "accuracy", *CRITERIA, *marks], rows, right=range(1, 2 + len(CRITERIA)))
-    yield notes(*(text.replace("{criterion}", "the criterion of the column") for text in READING))
+    yield grid(["model", "accuracy", *CRITERIA], rows, right=range(1, 2 + len(CRITERIA)))
+    yield notes(*READING)
     methods = dict.fromkeys(one.method for one in known)
     points = tuple(
         (name, tuple((one.apart[first] or 0.0, one.accuracy) for one in known if one.method == name))
@@ -95,5 +93,9 @@ def _largest(by: Sequence[Any], criterion: str) -> float | None:
     return max(known, default=None)
 
 
-def _difference(value: float | None) -> Content:
-    return Field("too few", "weak") if value is None else f"{value:.{DECIMALS}f}"
+def _difference(one: Position, others: Sequence[Position], criterion: str) -> Content:
+    value = one.apart[criterion]
+    if value is None:
+        return Field("too few", "weak")
+    best = on_front(one, others, criterion)
+    return Field(BEST * best + f"{value:.{DECIMALS}f}", "best" if best else "")

@@ -78,7 +78,7 @@ class DataShape(_Shape):
     name: Text = Field("", description="a shipped dataset")
     target: Text = Field("", description="the column to predict")
     task: Text = Field("", description="the kind of task")
-    sensitive: Several = Field([], description="the columns by whose groups fairness is judged, which no model sees")
+    sensitive: Several = Field([], description="columns by whose groups fairness is judged; no model sees them")
 
 
 def read_experiment(path: Path) -> Experiment:
