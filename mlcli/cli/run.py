@@ -17,6 +17,7 @@ from mlcli.cli._options import (
     Junit,
     NoShortcut,
     Specs,
+    Spread,
     StepSummary,
     Store,
 )
@@ -45,6 +46,7 @@ def run_command(
     retry: Retry = False,
     no_shortcut: NoShortcut = False,
     classes: Classes = False,
+    spread: Spread = False,
     curves: Curves = False,
     fair: Fair = False,
     fail_under: FailUnder = None,
@@ -73,6 +75,7 @@ def run_command(
         place_of=lambda one: store or _beside(one),
         options=RunOptions(jobs, fresh, retry),
         classes=classes,
+        spread=spread,
         curves=curves,
         fair=fair,
         files=ReportFiles(junit, summary),

@@ -145,9 +145,7 @@ def gap(criterion: str, groups: Sequence[GroupRates]) -> Gap:
         return next(one for one in found if one.difference is None)
     worst = max(known, key=lambda one: one.difference or 0.0)
     ratios = [one.ratio for one in known if one.ratio is not None]
-    return Gap(
-        worst.difference, worst.low, worst.high, min(ratios, default=None), worst.highest, worst.lowest
-    )
+    return Gap(worst.difference, worst.low, worst.high, min(ratios, default=None), worst.highest, worst.lowest)
 
 
 def _gap(name: str, groups: Sequence[GroupRates]) -> Gap:

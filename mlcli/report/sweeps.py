@@ -12,7 +12,8 @@ from mlcli.experiment.spec.sweeps import Sweep
 from mlcli.report.bias_variance import decomposed, decomposition_as_json, decomposition_elements
 from mlcli.report.curves import ScoreCurve, curve_as_json, curve_elements, curves_over, validation_curve
 from mlcli.report.document import Document
-from mlcli.report.results import names_of, opening
+from mlcli.report.naming import names_of
+from mlcli.report.results import opening
 from mlcli.report.scored import Scored, scored
 
 SERIES = {"learning": "series", "stages": "stages"}

@@ -1,4 +1,4 @@
-"""Fair logistic regression beside scikit-learn without its penalty, and beside SciPy's minimum of the formula with it."""
+"""Fair logistic regression beside scikit-learn without its penalty, and beside SciPy's minimum of the formula."""
 
 from __future__ import annotations
 

@@ -78,7 +78,8 @@ def test_the_best_of_all_pairs_of_thresholds_is_chosen() -> None:
     p, positive = rng.uniform(0, 1, 40), rng.uniform(0, 1, 40) < 0.5
     halves = [np.arange(40) < 20, np.arange(40) >= 20]
     choices = [
-        Choice.of(counts_by_threshold(p[half], positive[half], np.ones(20)), "demographic-parity") for half in halves
+        Choice.of(counts_by_threshold(p[half], positive[half], np.ones(20)), "demographic-parity")
+        for half in halves
     ]
     model = FairThresholds(slack=0.1)
     best = 0.0

@@ -102,7 +102,11 @@ def test_scores_are_the_worst_of_all_sensitive_columns() -> None:
     worst = max(theirs.demographic_parity_difference(**told(given, place)) for place in (0, 1))
     smallest = min(theirs.demographic_parity_ratio(**told(given, place)) for place in (0, 1))
     odds = max(theirs.equalized_odds_difference(**told(given, place)) for place in (0, 1))
-    for name, expected in (("demographic-parity", worst), ("disparate-impact", smallest), ("equalised-odds", odds)):
+    for name, expected in (
+        ("demographic-parity", worst),
+        ("disparate-impact", smallest),
+        ("equalised-odds", odds),
+    ):
         assert metric_named(name, LabelAnswers).compute(given) == pytest.approx(expected, abs=1e-12)
 
 
