@@ -20,7 +20,7 @@ import numpy as np
 
 from mlcli.core.groups import Groups
 from mlcli.core.tables import Array, Flags
-from mlcli.metrics.intervals import effective_rows, over_rows, wilson
+from mlcli.metrics.intervals import Estimate, effective_rows, wilson
 from mlcli.tasks.classification import LabelAnswers
 
 FEW = 10
@@ -132,9 +132,11 @@ def _calibration(said: Array | None, sides: Sides, member: Flags, weights: Array
     rows = int((member & (weights > 0)).sum())
     if said is None or rows < FEW:
         return Rate(None, None, None, rows, "no probabilities" if said is None else TOO_FEW)
-    estimate = over_rows((said - sides.truth)[member], weights[member])
-    reach = estimate.interval("t over rows")
-    return Rate(estimate.mean, reach.low, reach.high, rows)
+    too_high, counted = (said - sides.truth)[member], weights[member]
+    mean, freedom = float(np.average(too_high, weights=counted)), effective_rows(counted) - 1
+    variance = float(np.average((too_high - mean) ** 2, weights=counted))
+    reach = Estimate(mean, float(np.sqrt(variance / freedom)), freedom).interval("t over rows")
+    return Rate(mean, reach.low, reach.high, rows)
 
 
 def gap(criterion: str, groups: Sequence[GroupRates]) -> Gap:

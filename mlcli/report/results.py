@@ -41,8 +41,8 @@ def results_of(
 ) -> Document:
     """All cells, those of one dataset and kind together.
 
-    ``classes`` adds the rates of each class, ``curves`` pictures of probabilities, ``fair`` how groups are answered,
-    ``spread`` how splits spread.
+    ``classes`` adds the rates of each class, ``curves`` pictures of probabilities, ``fair`` how groups are
+    answered, ``spread`` how splits spread.
     """
     groups = grouped(scored)
     elements = [element for group in groups for element in _group(group, classes, curves, fair, spread)]
