@@ -77,6 +77,10 @@ class FitError(MlcliError):
     exit_code = ExitCode.CELLS
 
 
+class ImpossibleAnswerError(FitError):
+    """Answers of a method that are none: of another shape, no numbers, or no probabilities."""
+
+
 class StoreError(MlcliError):
     """A store, or the disk below it, that cannot be read or written."""
 

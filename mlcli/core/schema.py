@@ -12,6 +12,7 @@ COLUMN_KINDS = ("numeric", "nominal", "ordinal", "boolean")
 class Column:
     """One column: ``levels`` are the values of a coded column, ``missing`` says that some cells are empty.
 
+    ``often_missing`` says that so many levels are empty that being empty may be a level, too.
     ``sensitive`` columns say by which groups answers are judged, and no model sees them unless it is asked for.
     """
 
@@ -19,6 +20,7 @@ class Column:
     kind: str = "numeric"
     levels: tuple[str, ...] = ()
     missing: bool = False
+    often_missing: bool = False
     sensitive: bool = False
 
     @property

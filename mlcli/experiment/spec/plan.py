@@ -292,7 +292,7 @@ def _all_steps(planned: PlannedDataset, model: ModelSpec) -> tuple[StepSpec, ...
     given = None if model.steps is None else [build(STEPS.load(step.use), step.params) for step in model.steps]
     configured = build(MODELS.load(model.use), model.params)
     columns = planned.kind.rows.columns_of(planned.dataset.schema)
-    steps = missing_steps(configured.accepts, columns, given)
+    steps = missing_steps(configured.accepts, columns, given, own_level=configured.supervised)
     # Columns that steps of nested models name must be there, too.
     ready_for(configured, after(steps, columns), given)
     return tuple(StepSpec(step.id, settings(step)) for step in steps)
