@@ -48,6 +48,13 @@ Target = Annotated[
     str | None,
     typer.Option("--target", metavar="COLUMN", help="The column to predict. [default: sidecar, else the last]"),
 ]
+Sensitive = Annotated[
+    list[str] | None,
+    typer.Option("--sensitive", metavar="COLUMN", help="A column by whose groups fairness is judged; repeatable."),
+]
+Fair = Annotated[
+    bool, typer.Option("--fair", help="Show how groups are answered, and what fairness costs in accuracy.")
+]
 Task = Annotated[
     str | None,
     typer.Option("--task", metavar="KIND", help="The kind of task. [default: by models, sidecar, target]"),
@@ -87,7 +94,7 @@ Decide = Annotated[
     typer.Option(
         "--decide",
         metavar="RULE",
-        help="How classes are decided: f1, youden, cost, expected-cost, or '{by: f1, folds: 10}';"
+        help="How classes are decided: f1, youden, cost, expected-cost, equalised-odds, or '{by: f1, folds: 10}';"
         " which rows are flagged: own, 'top 5', 'share 0.05', 'p < 0.05'.",
     ),
 ]

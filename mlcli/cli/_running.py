@@ -76,6 +76,7 @@ def run_and_show(
     options: RunOptions,
     classes: bool,
     curves: bool,
+    fair: bool = False,
     spread: bool = False,
     files: ReportFiles,
     format: str,
@@ -92,12 +93,12 @@ def run_and_show(
         place = place_of(experiment)
         outcome = outcome_of(experiment, _scored(experiment, cells, place, options), place)
         if format != JSON:
-            results = results_of(outcome.found, classes=classes, curves=curves, spread=spread)
+            results = results_of(outcome.found, classes=classes, curves=curves, fair=fair, spread=spread)
             show((*results, *gates_as_elements(outcome.gates)), format)
         outcomes.append(outcome)
     if format == JSON:
         gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
-        found = results_as_json([one for outcome in outcomes for one in outcome.found], curves=curves)
+        found = results_as_json([one for outcome in outcomes for one in outcome.found], curves=curves, fair=fair)
         show_json({**found, **({"gates": gates} if gates else {})})
     files.write(outcomes)
     leave_by(outcomes)

@@ -12,6 +12,7 @@ from mlcli.cli._options import (
     Curves,
     Decide,
     FailUnder,
+    Fair,
     Format,
     Jobs,
     Junit,
@@ -20,6 +21,7 @@ from mlcli.cli._options import (
     Rule,
     Search,
     Seed,
+    Sensitive,
     Spread,
     Stages,
     StepSummary,
@@ -78,6 +80,7 @@ EXAMPLES = (
     "mlcli eval iris -m naive-bayes",
     "mlcli eval my.csv --target price --metric rmse --metric mae",
     "mlcli eval iris --tune --nested",
+    "mlcli eval arrests --fair",
     "mlcli eval iris -m knn -p k=3 --protocol repeated-stratified-k-fold",
 )
 
@@ -88,6 +91,7 @@ def eval_command(
     params: Params = None,
     target: Target = None,
     task: Task = None,
+    sensitive: Sensitive = None,
     protocol: ProtocolName = None,
     folds: Folds = None,
     repeats: Repeats = None,
@@ -110,6 +114,7 @@ def eval_command(
     classes: Classes = False,
     spread: Spread = False,
     curves: Curves = False,
+    fair: Fair = False,
     fail_under: FailUnder = None,
     junit: Junit = None,
     summary: StepSummary = None,
@@ -127,7 +132,7 @@ def eval_command(
     from mlcli.experiment.spec.model_text import models_from_text
 
     experiment = Experiment(
-        data=tuple(DataSpec(reference, target, task) for reference in data),
+        data=tuple(DataSpec(reference, target, task, tuple(sensitive or ())) for reference in data),
         models=models_from_text(models or [], params or [], decide) or None,
         protocol=_protocol(protocol, folds=folds, repeats=repeats, test_share=test_share),
         average=_known(average),
@@ -148,6 +153,7 @@ def eval_command(
         classes=classes,
         spread=spread,
         curves=curves,
+        fair=fair,
         files=ReportFiles(junit, summary),
         format=format,
     )

@@ -66,7 +66,7 @@ def predict_command(
         _refuse_to_replace(output)
     saved = load_model(file)
     rows = saved.new_rows(data)
-    for warning in (*_unlike_training(rows), *_not_there(rows, saved.optional)):
+    for warning in (*_unlike_training(rows), *_not_there(rows, saved.optional - saved.hidden)):
         remark(f"Warning: {warning}")
     if explain:
         with asking(file):

@@ -11,6 +11,7 @@ from mlcli.cli._options import (
     Classes,
     Curves,
     FailUnder,
+    Fair,
     Format,
     Jobs,
     Junit,
@@ -47,6 +48,7 @@ def run_command(
     classes: Classes = False,
     spread: Spread = False,
     curves: Curves = False,
+    fair: Fair = False,
     fail_under: FailUnder = None,
     junit: Junit = None,
     summary: StepSummary = None,
@@ -75,6 +77,7 @@ def run_command(
         classes=classes,
         spread=spread,
         curves=curves,
+        fair=fair,
         files=ReportFiles(junit, summary),
         format=format,
     )

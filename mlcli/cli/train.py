@@ -14,6 +14,7 @@ from mlcli.cli._options import (
     Rule,
     Search,
     Seed,
+    Sensitive,
     Target,
     Task,
     Trials,
@@ -23,7 +24,7 @@ from mlcli.cli._options import (
 )
 
 if TYPE_CHECKING:
-    from mlcli.experiment.spec.cells import Cell
+    from mlcli.experiment.spec.cells import Cell, DataSpec
 
 Model = Annotated[
     str,
@@ -62,6 +63,7 @@ def train_command(
     output: Output = None,
     target: Target = None,
     task: Task = None,
+    sensitive: Sensitive = None,
     seed: Seed = 1,
     tune: Tune = False,
     search: Search = None,
@@ -77,6 +79,7 @@ def train_command(
     from mlcli.cli._console import remark, show_as
     from mlcli.data.dataset import Dataset
     from mlcli.experiment.run.learner import train
+    from mlcli.experiment.spec.cells import DataSpec
     from mlcli.report.trained import trained_as_json, trained_of
 
     if output is not None:
@@ -86,7 +89,7 @@ def train_command(
         refuse_to_overwrite(output, data)
         refuse_to_replace(output)
     settings = tuning(tune, search=search, trials=trials, rule=rule)
-    cell = _cell(data, model, params or [], target, task, seed, settings)
+    cell = _cell(DataSpec(data, target, task, tuple(sensitive or ())), model, params or [], seed, settings)
     assert isinstance(cell.dataset, Dataset)
     learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
     answers = tuple(found for question in ask or () for found in learned.pipeline.final.answer_to(question))
@@ -100,17 +103,15 @@ def train_command(
 
 
 def _cell(
-    data: str,
+    data: DataSpec,
     model: str,
     params: list[str],
-    target: str | None,
-    task: str | None,
     seed: int,
     tune: dict[str, str | int] | None,
 ) -> Cell:
     """The one cell of the model, with the steps that it needs, planned as in an experiment."""
     from mlcli.core.errors import UsageError
-    from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, DataSpec, Experiment
+    from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, Experiment
     from mlcli.experiment.spec.model_text import models_from_text
     from mlcli.experiment.spec.plan import plan
 
@@ -121,7 +122,7 @@ def _cell(
         raise UsageError(
             f"{model} has learned already", hint="ask it with mlcli predict, or judge it with mlcli eval"
         )
-    cells = plan(Experiment((DataSpec(data, target, task),), models, FEW_ROWS, seed=seed, tune=tune))
+    cells = plan(Experiment((data,), models, FEW_ROWS, seed=seed, tune=tune))
     meant = (models[0].use,) if tune is None else (models[0].use, TUNED)
     cell = next(cell for cell in cells if cell.model.use in meant)
     if cell.skipped:

@@ -22,6 +22,8 @@ class Accepts:
     """Rows whose class is not known, beside those whose class is."""
     levels_only: bool = False
     """Coded columns and no others: numbers are cut into bins."""
+    sensitive: bool = False
+    """Looks at sensitive columns, which are hidden from every other method."""
     prefers_scaled: bool = False
     """Learns better, or only fairly, when numbers have one scale; not needed to run."""
 
@@ -35,5 +37,6 @@ class Accepts:
             weights=all(part.weights for part in parts),
             unlabelled=all(part.unlabelled for part in parts),
             levels_only=any(part.levels_only for part in parts),
+            sensitive=any(part.sensitive for part in parts),
             prefers_scaled=any(part.prefers_scaled for part in parts),
         )

@@ -18,10 +18,11 @@ def missing_steps(
     Gaps are filled before all else, so that every step sees full columns; levels become numbers just before what
     needs numbers, so that 0/1 columns are not scaled. ``given`` None means that the user said nothing of steps:
     then numbers are scaled, too, for a model that prefers it. Without ``own_level`` being empty
-    never becomes a level.
+    never becomes a level. Sensitive columns are hidden first of all.
     """
-    columns, gaps = tuple(features), list[str]()
-    steps: list[Step] = []
+    hiding = _hiding(accepts, features, given or ())
+    features = columns = after(hiding, tuple(features))
+    gaps, steps = list[str](), list[Step]()
     for step in given or ():
         seen = step.seen_of(columns)
         gaps += _gaps(step.accepts, seen)
@@ -30,7 +31,16 @@ def missing_steps(
     gaps += _gaps(accepts, columns)
     scaling = _scaling(accepts, columns) if given is None else []
     filling = _filling(gaps, features, given or (), own_level=own_level)
-    return [*filling, *scaling, *steps, *_encoding(accepts, columns)]
+    return [*hiding, *filling, *scaling, *steps, *_encoding(accepts, columns)]
+
+
+def _hiding(accepts: Accepts, features: Sequence[Column], given: Sequence[Step]) -> list[Step]:
+    """What hides sensitive columns, unless the model or a step is for them; a step that names one asks for it."""
+    if accepts.sensitive or any(step.shows_sensitive for step in given):
+        return []
+    asked = {name for step in given for name in step.columns or ()}
+    hidden = tuple(one.name for one in features if one.sensitive and one.name not in asked)
+    return _made("drop", bool(hidden), columns=hidden)
 
 
 def _gaps(accepts: Accepts, columns: Sequence[Column]) -> list[str]:

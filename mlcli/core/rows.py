@@ -140,7 +140,7 @@ def extras_of(table: Table, schema: Schema) -> dict[str, Any]:
     return {
         "weight": None if weight is None else table.cells(weight.name).astype(np.float64),
         "groups": None if group is None else _group_codes(table.cells(group.name)),
-        "context": table.select(context) if context else None,
+        "context": _marked(table.select(context), schema) if context else None,
         "order": order_of(table, schema),
         **({} if part is None else parts_of(part, table.cells(part.name))),
         **domains_of(table, schema),
@@ -157,6 +157,13 @@ def common_fields(table: Table, schema: Schema, keep: Flags) -> dict[str, Any]:
         "target": target_of(schema),
         **extras_of(kept, schema),
     }
+
+
+def _marked(context: Table, schema: Schema) -> Table:
+    """The cells of context with a mark on the columns that are sensitive."""
+    sensitive = {field.column.name for field in schema.with_role("sensitive")}
+    columns = (replace(column, sensitive=column.name in sensitive) for column in context.columns)
+    return replace(context, columns=tuple(columns))
 
 
 def _group_codes(cells: np.ndarray[Any, Any]) -> Codes:

@@ -13,6 +13,7 @@ class Column:
     """One column: ``levels`` are the values of a coded column, ``missing`` says that some cells are empty.
 
     ``often_missing`` says that so many levels are empty that being empty may be a level, too.
+    ``sensitive`` columns say by which groups answers are judged, and no model sees them unless it is asked for.
     """
 
     name: str
@@ -20,6 +21,7 @@ class Column:
     levels: tuple[str, ...] = ()
     missing: bool = False
     often_missing: bool = False
+    sensitive: bool = False
 
     @property
     def coded(self) -> bool:

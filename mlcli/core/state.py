@@ -116,6 +116,7 @@ def _read_column(value: Any, arrays: Mapping[str, Any]) -> Column:
         tuple(map(str, described["levels"])),
         bool(described["missing"]),
         bool(described.get("often_missing", False)),
+        bool(described.get("sensitive", False)),
     )
 
 

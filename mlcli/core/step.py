@@ -31,6 +31,8 @@ class Step:
     """Whether it changes which rows are learned from, or how much they count."""
     gives_weights: ClassVar[bool] = False
     """Whether rows count more or less than one after it, so that what follows has to take weights."""
+    shows_sensitive: ClassVar[bool] = False
+    """Whether what follows is to see sensitive columns."""
     kinds: ClassVar[tuple[str, ...]] = ()
     """The kinds of task whose rows it can learn from; empty: any."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import Layout, Records, read_records
-from mlcli.data.roles import Role, assigned_roles, refuse_unusable
+from mlcli.data.roles import Role, assigned_roles, refuse_unusable, sensitive_roles
 from mlcli.data.shipped import find
 from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, sidecar_document
 from mlcli.data.task import choose_target, has_no_target, marked_task, needs_target, wanted_task
@@ -27,9 +27,17 @@ from mlcli.tasks.table import kind_named
 
 
 def load(
-    reference: str, *, base: Path | None = None, target: str | None = None, task: str | None = None
+    reference: str,
+    *,
+    base: Path | None = None,
+    target: str | None = None,
+    task: str | None = None,
+    sensitive: Sequence[str] = (),
 ) -> Dataset:
-    """A shipped dataset by name, or a CSV file by path; ``target`` and ``task`` go before its sidecar."""
+    """A shipped dataset by name, or a CSV file by path.
+
+    ``target``, ``task`` and the columns that are ``sensitive`` go before its sidecar.
+    """
     if task is not None:
         kind_named(task)
     path = find(reference, base)
@@ -41,6 +49,7 @@ def load(
     typed = typed_columns(records, sidecar)
     learnt = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
     roles = assigned_roles(typed, sidecar, records, target, guess_target=learnt)
+    roles |= sensitive_roles(sensitive, roles, records)
     refuse_unusable(typed, roles, records)
     named = _target_name(roles)
     marked = marked_task((given.role for given in roles.values()), typed[named] if named else None)
@@ -48,6 +57,7 @@ def load(
     if named and has_no_target(wanted):
         note = f"{wanted} has no target: '{named}' is a column like the others"
         roles[named] = Role("feature", note=note if target else "")
+    typed = {name: _marked(column, roles[name], sidecar) for name, column in typed.items()}
     dataset = counted_out(_dataset(records, sidecar, typed, roles, wanted))
     if in_long_form(dataset):
         dataset = in_wide_form(dataset, records)
@@ -122,6 +132,12 @@ def _dataset(
         about=sidecar.about,
         sidecar=sidecar,
     )
+
+
+def _marked(typed: Typed, given: Role, sidecar: Sidecar) -> Typed:
+    """A sensitive column is marked, so that no model sees it, unless its sidecar says that it is a feature."""
+    hidden = given.role == "sensitive" and not sidecar.of(typed.column.name).feature
+    return replace(typed, column=replace(typed.column, sensitive=True)) if hidden else typed
 
 
 def _target_name(roles: Mapping[str, Role]) -> str | None:

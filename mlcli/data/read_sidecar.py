@@ -16,7 +16,7 @@ from mlcli.data.sidecar import ABOUT, CONTINUOUS, DELIMITER_WORDS, DISCRETE, KEY
 from mlcli.tasks.kind import ROLES, SINGLE_ROLES
 from mlcli.tasks.table import BY_NAME
 
-COLUMN_KEYS = ("kind", "role", "levels", "missing", "empty", "range")
+COLUMN_KEYS = ("kind", "role", "levels", "missing", "empty", "range", "feature")
 KIND_OF_ROLE = {
     "weight": "numeric",
     "count": "numeric",
@@ -172,6 +172,7 @@ class _SidecarReader:
             missing=self._texts(*keys, "missing"),
             empty=self._text(*keys, "empty"),
             range=self._range(*keys, "range"),
+            feature=self._yes_or_no(*keys, "feature"),
         )
         return self._checked(declaration, *keys)
 
@@ -181,6 +182,13 @@ class _SidecarReader:
             return {}
         known = self._one_of(word, (*COLUMN_KINDS, DISCRETE, CONTINUOUS), "column kind", *keys)
         return {"kind": "numeric", "numbers": known} if known in (DISCRETE, CONTINUOUS) else {"kind": known}
+
+    def _yes_or_no(self, *keys: str | int) -> bool:
+        value = self._get(keys)
+        if value is None or isinstance(value, bool):
+            return bool(value)
+        self._problem(f"'{keys[-1]}' takes true or false, was given {value!r}", *keys)
+        return False
 
     def _range(self, *keys: str | int) -> tuple[float, float] | None:
         value = self._get(keys)
@@ -264,6 +272,9 @@ CONFLICTS: dict[str, Callable[[Declaration], bool]] = {
     ),
     "a boolean column has two levels, the one that means no first": lambda declaration: (
         declaration.kind == "boolean" and len(declaration.levels) not in (0, 2)
+    ),
+    "only a sensitive column needs to be told that it is a feature, too": lambda declaration: (
+        declaration.feature and declaration.role not in (None, "sensitive")
     ),
     "a level stands here twice": lambda declaration: len(set(declaration.levels)) < len(declaration.levels),
     "the level that an empty cell stands for is not among the levels": lambda declaration: (

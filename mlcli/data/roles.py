@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,18 @@ def assigned_roles(
         note = f"the target was guessed: {why}, '{guessed}'; to choose another, say --target COLUMN"
         roles[guessed] = Role("target", why, note)
     return roles
+
+
+def sensitive_roles(names: Sequence[str], roles: Mapping[str, Role], records: Records) -> dict[str, Role]:
+    """The role of the columns that the user calls sensitive."""
+    for name in names:
+        if name not in roles:
+            hint = did_you_mean(name, roles, "columns")
+            raise DataError(f"there is no column '{name}' to be sensitive", where=records.name, hint=hint)
+        if roles[name].role == "target":
+            hint = "judge by another column, or choose another target with --target COLUMN"
+            raise DataError(f"'{name}' is the target, so it cannot be sensitive", where=records.name, hint=hint)
+    return {name: Role("sensitive") for name in names}
 
 
 def refuse_unusable(typed: Mapping[str, Typed], roles: Mapping[str, Role], records: Records) -> None:

@@ -42,6 +42,8 @@ class Declaration:
     empty: str | None = None
     """The level that an empty cell stands for, where empty does not mean missing."""
     range: tuple[float, float] | None = None
+    feature: bool = False
+    """Whether models see it although it is sensitive."""
     numbers: str | None = None
     """Whether its numbers are discrete or continuous, where that is said."""
 

@@ -101,6 +101,8 @@ def _declaration(dataset: Dataset, described: Field) -> str:
     parts = {"kind": sort or column.kind}
     if described.role not in ("feature", "target") or (declaration is not None and declaration.role == "feature"):
         parts["role"] = described.role
+    if described.role == "sensitive" and not column.sensitive:
+        parts["feature"] = "true"
     levels = _levels_of_the_file(dataset, described)
     if levels and not _found_again(dataset, described):
         parts["levels"] = flow(levels)

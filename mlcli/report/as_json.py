@@ -21,11 +21,12 @@ from mlcli.report.series import Series, series_of, summaries_of
 from mlcli.tasks.table import kind_named, named
 
 
-def results_as_json(scored: Sequence[Scored], *, curves: bool = False) -> dict[str, Any]:
+def results_as_json(scored: Sequence[Scored], *, curves: bool = False, fair: bool = False) -> dict[str, Any]:
     """The document of an experiment: one entry per cell, in the order of the plan."""
+    also = [add for asked, add in ((curves, _curves), (fair, _fair)) if asked]
     return {
         "version": __version__,
-        "cells": [{**_result(one), **(_curves(one) if curves else {})} for one in scored],
+        "cells": [{**_result(one), **dict(item for add in also for item in add(one).items())} for one in scored],
         "comparisons": [one for group in grouped(scored) for one in _compared(group)],
         **_over_datasets(scored),
     }
@@ -112,6 +113,13 @@ def _curves(one: Scored) -> dict[str, Any]:
 
     found = [plain(as_json(finding)) for finding in curves_as_findings(one)]
     return {"curves": found} if found else {}
+
+
+def _fair(one: Scored) -> dict[str, Any]:
+    """Rates by group and how far these lie apart, where there are sensitive columns."""
+    from mlcli.report.fairness import fairness_as_json
+
+    return fairness_as_json(one)
 
 
 def _series(one: Scored) -> dict[str, Any]:

@@ -32,14 +32,20 @@ ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by", "
 
 
 def results_of(
-    scored: Sequence[Scored], *, classes: bool = False, curves: bool = False, spread: bool = False
+    scored: Sequence[Scored],
+    *,
+    classes: bool = False,
+    curves: bool = False,
+    fair: bool = False,
+    spread: bool = False,
 ) -> Document:
     """All cells, those of one dataset and kind together.
 
-    ``classes`` adds the rates of each class, ``curves`` pictures of probabilities, ``spread`` how splits spread.
+    ``classes`` adds the rates of each class, ``curves`` pictures of probabilities, ``fair`` how groups are
+    answered, ``spread`` how splits spread.
     """
     groups = grouped(scored)
-    elements = [element for group in groups for element in _group(group, classes, curves, spread)]
+    elements = [element for group in groups for element in _group(group, classes, curves, fair, spread)]
     return (*elements, *(_over_datasets(scored) if len(groups) > 1 else ()))
 
 
@@ -50,7 +56,7 @@ def _over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
     return summary_over_datasets(scored)
 
 
-def _group(group: Sequence[Scored], classes: bool, curves: bool, spread: bool) -> Iterator[Element]:
+def _group(group: Sequence[Scored], classes: bool, curves: bool, fair: bool, spread: bool) -> Iterator[Element]:
     names = names_of(group)
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
     yield from opening([one.result.cell for one in group])
@@ -66,6 +72,10 @@ def _group(group: Sequence[Scored], classes: bool, curves: bool, spread: bool) -
     yield from _pictures(_worth_drawing(group), names)
     if curves:
         yield from probability_pictures(_worth_drawing(group), names)
+    if fair:
+        from mlcli.report.fairness import fairness_of
+
+        yield from fairness_of(group, names)
     if metrics and (sentence := verdict_on(group, names, metrics[0], found)):
         yield Sentence(sentence, "strong")
     if metrics and (sentence := chosen_on_validation(group, names, metrics[0])):
@@ -127,7 +137,9 @@ def _width_of(cell: Cell) -> str:
     schema = cell.dataset.schema
     known = ((role, schema.the(role)) for role in kind_named(cell.kind).counts)
     levels = [counted(len(column.levels), role) for role, column in known if column]
-    return ", ".join(levels) or counted(len(schema.features()), "feature")
+    sensitive = sum(column.sensitive for column in schema.features())
+    beside = f" and {counted(sensitive, 'sensitive column')}" if sensitive else ""
+    return ", ".join(levels) or counted(len(schema.features()) - sensitive, "feature") + beside
 
 
 def subject_of(cell: Cell) -> str:

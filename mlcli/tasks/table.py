@@ -70,7 +70,7 @@ KINDS = (
             "repeated-holdout",
             "leave-one-out",
         ),
-        scores=("labels", "probabilities"),
+        scores=("labels", "probabilities", "fairness"),
         metrics=("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"),
         baselines=("zero-r",),
         panel=(

@@ -52,6 +52,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("stacking[", "weights_count_as_repeats"): "rows are dealt into folds, whatever they weigh",
     ("tuned[", "weights_count_as_repeats"): "rows are dealt into inner folds, whatever they weigh",
     ("selected-model[", "weights_count_as_repeats"): "rows are dealt into inner folds, whatever they weigh",
+    ("fair-thresholds[", "label_names"): "the last class has the thresholds",
+    ("fair-thresholds[", "weights_count_as_repeats"): "rows are dealt into inner folds, whatever they weigh",
     ("voting[validation=0.3]", "weights_count_as_repeats"): "rows are drawn for validation, whatever they weigh",
     ("decision-tree[prune=reduced-error]", "label_names"): "rows are dealt in the order of their classes",
     ("decision-tree[prune=reduced-error]", "weights_count_as_repeats"): "rows are held out, whatever they weigh",

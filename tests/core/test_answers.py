@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -80,7 +82,7 @@ def test_what_steps_make_of_a_column_does_not_change_the_header() -> None:
 def test_arrays_and_facts_make_the_answers_again() -> None:
     back = ValueAnswers.restored(answers().arrays(), answers().facts())
     assert_consistent(back)
-    assert back.header.columns == (SEX, AGE)
+    assert back.header.columns == (replace(SEX, sensitive=True), AGE)
 
 
 def test_a_header_without_more_has_the_rows_alone() -> None:

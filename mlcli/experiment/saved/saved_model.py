@@ -21,6 +21,7 @@ from mlcli.data.new_rows import NewRows, new_rows
 from mlcli.engines.hidden_columns import usual_values
 from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.saved.alignment import Fingerprints, aligned, fingerprints_of, is_missing, unknown_levels
+from mlcli.prepare.drop import Drop
 from mlcli.tasks.table import kind_named
 
 
@@ -98,7 +99,15 @@ class SavedModel:
     @property
     def optional(self) -> frozenset[str]:
         """The columns that new rows may lack."""
-        return frozenset(column.name for column in self.features if kind_named(self.kind).absent_means_no)
+        absent_means_no = kind_named(self.kind).absent_means_no
+        return frozenset(one.name for one in self.features if absent_means_no or one.name in self.hidden)
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """The sensitive columns that the first step leaves out: it does not matter what stands there."""
+        first = next(iter(self.pipeline.steps), None)
+        dropped = first.columns or () if isinstance(first, Drop) else ()
+        return frozenset(one.name for one in self.features if one.sensitive and one.name in dropped)
 
     @property
     def by_role(self) -> dict[str, Column]:

@@ -40,6 +40,7 @@ class DataSpec(Spec):
     reference: str
     target: str | None = None
     task: str | None = None
+    sensitive: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -123,9 +123,9 @@ def _loaded(spec: DataSpec, base: Path | None, models: Sequence[type]) -> Planne
 
     implied = implied_by(models)
     task = spec.task or (implied.name if implied else None)
-    dataset = load(spec.reference, base=base, target=spec.target, task=task)
+    dataset = load(spec.reference, base=base, target=spec.target, task=task, sensitive=spec.sensitive)
     if task is None and (other := _other_task(dataset, models)) is not None:
-        dataset = load(spec.reference, base=base, target=spec.target, task=other)
+        dataset = load(spec.reference, base=base, target=spec.target, task=other, sensitive=spec.sensitive)
     return planned_dataset(spec, dataset)
 
 

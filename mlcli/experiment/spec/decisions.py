@@ -14,9 +14,10 @@ from mlcli.experiment.spec.cells import Experiment, ModelSpec
 from mlcli.experiment.spec.tuning import plain_model
 from mlcli.experiment.spec.written import Written, placed
 from mlcli.metrics.costs import COST, FORM, Costs, cost_name, problems_with_costs
+from mlcli.metrics.fairness import CRITERIA
 from mlcli.tasks.table import kind_named
 
-RULE = "decision-rule"
+RULE, FAIR_RULE = "decision-rule", "fair-thresholds"
 KINDS_OF_COST = "classification"
 BY_COST = ("cost", "expected-cost")
 DECIDE = "such as decide: f1, or decide: {by: cost, cost: {malignant: {benign: 5}}}"
@@ -38,13 +39,13 @@ def decided(model: ModelSpec, rule: Written, found: list[Problem]) -> list[Model
     elif "base" in asked:
         found.append(rule.problem("'decide' stands beside the model that it decides for", "leave out 'base'"))
     else:
-        params = {"base": plain_model(model), **asked}
-        found += problems_with(MODELS.load(RULE), params, partial(_place, rule))
+        params, use = {"base": plain_model(model), **asked}, _rule_of(asked)
+        found += problems_with(MODELS.load(use), params, partial(_place, rule))
         if len(found) == before:
-            found += _together(params, rule)
+            found += _together(use, params, rule)
         if len(found) == before:
             label = model.label or f"{model.name} (by {asked.get('by', 'cost')})".replace(") (", ", ")
-            return [replace(model, use=RULE, params=params, steps=None, label=label, stages=None)]
+            return [replace(model, use=use, params=params, steps=None, label=label, stages=None)]
     return []
 
 
@@ -101,13 +102,18 @@ def _with_own_costs(model: ModelSpec, costs: Costs) -> ModelSpec:
     return replace(model, params={**model.params, "cost": dict(costs)}) if takes else model
 
 
+def _rule_of(asked: Mapping[str, Any]) -> str:
+    """The method that decides: thresholds by group where a criterion of fairness is named."""
+    return FAIR_RULE if asked.get("by") in CRITERIA else RULE
+
+
 def _place(rule: Written, name: str, *keys: str | int) -> str:
     return rule.place(name, *keys) if isinstance(rule.value, Mapping) and name in rule.value else rule.where
 
 
-def _together(params: Mapping[str, Any], rule: Written) -> list[Problem]:
+def _together(use: str, params: Mapping[str, Any], rule: Written) -> list[Problem]:
     try:
-        build(MODELS.load(RULE), params)
+        build(MODELS.load(use), params)
     except UsageError as error:
         return placed(error.problems, rule.where)
     return []

@@ -80,6 +80,7 @@ class DataShape(_Shape):
     name: Text = Field("", description="a shipped dataset")
     target: Text = Field("", description="the column to predict")
     task: Text = Field("", description="the kind of task")
+    sensitive: Several = Field([], description="columns by whose groups fairness is judged; no model sees them")
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -168,11 +169,19 @@ def _dataset(written: Written, task: str | None, found: list[Problem]) -> DataSp
             written.problem("a dataset takes one of 'path' and 'name'", "such as {path: mine.csv, target: y}")
         )
     own_task = _task(parts, found) or task
+    sensitive = _names(parts["sensitive"], found) if "sensitive" in parts else ()
     if len(found) > before:
         return None
     values = {key: part.value for key, part in parts.items()}
     reference = values.get("path") or values["name"]
-    return DataSpec(reference, values.get("target"), own_task, where=written.where)
+    return DataSpec(reference, values.get("target"), own_task, sensitive, where=written.where)
+
+
+def _names(written: Written, found: list[Problem]) -> tuple[str, ...]:
+    """The names of columns in a list."""
+    wrong = [item for item in written.items() if not isinstance(item.value, str)]
+    found += [item.problem(f"takes names of columns, was given {item.given}") for item in wrong]
+    return tuple(item.value for item in written.items() if isinstance(item.value, str))
 
 
 def _task(parts: dict[str, Written], found: list[Problem]) -> str | None:

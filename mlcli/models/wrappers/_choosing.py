@@ -55,7 +55,11 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         inside = [model.accepts for model in self.nested()]
         unlabelled = all(one.unlabelled for one in inside)
         return Accepts(
-            nominal=True, missing=True, weights=all(one.weights for one in inside), unlabelled=unlabelled
+            nominal=True,
+            missing=True,
+            weights=all(one.weights for one in inside),
+            unlabelled=unlabelled,
+            sensitive=any(one.sensitive for one in inside),
         )
 
     def conflicts(self) -> list[str]:

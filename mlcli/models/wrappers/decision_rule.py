@@ -80,7 +80,8 @@ class DecisionRule(Classifier):
     @property
     def accepts(self) -> Accepts:
         """Anything: the base stands behind the steps that it needs."""
-        return Accepts(nominal=True, missing=True, weights=self.base.accepts.weights)
+        inside = self.base.accepts
+        return Accepts(nominal=True, missing=True, weights=inside.weights, sensitive=inside.sensitive)
 
     def conflicts(self) -> list[str]:
         """Costs of another form, or of no use, and a threshold beside a rule that has none."""

@@ -1,0 +1,78 @@
+"""Groups of rows by what is sensitive: those of one column, or of several together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.names import did_you_mean
+from mlcli.core.tables import Array, Codes, Flags, Table
+
+UNKNOWN = "missing"
+"""What the group of rows is called whose cell is empty."""
+EVERYBODY = "all rows"
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The groups of rows that are there, by name; ``codes`` says which each row belongs to."""
+
+    columns: tuple[str, ...]
+    labels: tuple[str, ...]
+    codes: Codes
+
+    @property
+    def name(self) -> str:
+        """The columns that make the groups."""
+        return " × ".join(self.columns) or EVERYBODY
+
+    @property
+    def members(self) -> Flags:
+        """Rows × groups: who belongs where."""
+        return np.asarray(self.codes[:, None] == np.arange(len(self.labels)))
+
+    def shares(self, weights: Array) -> Array:
+        """The share of the weight that each group has."""
+        totals = np.bincount(self.codes, weights, len(self.labels))
+        return np.asarray(totals / totals.sum(), np.float64)
+
+
+def sensitive_names(table: Table | None) -> tuple[str, ...]:
+    """The sensitive columns of levels; those of numbers make no groups."""
+    return () if table is None else tuple(one.name for one in table.code_columns if one.sensitive)
+
+
+def groups_by(table: Table | None, columns: Sequence[str]) -> Groups:
+    """The groups that some columns of levels make together; one of everybody where there is no column."""
+    if table is None or not columns:
+        return Groups((), (EVERYBODY,), np.zeros(0 if table is None else len(table), np.int32))
+    levels = {one.name: (*one.levels, UNKNOWN) for one in table.code_columns}
+    cells = np.column_stack([_cells(table, name, len(levels[name])) for name in columns])
+    present, place = np.unique(cells, axis=0, return_inverse=True)
+    labels = (", ".join(levels[name][code] for name, code in zip(columns, row, strict=True)) for row in present)
+    return Groups(tuple(columns), tuple(labels), place.reshape(-1).astype(np.int32))
+
+
+def sensitive_groups(tables: Iterable[Table | None], columns: Sequence[str] | None, rows: int) -> Groups:
+    """The groups of training rows that a method is to treat alike, by columns that are named, or by all sensitive.
+
+    The first of the tables that has the columns says who belongs where.
+    """
+    known = [one for one in tables if one is not None]
+    names = columns or next((found for one in known if (found := sensitive_names(one))), ())
+    for table in known:
+        if names and set(names) <= {one.name for one in table.code_columns}:
+            return groups_by(table, names)
+    if columns:
+        there = [one.name for table in known for one in table.code_columns]
+        absent = next((name for name in columns if name not in there), columns[0])
+        raise FitError(f"there is no column of levels '{absent}'", hint=did_you_mean(absent, there, "columns"))
+    return Groups((), (EVERYBODY,), np.zeros(rows, np.int32))
+
+
+def _cells(table: Table, name: str, levels: int) -> Codes:
+    cells = np.asarray(table.cells(name), np.int32)
+    return np.where(cells < 0, levels - 1, cells).astype(np.int32)

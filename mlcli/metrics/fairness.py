@@ -1,0 +1,183 @@
+"""Fairness by groups: how a class is answered in each group, and how far groups lie apart.
+
+Formula, with the favourable class 1, groups a and b, and differences the largest less the smallest of all groups:
+    demographic parity   P(ŷ=1 | a) = P(ŷ=1 | b), the shares selected
+    equal opportunity    P(ŷ=1 | y=1, a) = P(ŷ=1 | y=1, b), the true positive rates
+    equalised odds       the same of true and of false positive rates; the larger difference, the smaller ratio
+    predictive parity    P(y=1 | ŷ=1, a) = P(y=1 | ŷ=1, b), the precisions
+
+A rate of fewer than FEW rows says nothing: it is left out of differences, and shown as too few. Rates have
+Wilson's interval, the difference of two rates that of Newcombe (1998, his method 10). The two groups were picked
+because they lie farthest apart, so that the difference of equal groups is above 0, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.groups import Groups
+from mlcli.core.tables import Array, Flags
+from mlcli.metrics.intervals import Estimate, effective_rows, wilson
+from mlcli.tasks.classification import LabelAnswers
+
+FEW = 10
+"""Fewer rows than this say nothing of a rate."""
+TOO_FEW = f"fewer than {FEW} rows"
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Which rows are of the class that is looked for, and which are answered so."""
+
+    truth: Flags
+    said: Flags
+
+    @classmethod
+    def of(cls, answers: LabelAnswers, code: int) -> Sides:
+        """Those of one class against the rest."""
+        return cls(answers.truth == code, answers.predicted == code)
+
+
+Rows = Callable[[Sides], Flags]
+
+
+@dataclass(frozen=True)
+class RateOf:
+    """Which rows a rate is of, and which of them it counts."""
+
+    among: Rows
+    counted: Rows
+
+
+RATES: dict[str, RateOf] = {
+    "base-rate": RateOf(lambda one: np.ones_like(one.truth), lambda one: one.truth),
+    "selected": RateOf(lambda one: np.ones_like(one.truth), lambda one: one.said),
+    "tpr": RateOf(lambda one: one.truth, lambda one: one.said),
+    "fpr": RateOf(lambda one: ~one.truth, lambda one: one.said),
+    "fnr": RateOf(lambda one: one.truth, lambda one: ~one.said),
+    "precision": RateOf(lambda one: one.said, lambda one: one.truth),
+    "accuracy": RateOf(lambda one: np.ones_like(one.truth), lambda one: one.truth == one.said),
+}
+CRITERIA: dict[str, tuple[str, ...]] = {
+    "demographic-parity": ("selected",),
+    "equal-opportunity": ("tpr",),
+    "equalised-odds": ("tpr", "fpr"),
+    "predictive-parity": ("precision",),
+}
+"""The rates that a criterion wants to be the same in all groups."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of some rows of a group with its interval; no value where there are too few of them."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    rows: int
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class GroupRates:
+    """One group: how many rows it has, its rates, and by how much its probabilities are too high."""
+
+    label: str
+    rows: int
+    rates: Mapping[str, Rate]
+    calibration: Rate
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How far groups are apart: the largest difference with its interval, the smallest ratio, between which."""
+
+    difference: float | None
+    low: float | None = None
+    high: float | None = None
+    ratio: float | None = None
+    highest: str = ""
+    lowest: str = ""
+    why: str = ""
+
+
+def rates_by_group(answers: LabelAnswers, groups: Groups, code: int) -> list[GroupRates]:
+    """Every rate of every group, for one class against the rest; each row counts once."""
+    sides = Sides.of(answers, code)
+    said = None if answers.probabilities is None else answers.probabilities[:, code]
+    found = []
+    for place, label in enumerate(groups.labels):
+        member = groups.codes == place
+        rates = {name: _rate(sides, one, member, answers.weights) for name, one in RATES.items()}
+        too_high = _calibration(said, sides, member, answers.weights)
+        found.append(GroupRates(label, int(member.sum()), rates, too_high))
+    return found
+
+
+def _rate(sides: Sides, rate: RateOf, member: Flags, weights: Array) -> Rate:
+    among = member & rate.among(sides) & (weights > 0)
+    rows = int(among.sum())
+    if rows < FEW:
+        return Rate(None, None, None, rows, TOO_FEW)
+    share = float(np.average(rate.counted(sides)[among], weights=weights[among]))
+    reach = wilson(share, effective_rows(weights[among]))
+    return Rate(share, reach.low, reach.high, rows)
+
+
+def _calibration(said: Array | None, sides: Sides, member: Flags, weights: Array) -> Rate:
+    """The mean probability less the share of the class."""
+    rows = int((member & (weights > 0)).sum())
+    if said is None or rows < FEW:
+        return Rate(None, None, None, rows, "no probabilities" if said is None else TOO_FEW)
+    too_high, counted = (said - sides.truth)[member], weights[member]
+    mean, freedom = float(np.average(too_high, weights=counted)), effective_rows(counted) - 1
+    variance = float(np.average((too_high - mean) ** 2, weights=counted))
+    reach = Estimate(mean, float(np.sqrt(variance / freedom)), freedom).interval("t over rows")
+    return Rate(mean, reach.low, reach.high, rows)
+
+
+def gap(criterion: str, groups: Sequence[GroupRates]) -> Gap:
+    """How far the groups are from a criterion; of several rates, the difference that is largest."""
+    found = [_gap(name, groups) for name in CRITERIA[criterion]]
+    known = [one for one in found if one.difference is not None]
+    if len(known) < len(found):
+        return next(one for one in found if one.difference is None)
+    worst = max(known, key=lambda one: one.difference or 0.0)
+    ratios = [one.ratio for one in known if one.ratio is not None]
+    return Gap(worst.difference, worst.low, worst.high, min(ratios, default=None), worst.highest, worst.lowest)
+
+
+def _gap(name: str, groups: Sequence[GroupRates]) -> Gap:
+    known = [(one.rates[name].value, one) for one in groups if one.rates[name].value is not None]
+    if len(known) < 2:
+        return Gap(None, why=f"no two groups have {FEW} rows that its {name} is of")
+    values = [float(value or 0.0) for value, _ in known]
+    most, least = int(np.argmax(values)), int(np.argmin(values))
+    top, bottom = known[most][1].rates[name], known[least][1].rates[name]
+    high, low = values[most], values[least]
+    below = np.hypot(high - float(top.low or 0.0), float(bottom.high or 0.0) - low)
+    above = np.hypot(float(top.high or 0.0) - high, low - float(bottom.low or 0.0))
+    difference = high - low
+    ends = max(-1.0, float(difference - below)), min(1.0, float(difference + above))
+    ratio = low / high if high > 0 else None
+    return Gap(difference, *ends, ratio, known[most][1].label, known[least][1].label)
+
+
+def differences_under(answers: LabelAnswers, groups: Groups, code: int, rate: str, weightings: Array) -> Array:
+    """Largest and smallest value (2 × B) of a rate over groups, under many weightings of the rows.
+
+    Groups with too few rows are left out; NaN where no two are left.
+    """
+    sides = Sides.of(answers, code)
+    among = RATES[rate].among(sides)[:, None] & groups.members & (answers.weights > 0)[:, None]
+    enough = among.sum(axis=0) >= FEW
+    if enough.sum() < 2:
+        return np.full((2, len(weightings)), np.nan)
+    among = among[:, enough]
+    totals = weightings @ among
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rates = (weightings @ (among & RATES[rate].counted(sides)[:, None])) / totals
+    return np.asarray([rates.max(axis=1), rates.min(axis=1)])

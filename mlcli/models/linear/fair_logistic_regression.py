@@ -1,0 +1,174 @@
+"""Fair logistic regression: logistic regression in which groups whose scores differ on average cost more.
+
+Formula:
+    Minimise mean of −log P(y_i | x_i) + l2/(2n)·‖w‖² + strength/2 · Σ_g share_g · ‖w·(x̄_g − x̄)‖².
+    The last term is the variance between groups of the mean score (log-odds): over all rows for demographic
+    parity, over those of the last class for equal opportunity, over those of each class for equalised odds. As
+    strength grows it is the constraint that these means are equal.
+
+Assumes:
+    Log-odds that are linear in the columns. Groups of equal mean score are still answered unlike where their
+    scores spread unlike, or where a threshold cuts them at different places.
+
+Cost:
+    That of logistic regression by Newton's method, and one pass for the means of groups.
+
+Choices:
+    The covariance constraint of Zafar et al., which is linear in the coefficients, as a penalty: the problem stays
+    convex, and `strength` leads from no constraint (0) to all of it (1e6) without a break. The groups are needed
+    in training only: unseen rows need no sensitive column. `by` names the columns that make groups together;
+    without it all sensitive columns do. Where no column is sensitive, this is logistic regression, and says so.
+    More than two classes share the probability by softmax, and the scores of all classes count. l2 is as in
+    `logistic-regression`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import MlcliWarning
+from mlcli.core.findings import Explanation
+from mlcli.core.groups import Groups, sensitive_groups
+from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.engines.linear_design import Design
+from mlcli.engines.linear_objective import LinearObjective
+from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
+from mlcli.engines.links import LOGISTIC
+from mlcli.engines.losses import CrossEntropy
+from mlcli.engines.parity import WithParity, mean_shifts
+from mlcli.engines.penalties import Penalty
+from mlcli.engines.score_terms import SCORES, linear_terms
+from mlcli.engines.solvers.minimum import complaint
+from mlcli.engines.solvers.newton import newton
+from mlcli.models.linear._classes import Form, form_of
+from mlcli.tasks.classification import Classifier, LabelledRows
+
+ALL_ROWS, LAST_CLASS, EACH_CLASS = "demographic-parity", "equal-opportunity", "equalised-odds"
+CRITERIA = (ALL_ROWS, LAST_CLASS, EACH_CLASS)
+
+
+@register("fair-logistic-regression", reference="Zafar et al. 2017, Fairness constraints")
+@dataclass(kw_only=True, eq=False)
+class FairLogisticRegression(Classifier):
+    """Penalised likelihood with a cost of unlike groups."""
+
+    adjustable: ClassVar[tuple[str, ...]] = ("coefficients_", "level_")
+
+    criterion: str = param(ALL_ROWS, "which rows are to have the same mean score in all groups", choices=CRITERIA)
+    strength: float = param(
+        1.0, "the cost of variance between groups", ge=0, le=1e9, tune=log_range(1e-2, 1e3, simpler="low")
+    )
+    by: tuple[str, ...] | None = param(
+        None, "the columns that make groups together; none: all sensitive ones", if_given=True
+    )
+    l2: float = param(1.0, "the cost of half a unit of squared coefficient, in log-loss", ge=0)
+    tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
+    max_iterations: int = param(1_000, "how many steps at most", ge=1)
+
+    coefficients_: Array = learned()
+    """Outputs × columns."""
+    centre_: Array = learned()
+    level_: Array = learned()
+    """The scores at the centre."""
+    present_: Codes = learned()
+    """The classes with training rows."""
+    labels_: tuple[str, ...] = learned()
+    means_: Array = learned()
+    """The mean scores of groups (groups × outputs)."""
+
+    accepts = Accepts(weights=True, prefers_scaled=True)
+
+    @property
+    def _form(self) -> Form:
+        return form_of("softmax", len(self.present_), LOGISTIC, False)
+
+    def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
+        """Minimise the objective from the class shares."""
+        data = data.counted()
+        groups = sensitive_groups((data.context,), self.by, len(data))
+        self.present_ = np.flatnonzero(data.class_totals > 0).astype(np.int32)
+        (part,) = self._form.parts(np.searchsorted(self.present_, data.y).astype(np.int32), len(self.present_))
+        design = Design.of(data, True)
+        loss = CrossEntropy(part.outcomes, data.weights / design.total)
+        penalty = Penalty.of(self.l2, 0.0, design.scale, design.total)
+        plain = LinearObjective(design.standard, loss, penalty, part.mixing)
+        objective = WithParity.of(plain, self._shifts(design, groups, data), self.strength)
+        found = newton(objective, objective.start, self.tolerance, self.max_iterations)
+        self._warn(complaint([found], self.tolerance))
+        w = part.spread @ found.at.w
+        self.centre_, self.level_ = design.centre, w[:, -1]
+        self.coefficients_ = design.coefficients(w[:, :-1] / design.scale)
+        self._note(groups, data)
+
+    def _shifts(self, design: Design, groups: Groups, data: LabelledRows) -> Array:
+        """The shifts of groups among the rows of the criterion."""
+        every = np.ones(len(data), bool)
+        last = len(data.classes) - 1
+        among: dict[str, list[Flags]] = {
+            ALL_ROWS: [every],
+            LAST_CLASS: [data.y == last],
+            EACH_CLASS: [data.y == code for code in range(len(data.classes))],
+        }
+        chosen = among[self.criterion]
+        return np.vstack([mean_shifts(design.standard, groups, data.weights, one) for one in chosen])
+
+    def _note(self, groups: Groups, data: LabelledRows) -> None:
+        """The mean scores of the groups."""
+        scores, member = self._scores(data.table), groups.members * data.weights[:, None]
+        self.labels_ = groups.labels
+        self.means_ = (member.T @ scores) / member.sum(axis=0)[:, None]
+
+    def _warn(self, unfinished: str) -> None:
+        if unfinished:
+            text = f"{self.id} {unfinished}; a larger max_iterations or l2 would help"
+            warnings.warn(text, MlcliWarning, stacklevel=3)
+
+    def _scores(self, table: Table) -> Array:
+        unit = 1 + np.abs(self.level_)
+        return linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, unit)
+
+    def predict_proba(self, table: Table) -> Array:
+        """Probabilities from linear scores; a class without training rows gets 0."""
+        probabilities = np.zeros((len(table), len(self.classes_)))
+        probabilities[:, self.present_] = self._form.probabilities(self._scores(table))
+        return probabilities
+
+    def check_learned(self) -> None:
+        """Refuse arrays that do not fit the columns, the classes or each other."""
+        check_shapes(self.columns_, self.coefficients_, self.centre_)
+        if not len(self.present_) or not np.isin(self.present_, np.arange(len(self.classes_))).all():
+            raise ValueError("classes that are not there")
+        outputs = len(self._outputs())
+        if {self.coefficients_.shape[:-1], self.level_.shape} != {(outputs,)}:
+            raise ValueError(f"learned arrays that do not fit {outputs} outputs")
+        if self.means_.shape != (len(self.labels_), outputs):
+            raise ValueError("mean scores that do not fit the groups")
+
+    def _outputs(self) -> list[str]:
+        return list(self._form.outputs([self.classes_[k] for k in self.present_]))
+
+    def explain_answer(self, table: Table) -> Explanation:
+        """Each score, term by term."""
+        of_row = self.coefficients_, self.centre_, self.level_
+        return (linear_terms(table, *of_row, self._outputs(), SCORES),) if len(self.level_) else ()
+
+    def explain(self) -> Explanation:
+        """Coefficients of each output, and the mean score that they give each group."""
+        named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, True)
+        rows: tuple[tuple[findings.Entry, ...], ...] = tuple((name, *map(float, line)) for name, line in named)
+        means = tuple((label, *line) for label, line in zip(self.labels_, self.means_.tolist(), strict=True))
+        alone = len(self.labels_) < 2
+        note = "There is one group only, so that nothing was made alike." if alone else "Of the training rows."
+        return (
+            findings.Table("Coefficients", ("column", *self._outputs()), rows),
+            findings.Table("Mean score of each group", ("group", *self._outputs()), means, note=note),
+        )

@@ -1,0 +1,212 @@
+"""Fair thresholds: answers the last class from a threshold of its probability that each group has for itself.
+
+Formula:
+    The training rows are dealt into folds, and each row gets the probability p that the base gives it after
+    learning from the other folds. In group a it is answered with the last class where p ≥ t_a. For every rate r of
+    a grid, each group gets the threshold of the most right answers among those at which its rate lies within
+    slack/2 of r; the r with the most right answers of all groups wins. The rate is the share selected (demographic
+    parity), the true positive rate (equal opportunity), both the true and the false positive rate (equalised
+    odds), or the precision (predictive parity).
+
+Assumes:
+    That the group may be asked for where answers are given, and be treated unlike: in many places the law forbids
+    it. Probabilities that rank the rows of each group well.
+
+Cost:
+    folds + 1 fits of the base.
+
+Choices:
+    The base does not see the sensitive columns; only the thresholds do. Hardt et al. draw lots between two
+    thresholds to meet equalised odds exactly; here each row has one certain answer, and rates agree up to `slack`
+    on rows held out. What is answered with probability ½ or more is answered, so the probabilities that are said
+    are bent at the threshold: p/(2t) below it, ½ + (p − t)/(2(1 − t)) from it on; ranks within a group stay. A
+    group with fewer than 10 rows of a class, or that was not there in training, gets the threshold ½. Of more than
+    two classes the last has thresholds against the rest, and where they are not reached the likeliest of the
+    others is answered. Where no column is sensitive, everybody is one group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.accepts import Accepts
+from mlcli.core.configuration import behind_steps
+from mlcli.core.findings import Explanation
+from mlcli.core.findings import Table as Finding
+from mlcli.core.groups import Groups, groups_by, sensitive_groups
+from mlcli.core.model import Model
+from mlcli.core.nested import model_param
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.engines.bags import order_of_content
+from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
+from mlcli.engines.inner_splits import inner_folds
+from mlcli.metrics.fairness import CRITERIA, FEW
+from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold
+from mlcli.tasks.classification import Classifier, LabelledRows
+
+HALF = 0.5
+GRID = np.linspace(0.0, 1.0, 101)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """One group: its thresholds with the rates that they give, and the weight of right answers."""
+
+    thresholds: Array
+    rates: Array
+    """Rates of the criterion × thresholds."""
+    right: Array
+
+    @classmethod
+    def of(cls, counts: ThresholdCounts, criterion: str) -> Choice:
+        """What the thresholds of a group give."""
+        total = counts.positives + counts.negatives
+        known = {
+            "selected": (counts.true_positives + counts.false_positives) / total,
+            "tpr": counts.recall,
+            "fpr": counts.fpr,
+            "precision": counts.precision,
+        }
+        rates = np.array([known[name] for name in CRITERIA[criterion]])
+        return cls(between(counts.thresholds), rates, counts.accuracy * total)
+
+    def best_near(self, wanted: Array, reach: float) -> tuple[int, float]:
+        """The place of the best threshold with rates within reach, else of the nearest; how far it is off."""
+        away = np.abs(self.rates - wanted[:, None]).max(axis=0)
+        within = away <= max(reach, float(away.min())) + 1e-12
+        place = int(np.flatnonzero(within)[self.right[within].argmax()])
+        return place, float(away[place])
+
+
+@register("fair-thresholds", reference="Hardt, Price & Srebro 2016, Equality of opportunity")
+@dataclass(kw_only=True, eq=False)
+class FairThresholds(Classifier):
+    """A classifier with a threshold for each group."""
+
+    base: Model = model_param("logistic-regression", "the model that gives the probabilities", of=(Classifier,))
+    by: str = param("demographic-parity", "the rate that all groups are to have", choices=CRITERIA)
+    slack: float = param(0.02, "how far apart the rates may lie on rows held out", ge=0, le=1)
+    groups: tuple[str, ...] | None = param(
+        None, "the columns that make groups together; none: all sensitive ones", if_given=True
+    )
+    folds: int = param(5, "into how many folds the training rows are dealt to choose thresholds", ge=2)
+
+    model_: Model = learned()
+    by_columns_: tuple[str, ...] = learned()
+    labels_: tuple[str, ...] = learned()
+    thresholds_: Array = learned()
+    rates_: Array = learned()
+    """The rates of groups on rows held out (groups × rates); NaN of a group with too few rows."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """Anything: the base stands behind the steps that it needs, and does not see what is sensitive."""
+        return Accepts(nominal=True, missing=True, weights=self.base.accepts.weights, sensitive=True)
+
+    def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
+        """Fit the base to all rows, and choose thresholds by what it says of rows that were held out."""
+        data = data.counted()
+        data = data.take(order_of_content(data))
+        base, (own, inner, dealing) = behind_steps(self.base, self.columns_), rng.spawn(3)
+        self.model_ = fitted(base, data, own)
+        groups = sensitive_groups((data.table,), self.groups, len(data))
+        self.by_columns_, self.labels_ = groups.columns, groups.labels
+        self.thresholds_ = np.full(len(groups.labels), HALF)
+        self.rates_ = np.full((len(groups.labels), len(CRITERIA[self.by])), np.nan)
+        folds = inner_folds(data, self.folds, dealing)
+        if folds.any() and len(data.classes) > 1:
+            self._choose(outputs_held_out(base, data, folds, inner)[:, -1], groups, data)
+
+    def _choose(self, said: Array, groups: Groups, data: LabelledRows) -> None:
+        """The thresholds with the most right answers among those that meet a rate."""
+        positive = data.y == len(data.classes) - 1
+        large = [place for place in range(len(groups.labels)) if _enough(groups.codes == place, positive)]
+        choices = []
+        for place in large:
+            rows = groups.codes == place
+            counts = counts_by_threshold(said[rows], positive[rows], data.weights[rows])
+            choices.append(Choice.of(counts, self.by))
+        if not choices:
+            return
+        tried = [self._meeting(wanted, choices) for wanted in self._grid()]
+        apart = np.array([one[1] for one in tried])
+        right = np.array([one[2] for one in tried])
+        fair = apart <= max(self.slack / 2, float(apart.min())) + 1e-12
+        places = tried[int(np.flatnonzero(fair)[right[fair].argmax()])][0]
+        for group, choice, place in zip(large, choices, places, strict=True):
+            self.thresholds_[group], self.rates_[group] = choice.thresholds[place], choice.rates[:, place]
+
+    def _meeting(self, wanted: Array, choices: list[Choice]) -> tuple[list[int], float, float]:
+        """The places of thresholds near some rates, how far the worst is off, and the weight of right answers."""
+        found = [choice.best_near(wanted, self.slack / 2) for choice in choices]
+        right = sum(float(choice.right[place]) for choice, (place, _) in zip(choices, found, strict=True))
+        return [place for place, _ in found], max(away for _, away in found), right
+
+    def _grid(self) -> Array:
+        """Rates to try; of two rates each with each, the true positive rate not below the false."""
+        if len(CRITERIA[self.by]) == 1:
+            return GRID[:, None]
+        coarse = GRID[::4]
+        return np.array([(true, false) for true in coarse for false in coarse if true >= false])
+
+    def predict_proba(self, table: Table) -> Array:
+        """The probabilities of the base, bent so that each group's threshold lies at ½."""
+        plain = outputs(self.model_, table, Classifier)
+        if len(self.classes_) < 2:
+            return plain
+        t, p = self._thresholds_of(table), plain[:, -1]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            below = HALF * p / np.where(t > 0, t, 1.0)
+            above = HALF + HALF * np.where(t < 1, (p - t) / np.where(t < 1, 1 - t, 1.0), 1.0)
+        bent = np.where(p >= t, np.clip(above, HALF, 1.0), np.clip(below, 0.0, np.nextafter(HALF, 0.0)))
+        others = plain[:, :-1]
+        total = others.sum(axis=1, keepdims=True)
+        shares = np.where(total > 0, others / np.where(total > 0, total, 1.0), 1 / others.shape[1])
+        return np.column_stack([(1 - bent)[:, None] * shares, bent])
+
+    def decide(self, probabilities: Array) -> Codes:
+        """The last class from ½ on, else the likeliest of the others."""
+        if len(self.classes_) < 2:
+            return super().decide(probabilities)
+        others = probabilities[:, :-1].argmax(axis=1)
+        return np.where(probabilities[:, -1] >= HALF, len(self.classes_) - 1, others).astype(np.int32)
+
+    def _thresholds_of(self, table: Table) -> Array:
+        """The threshold of each row's group; ½ where that is unknown."""
+        if not self.by_columns_:
+            return np.full(len(table), self.thresholds_[0])
+        here = groups_by(table, self.by_columns_)
+        known = dict(zip(self.labels_, self.thresholds_.tolist(), strict=True))
+        return np.array([known.get(label, HALF) for label in here.labels])[here.codes]
+
+    def check_learned(self) -> None:
+        """The base that was asked for, and a threshold for each group."""
+        refuse_strangers((self.model_,), behind_steps(self.base, self.columns_), self)
+        if self.thresholds_.shape != (len(self.labels_),) or len(self.rates_) != len(self.labels_):
+            raise ValueError("thresholds that do not fit the groups")
+        if not set(self.by_columns_) <= {column.name for column in self.columns_ if column.coded}:
+            raise ValueError("groups by columns that are not there")
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """Those of the base."""
+        return self.model_.final.adjustable_parameters(self.model_.prepared(table))
+
+    def explain(self) -> Explanation:
+        """The threshold of each group, then what the base says of itself."""
+        lines = zip(self.labels_, self.thresholds_.tolist(), self.rates_.tolist(), strict=True)
+        rows = tuple(
+            (label, threshold, *(None if rate != rate else rate for rate in rates))
+            for label, threshold, rates in lines
+        )
+        header = ("group", "threshold", *CRITERIA[self.by])
+        note = f"Rates on rows held out; none where a group has fewer than {FEW} rows of a class."
+        return (Finding(f"Thresholds of {self.classes_[-1]}", header, rows, note=note), *self.model_.explain())
+
+
+def _enough(rows: Flags, positive: Flags) -> bool:
+    """Whether a group has rows enough of both classes."""
+    return bool((rows & positive).sum() >= FEW and (rows & ~positive).sum() >= FEW)

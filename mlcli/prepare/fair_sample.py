@@ -1,0 +1,74 @@
+"""Fair sample: draws training rows so that the class does not depend on the group (uniform sampling).
+
+Formula:
+    Of group a and class y, round(#(A = a) · #(Y = y) / n) rows are kept: where there are more, some are drawn
+    without replacement; where there are fewer, all are kept and more are drawn from them.
+
+Assumes:
+    What `fair-weights` assumes. Repeats add nothing new: an unpruned tree may learn them by heart.
+
+Cost:
+    One pass, and a fit to about as many rows.
+
+Choices:
+    `by` names the columns that make groups together; without it all sensitive columns do. To bring groups to one
+    size whatever their classes, use `sample-rows` with `balance: up` or `down` and `by: COLUMN`. Weights stay with
+    their rows. A group without a row of a class stays without. Where no column is sensitive, all rows are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mlcli.core.findings import Explanation
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.step import RowStep
+from mlcli.core.tables import Array, Rows
+from mlcli.engines.bags import order_of_content
+from mlcli.prepare._fair_cells import Cells, cells_as_finding
+
+
+@register("fair-sample", reference="Kamiran & Calders 2012, Data preprocessing techniques")
+@dataclass(kw_only=True, eq=False)
+class FairSample(RowStep):
+    """Rows drawn as if group and class were independent."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("classification",)
+
+    by: tuple[str, ...] | None = param(
+        None, "the columns that make groups together; none: all sensitive ones", if_given=True
+    )
+
+    labels_: tuple[str, ...] = learned()
+    classes_: tuple[str, ...] = learned()
+    factors_: Array = learned()
+    """How many times as many rows there are (groups × classes)."""
+
+    def changed(self, data: Any, rng: np.random.Generator) -> Any:
+        """The rows that are drawn."""
+        data = data.take(order_of_content(data))
+        cells = Cells.of(replace(data, weight=None), self.by)
+        self.labels_, self.classes_, self.factors_ = cells.groups.labels, data.classes, cells.factors
+        drawn = [np.empty(0, np.intp)]
+        for group, line in enumerate(cells.expected):
+            for code, wanted in enumerate(line):
+                rows = np.flatnonzero((cells.groups.codes == group) & (data.y == code))
+                drawn.append(_brought_to(rows, round(float(wanted)), rng))
+        return data.take(np.sort(np.concatenate(drawn)))
+
+    def explain(self) -> Explanation:
+        """How many times as many rows of each group and class are learned from."""
+        if self.factors_ is None:
+            return ()
+        return (cells_as_finding(self.labels_, self.classes_, self.factors_, "Rows by group and class"),)
+
+
+def _brought_to(rows: Rows, size: int, rng: np.random.Generator) -> Rows:
+    """Some of the rows, or all of them and some once more; none of none."""
+    if size <= len(rows) or not len(rows):
+        return rng.choice(rows, min(size, len(rows)), replace=False)
+    return np.concatenate([rows, rng.choice(rows, size - len(rows))])

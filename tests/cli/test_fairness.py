@@ -1,0 +1,101 @@
+"""Fairness in the shell: what --fair shows, in text and JSON, and who sees sensitive columns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.shell import typed
+
+
+@pytest.fixture
+def loans(tmp_path: Path) -> Path:
+    """Who gets a loan: income decides, and one group earns less; the smallest group has five rows."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b", "c"], [120, 75, 5])
+    income = rng.normal(0, 1, 200) + np.where(group == "a", 0.8, 0.0)
+    paid = np.where(income + rng.normal(0, 0.7, 200) > 0.3, "yes", "no")
+    lines = (f"{x:.3f},{g},{y}" for x, g, y in zip(income, group, paid, strict=True))
+    path = tmp_path / "loans.csv"
+    path.write_text("income,origin,paid\n" + "\n".join(lines) + "\n")
+    return path
+
+
+ASKED = ("--sensitive", "origin", "--fair", "--folds", "3", "-m", "naive-bayes")
+
+
+def test_text_shows_groups_gaps_similar_rows_and_costs(loans: Path) -> None:
+    done = typed("eval", str(loans), *ASKED)
+    assert done.exit_code == 0
+    for heading in (
+        "Groups",
+        "Fairness by origin: yes",
+        "How far groups lie apart",
+        "Similar rows, similar answers",
+        "What fairness costs",
+    ):
+        assert heading in done.stdout
+    assert "too few" in done.stdout
+    assert "drop (columns=origin)" in done.stdout
+
+
+def test_json_has_every_rate_and_says_where_there_are_too_few_rows(loans: Path) -> None:
+    done = typed(
+        "eval", str(loans), *ASKED, "--format", "json", "--average", "pooled", "--metric", "demographic-parity"
+    )
+    cell = json.loads(done.stdout)["cells"][1]
+    (by,) = cell["fairness"]["groups"]
+    assert (by["columns"], by["class"]) == (["origin"], "yes")
+    assert [(one["label"], one["rows"]) for one in by["groups"]] == [("a", 120), ("b", 75), ("c", 5)]
+    selected = [one["rates"]["selected"]["value"] for one in by["groups"]]
+    assert selected[2] is None
+    assert by["gaps"]["demographic-parity"]["difference"] == pytest.approx(abs(selected[0] - selected[1]))
+    assert cell["metrics"]["demographic-parity"]["mean"] == pytest.approx(abs(selected[0] - selected[1]))
+    assert 0 <= cell["fairness"]["individual"]["consistency"] <= 1
+
+
+def test_a_criterion_decides_by_thresholds_of_groups(loans: Path) -> None:
+    done = typed("eval", str(loans), *ASKED, "--decide", "demographic-parity", "--format", "json")
+    cell = json.loads(done.stdout)["cells"][1]
+    assert (cell["model"], cell["params"]["by"]) == ("fair-thresholds", "demographic-parity")
+    assert cell["steps"] == []
+
+
+def test_a_saved_model_needs_no_hidden_column(loans: Path, tmp_path: Path) -> None:
+    saved, new = tmp_path / "m.mlcli", tmp_path / "new.csv"
+    assert (
+        typed("train", str(loans), "--sensitive", "origin", "-m", "naive-bayes", "-o", str(saved)).exit_code == 0
+    )
+    new.write_text("income\n0.1\n2.5\n")
+    done = typed("predict", str(saved), str(new))
+    assert done.exit_code == 0
+    assert len(done.stdout.splitlines()) == 3
+    assert "origin" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("orgin", "there is no column 'orgin' to be sensitive"), ("paid", "'paid' is the target")]
+)
+def test_what_cannot_be_sensitive_is_refused(loans: Path, name: str, said: str) -> None:
+    done = typed("eval", str(loans), "--sensitive", name)
+    assert done.exit_code != 0
+    assert said in done.stderr
+
+
+def test_without_groups_fair_says_how_to_get_some(loans: Path) -> None:
+    done = typed("eval", str(loans), "--fair", "--folds", "3", "-m", "naive-bayes")
+    assert "name one with --sensitive COLUMN" in done.stdout
+
+
+def test_an_experiment_file_names_sensitive_columns(loans: Path) -> None:
+    spec = loans.with_name("spec.yaml")
+    spec.write_text(
+        "data: [{path: loans.csv, sensitive: [origin]}]\nmodels: [naive-bayes]\nprotocol: {folds: 3}\n"
+    )
+    done = typed("run", str(spec), "--fair")
+    assert "Fairness by origin: yes" in done.stdout
+    spec.write_text("data: [{path: loans.csv, sensitive: [1]}]\nmodels: [naive-bayes]\n")
+    assert "takes names of columns" in typed("check", str(spec)).stderr
