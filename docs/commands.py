@@ -37,6 +37,7 @@ the shell complete names of commands, options, methods, protocols and datasets.
 | 130 | interrupted; what was stored is kept |
 """
 BEFORE = {
+    "sample": "mlcli train weather_nominal -m naive-bayes -o bayes.mlcli",
     "explain": "mlcli train weather_nominal -m naive-bayes -p smoothing=none -o bayes.mlcli",
     "predict": "mlcli train penguins -m decision-tree -p max_depth=3 -o tree.mlcli",
     "compare": "mlcli run experiments/several_datasets.yaml --store several.db",

@@ -18,6 +18,7 @@ VERBS = (
     "eval",
     "train",
     "predict",
+    "sample",
     "run",
     "curve",
     "diagnose",

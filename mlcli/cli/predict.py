@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._console import page_for, remark
+from mlcli.cli._console import remark
 from mlcli.core.errors import UsageError
 from mlcli.core.names import listed
 from mlcli.report.numbers import counted
@@ -53,9 +52,9 @@ def predict_command(
     Each row is numbered; columns that the model does not use are copied, ids
     among them. Values unlike those of training are reported on stderr.
     """
+    from mlcli.cli._csv import give
     from mlcli.cli._options import refuse_to_overwrite
     from mlcli.cli.explain import show_explained
-    from mlcli.core.files import replacing
     from mlcli.experiment.saved.model_file import load_model
     from mlcli.report.predictions import predictions_of
 
@@ -77,13 +76,7 @@ def predict_command(
     for name in rows.extra:
         if name in (ROW, *answers):
             remark(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")
-    columns = _with_input_columns(rows, answers)
-    if output is None:
-        _write(_PrintableStream(sys.stdout) if sys.stdout.isatty() else sys.stdout, columns)
-        return
-    with replacing(output) as beside, beside.open("w", encoding="utf-8", newline="") as target:
-        _write(target, columns)
-    remark(f"wrote {len(rows)} rows to {output}")
+    give(_with_input_columns(rows, answers), output)
 
 
 def _refuse_to_replace(output: Path) -> None:
@@ -134,22 +127,3 @@ def _by_column(unseen: Sequence[Unseen]) -> dict[str, list[Unseen]]:
     for one in unseen:
         found.setdefault(one.column, []).append(one)
     return found
-
-
-class _PrintableStream:
-    """A terminal that is sent no control characters; files and pipes get every cell as it was."""
-
-    def __init__(self, terminal: TextIO) -> None:
-        self._terminal, self._page = terminal, page_for(terminal)
-
-    def write(self, line: str) -> int:
-        """Write a line of CSV."""
-        return self._terminal.write(self._page.shown(line.removesuffix("\n")) + "\n")
-
-
-def _write(stream: TextIO | _PrintableStream, columns: Mapping[str, Sequence[str]]) -> None:
-    import csv
-
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))

@@ -114,6 +114,41 @@ def tag_probabilities(
     return shares
 
 
+def log_likelihoods(
+    emitted: Array, transitions: Array, sequence: Codes, stop: bool, block_cells: int = BLOCK_CELLS
+) -> Array:
+    """The logarithm of P(observations of its sequence), for each row."""
+    symbols = len(transitions)
+    boundary, states = symbols - 1, transitions.size // symbols
+    found = np.empty(len(emitted))
+    for starts, sizes in _blocks(sequence, transitions, block_cells):
+        before = _forward(emitted, transitions.reshape(symbols, states // symbols, symbols), starts, sizes)
+        last = before[sizes - 1, np.arange(len(sizes))]
+        ends = transitions.reshape(states, symbols)[:, boundary] if stop else 0.0
+        for start, size, total in zip(starts, sizes, _log_sum(last + ends, axis=1), strict=True):
+            found[start : start + size] = total
+    return found
+
+
+def drawn_tags(transitions: Array, most: Rows, stop: bool, rng: np.random.Generator) -> list[Codes]:
+    """The tags of a sequence of each length; with ``stop`` it may end before, but has one row at least."""
+    boundary, order = len(transitions) - 1, transitions.ndim - 1
+    up_to = np.cumsum(np.exp(transitions), axis=-1)
+    found = []
+    for length in most.tolist():
+        tags = [boundary] * order
+        for _ in range(length):
+            chances = up_to[tuple(tags[len(tags) - order :])]
+            may_end = stop and len(tags) > order
+            total = chances[boundary if may_end else boundary - 1]
+            tag = int((rng.random() * total >= chances[:boundary]).sum())
+            if tag == boundary:
+                break
+            tags.append(tag)
+        found.append(np.array(tags[order:], np.int32))
+    return found
+
+
 def _smooth(emitted: Array, transitions: Array, starts: Rows, sizes: Rows, stop: bool, shares: Array) -> None:
     """The probabilities of some sequences, the longest first, written into ``shares``."""
     symbols = len(transitions)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Columns = dict[str, list[str]]
 PREDICTION = "prediction"
+EVIDENCE = "log p(x)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,8 @@ class Request:
     """Cells as text, by role: of what says which rows belong together, and of users."""
     absent_features: Collection[str]
     """Columns that the model knows and the file lacks; their cells are empty."""
+    log_stretch: float = 0.0
+    """How much higher the steps make the logarithm of a density."""
 
     def refuse_probabilities(self, why: str) -> None:
         """Refuse to tell how probable the answers are, where that was wanted."""
@@ -49,7 +52,9 @@ def predictions_of(saved: SavedModel, rows: NewRows, *, probabilities: bool = Fa
     """What a saved model says of new rows, by the function that the table of kinds names."""
     model, beside = saved.pipeline.final, rows.texts(saved.by_role)
     with one_blas_thread():
-        request = Request(saved.pipeline.prepared(rows.table), probabilities, beside, rows.absent_features)
+        prepared = saved.pipeline.prepared(rows.table)
+        stretch = sum(step.log_stretch() for step in saved.pipeline.all_steps())
+        request = Request(prepared, probabilities, beside, rows.absent_features, stretch)
         columns: Columns = named(kind_named(saved.kind).columns_at)(model, request)
     return columns
 
@@ -59,7 +64,15 @@ def label_columns(model: Any, request: Request) -> Columns:
     shares = model.predict_proba(request.table)
     _refuse_gaps(shares)
     columns = {PREDICTION: [model.classes_[code] for code in model.decide(shares)]}
-    return columns | _share_columns(shares, model.classes_) if request.probabilities else columns
+    columns |= _share_columns(shares, model.classes_) if request.probabilities else {}
+    return columns | _evidence_column(model.log_evidence(request.table), request.log_stretch)
+
+
+def _evidence_column(log_evidence: Array | None, log_stretch: float) -> Columns:
+    """How probable the row itself is; a row that is impossible has -inf."""
+    if log_evidence is None:
+        return {}
+    return {EVIDENCE: [repr(float(value)) for value in log_evidence + log_stretch]}
 
 
 def _share_columns(shares: Array, classes: Sequence[str]) -> Columns:
@@ -115,7 +128,8 @@ def tag_columns(model: Any, request: Request) -> Columns:
     columns = {PREDICTION: [model.classes_[tag] for tag in tags]}
     if request.probabilities:
         columns |= _share_columns(model.tag_shares(ordered, sequence[rows])[place], model.classes_)
-    return columns
+    evidence = model.log_evidence_of(ordered, sequence[rows])
+    return columns | _evidence_column(None if evidence is None else evidence[place], 0.0)
 
 
 def _refuse_without_sequence(cells: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from mlcli.experiment.saved.integrity import check_integrity
 from mlcli.experiment.saved.saved_model import SavedModel
 
 FORMAT = "mlcli model"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """Raised when the parts of a file, or what methods learn, change."""
 LENGTH_BYTES = 8
 NUMPY_TYPES = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8")

@@ -52,6 +52,7 @@ from mlcli.models.density._components import (
     component_tables,
     varying_columns,
     varying_part,
+    with_constants,
 )
 from mlcli.tasks.clustering import Clusterer
 from mlcli.tasks.density import DensityEstimator
@@ -85,6 +86,8 @@ class GaussianMixture(DensityEstimator, Clusterer):
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
     varies_: Rows = learned()
+    constants_: Array = learned()
+    """A number for each column, which those have that do not vary."""
     shares_: Array = learned()
     means_: Array = learned()
     covariances_: Array = learned()
@@ -96,6 +99,7 @@ class GaussianMixture(DensityEstimator, Clusterer):
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Run EM from every start, and keep the best mixture."""
         data = data.counted()
+        self.constants_ = data.table.numbers.min(axis=0)
         self.varies_, mean, deviation = varying_columns(data)
         X, weights = varying_part(data.table, self.varies_), data.weights
         floor, kind = self.floor * deviation**2, COVARIANCE_TYPES[self.covariance]
@@ -121,6 +125,11 @@ class GaussianMixture(DensityEstimator, Clusterer):
     def log_density(self, table: Table) -> Array:
         """The logarithm of the mixture at each row."""
         return self.mixture().log_density(varying_part(table, self.varies_))
+
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """Rows of the distribution."""
+        numbers = with_constants(self.mixture().drawn(n, rng), self.varies_, self.constants_)
+        return Table.of(zip(self.columns_, numbers.T, strict=True), n)
 
     def free_parameters(self) -> int:
         """Shares but for one, means and covariances."""
@@ -152,6 +161,8 @@ class GaussianMixture(DensityEstimator, Clusterer):
     def check_learned(self) -> None:
         """A mixture that fits the columns."""
         check_varying_columns(self.varies_, len(self.columns_))
+        if np.shape(self.constants_) != (len(self.columns_),):
+            raise ValueError("constants that do not fit the columns")
         check_mixture(self.mixture(), len(self.varies_))
 
     def _keep(self, best: Optimum) -> None:

@@ -28,18 +28,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Entry, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.sequences import best_paths, logarithm, most_probable_tags, tag_probabilities
+from mlcli.core.schema import Column
+from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
+from mlcli.engines.sequences import (
+    best_paths,
+    drawn_tags,
+    log_likelihoods,
+    logarithm,
+    most_probable_tags,
+    tag_probabilities,
+)
 from mlcli.models.sequences._counts import SMOOTHINGS, count_ngrams, counted, observations, observed_column
-from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
+from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths
 
 ORDERS = {"bigram": 2, "trigram": 3}
 BOUNDARY = "(start)"
@@ -49,6 +59,7 @@ OF_VITERBI = (
     "The logarithm of the probability of the best tags up to a row that end with each tag, with what is observed; "
     "the tags taken are read back from the best of the last row."
 )
+LONGEST = 10
 TYPICAL = 5
 """How many observations of each tag are shown."""
 
@@ -69,6 +80,8 @@ class HiddenMarkovModel(Tagger):
     levels_: tuple[str, ...] = learned()
     transitions_: Array = learned()
     emissions_: Array = learned()
+    lengths_: Rows = learned()
+    """How many rows each training sequence had, in ascending order."""
 
     accepts = Accepts(numbers=False, nominal=True, missing=True)
     """Levels and empty cells; transitions have no weights."""
@@ -79,6 +92,7 @@ class HiddenMarkovModel(Tagger):
         tags, codes = len(data.classes), observations(data.table, column.name)
         ngrams = count_ngrams(data.y, data.sequence, tags, ORDERS[self.order], self.stop)
         counts = counted(codes, data.y, data.weights, len(column.levels), tags)
+        self.lengths_ = np.sort(lengths(data.sequence)[1])
         self.observed_, self.levels_ = column.name, column.levels
         self.transitions_ = logarithm(SMOOTHINGS[self.smoothing](ngrams, self.alpha))
         self.emissions_ = logarithm(self._emission_shares(counts))
@@ -108,6 +122,32 @@ class HiddenMarkovModel(Tagger):
         emitted = self.emissions_[observations(table, self.observed_), tags].sum()
         ngrams = count_ngrams(tags, sequence, len(self.classes_), self.transitions_.ndim, self.stop)
         return float(emitted + (ngrams * self.transitions_).sum())
+
+    def log_evidence_of(self, table: Table, sequence: Codes) -> Array:
+        """The logarithm of P(x), the sum over all tags, of the sequence of each row."""
+        emitted = self.emissions_[observations(table, self.observed_)]
+        return log_likelihoods(emitted, self.transitions_, sequence, self.stop)
+
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """Tags after tags, and an observation for each; an unknown observation is an empty cell.
+
+        Without ``stop`` lengths are those of training sequences; with it, at most ten times the longest.
+        """
+        longest = np.full(n, LONGEST * self.lengths_[-1])
+        tags = drawn_tags(
+            self.transitions_, longest if self.stop else rng.choice(self.lengths_, n), self.stop, rng
+        )
+        y = np.concatenate(tags)
+        up_to = np.cumsum(np.exp(self.emissions_), axis=0)[:, y]
+        codes = (rng.random(len(y)) * up_to[-1] >= up_to[:-1]).sum(axis=0).astype(np.int32)
+        codes[codes == len(self.levels_)] = MISSING_CODE
+        columns = [
+            (column, codes if column.name == self.observed_ else _empty(column, len(y)))
+            for column in self.columns_
+        ]
+        sequence = np.repeat(np.arange(n), [len(one) for one in tags])
+        target = Column(self.target_, "nominal", self.classes_)
+        return Table.of([(Column("sequence"), sequence), *columns, (target, y)], len(y))
 
     def explain_answer(self, table: Table) -> Explanation:
         """The table of Viterbi for one sequence: of each row the best path to each tag, and the tag taken."""
@@ -155,6 +195,11 @@ class HiddenMarkovModel(Tagger):
         return findings.Table(
             f"What each tag emits most often in {self.observed_}", header=("tag", "most often"), rows=rows
         )
+
+
+def _empty(column: Column, rows: int) -> NDArray[Any]:
+    """The cells of a column that it does not look at."""
+    return np.full(rows, MISSING_CODE if column.coded else np.nan)
 
 
 def _can_be(history: tuple[int, ...], boundary: int) -> bool:
