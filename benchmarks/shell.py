@@ -38,8 +38,8 @@ FIXED = {"RandomForestClassifier": {"n_estimators": 100}, "LogisticRegression": 
 LIMITS = """Warm, about 0.4 s are imports (Numba with what it loads at its first kernel 0.15, pandas and NumPy
 0.12), 0.8 s of processor time are growing 2,000 trees, and two blocks of each method are judged before workers
 are called. The script is busy on both cores throughout, ours on 1.4 of them: by processor time the ratio is
-higher than by the wall. Cold, the kernels that grow trees take 3 s, those that ask forests 0.7 and that of svm 0.7, one
-after another in one process, and bytecode 2.5."""
+higher than by the wall. Cold, the kernels that grow trees take 3 s, those that ask forests 0.7 and that of svm
+0.7, one after another in one process, and bytecode 2.5."""
 LEGEND = """Seconds of the whole command, in turns: the median with its range, and the processor time of all its
 processes. Warm: everything has run before. Cold: no compiled kernel and no bytecode of anything, the standard
 library included. mlcli also judges its baseline, writes intervals, tests and confusion matrices, and keeps every

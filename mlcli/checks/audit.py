@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mlcli.checks.audited import SAMPLE, Audited
 from mlcli.checks.repairs import together
 from mlcli.checks.table import AT_A_GLANCE, OF_DATA
@@ -44,8 +46,7 @@ def audits_of(experiment: Experiment, checks: Sequence[Check[Audited]] = OF_DATA
     base = experiment.source.parent if experiment.source else None
     models = [MODELS.load(model.use) for model in experiment.models or () if model.saved is None]
     every = [_audited(spec, experiment, base, models) for spec in experiment.data]
-    with one_blas_thread():
-        return [Audit(audited, tuple(found_by(checks, audited))) for audited in every]
+    return [Audit(audited, tuple(issues_in(audited, checks))) for audited in every]
 
 
 def document_of(audits: Sequence[Audit], everything: bool) -> Document:
@@ -90,8 +91,7 @@ def audit_as_json(audit: Audit) -> dict[str, Any]:
 
 def issues_of_data(dataset: Dataset) -> list[Issue]:
     """Everything that is found in a dataset, split in the default way of its kind of task."""
-    with one_blas_thread():
-        return found_by(OF_DATA, audited(dataset))
+    return issues_in(audited(dataset))
 
 
 def with_serious_issues(cells: Sequence[Cell], checks: Sequence[Check[Audited]] = AT_A_GLANCE) -> list[Cell]:
@@ -111,7 +111,7 @@ def _as_split(cell: Cell) -> tuple[int, str]:
 
 def _noted(dataset: Dataset, protocol: ProtocolSpec, seed: int, checks: Sequence[Check[Audited]]) -> Dataset:
     """The dataset itself where nothing is to be said."""
-    found = [issue for issue in found_by(checks, audited(dataset, protocol, seed)) if is_serious(issue)]
+    found = [issue for issue in issues_in(audited(dataset, protocol, seed), checks) if is_serious(issue)]
     notes = tuple(f"{issue.gravity}: {issue.sentence}; {ASK}" for issue in found)
     return replace(dataset, notes=(*dataset.notes, *notes)) if notes else dataset
 
@@ -123,10 +123,19 @@ def audited(dataset: Dataset, protocol: ProtocolSpec | None = None, seed: int = 
         planned = planned_dataset(spec, dataset)
     except DataError as error:
         return Audited(dataset, refused=str(error), seed=seed)
-    try:
-        return Audited(dataset, planned, protocol_for(planned, protocol), seed=seed)
-    except DataError as error:
-        return Audited(dataset, planned, protocol_for(planned, FEW_ROWS), str(error), seed)
+    refused = ""
+    for asked in (protocol, FEW_ROWS):
+        try:
+            return Audited(dataset, planned, protocol_for(planned, asked), refused, seed)
+        except DataError as error:
+            refused = refused or str(error)
+    return Audited(dataset, planned, refused=refused, seed=seed)
+
+
+def issues_in(audited: Audited, checks: Sequence[Check[Audited]] = OF_DATA) -> list[Issue]:
+    """What checks find; numbers that are too large to compute with are passed over in silence."""
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return found_by(checks, audited)
 
 
 def _audited(spec: DataSpec, experiment: Experiment, base: Path | None, models: Sequence[type]) -> Audited:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlcli.checks.audit import audited
+from mlcli.checks.audit import audited, issues_in
 from mlcli.checks.audited import Audited
 from mlcli.checks.data import splits
 from mlcli.checks.table import AT_A_GLANCE, OF_MODELS
@@ -17,5 +17,5 @@ def issues_of_trial(trial: Trial) -> list[Issue]:
     """Everything that is found, the gravest first."""
     with one_blas_thread():
         cell = trial.cell
-        of_data = found_by(OF_ITS_DATA, audited(trial.dataset, cell.protocol, cell.seed))
+        of_data = issues_in(audited(trial.dataset, cell.protocol, cell.seed), OF_ITS_DATA)
         return by_gravity([*found_by(OF_MODELS, trial), *of_data])

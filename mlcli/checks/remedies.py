@@ -7,14 +7,14 @@ bias: a more flexible model, more columns.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from mlcli.core.errors import UsageError
-from mlcli.core.params import build, parameters
+from mlcli.core.params import build, parameters, settings
 from mlcli.core.ranges import Range
-from mlcli.core.registry import MODELS
+from mlcli.core.registry import MODELS, STEPS, Catalogue
 from mlcli.experiment.spec.cells import Cell, ModelSpec, StepSpec
 from mlcli.experiment.spec.labels import as_typed
 
@@ -42,9 +42,8 @@ def simpler(cell: Cell) -> Iterator[Remedy]:
     yield from _settings(cell.model, towards_simple=True)
     if cell.model.use in BAGGED:
         base = {"use": cell.model.use, "params": dict(cell.model.params)}
-        yield Remedy(
-            ModelSpec("bagging", {"base": base}), f"-m '{{use: bagging, params: {{base: {cell.model.use}}}}}'"
-        )
+        text = f"{{use: bagging, params: {{base: {short_of(cell.model, MODELS)}}}}}"
+        yield Remedy(ModelSpec("bagging", {"base": base}), f"-m '{text}'")
     if len(cell.dataset.schema.features()) > 1:
         yield from _with_step(cell, "anova")
 
@@ -97,5 +96,28 @@ def _is_legal(use: str, params: Mapping[str, Any]) -> bool:
 def _with_step(cell: Cell, step: str) -> Iterator[Remedy]:
     """The model behind one more step."""
     steps = (*cell.steps, StepSpec(step))
-    names = ", ".join(one.use for one in steps)
-    yield Remedy(replace(cell.model, steps=steps), f"-m '{{use: {cell.model.use}, steps: [{names}]}}'")
+    yield Remedy(replace(cell.model, steps=steps), f"-m '{behind(cell.model, steps)}'")
+
+
+def behind(model: ModelSpec, steps: Sequence[StepSpec]) -> str:
+    """A model behind steps, as it is typed in a shell."""
+    params = _chosen(model, MODELS)
+    keys = {"use": model.use, **({"params": params} if params else {})}
+    inside = ", ".join(f"{key}: {as_typed(value)}" for key, value in keys.items())
+    return f"{{{inside}, steps: [{', '.join(short_of(step, STEPS) for step in steps)}]}}"
+
+
+def short_of(asked: ModelSpec | StepSpec, catalogue: Catalogue) -> str:
+    """A model or step as it is typed inside another: its id, with its parameters where these are chosen."""
+    params = _chosen(asked, catalogue)
+    return as_typed({"use": asked.use, "params": params}) if params else asked.use
+
+
+def _chosen(asked: ModelSpec | StepSpec, catalogue: Catalogue) -> dict[str, Any]:
+    """The parameters that are not at their defaults."""
+    defaults = settings(catalogue.load(asked.use)())
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asked.params.items()
+        if value != defaults.get(name)
+    }

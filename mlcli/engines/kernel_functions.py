@@ -3,8 +3,9 @@
     linear x·z,  polynomial (γ x·z + offset)^degree,  gaussian exp(−γ‖x − z‖²) with γ = 1/(2σ²),
     precomputed: a matrix that the table itself holds.
 
-The matrix of all training rows is kept for a while by what it depends on, the cells and the parameters, so that
-fits to the same rows (other costs, other methods) share it; all pairs of classes share it within a fit.
+The matrix of all training rows is kept for a while by what it depends on, the cells and the parameters, once it is
+asked for again, so that fits to the same rows (other costs, other methods) share it; all pairs of classes share it
+within a fit.
 """
 
 from __future__ import annotations
@@ -152,10 +153,14 @@ def symmetric_matrix(K: Array) -> Array:
 
 
 class _Matrices:
-    """The matrices that were asked for last, as far as memory allows."""
+    """The matrices that were asked for last, as far as memory allows, of those that were asked for twice.
+
+    New memory costs more than the numbers in it; what is not kept leaves its own to the next matrix.
+    """
 
     def __init__(self) -> None:
         self.by_key: OrderedDict[Any, Array] = OrderedDict()
+        self.asked: set[Any] = set()
         self.lock = Lock()
 
     def get(self, kernel: KernelFunction, X: Array, precision: np.dtype[Any]) -> Array:
@@ -167,6 +172,9 @@ class _Matrices:
                 return self.by_key[key]
         found = _matrix(kernel, X, precision)
         with self.lock:
+            if key not in self.asked:
+                self.asked.add(key)
+                return found
             self.by_key[key] = found
             while sum(matrix.nbytes for matrix in self.by_key.values()) > KEPT_BYTES:
                 self.by_key.popitem(last=False)
@@ -180,6 +188,7 @@ def forget_matrices() -> None:
     """Keep none of the matrices any longer."""
     with _kept.lock:
         _kept.by_key.clear()
+        _kept.asked.clear()
 
 
 def _matrix(kernel: KernelFunction, X: Array, precision: np.dtype[Any]) -> Array:

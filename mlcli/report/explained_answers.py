@@ -14,7 +14,7 @@ from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.engines.hidden_columns import changes
 from mlcli.report.as_json import plain
-from mlcli.report.document import Document, Heading, Sentence
+from mlcli.report.document import Document, Element, Heading, Sentence
 from mlcli.report.findings import explained
 from mlcli.report.numbers import counted, short
 from mlcli.report.predictions import predictions_of
@@ -55,9 +55,12 @@ def answers_explained(saved: SavedModel, rows: NewRows, chosen: Sequence[int] = 
 
 def document_of(found: Sequence[ExplainedAnswer], left_out: int) -> Document:
     """Each under its own heading."""
-    elements = [(Heading(f"{one.what}: {one.answer}", 1), *explained(one.findings)) for one in found]
+    elements: list[Element] = []
+    for one in found:
+        title = f"{one.what}: {one.answer}" if one.answer else one.what
+        elements += [Heading(title, 1), *explained(one.findings)]
     more = [Sentence(f"{counted(left_out, 'more row')} left out")] if left_out else []
-    return (*(element for one in elements for element in one), *more)
+    return (*elements, *more)
 
 
 def explained_as_json(found: Sequence[ExplainedAnswer]) -> list[dict[str, Any]]:
@@ -108,5 +111,5 @@ def _largest(names: Sequence[str], outputs: Array) -> str:
 
 def _in_words(saved: SavedModel, rows: NewRows, places: Rows) -> str:
     """The first of the columns that predictions are written as, which is the answer."""
-    answers = next(iter(predictions_of(saved, rows).values()))
+    answers = next(iter(predictions_of(saved, rows).values()), [""] * len(rows))
     return " ".join(answers[place] for place in places.tolist())

@@ -202,9 +202,11 @@ def _beside_other_rows(expectation: NotWorse, judged: Judged, other: Scored) -> 
 
 
 def _worst_gain(metric: Metric, difference: Difference) -> float | None:
-    """The end of the interval of the gain that is the worse one."""
-    end = difference.high if metric.better == "low" else difference.low
-    return None if end is None else -end if metric.better == "low" else end
+    """The end of the interval of the gain that is the worse one; the gain itself where nothing else was seen."""
+    low, high = difference.low, difference.high
+    if low is None or high is None:
+        return None if difference.p is None else _gain(metric, difference)
+    return -high if metric.better == "low" else low
 
 
 def _interval_found(metric: Metric, difference: Difference) -> str:

@@ -68,6 +68,9 @@ class Recommender(Model):
             raise FitError(f"{model.name} takes users and items as they are", hint="leave out the steps")
         return Regressor.admitted(model, data)
 
+    outputs_of = staticmethod(Regressor.outputs_of)
+    output_names = staticmethod(Regressor.output_names)
+
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The model's ratings of rows whose truth is known, and the list of each row's user."""

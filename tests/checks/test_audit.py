@@ -16,6 +16,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ProtocolSpec
+from mlcli.experiment.spec.model_text import protocol_from_text
 from tests.checks.faults import FAULTS, Fault, csv_of, sound
 
 NOT_SOUND = {
@@ -105,6 +106,16 @@ def test_what_cannot_be_split_is_said_before_anything_runs(tmp_path: Path) -> No
     )
     assert audit.serious[0].code == "splitting"
     assert audit.serious[0].gravity == "grave"
+
+
+@pytest.mark.parametrize("name", ["zoo", "weather_numeric", "glass", "soybean"])
+def test_the_protocols_that_are_offered_are_legal(name: str) -> None:
+    dataset = load(name)
+    for one in issues_of_data(dataset):
+        for repair in one.repairs:
+            if repair.text.startswith("--protocol '"):
+                spec = protocol_from_text(repair.text.partition("'")[2].rstrip("'"), {})
+                assert not audited(dataset, spec).refused
 
 
 def test_groups_and_forward_chaining_are_not_blamed(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
@@ -46,9 +48,16 @@ def test_the_scale_is_that_of_scikit_learn_and_a_weight_counts_as_rows() -> None
     assert scale(np.ones((4, 2)), np.ones(4)) == 1.0
 
 
-def test_a_matrix_is_kept_for_the_same_rows_and_parameters_alone() -> None:
-    X = np.random.default_rng(0).normal(size=(30, 2))
-    first = KernelFunction("gaussian", 0.5).matrix(X)
+def asked_twice(gamma: float, X: Any) -> Any:
+    return [KernelFunction("gaussian", gamma).matrix(X) for _ in range(2)][1]
+
+
+def test_a_matrix_that_is_asked_for_again_is_kept_for_the_same_rows_and_parameters_alone() -> None:
+    X = np.random.default_rng(7).normal(size=(30, 2))
+    once = KernelFunction("gaussian", 0.5).matrix(X)
+    first = asked_twice(0.5, X)
+    assert first is not once
+    assert np.array_equal(first, once)
     assert KernelFunction("gaussian", 0.5).matrix(X.copy()) is first
     assert KernelFunction("gaussian", 0.6).matrix(X) is not first
     other = X.copy()
@@ -60,7 +69,7 @@ def test_a_matrix_is_kept_for_the_same_rows_and_parameters_alone() -> None:
 def test_memory_for_matrices_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_functions, "KEPT_BYTES", 3 * 20 * 20 * 8)
     X = np.random.default_rng(0).normal(size=(20, 2))
-    kept = [KernelFunction("gaussian", gamma).matrix(X) for gamma in (1.0, 2.0, 3.0, 4.0)]
+    kept = [asked_twice(gamma, X) for gamma in (1.0, 2.0, 3.0, 4.0)]
     assert KernelFunction("gaussian", 4.0).matrix(X) is kept[3]
     assert KernelFunction("gaussian", 1.0).matrix(X) is not kept[0]
 

@@ -71,7 +71,7 @@ def contradictions(audited: Audited) -> Iterator[Issue]:
     target = audited.target
     if target is None or not audited.features():
         return
-    if audited.schema.the("weight") is not None:  # rows are counted cases, of which several may differ
+    if audited.schema.the("weight") or audited.schema.the("count"):  # rows are counted cases, and may well differ
         return
     same = _numbered_by_content(audited, with_target=False)
     whole = _numbered_by_content(audited, with_target=True)

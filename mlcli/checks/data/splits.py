@@ -18,6 +18,7 @@ from mlcli.core.split_columns import DATE
 from mlcli.core.tables import Array
 from mlcli.data.roles import ID_NAME
 
+FEW_FOLDS = 3
 RARE_CLASS_SHARE = 0.2
 """A class is rare below this part of what it would have if all classes had the same number of rows."""
 RARE_CLASS_ROWS = 10
@@ -85,8 +86,17 @@ def splitting(audited: Audited) -> Iterator[Issue]:
             "warning",
             sentence,
             f"the rows of each split of {audited.protocol.use}" if audited.protocol else "",
-            split_by("leave-one-out" if "judged" in sentence else "{use: repeated-stratified-k-fold, folds: 3}"),
+            _larger_parts(audited),
         )
+
+
+def _larger_parts(audited: Audited) -> tuple[Repair, ...]:
+    """Fewer folds, dealt anew several times; where each row is judged already, only more rows help."""
+    legal = audited.planned.kind.protocols if audited.planned else ()
+    protocol = next((one for one in ("repeated-stratified-k-fold", "repeated-k-fold") if one in legal), "")
+    more = by_hand("collect more rows, above all of rare classes")
+    already = audited.protocol is not None and audited.protocol.params.get("folds") == FEW_FOLDS
+    return (more,) if not protocol or already else (*split_by(f"{{use: {protocol}, folds: {FEW_FOLDS}}}"), more)
 
 
 def groups_cut(audited: Audited) -> Iterator[Issue]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from mlcli.checks.remedies import behind
 from mlcli.checks.trial import Trial
 from mlcli.core.findings import Finding, Table
 from mlcli.core.issues import Issue, Repair
@@ -13,6 +14,7 @@ from mlcli.core.names import listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
 from mlcli.data.write_sidecar import flow
+from mlcli.experiment.spec.cells import StepSpec
 
 COEFFICIENTS, IMPORTANCES = "Coefficients", "What columns are worth"
 """The titles under which models say what they make of columns."""
@@ -88,17 +90,12 @@ def correlated_columns(trial: Trial) -> Iterator[Issue]:
     if pairs:
         order = sorted(pairs, key=lambda pair: -alike[pair[0], pair[1]])
         rows = tuple((columns[a].name, columns[b].name, float(alike[a, b])) for a, b in order[:10])
-        drop = f"{{use: drop, columns: {flow(dict.fromkeys(columns[b].name for _, b in order))}}}"
+        drop = list(dict.fromkeys(columns[b].name for _, b in order))
         yield Issue(
             "advice",
             f"{len(pairs)} pairs of columns are so alike that what each is worth is shared by chance",
             f"'{rows[0][0]}' and '{rows[0][1]}' correlate by {rows[0][2]:.3f}",
-            (
-                Repair(
-                    "option",
-                    f"-m '{{use: {trial.cell.model.use}, steps: [{{use: drop, columns: {flow(drop)}}}]}}'",
-                ),
-            ),
+            (_without(trial, drop),),
             tuple(dict.fromkeys(name for row in rows for name in row[:2])),
             (Table("Columns alike", ("column", "and", "correlation"), rows),),
         )
@@ -126,15 +123,20 @@ def useless_columns(trial: Trial) -> Iterator[Issue]:
         return
     lost = trial.worth.lost_without(found)
     if lost <= scale:
-        steps = f"[{{use: drop, columns: {flow(found)}}}]"
         yield Issue(
             "advice",
             f"{len(found)} of {len(features)} columns are of no use to {trial.cell.label}: {listed(found)}",
             f"{trial.metric.name} on rows not seen is {trial.worth.score:.4g} with them, and "
             f"{'no worse' if lost <= 0 else f'worse by {lost:.2g}'} when learned without all of them",
-            (Repair("option", f"-m '{{use: {trial.cell.model.use}, steps: {steps}}}'"),),
+            (_without(trial, found),),
             tuple(found),
         )
+
+
+def _without(trial: Trial, names: Sequence[str]) -> Repair:
+    """The model behind its steps, without some columns."""
+    steps = (StepSpec("drop", {"columns": list(names)}), *trial.cell.steps)
+    return Repair("option", f"-m '{behind(trial.cell.model, steps)}'")
 
 
 def _finding(trial: Trial, title: str) -> Finding | None:

@@ -20,7 +20,6 @@ from mlcli.engines.trees.targets import Ids
 
 GROWTH = {"leaf-wise": 1, "depth-wise": 2}
 """Which leaf is split next, as compiled loops number it: the one that gains most, or that among the least deep."""
-BOTTOMLESS = 2**31
 WORD = 62
 """How many bits a sum may take."""
 WEIGHT_BITS = 30
