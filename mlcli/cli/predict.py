@@ -25,6 +25,9 @@ Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
 ]
 Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add one column per class.")]
+Density = Annotated[
+    bool, typer.Option("--log-density", help="Add log p(x): how probable a generative model finds the row itself.")
+]
 Force = Annotated[
     bool,
     typer.Option("--force", help="Replace FILE whatever it is: the data, the model, a file of something else."),
@@ -44,6 +47,7 @@ def predict_command(
     data: Data,
     output: Output = None,
     probabilities: Probabilities = False,
+    log_density: Density = False,
     explain: Explain = False,
     force: Force = False,
 ) -> None:
@@ -58,8 +62,9 @@ def predict_command(
     from mlcli.experiment.saved.model_file import load_model
     from mlcli.report.predictions import predictions_of
 
-    if explain and (output is not None or probabilities):
-        raise UsageError("--explain prints no CSV", hint="leave out --output and --probabilities, or --explain")
+    if explain and (output is not None or probabilities or log_density):
+        hint = "leave out --output, --probabilities and --log-density, or --explain"
+        raise UsageError("--explain prints no CSV", hint=hint)
     if output is not None and not force:
         refuse_to_overwrite(output, data, file)
         _refuse_to_replace(output)
@@ -70,7 +75,7 @@ def predict_command(
     if explain:
         show_explained(saved, rows, ())
         return
-    answers = predictions_of(saved, rows, probabilities=probabilities)
+    answers = predictions_of(saved, rows, probabilities=probabilities, evidence=log_density)
     if reading := saved.pipeline.final.reading():
         remark(reading)
     for name in rows.extra:

@@ -58,3 +58,36 @@ def test_sequences_are_drawn_whole_with_their_places(folder: Path) -> None:
     assert lines[0] == "word_id,position,phoneme,stress"
     assert {line.split(",")[0] for line in lines[1:]} == {"0", "1"}
     assert lines[1].split(",")[1] == "1"
+
+
+@pytest.mark.parametrize(
+    ("model", "dataset"), [("naive-bayes", "penguins"), ("qda", "iris"), ("hmm", "cmudict_stress")]
+)
+def test_predict_adds_how_probable_rows_are(model: str, dataset: str, folder: Path) -> None:
+    typed("train", dataset, "-m", model, "-o", "model.mlcli")
+    header, first, *_ = typed("predict", "model.mlcli", dataset, "--log-density").stdout.splitlines()
+    assert header.endswith(",prediction,log p(x)")
+    assert float(first.split(",")[-1]) < 5
+
+
+def test_the_density_is_that_of_the_columns_of_the_file_whatever_the_steps(folder: Path) -> None:
+    found = []
+    for steps in ("[]", "[standardise]"):
+        typed("train", "iris", "-m", f"{{use: qda, steps: {steps}}}", "-o", "qda.mlcli")
+        line = typed("predict", "qda.mlcli", "iris", "--log-density").stdout.splitlines()[1]
+        found.append(float(line.split(",")[-1]))
+    assert found[1] == pytest.approx(found[0], abs=1e-9)
+
+
+def test_a_mixture_answers_responsibilities(folder: Path) -> None:
+    typed("train", "faithful", "-m", "gmm", "-p", "components=2", "-o", "gmm.mlcli")
+    header, first, *_ = typed("predict", "gmm.mlcli", "faithful").stdout.splitlines()
+    assert header == "row,log_density,p(0),p(1)"
+    assert sum(map(float, first.split(",")[2:])) == pytest.approx(1)
+
+
+def test_how_probable_rows_are_is_refused_where_nobody_knows(folder: Path) -> None:
+    typed("train", "iris", "-m", "knn", "-o", "knn.mlcli")
+    shown = typed("predict", "knn.mlcli", "iris", "--log-density")
+    assert shown.exit_code == 4
+    assert "does not say how probable rows are" in shown.stderr

@@ -91,7 +91,8 @@ class GaussianMixture(DensityEstimator, Clusterer):
     shares_: Array = learned()
     means_: Array = learned()
     covariances_: Array = learned()
-    rounds_: int = learned()
+    log_likelihoods_: Array = learned()
+    """Of the mixture that the best start made, and of that of each round after it."""
 
     accepts = Accepts(weights=True, prefers_scaled=True)
     """Numbers on one scale, as seeds and spherical components want them."""
@@ -140,6 +141,10 @@ class GaussianMixture(DensityEstimator, Clusterer):
         """The most responsible component."""
         return np.asarray(self.mixture().log_joint(varying_part(table, self.varies_)).argmax(axis=0), np.int32)
 
+    def responsibilities(self, table: Table) -> Array:
+        """The share of each component in the density of a row."""
+        return self.mixture().responsibilities(varying_part(table, self.varies_))
+
     def groups(self) -> int:
         """One for each component."""
         return len(self.shares_)
@@ -151,11 +156,19 @@ class GaussianMixture(DensityEstimator, Clusterer):
     def explain(self) -> findings.Explanation:
         """The components, and how they were found."""
         starts = f"the best of {self.restarts} starts" if self.restarts > 1 else "one start"
-        text = f"{starts} ({self.start}), {self.rounds_} rounds; {self.free_parameters()} numbers were fitted"
+        rounds = f"{len(self.log_likelihoods_) - 1} rounds"
+        text = f"{starts} ({self.start}), {rounds}; {self.free_parameters()} numbers were fitted"
         columns = [self.columns_[place] for place in self.varies_]
+        path = tuple(self.log_likelihoods_.tolist())
         return (
             *component_tables(self.mixture(), columns),
             findings.Lines("Expectation-maximisation", (text,)),
+            findings.Curve(
+                "Log-likelihood by rounds of EM",
+                "round",
+                tuple(map(float, range(len(path)))),
+                (("all rows", path),),
+            ),
         )
 
     def check_learned(self) -> None:
@@ -174,4 +187,4 @@ class GaussianMixture(DensityEstimator, Clusterer):
         self.shares_, self.means_, self.covariances_ = (
             part[order] for part in (found.shares, found.means, found.covariances)
         )
-        self.rounds_ = len(best.log_likelihoods) - 1
+        self.log_likelihoods_ = np.array(best.log_likelihoods)
