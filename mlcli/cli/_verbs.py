@@ -31,6 +31,7 @@ VERBS = (
     "explain",
     "models",
     "data",
+    "join",
     "audit",
     "schema",
     "init",

@@ -53,7 +53,8 @@ def test_given_distances_are_taken_as_they_are(linkage: Any) -> None:
 def test_given_distances_make_the_groups_and_scores_of_the_points() -> None:
     X = shipped("iris").table.numbers
     by_points, by_distances = (
-        answered(DBSCAN(eps=0.5, min_rows=5, distances=how), rows(cells)) for how, cells in ((None, X), ("*", matrix(X)))
+        answered(DBSCAN(eps=0.5, min_rows=5, distances=how), rows(cells))
+        for how, cells in ((None, X), ("*", matrix(X)))
     )
     assert np.array_equal(by_points.cluster, by_distances.cluster)
     assert by_points.silhouette == pytest.approx(by_distances.silhouette, abs=1e-6)
