@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from mlcli.core.errors import FitError
 from mlcli.models.clusters.divisive import Divisive, splinter
+from tests.cli.shell import document, typed
 from tests.golden.asking import answered, fitted
 from tests.golden.test_k_means import rows, shipped
 
@@ -73,3 +75,12 @@ def test_a_matrix_that_is_none_is_refused_with_its_place() -> None:
         fitted(Divisive(distances="*"), rows(np.array([[1.0, 2.0], [2.0, 0.0]])))
     with pytest.raises(FitError, match="row 3 of the file is none of them"):
         fitted(Divisive(distances="*"), rows(np.zeros((3, 2))))
+
+
+def test_names_of_rows_may_stand_beside_their_distances(tmp_path: Path) -> None:
+    lines = [f"{name},{','.join(map(str, row))}" for name, row in zip("abcde", OBJECTS.tolist(), strict=True)]
+    file = tmp_path / "five.csv"
+    file.write_text("\n".join(["object,a,b,c,d,e", *lines]), encoding="utf-8")
+    words = ("train", str(file), "--task", "clustering", "-m", "divisive", "-p", "clusters=5", "-p", "distances=*")
+    found = {one["title"]: one for one in document(typed(*words, "--json"))["findings"]}
+    assert [row[1] for row in found["Splits of the widest group"]["rows"]] == [10, 5, 3, 2]

@@ -89,8 +89,9 @@ class DBSCAN(Clusterer):
 
     @property
     def accepts(self) -> Accepts:
-        """Numbers on one scale; distances as they are."""
-        return Accepts(prefers_scaled=self.distances is None)
+        """Numbers on one scale; distances as they are, beside names of their rows."""
+        given = self.distances is not None
+        return Accepts(nominal=given, prefers_scaled=not given)
 
     def space(self, table: Table) -> Array:
         """The numbers, or points that lie as far apart as the distances say."""
