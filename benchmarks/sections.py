@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 
 FAMILIES = ("bayes", "linear", "logistic", "neighbours", "kernels", "trees", "forests", "boosting", "ensembles")
-NAMES = ("startup", *FAMILIES, "scores", "kinds", "splits", "shell", "utilisation")
+NAMES = ("startup", *FAMILIES, "scores", "kinds", "splits", "tune", "shell", "utilisation")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 import commands
 
 from mlcli.core.params import Parameter, build, parameters
+from mlcli.core.ranges import in_words
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 from mlcli.tasks.table import implied_by, kinds_of
 
@@ -110,7 +111,14 @@ def parameter_table(declared: tuple[Parameter, ...]) -> str:
     head = (
         "## Parameters\n\n| name | type | default | legal values | what it is |\n| --- | --- | --- | --- | --- |"
     )
-    return "\n".join([head, *rows])
+    return "\n".join([head, *rows, *worth_trying(declared)])
+
+
+def worth_trying(declared: tuple[Parameter, ...]) -> Iterator[str]:
+    """What is tried where the parameters are tuned."""
+    found = [f"`{one.name}` {in_words(one.tune)}" for one in declared if one.tune]
+    if found:
+        yield f"\n[Tuned](../tuning.md) over: {'; '.join(found)}."
 
 
 def text_of(value: Any) -> str:

@@ -15,6 +15,9 @@ from mlcli import __version__
 from mlcli.cli._console import remark
 from mlcli.core.errors import ExitCode, MlcliError
 
+MOST_PROBLEMS = 50
+"""More than these are counted only: nobody reads on."""
+
 
 @contextmanager
 def reported() -> Iterator[None]:
@@ -47,8 +50,10 @@ def _warnings_as_remarks() -> Iterator[None]:
 
 def print_problems(error: MlcliError) -> int:
     """Print every problem of an error; return its exit code."""
-    for problem in error.problems:
+    for problem in error.problems[:MOST_PROBLEMS]:
         remark(f"Error: {problem}")
+    if len(error.problems) > MOST_PROBLEMS:
+        remark(f"... and {len(error.problems) - MOST_PROBLEMS:,} more problems of this kind or others")
     return error.exit_code
 
 

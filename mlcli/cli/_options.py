@@ -120,6 +120,9 @@ StepSummary = Annotated[
 Classes = Annotated[
     bool, typer.Option("--classes", help="Show each class against the rest: precision, recall, specificity, ...")
 ]
+Spread = Annotated[
+    bool, typer.Option("--spread", help="Show how scores spread over the splits, and whether these agree.")
+]
 Curves = Annotated[
     bool,
     typer.Option("--curves", help="Draw ROC, precision against recall, and calibration of the probabilities."),

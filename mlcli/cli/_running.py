@@ -76,6 +76,7 @@ def run_and_show(
     options: RunOptions,
     classes: bool,
     curves: bool,
+    spread: bool = False,
     files: ReportFiles,
     format: str,
 ) -> None:
@@ -89,8 +90,8 @@ def run_and_show(
         place = place_of(experiment)
         outcome = outcome_of(experiment, _scored(experiment, cells, place, options), place)
         if format != JSON:
-            of_experiment = results_of(outcome.found, classes=classes, curves=curves)
-            show((*of_experiment, *gates_as_elements(outcome.gates)), format)
+            results = results_of(outcome.found, classes=classes, curves=curves, spread=spread)
+            show((*results, *gates_as_elements(outcome.gates)), format)
         outcomes.append(outcome)
     if format == JSON:
         gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]

@@ -24,7 +24,12 @@ Sizes = Annotated[
     str | None,
     typer.Option("--sizes", metavar="LIST", help="Shares of the training rows, or numbers of them: 0.1,0.5,1."),
 ]
-Folds = Annotated[int | None, typer.Option("--folds", metavar="N", help="Folds, each judged once. [default: 5]")]
+Folds = Annotated[
+    int | None,
+    typer.Option(
+        "--folds", metavar="N", help="Folds, each judged once. [default: 5 of learning curves, else by the task]"
+    ),
+]
 Repeats = Annotated[
     int | None, typer.Option("--repeats", metavar="N", help="Times that rows are split, or training sets drawn.")
 ]

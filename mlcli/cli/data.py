@@ -70,7 +70,7 @@ def data_command(
 
         remark(f"wrote {write(dataset)}: correct what is wrong there, and it is used from now on")
     if against is not None:
-        from mlcli.checks.likeness import likeness
+        from mlcli.experiment.likeness import likeness
         from mlcli.report.likeness import as_json as plain
         from mlcli.report.likeness import likeness_of
 

@@ -30,7 +30,7 @@ Verbose = Annotated[
 Strict = Annotated[bool, typer.Option("--strict", help="Leave with exit code 8 if something serious is found.")]
 
 EXAMPLES = (
-    "mlcli diagnose diabetes_progression -m decision-tree",
+    "mlcli diagnose wine -m decision-tree -p max_depth=1",
     "mlcli diagnose abalone -m linear-regression --strict",
 )
 

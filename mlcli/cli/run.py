@@ -16,6 +16,7 @@ from mlcli.cli._options import (
     Junit,
     NoShortcut,
     Specs,
+    Spread,
     StepSummary,
     Store,
 )
@@ -44,6 +45,7 @@ def run_command(
     retry: Retry = False,
     no_shortcut: NoShortcut = False,
     classes: Classes = False,
+    spread: Spread = False,
     curves: Curves = False,
     fail_under: FailUnder = None,
     junit: Junit = None,
@@ -71,6 +73,7 @@ def run_command(
         place_of=lambda one: store or _beside(one),
         options=RunOptions(jobs, fresh, retry),
         classes=classes,
+        spread=spread,
         curves=curves,
         files=ReportFiles(junit, summary),
         format=format,

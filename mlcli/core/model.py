@@ -52,6 +52,11 @@ class Model:
         inside = self.nested()
         return Accepts.by_all([model.accepts for model in inside]) if inside else Accepts()
 
+    @property
+    def unsteady(self) -> bool:
+        """Whether a few other training rows change its answers a lot, so that judged rows say less of it."""
+        return False
+
     def nested(self) -> tuple[Model, ...]:
         """The models that it is built around, as they are configured."""
         return models_inside(self)

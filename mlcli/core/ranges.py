@@ -90,5 +90,16 @@ def as_search(declared: Search | Iterable[Any] | None, choices: Any) -> Search |
     return Range(low, high, log=low > 0 and high >= MANY_TIMES * low)
 
 
+def in_words(search: Search) -> str:
+    """What is tried, such as "0.01 to 1000 by factors"; and whether it must be asked for by name."""
+    if isinstance(search, Range):
+        words = f"{search.low:g} to {search.high:g}{' by factors' if search.log else ''}"
+    elif isinstance(search, Among):
+        words = ", ".join("none" if one is None else str(one) for one in search.options)
+    else:
+        words = "a range that the rows tell"
+    return words if search.unasked else f"{words} (where it is named)"
+
+
 def _same(one: Number, other: Number) -> bool:
     return abs(one - other) <= SAME * max(abs(one), abs(other))

@@ -13,8 +13,9 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mlcli.core.errors import MlcliError, Problem
 
@@ -88,6 +89,16 @@ def parse(text: str, name: str, error: type[MlcliError]) -> Document:
     return document
 
 
+class _Anchor(NamedTuple):
+    """What an alias stands for: a value of so many nodes, so deep, and where everything in it stands."""
+
+    value: Any
+    size: int
+    depth: int
+    marks: list[tuple[Keys, Mark]]
+    texts: list[tuple[Keys, str]]
+
+
 class _Stop(Exception):  # noqa: N818
     """The rest of the document is not worth reading."""
 
@@ -101,7 +112,7 @@ class _Reader:
         self.problems: list[Problem] = []
         self.marks: dict[Keys, Mark] = {}
         self.texts: dict[Keys, str] = {}
-        self.anchors: dict[str, tuple[Any, int, Keys]] = {}
+        self.anchors: dict[str, _Anchor] = {}
         self.nodes = 0
         self.aliases = 0
 
@@ -133,7 +144,7 @@ class _Reader:
         if len(keys) > MAX_DEPTH:
             self._refuse(event, f"nested more than {MAX_DEPTH} deep")
             raise _Stop
-        before = self.nodes
+        before, marks, texts = self.nodes, len(self.marks) - 1, len(self.texts)
         if isinstance(event, events.ScalarEvent):
             value = self._scalar(event, keys)
         elif isinstance(event, events.SequenceStartEvent):
@@ -141,7 +152,8 @@ class _Reader:
         else:
             value = self._mapping(keys)
         if event.anchor is not None:
-            self.anchors[event.anchor] = (value, self.nodes - before + 1, keys)
+            below = list(islice(self.marks.items(), marks, None)), list(islice(self.texts.items(), texts, None))
+            self.anchors[event.anchor] = _Anchor(value, self.nodes - before + 1, len(keys), *below)
         return value
 
     def _alias(self, event: Any, keys: Keys) -> Any:
@@ -152,13 +164,13 @@ class _Reader:
         if self.aliases > MAX_ALIASES:
             self._refuse(event, f"more than {MAX_ALIASES} uses of aliases")
             raise _Stop
-        value, size, original = self.anchors[event.anchor]
-        self._count(event, size)
-        for table in (self.marks, self.texts):
-            below = {path: found for path, found in table.items() if path[: len(original)] == original}
-            for path, found in below.items():
-                table.setdefault(keys + path[len(original) :], found)  # type: ignore[arg-type]
-        return value
+        anchor = self.anchors[event.anchor]
+        self._count(event, anchor.size)
+        for path, mark in anchor.marks:
+            self.marks.setdefault(keys + path[anchor.depth :], mark)
+        for path, text in anchor.texts:
+            self.texts.setdefault(keys + path[anchor.depth :], text)
+        return anchor.value
 
     def _count(self, event: Any, nodes: int) -> None:
         self.nodes += nodes

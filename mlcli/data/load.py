@@ -14,6 +14,7 @@ from mlcli.core.strict_yaml import Document
 from mlcli.core.tables import Table
 from mlcli.data.checks import column_warnings
 from mlcli.data.columns import Typed, declared, inferred
+from mlcli.data.counts import counted_out
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.read_sidecar import read_sidecar
@@ -47,7 +48,7 @@ def load(
     if named and has_no_target(wanted):
         note = f"{wanted} has no target: '{named}' is a column like the others"
         roles[named] = Role("feature", note=note if target else "")
-    dataset = _dataset(records, sidecar, typed, roles, wanted)
+    dataset = counted_out(_dataset(records, sidecar, typed, roles, wanted))
     if in_long_form(dataset):
         dataset = in_wide_form(dataset, records)
     if dataset.unlabelled == len(dataset):

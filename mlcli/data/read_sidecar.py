@@ -17,7 +17,13 @@ from mlcli.tasks.kind import ROLES, SINGLE_ROLES
 from mlcli.tasks.table import BY_NAME
 
 COLUMN_KEYS = ("kind", "role", "levels", "missing", "empty", "range")
-KIND_OF_ROLE = {"weight": "numeric", "sequence": "nominal", "user": "nominal", "item": "nominal"}
+KIND_OF_ROLE = {
+    "weight": "numeric",
+    "count": "numeric",
+    "sequence": "nominal",
+    "user": "nominal",
+    "item": "nominal",
+}
 
 
 def read_sidecar(document: Document | None, header: Sequence[str]) -> Sidecar:

@@ -113,10 +113,19 @@ def _negative(cells: NDArray[Any]) -> NDArray[np.bool_]:
     return cells < 0
 
 
+def _no_count(cells: NDArray[Any]) -> NDArray[np.bool_]:
+    wrong: NDArray[np.bool_] = (cells < 0) | (cells != np.floor(cells))
+    return wrong
+
+
 CHECKS_OF_ROLES: dict[str, tuple[tuple[Wrong, str, str], ...]] = {
     "weight": (
         (_missing, "a weight is missing", "give every row a weight; 0 leaves a row out"),
         (_negative, "a weight is below 0", "weights are 0 or more"),
+    ),
+    "count": (
+        (_missing, "a count is missing", "say for every row how many it stands for; 0 leaves a row out"),
+        (_no_count, "a count is not a whole number from 0 on", "role: weight takes any number"),
     ),
     "group": ((_missing, "the group is missing", "every row needs its group; a row of its own may be one"),),
     "sequence": ((_missing, "the sequence is missing", "every row needs the sequence that it belongs to"),),

@@ -7,7 +7,7 @@ counts with the worst value (0 for rates that should be high, 1 for those that s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -17,7 +17,7 @@ import numpy as np
 from mlcli.core.tables import Array, Flags
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import Tallies, counts_of, counts_under, ratio
-from mlcli.metrics.declaring import OF_ONE_CLASS, Precondition, declare, guarded
+from mlcli.metrics.declaring import CLASS_AVERAGE, OF_ONE_CLASS, Precondition, declare, guarded
 from mlcli.tasks.classification import LabelAnswers
 
 Parts = Callable[[Tallies], tuple[Array, Array]]
@@ -150,7 +150,9 @@ def _averaged(rate: ClassRate, name: str, average: Average) -> Metric:
         low=0.0,
         high=1.0,
         under=lambda answers, weightings: average.values(rate, Tallies.of(counts_under(answers, weightings))),
+        of_counts=lambda counts, _: average.values(rate, Tallies.of(counts)),
         marks=marks,
+        **CLASS_AVERAGE,
     )
 
 
@@ -163,6 +165,9 @@ def _of_one_class(rate: ClassRate, label: str) -> Metric:
     def under(answers: LabelAnswers, weightings: Array) -> Array:
         rates = rate.of_classes(Tallies.of(counts_under(answers, weightings)))
         return rates[..., answers.classes.index(label)]
+
+    def of_counts(counts: Array, classes: Sequence[str]) -> Array:
+        return rate.of_classes(Tallies.of(counts))[..., classes.index(label)]
 
     def compute(answers: LabelAnswers) -> Score:
         value = rate.of_classes(Tallies.of(counts_of(answers)))[answers.classes.index(label)]
@@ -177,5 +182,7 @@ def _of_one_class(rate: ClassRate, label: str) -> Metric:
         low=0.0,
         high=1.0,
         under=under,
+        of_counts=of_counts,
+        **CLASS_AVERAGE,
     )
     return guarded(metric, class_known(label))

@@ -22,6 +22,8 @@ class Undefined:
 Score = float | Undefined
 Better = Literal["high", "low", "zero"]
 Aggregation = Literal["share of rows", "mean of rows", "mean of units", "of the fit", "other"]
+Scale = Literal["plain", "rate", "log", "logit"]
+Pooling = Literal["never", "where classes are rare", "always"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,18 @@ class Metric:
     """Its values under many weightings (B × n) of the rows, NaN where undefined; without it a loop answers."""
     across: Callable[[Sequence[Any]], Sequence[float] | Undefined] | None = None
     """The value of each split beside the others, for a metric that compares them; ``compute`` says why not one."""
+    influence: Callable[[Any], Array | None] | None = None
+    """How much each row moves it; without it, ``per_row`` or ``of_counts`` tell, or resampling has to."""
+    of_counts: Callable[[Array, Sequence[str]], Array] | None = None
+    """Its values of confusion counts (..., K, K) of these classes, for a metric that is a function of such."""
+    scale: Scale = "plain"
+    """On which scale its errors are even: as a rate, by factors, or as odds."""
+    unseen: Callable[[Any], float] | None = None
+    """What a mistake scores: one row more that has it stands for those that were not seen yet."""
+    pooling: Pooling = "never"
+    """Whether the splits of a round are too small for it, so that it is taken over all of them at once."""
+    by_rounds: bool = False
+    """Whether its error and interval are of all rows of a round, as small splits bias them."""
     marks: Callable[[Any], tuple[str, ...]] | None = None
     """What a reader must know of a value that is defined, such as a class whose precision 0/0 counts as 0."""
 

@@ -40,11 +40,11 @@ def percentile_interval(values: Array, how: str) -> Interval:
     if 2 * len(defined) < len(values):
         return Interval(None, None, f"none: undefined in {len(values) - len(defined)} of {len(values)} resamples")
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    if low == high:
+        return Interval(None, None, f"none: no spread was seen, which is not certainty ({how})")
     made = f"{how}, {len(defined)} resamples"
     if len(defined) < len(values):
         made += f" ({len(values) - len(defined)} more were undefined)"
-    if low == high:
-        made += "; no spread was seen, so a width of 0 is not certainty"
     return Interval(float(low), float(high), made)
 
 

@@ -29,6 +29,8 @@ AT_K: dict[tuple[type[Answers], str], Callable[[int], Metric]] = {}
 Precondition = Callable[[Any], Undefined | None]
 Under = Callable[[Any, Array], Array]
 """From answers and weightings (B × n) of their rows to the B values of a metric."""
+CLASS_AVERAGE: dict[str, Any] = {"scale": "rate", "pooling": "where classes are rare", "by_rounds": True}
+"""What is declared of a metric that averages over classes."""
 SHARE: dict[str, Any] = {"better": "high", "low": 0.0, "high": 1.0}
 """What is declared of a metric that is a share of something good."""
 
@@ -113,7 +115,7 @@ def share_of_rows(
     name: str, answers: type[Answers], *, better: Better
 ) -> Callable[[Callable[[Any], Array]], Callable[[Any], Array]]:
     """Declare a function from answers to 0 or 1 per row, whose weighted mean is the metric."""
-    return mean_of_rows(name, answers, better=better, low=0.0, high=1.0, aggregation="share of rows")
+    return mean_of_rows(name, answers, better=better, low=0.0, high=1.0, aggregation="share of rows", scale="rate")
 
 
 def of_counts(
@@ -130,7 +132,8 @@ def of_counts(
         def under(answers: LabelAnswers, weightings: Array) -> Array:
             return function(counts_under(answers, weightings))
 
-        score(name, LabelAnswers, under=under, **declared)(compute)
+        described: dict[str, Any] = {"of_counts": lambda counts, _: function(counts), **CLASS_AVERAGE, **declared}
+        score(name, LabelAnswers, under=under, **described)(compute)
         return function
 
     return mark

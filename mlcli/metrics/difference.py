@@ -1,15 +1,12 @@
 """Tests of difference: whether two models, judged on the same rows, can be told apart at 5 %.
 
-The test follows from how the metric comes from its rows:
+    scores whose error rows tell          paired t over the rows, or over 30 groups or more
+    the same of fewer groups; all others  corrected resampled t over the differences of splits (Nadeau & Bengio)
+    all others, one split or pooled       paired bootstrap over the rows, or groups
 
-    two or more splits                       corrected resampled t over the differences of splits (Nadeau & Bengio)
-    shares of rows, one split or pooled      exact McNemar; interval by Agresti & Min 2005 (Wald + 2)
-    means of rows, one split or pooled       paired t over the rows
-    means of groups, one split or pooled     paired t over the groups
-    other metrics, one split or pooled       paired bootstrap over the rows
-
-Splits that all differ by the same amount have no spread to test against: the distinct rows are tested instead,
-unless that amount is 0.
+Where each row is judged by models that learned from the others, the variance over rows counts 1.75 times: fits
+change with their training rows, and differences of two models all the more. Among several comparisons p is
+corrected by Holm. Exact McNemar and the 5 × 2 test of Dietterich are made on request.
 """
 
 from __future__ import annotations
@@ -17,18 +14,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeGuard
+from functools import cached_property
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.core.tables import Array
-from mlcli.metrics.base import Aggregation, Metric, Score, Undefined
+from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
-from mlcli.metrics.intervals import LEVEL, NO_SPREAD, UPPER, Estimate, Interval, over_rows, over_splits
+from mlcli.metrics.intervals import LEVEL, NO_SPREAD, UPPER, Estimate, Interval, over_splits
+from mlcli.metrics.over_units import OverUnits, over_units, parts_of, rounds_of_rows, scores_of
 from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined
-from mlcli.metrics.summary import aggregation_of, averaged_values
+from mlcli.metrics.rules import FEWEST_GROUPS, by_others
+
+DOUBT = 1.75
+"""By how much differences vary more than their rows say, where fits change with their training rows."""
+DOUBT_OF_ONE_SPLIT = 1.25
+"""The same where one split has taught both models; saved models are what they are."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,28 @@ class Verdict:
     """None when no test could be made."""
 
 
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two models with their answers to the same rows in the same splits."""
+
+    metric: Metric
+    a: Sequence[Answers]
+    b: Sequence[Answers]
+    train_rows: Sequence[int]
+    pooled: bool
+    rounds: Rounds | None
+
+    @cached_property
+    def parts(self) -> tuple[Sequence[Answers], Sequence[Answers]]:
+        """What the metric is taken over."""
+        return parts_of(self.metric, self.a, self.pooled), parts_of(self.metric, self.b, self.pooled)
+
+    @cached_property
+    def together(self) -> tuple[Any, Any]:
+        """All answers of each, those to one row once."""
+        return distinct(joined(self.a)), distinct(joined(self.b))
+
+
 def compare(
     metric: Metric,
     a: Sequence[Answers],
@@ -87,46 +112,89 @@ def compare(
     train_rows: Sequence[int],
     pooled: bool = False,
     rounds: Rounds | None = None,
+    test: str = "",
 ) -> Difference:
     """How far model ``a`` is from model ``b`` on the same splits, and whether that could be chance.
 
-    Where ``rounds`` say which splits sweep over something, the means of rounds are tested.
+    Where ``rounds`` say which splits sweep over something, the means of rounds are tested. ``test`` is the name of
+    one of the tests that are made on request only.
     """
     if not _same_rows(a, b):
         return Difference(None, why="the two were not judged on the same rows in the same splits")
-    if pooled or len(a) == 1:
-        return _at_once(metric, joined(a), joined(b))
-    return _split_by_split(metric, a, b, train_rows, rounds)
+    pair = Pair(metric, a, b, train_rows, pooled, rounds)
+    scores = [scores_of(metric, parts) for parts in pair.parts]
+    if not all(map(_comparable, (*scores[0], *scores[1]))):
+        return Difference(None, why=_why_not([*scores[0], *scores[1]]))
+    mean = float(np.mean(np.array(scores[0], dtype=np.float64)) - np.mean(np.array(scores[1], dtype=np.float64)))
+    return ON_REQUEST[test](pair, mean) if test else _by_units(pair, mean)
 
 
-def _split_by_split(
-    metric: Metric, a: Sequence[Answers], b: Sequence[Answers], train_rows: Sequence[int], rounds: Rounds | None
-) -> Difference:
-    scores = [metric.compute(answers) for answers in (*a, *b)]
-    if not all(map(_comparable, scores)):
-        return Difference(None, why=_why_not(scores))
-    values = np.array(scores, dtype=np.float64).reshape(2, len(a))
-    rows = [len(answers) for answers in a]
+def _by_units(pair: Pair, mean: float) -> Difference:
+    """Over rows or groups where these tell the error, else over splits."""
+    several = len(pair.parts[0]) > 1
+    units = [over_units(pair.metric, parts) for parts in pair.parts] if _drawn_alike(pair) else [None]
+    first, *others = units
+    if first is None or others[0] is None:
+        return _by_splits(pair, mean) if several else _by_resampling(pair, mean)
+    if first.noun == "groups" and first.count < FEWEST_GROUPS and several:
+        return _by_splits(pair, mean)
+    shares = first.shares - others[0].shares
+    differing = OverUnits(mean, shares, first.count, first.noun, float((shares**2).sum()))
+    return _over_units(differing, _doubt(pair))
+
+
+def _doubt(pair: Pair) -> float:
+    """By how much the variance is more than that of rows, since other training rows would give other models."""
+    if len(pair.a) > 1:
+        return DOUBT
+    return DOUBT_OF_ONE_SPLIT if any(pair.train_rows) else 1.0
+
+
+def _drawn_alike(pair: Pair) -> bool:
+    swept = pair.rounds is not None
+    return not swept and pair.metric.aggregation != "of the fit" and by_others(pair.a, pair.train_rows)
+
+
+def _over_units(units: OverUnits, doubt: float) -> Difference:
+    """Student's t over differences of units; where all differ by the same amount, a coin is thrown for each."""
+    test = f"paired t over {units.count:.10g} {units.noun}" + f", variance × {doubt}" * (doubt != 1)
+    scale = float(np.abs(units.shares).max(initial=0.0)) + abs(units.value)
+    if units.freedom <= 0:
+        return Difference(units.value, test=test, why=f"none: one value has no spread ({test})")
+    if units.error > NO_SPREAD * scale:
+        estimate = Estimate(units.value, units.error * math.sqrt(doubt), units.freedom)
+        return _difference(units.value, Verdict(estimate.interval(test), estimate.p_of_zero()), test)
+    if abs(units.value) <= NO_SPREAD * scale:
+        return Difference(0.0, p=1.0, test=test, why=f"both have the same value for all {units.noun}")
+    p = fair_coin_two_sided(int(units.count), 0)
+    return Difference(units.value, p=p, test="exact sign test", why=f"all {units.noun} differ by the same amount")
+
+
+def _by_splits(pair: Pair, mean: float) -> Difference:
+    scores = [scores_of(pair.metric, splits) for splits in (pair.a, pair.b)]
+    if not all(map(_comparable, (*scores[0], *scores[1]))):
+        return Difference(mean, why=_why_not([*scores[0], *scores[1]]))
+    values = np.array(scores, dtype=np.float64)
     scale = float(np.abs(values).max())
-    differences = by_round(values[0] - values[1], rounds)
-    estimate = over_splits(differences, train_rows, rows, scale)
-    test = f"corrected resampled t over {counted_rounds(differences, rounds)}"
+    differences = by_round(values[0] - values[1], pair.rounds)
+    found = over_splits(differences, pair.train_rows, [len(answers) for answers in pair.a], scale)
+    test = f"corrected resampled t over {counted_rounds(differences, pair.rounds)}"
+    estimate = Estimate(mean, found.error, found.freedom)
     if estimate.error > 0:
-        return _difference(estimate.mean, Verdict(estimate.interval(test), estimate.p_of_zero()), test)
-    if abs(estimate.mean) <= NO_SPREAD * scale:
-        return Difference(0.0, 0.0, 0.0, 1.0, test, why="both have the same value in every split")
-    at_once = _at_once(metric, distinct(joined(a)), distinct(joined(b)))
+        return _difference(mean, Verdict(estimate.interval(test), estimate.p_of_zero()), test)
+    if abs(mean) <= NO_SPREAD * scale:
+        return Difference(0.0, p=1.0, test=test, why="both have the same value in every split")
+    at_once = replace(pair, a=[pair.together[0]], b=[pair.together[1]], train_rows=[0], rounds=None)
     return replace(
-        at_once, mean=estimate.mean, why="the splits all differ by the same amount, so the rows were tested"
+        _by_units(at_once, mean), why="the splits all differ by the same amount, so the rows were tested"
     )
 
 
-def _at_once(metric: Metric, a: Answers, b: Answers) -> Difference:
-    first, second = metric.compute(a), metric.compute(b)
-    if not (_comparable(first) and _comparable(second)):
-        return Difference(None, why=_why_not([first, second]))
-    name, test = _test_of(metric, a)
-    return _difference(first - second, test(metric, a, b), f"{name} over {drawn_from(a)}")
+def _by_resampling(pair: Pair, mean: float) -> Difference:
+    if pair.metric.aggregation == "of the fit":
+        return Difference(mean, test="two fits", why="no test: one fit of each gives one value")
+    a, b = joined(pair.a), joined(pair.b)
+    return _difference(mean, paired_bootstrap(pair.metric, a, b), f"paired bootstrap over {drawn_from(a)}")
 
 
 def _difference(mean: float, verdict: Verdict, test: str) -> Difference:
@@ -136,14 +204,25 @@ def _difference(mean: float, verdict: Verdict, test: str) -> Difference:
     return Difference(mean, low, high, verdict.p, test)
 
 
-Test = Callable[[Metric, Answers, Answers], Verdict]
+def paired_bootstrap(metric: Metric, a: Answers, b: Answers) -> Verdict:
+    """How often resampled rows turn the difference round."""
+    differences = replicates(metric, a) - replicates(metric, b)
+    interval = percentile_interval(differences, "bootstrap")
+    known = differences[np.isfinite(differences)]
+    fewer = min(int((known <= 0).sum()), int((known >= 0).sum()))
+    enough = 2 * len(known) >= len(differences)
+    return Verdict(interval, min(1.0, 2 * (fewer + 1) / (len(known) + 1)) if enough else None)
 
 
-def mcnemar(metric: Metric, a: Answers, b: Answers) -> Verdict:
+def mcnemar(pair: Pair, mean: float) -> Difference:
     """Only the rows on which the two disagree count: a fair coin decides which of them is right."""
-    differences, _ = _differences(metric, a, b)
+    metric, (a, b) = pair.metric, pair.together
+    if metric.aggregation != "share of rows" or metric.per_row is None or a.weight is not None:
+        return Difference(mean, why="McNemar's test is of shares of rows without weights, such as accuracy")
+    differences = metric.per_row(a) - metric.per_row(b)
     more, less = int((differences > 0).sum()), int((differences < 0).sum())
-    return Verdict(wald_plus_two(more, less, len(a)), fair_coin_two_sided(more, less))
+    verdict = Verdict(wald_plus_two(more, less, len(a)), fair_coin_two_sided(more, less))
+    return _difference(mean, verdict, f"exact McNemar over {drawn_from(a)}")
 
 
 def wald_plus_two(more: int, less: int, rows: int) -> Interval:
@@ -153,56 +232,24 @@ def wald_plus_two(more: int, less: int, rows: int) -> Interval:
     return Interval(centre - reach, centre + reach, "Wald + 2").within(-1.0, 1.0)
 
 
-def paired_t(metric: Metric, a: Answers, b: Answers) -> Verdict:
-    """Student's t over the differences of rows, or of groups of them that have a value."""
-    differences, weights = _differences(metric, a, b)
-    known = ~np.isnan(differences)
-    estimate = over_rows(differences[known], weights[known])
-    return Verdict(estimate.interval("paired t"), _p_of_rows(estimate))
+def five_by_two(pair: Pair, mean: float) -> Difference:
+    """Dietterich 1998: the first of ten differences by the spread within five rounds of two folds."""
+    if [len(round_) for round_ in rounds_of_rows(pair.a)] != [2] * 5:
+        return Difference(mean, why="the 5 × 2 test needs five repeats of two folds: --folds 2 --repeats 5")
+    scores = np.array([scores_of(pair.metric, splits) for splits in (pair.a, pair.b)], dtype=np.float64)
+    halves = (scores[0] - scores[1]).reshape(5, 2)
+    error = math.sqrt(float(halves.var(axis=1, ddof=1).mean()))
+    if not error > 0:
+        return Difference(mean, why="the 5 × 2 test sees no spread")
+    estimate = Estimate(float(halves[0, 0]), error, 5)
+    reach = estimate.interval("5 × 2 t").high
+    assert reach is not None
+    away = reach - estimate.mean
+    return Difference(mean, mean - away, mean + away, estimate.p_of_zero(), "5 × 2 t of Dietterich")
 
 
-def paired_bootstrap(metric: Metric, a: Answers, b: Answers) -> Verdict:
-    """How often resampled rows turn the difference round."""
-    differences = replicates(metric, a) - replicates(metric, b)
-    interval = percentile_interval(differences, "bootstrap")
-    known = differences[np.isfinite(differences)]
-    fewer = min(int((known <= 0).sum()), int((known >= 0).sum()))
-    return Verdict(interval, None if interval.low is None else min(1.0, 2 * (fewer + 1) / (len(known) + 1)))
-
-
-def nothing_to_resample(metric: Metric, a: Answers, b: Answers) -> Verdict:
-    """A value of the fit alone has no rows to draw it from again."""
-    return Verdict(Interval(None, None, "no test: one fit of each gives one value"), None)
-
-
-TESTS: dict[Aggregation, tuple[str, Test]] = {
-    "share of rows": ("exact McNemar", mcnemar),
-    "mean of rows": ("paired t", paired_t),
-    "mean of units": ("paired t of groups", paired_t),
-    "of the fit": ("two fits", nothing_to_resample),
-    "other": ("paired bootstrap", paired_bootstrap),
-}
-
-
-def _test_of(metric: Metric, answers: Answers) -> tuple[str, Test]:
-    """McNemar counts rows, so weighted shares are compared as means; rows that hang together are resampled."""
-    aggregation = aggregation_of(metric, answers)
-    weighted_share = aggregation == "share of rows" and answers.weight is not None
-    return TESTS["mean of rows" if weighted_share else aggregation]
-
-
-def _p_of_rows(estimate: Estimate) -> float | None:
-    if estimate.freedom <= 0:
-        return None
-    if estimate.error == 0:
-        return 1.0 if estimate.mean == 0 else 0.0  # every row differs by the same amount
-    return estimate.p_of_zero()
-
-
-def _differences(metric: Metric, a: Answers, b: Answers) -> tuple[Array, Array]:
-    (of_a, weights), (of_b, _) = averaged_values(metric, a), averaged_values(metric, b)
-    with np.errstate(invalid="ignore"):  # rows of no weight may be infinite in both
-        return of_a - of_b, weights
+ON_REQUEST: dict[str, Callable[[Pair, float], Difference]] = {"mcnemar": mcnemar, "5x2": five_by_two}
+"""The tests that are made only where they are asked for, by name."""
 
 
 def _comparable(score: Score) -> TypeGuard[float]:

@@ -8,13 +8,12 @@ Weighted rows count as many as Kish's effective number, (Σw)² / Σw².
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.metrics.declaring import weighted_mean
 from mlcli.metrics.distributions import normal_quantile, student_t_quantile, student_t_tail
 
 LEVEL = 0.95
@@ -33,6 +32,12 @@ class Interval:
     high: float | None
     how: str
 
+    def holding(self, value: float) -> Interval:
+        """The interval, wide enough to hold a score that is a mean where it is of all rows together."""
+        if self.low is None or self.high is None:
+            return self
+        return Interval(min(self.low, value), max(self.high, value), self.how)
+
     def within(self, low: float | None, high: float | None) -> Interval:
         """The part of the interval that a score can reach."""
         if self.low is None or self.high is None:
@@ -43,20 +48,40 @@ class Interval:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its standard error, and the degrees of freedom that this error was estimated from."""
+    """A score with its standard error, and the degrees of freedom that this error was estimated from."""
 
     mean: float
     error: float
     freedom: float
 
     def interval(self, how: str) -> Interval:
-        """Student's t interval around the mean."""
+        """Student's t interval around the score."""
+        return self._reaching(how, lambda reach: (self.mean - reach, self.mean + reach))
+
+    def by_factors(self, how: str) -> Interval:
+        """Student's t interval around the logarithm of a score above 0."""
+
+        def ends(reach: float) -> tuple[float, float]:
+            factor = math.exp(reach / self.mean)
+            return self.mean / factor, self.mean * factor
+
+        return self._reaching(f"{how}, on the scale of logarithms", ends)
+
+    def by_odds(self, how: str) -> Interval:
+        """Student's t interval around the logarithm of the odds of a share."""
+
+        def ends(reach: float) -> tuple[float, float]:
+            odds, factor = self.mean / (1 - self.mean), math.exp(reach / (self.mean * (1 - self.mean)))
+            return odds / (odds + factor), odds / (odds + 1 / factor)
+
+        return self._reaching(f"{how}, on the scale of log odds", ends)
+
+    def _reaching(self, how: str, ends: Callable[[float], tuple[float, float]]) -> Interval:
         if self.freedom <= 0:
             return Interval(None, None, f"none: one value has no spread ({how})")
         if self.error == 0:
-            return Interval(self.mean, self.mean, f"{how}; no spread was seen, so a width of 0 is not certainty")
-        reach = student_t_quantile(UPPER, self.freedom) * self.error
-        return Interval(self.mean - reach, self.mean + reach, how)
+            return Interval(None, None, f"none: no spread was seen, which is not certainty ({how})")
+        return Interval(*ends(student_t_quantile(UPPER, self.freedom) * self.error), how)
 
     def p_of_zero(self) -> float:
         """The two-sided p of a true mean of 0, for an error that is not 0."""
@@ -71,14 +96,19 @@ def wald(share: float, rows: float) -> Interval:
 
 def wilson(share: float, rows: float) -> Interval:
     """The interval of the shares that a normal test would not refuse."""
-    z2 = normal_quantile(UPPER) ** 2
+    return scored_share(share, rows, normal_quantile(UPPER), f"Wilson over {counted(rows)}")
+
+
+def scored_share(share: float, rows: float, quantile: float, how: str) -> Interval:
+    """Wilson's interval with another quantile, such as Student's where the number of rows was estimated."""
+    z2 = quantile**2
     centre = (share + z2 / (2 * rows)) / (1 + z2 / rows)
     reach = math.sqrt(z2 * (share * (1 - share) / rows + z2 / (4 * rows**2))) / (1 + z2 / rows)
     low, high = min(centre - reach, share), max(centre + reach, share)  # rounding at 0 and 1
-    return Interval(low, high, f"Wilson over {_counted(rows)}").within(0.0, 1.0)
+    return Interval(low, high, how).within(0.0, 1.0)
 
 
-def _counted(rows: float) -> str:
+def counted(rows: float) -> str:
     """Rows as a person counts them; those with weights come to no whole number."""
     return f"{rows:.0f} distinct rows" if rows == int(rows) else f"{rows:.1f} effective rows (weighted)"
 
@@ -86,15 +116,6 @@ def _counted(rows: float) -> str:
 def effective_rows(weights: Array) -> float:
     """Kish's effective number of rows: as many equal rows would give the same precision."""
     return float(weights.sum() ** 2 / (weights**2).sum())
-
-
-def over_rows(values: Array, weights: Array) -> Estimate:
-    """The mean of independent rows; those of weight 0 do not count, even where infinite."""
-    values, weights = values[weights > 0], weights[weights > 0]
-    rows = effective_rows(weights)
-    mean = weighted_mean(values, weights)
-    variance = weighted_mean((values - mean) ** 2, weights)
-    return _estimate(mean, variance, 1 / (rows - 1) if rows > 1 else 0.0, rows - 1, scale=np.abs(values).max())
 
 
 def over_splits(
@@ -107,11 +128,7 @@ def over_splits(
     """
     found = np.array(values)
     overlap = sum(test_rows) / sum(train_rows) if sum(train_rows) else 0.0
-    return _estimate(
-        float(found.mean()), float(found.var(ddof=1)), 1 / len(found) + overlap, len(found) - 1, scale
-    )
-
-
-def _estimate(mean: float, variance: float, share: float, freedom: float, scale: float) -> Estimate:
+    variance = float(found.var(ddof=1)) if len(found) > 1 else 0.0
     rounding = math.sqrt(variance) <= NO_SPREAD * scale
-    return Estimate(mean, 0.0 if rounding else math.sqrt(variance * share), freedom)
+    error = 0.0 if rounding else math.sqrt(variance * (1 / len(found) + overlap))
+    return Estimate(float(found.mean()), error, len(found) - 1)

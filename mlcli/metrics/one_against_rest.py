@@ -29,6 +29,10 @@ class ClassRates:
     """Rows answered with this class (their weight)."""
     lean: float
     """Share of the answers minus share of the truth: above 0, the model leans towards this class."""
+    true_positives: float = 0.0
+    false_positives: float = 0.0
+    false_negatives: float = 0.0
+    true_negatives: float = 0.0
 
 
 RATES: dict[str, Parts] = {
@@ -52,6 +56,10 @@ def one_against_rest(answers: LabelAnswers) -> tuple[ClassRates, ...]:
             label=label,
             support=float(tallies.support[code]),
             predicted=float(tallies.predicted[code]),
+            true_positives=float(tallies.true_positives[code]),
+            false_positives=float(tallies.false_positives[code]),
+            false_negatives=float(tallies.false_negatives[code]),
+            true_negatives=float(tallies.true_negatives[code]),
             lean=float(lean[code]),
             **{name: _known(values[code]) for name, values in rates.items()},
         )

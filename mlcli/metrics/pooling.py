@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Rows
 
 Rounds = Sequence[int]
 """For each split, the round of the sweep that it belongs to."""
@@ -34,6 +34,17 @@ def distinct(answers: Answers) -> Any:
     """The first answer to each row: a repeated protocol asks about a row more than once."""
     first = np.unique(answers.rows, return_index=True)[1]
     return answers if len(first) == len(answers) else answers.take(np.sort(first))
+
+
+def units_of(answers: Answers) -> Rows | None:
+    """The group of each row; rows that hang together otherwise are known by the first of them."""
+    if answers.header.group is not None:
+        return np.asarray(answers.header.group)
+    if answers.units is None:
+        return None
+    first = np.full(int(answers.units.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, answers.units, answers.rows)
+    return np.asarray(first[answers.units])
 
 
 def rounds_of(coordinates: Sequence[Coordinate | None], splits: Sequence[Answers]) -> Rounds | None:

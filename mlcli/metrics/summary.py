@@ -1,18 +1,8 @@
 """One metric over the splits of a cell: the mean with its spread and interval, or why there is none.
 
-Each split has its value, and the mean is the plain mean of these; or, where a protocol pools (leave-one-out), the
-metric is taken over all answers at once. Which interval is made depends on how the metric comes from its rows, and
-is said in ``Summary.interval``:
-
-    shares of rows (accuracy, error-rate)   Wilson over the distinct rows judged
-    other metrics, two or more splits       corrected resampled t over the splits
-    means of rows, one split or pooled      Student's t over the rows
-    means of groups, one split or pooled    Student's t over the groups
-    of the fit (bic), one split             none: no judged row changes it
-    other metrics, one split or pooled      bootstrap over the rows
-    metrics that compare splits             none
-
-Rows that hang together, such as those of a sequence, are no independent rows: their metrics count as "other".
+Each split has its value, and the mean is the plain mean of these; or, where a protocol pools (leave-one-out) or
+the splits are too small for the metric, it is taken over all answers of a round at once. ``rules.py`` makes the
+interval.
 """
 
 from __future__ import annotations
@@ -24,11 +14,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.core.tables import Array
-from mlcli.metrics.base import Aggregation, Metric, Summary, Undefined
-from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
-from mlcli.metrics.intervals import Interval, effective_rows, over_rows, over_splits, wilson
-from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined
+from mlcli.metrics.base import Metric, Score, Summary, Undefined
+from mlcli.metrics.intervals import Interval
+from mlcli.metrics.over_units import parts_of, rare_class, scores_of
+from mlcli.metrics.pooling import Rounds, joined
+from mlcli.metrics.rules import Judged, interval_of
 
 Values = tuple[float | None, ...]
 
@@ -39,18 +29,30 @@ def summarise(
     train_rows: Sequence[int],
     pooled: bool = False,
     rounds: Rounds | None = None,
+    unsteady: bool = False,
 ) -> Summary:
     """Mean, standard deviation (n - 1 over splits), 95 % interval, and the value of each split.
 
-    Where ``rounds`` say which splits sweep over something, intervals over splits are over the means of rounds.
+    Where ``rounds`` say which splits sweep over something, intervals over splits are over the means of rounds. Of
+    ``unsteady`` methods, which a few other training rows change a lot, intervals are wider.
     """
     if not splits:
         return Summary(metric.name, None, why="no split was answered")
     if metric.across is not None and len(splits) > 1:
         return _across(metric, splits)
-    if pooled or len(splits) == 1:
-        return _at_once(metric, splits)
-    return _split_by_split(metric, splits, train_rows, rounds)
+    parts = parts_of(metric, splits, pooled)
+    scores = scores_of(metric, parts)
+    values = _values_of_splits(metric, splits, parts, scores, pooled)
+    undefined = [score for score in scores if isinstance(score, Undefined)]
+    if undefined:
+        return Summary(metric.name, None, splits=values, why=_why_no_mean(undefined, len(parts)))
+    mean = float(np.mean([score for score in scores if not isinstance(score, Undefined)]))
+    known = [value for value in values if value is not None]
+    has_spread = not pooled and 1 < len(known) == len(splits) and math.isfinite(mean)
+    marks = (*_marks_of(metric, parts), *_why_pooled(metric, splits, parts, pooled))
+    judged = Judged(metric, splits, train_rows, parts, values, rounds, unsteady)
+    spread = float(np.std(known, ddof=1)) if has_spread else None
+    return _summary(metric, mean, spread, values, marks, lambda: interval_of(judged, mean))
 
 
 def _across(metric: Metric, splits: Sequence[Answers]) -> Summary:
@@ -62,55 +64,15 @@ def _across(metric: Metric, splits: Sequence[Answers]) -> Summary:
     return Summary(metric.name, float(np.mean(values)), float(np.std(values, ddof=1)), splits=tuple(values))
 
 
-def _at_once(metric: Metric, splits: Sequence[Answers]) -> Summary:
-    answers = joined(splits)
-    value = metric.compute(answers)
-    if isinstance(value, Undefined):
-        return Summary(metric.name, None, splits=(None,) * len(splits), why=value.why)
-    values = (value,) if len(splits) == 1 else _row_means(metric, splits, answers)
-    marks = metric.marks(answers) if metric.marks else ()
-    return _summary(
-        metric,
-        value,
-        None,
-        values,
-        marks,
-        lambda: INTERVALS_POOLED[aggregation_of(metric, answers)](metric, answers, value),
-    )
-
-
-def _split_by_split(
-    metric: Metric, splits: Sequence[Answers], train_rows: Sequence[int], rounds: Rounds | None
-) -> Summary:
-    scores = [metric.compute(answers) for answers in splits]
-    values = tuple(None if isinstance(score, Undefined) else score for score in scores)
-    found = [value for value in values if value is not None]
-    if len(found) < len(splits):
-        undefined = [score for score in scores if isinstance(score, Undefined)]
-        return Summary(metric.name, None, splits=values, why=_why_no_mean(undefined, len(splits)))
-    mean = float(np.mean(found))
-    spread = float(np.std(found, ddof=1)) if math.isfinite(mean) else None
-
-    def interval() -> Interval:
-        if aggregation_of(metric, splits[0]) == "share of rows":
-            return _wilson(metric, joined(splits), mean)
-        return split_interval(found, splits, train_rows, rounds)
-
-    return _summary(metric, mean, spread, values, _marks_of_splits(metric, splits), interval)
-
-
-def aggregation_of(metric: Metric, answers: Answers) -> Aggregation:
-    """How the metric comes from independent rows, if these are."""
-    return metric.aggregation if answers.units is None else "other"
-
-
-def split_interval(
-    values: Sequence[float], splits: Sequence[Answers], train_rows: Sequence[int], rounds: Rounds | None = None
-) -> Interval:
-    """The corrected resampled t interval of a mean over splits."""
-    means, scale = by_round(values, rounds), max(map(abs, values))
-    estimate = over_splits(means, train_rows, [len(answers) for answers in splits], scale)
-    return estimate.interval(f"corrected resampled t over {counted_rounds(means, rounds)}")
+def _values_of_splits(
+    metric: Metric, splits: Sequence[Answers], parts: Sequence[Answers], scores: Sequence[Score], pooled: bool
+) -> Values:
+    """What each split says on its own, also where the metric is taken over several of them together."""
+    if parts is not splits and len(splits) > 1:
+        if pooled:
+            return _row_means(metric, splits, joined(splits))
+        scores = scores_of(metric, splits)
+    return tuple(None if isinstance(score, Undefined) else score for score in scores)
 
 
 def _summary(
@@ -136,43 +98,6 @@ def _summary(
     )
 
 
-def _wilson(metric: Metric, answers: Answers, value: float) -> Interval:
-    return wilson(value, effective_rows(distinct(answers).weights))
-
-
-def _t_over_means(metric: Metric, answers: Answers, value: float) -> Interval:
-    values, weights = averaged_values(metric, answers)
-    known = ~np.isnan(values)
-    what = "groups" if metric.per_unit else "rows"
-    return over_rows(values[known], weights[known]).interval(f"t over {known.sum()} {what}")
-
-
-def averaged_values(metric: Metric, answers: Answers) -> tuple[Array, Array]:
-    """The values of rows, or of units of them (NaN where one has none), whose mean a metric is; their weights."""
-    if metric.per_unit is not None:
-        of_units = metric.per_unit(answers)
-        return of_units, np.ones(len(of_units))
-    assert metric.per_row is not None
-    return metric.per_row(answers), answers.weights
-
-
-def _bootstrap(metric: Metric, answers: Answers, value: float) -> Interval:
-    return percentile_interval(replicates(metric, answers), f"bootstrap over {drawn_from(answers)}")
-
-
-def _of_one_fit(metric: Metric, answers: Answers, value: float) -> Interval:
-    return Interval(None, None, "none: it is of the fit, which no judged row changes")
-
-
-INTERVALS_POOLED: dict[Aggregation, Callable[[Metric, Answers, float], Interval]] = {
-    "share of rows": _wilson,
-    "mean of rows": _t_over_means,
-    "mean of units": _t_over_means,
-    "of the fit": _of_one_fit,
-    "other": _bootstrap,
-}
-
-
 def _row_means(metric: Metric, splits: Sequence[Answers], answers: Answers) -> Values:
     """What each of many small splits says on its own: its rows' mean, for a metric that is one."""
     if metric.per_row is None:
@@ -185,17 +110,37 @@ def _row_means(metric: Metric, splits: Sequence[Answers], answers: Answers) -> V
     return tuple(float(part / total) if total > 0 else None for part, total in zip(sums, totals, strict=True))
 
 
-def _marks_of_splits(metric: Metric, splits: Sequence[Answers]) -> tuple[str, ...]:
-    """What was marked in any split, with how often; a mean of rows is marked over all rows at once."""
+def _marks_of(metric: Metric, parts: Sequence[Answers]) -> tuple[str, ...]:
+    """What was marked in any part, with how often; a mean of rows is marked over all rows at once."""
     if metric.marks is None:
         return ()
-    if metric.per_row is not None:
-        return metric.marks(joined(splits))
-    counted = Counter(mark for answers in splits for mark in metric.marks(answers))
-    return tuple(f"{mark} (in {times} of {len(splits)} splits)" for mark, times in counted.items())
+    if metric.per_row is not None or len(parts) == 1:
+        return metric.marks(joined(parts))
+    counted = Counter(mark for answers in parts for mark in metric.marks(answers))
+    return tuple(f"{mark} (in {times} of {len(parts)} splits)" for mark, times in counted.items())
+
+
+def _why_pooled(
+    metric: Metric, splits: Sequence[Answers], parts: Sequence[Answers], pooled: bool
+) -> tuple[str, ...]:
+    """What a reader must know of a score that was taken over several splits at once, and of areas above all."""
+    if parts is splits or len(splits) == 1:
+        return ()
+    rare = "" if pooled or metric.pooling == "always" else rare_class(splits)
+    why = (f"taken over all splits at once, since {rare} has fewer rows than there are splits",) * bool(rare)
+    low = (AREA_OF_SEVERAL_FITS,) * (metric.scale == "logit")
+    return (*why, *low)
+
+
+AREA_OF_SEVERAL_FITS = (
+    "it compares scores of different fits, which makes it too low: by about 0.05 for 60 rows that are left out "
+    "one by one"
+)
 
 
 def _why_no_mean(undefined: Sequence[Undefined], splits: int) -> str:
+    if splits == 1:
+        return undefined[0].why
     reasons = Counter(score.why for score in undefined)
     hints = dict.fromkeys(score.hint for score in undefined if score.hint)
     causes = ", ".join(f"{why} ({times})" if len(reasons) > 1 else why for why, times in reasons.most_common())

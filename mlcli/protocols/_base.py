@@ -14,6 +14,9 @@ from mlcli.core.errors import MlcliWarning, Problem
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes, Rows
 
+MOST_REPEATS = 10_000
+"""More would take longer to split than anybody waits, and change no figure."""
+
 
 @dataclass(frozen=True, eq=False)
 class Split:

@@ -12,8 +12,8 @@ from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes, Rows
 from mlcli.protocols._base import Parts, Split
 
-FEW_ROWS, FEW_OF_A_CLASS, FEW_IN_A_PART = 30, 5, 5
-"""Below these, one answer more or less moves a score by 3 points, or that of a class or part by 20."""
+FEW_ROWS, FEW_OF_A_CLASS, FEW_IN_A_PART = 30, 20, 5
+"""Below these, one answer moves a score by 3 points, that of a class by 5, that of a part by 20."""
 
 
 def warn_of_few_judged(splits: Sequence[Split], strata: Strata, *, pooled: bool) -> None:

@@ -25,7 +25,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes
-from mlcli.protocols._base import Protocol, Split, Units, all_alike, drawn, fewer_than_two, numbered
+from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, Units, all_alike, drawn, fewer_than_two, numbered
 
 
 @register(
@@ -38,7 +38,7 @@ class Bootstrap(Protocol):
 
     kinds: ClassVar[tuple[str, ...]] = ("classification", "regression", "density", "projection")
 
-    repeats: int = param(25, "how often rows are drawn anew", ge=1)
+    repeats: int = param(25, "how often rows are drawn anew", ge=1, le=MOST_REPEATS)
     estimate: str | float = param(
         "plain",
         "what makes up for bags that hold few of the rows",

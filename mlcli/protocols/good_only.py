@@ -23,7 +23,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes, Rows
-from mlcli.protocols._base import Protocol, Split, Units, all_alike, numbered
+from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, Units, all_alike, numbered
 
 GOOD, BAD, UNKNOWN = 0, 1, -1
 FEWEST_GOOD, FEWEST_BAD = 3, 2
@@ -41,7 +41,7 @@ class GoodOnly(Protocol):
     """Train on good rows, choose the threshold on validation rows, judge test rows."""
 
     train_share: float = param(0.6, "the share of the good rows that is learned from", gt=0, lt=1)
-    repeats: int = param(1, "how often rows are split anew", ge=1)
+    repeats: int = param(1, "how often rows are split anew", ge=1, le=MOST_REPEATS)
 
     def problems_with_rows(self, strata: Strata) -> list[Problem]:
         """No labels, or too few rows of either."""

@@ -21,7 +21,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes
-from mlcli.protocols._base import Parts, Protocol, Split, Units, all_alike, fewer_than_two, numbered
+from mlcli.protocols._base import MOST_REPEATS, Parts, Protocol, Split, Units, all_alike, fewer_than_two, numbered
 
 
 @register(
@@ -35,7 +35,7 @@ class Holdout(Protocol):
     """What is held out; whether classes keep their shares."""
 
     test_share: float = param(0.3, "the share of rows (of groups, where there are any) that is judged", gt=0, lt=1)
-    repeats: int = param(1, "how often a new part is held out", ge=1)
+    repeats: int = param(1, "how often a new part is held out", ge=1, le=MOST_REPEATS)
 
     def problems_with_rows(self, strata: Strata) -> list[Problem]:
         """Fewer than two rows, or groups."""

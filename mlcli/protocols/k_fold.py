@@ -21,7 +21,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes
-from mlcli.protocols._base import Parts, Protocol, Split, Units, all_alike, fewer_than_two, numbered
+from mlcli.protocols._base import MOST_REPEATS, Parts, Protocol, Split, Units, all_alike, fewer_than_two, numbered
 
 DIGITS = 12
 """Sums of shares that differ by less are equal."""
@@ -36,7 +36,7 @@ class KFold(Protocol):
     """What is dealt out; whether classes are balanced."""
 
     folds: int = param(10, "how many parts, each judged once", ge=2)
-    repeats: int = param(1, "how often the rows are dealt anew", ge=1)
+    repeats: int = param(1, "how often the rows are dealt anew", ge=1, le=MOST_REPEATS)
 
     def problems_with_rows(self, strata: Strata) -> list[Problem]:
         """Fewer rows, or groups, than folds."""

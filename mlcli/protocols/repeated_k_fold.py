@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from mlcli.core.params import param
 from mlcli.core.registry import register
+from mlcli.protocols._base import MOST_REPEATS
 from mlcli.protocols.k_fold import KFold
 
 
@@ -24,4 +25,4 @@ from mlcli.protocols.k_fold import KFold
 class RepeatedKFold(KFold):
     """K-fold with the rows dealt anew ten times, which steadies the mean."""
 
-    repeats: int = param(10, "how often the rows are dealt anew", ge=1)
+    repeats: int = param(10, "how often the rows are dealt anew", ge=1, le=MOST_REPEATS)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from mlcli.core.params import param
 from mlcli.core.registry import register
+from mlcli.protocols._base import MOST_REPEATS
 from mlcli.protocols.stratified_holdout import StratifiedHoldout
 
 
@@ -21,4 +22,4 @@ from mlcli.protocols.stratified_holdout import StratifiedHoldout
 class RepeatedStratifiedHoldout(StratifiedHoldout):
     """Stratified holdout with a new part held out ten times."""
 
-    repeats: int = param(10, "how often a new part is held out", ge=1)
+    repeats: int = param(10, "how often a new part is held out", ge=1, le=MOST_REPEATS)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from mlcli.core.params import param
 from mlcli.core.registry import register
+from mlcli.protocols._base import MOST_REPEATS
 from mlcli.protocols.stratified_k_fold import StratifiedKFold
 
 
@@ -25,4 +26,4 @@ from mlcli.protocols.stratified_k_fold import StratifiedKFold
 class RepeatedStratifiedKFold(StratifiedKFold):
     """Stratified k-fold with the rows dealt anew ten times."""
 
-    repeats: int = param(10, "how often the rows are dealt anew", ge=1)
+    repeats: int = param(10, "how often the rows are dealt anew", ge=1, le=MOST_REPEATS)

@@ -14,6 +14,8 @@ from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.confusion import Confusion
 from mlcli.report.chosen import choices_as_json
+from mlcli.report.differences import differences_as_json, differences_of
+from mlcli.report.naming import grouped, names_of
 from mlcli.report.scored import Scored
 from mlcli.report.series import Series, series_of, summaries_of
 from mlcli.tasks.table import kind_named, named
@@ -21,8 +23,24 @@ from mlcli.tasks.table import kind_named, named
 
 def results_as_json(scored: Sequence[Scored], *, curves: bool = False) -> dict[str, Any]:
     """The document of an experiment: one entry per cell, in the order of the plan."""
-    cells = [{**_result(one), **(_curves(one) if curves else {})} for one in scored]
-    return {"version": __version__, "cells": cells, **_over_datasets(scored)}
+    return {
+        "version": __version__,
+        "cells": [{**_result(one), **(_curves(one) if curves else {})} for one in scored],
+        "comparisons": [one for group in grouped(scored) for one in _compared(group)],
+        **_over_datasets(scored),
+    }
+
+
+def _compared(group: Sequence[Scored]) -> list[dict[str, Any]]:
+    """The models of one table beside its best and its baseline, by the metric that decides."""
+    metric = next((metric for one in group for metric in one.metrics), None)
+    found = differences_of(group, metric) if metric else None
+    if found is None or not found.to_best:
+        return []
+    cell, names = group[0].result.cell, names_of(group)
+    about = {"dataset": cell.dataset.name, "kind": cell.kind, "seed": cell.seed, "metric": found.metric.name}
+    chosen = {"best": names[found.best], "chosen_among": len(found.to_best) + 1}
+    return [plain({**about, **chosen, "pairs": differences_as_json(found, names)})]
 
 
 def _over_datasets(scored: Sequence[Scored]) -> dict[str, Any]:

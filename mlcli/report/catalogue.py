@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from mlcli.core.params import Parameter, build, parameters
+from mlcli.core.ranges import in_words
 from mlcli.core.registry import Entry
 from mlcli.report.document import Content, Document, Element, Field, Heading, Sentence, grid, notes
 from mlcli.tasks.table import kinds_from_bases, kinds_of
@@ -72,6 +73,7 @@ def page_as_json(entry: Entry) -> dict[str, Any]:
             "default": list(one.default) if isinstance(one.default, tuple) else one.default,
             "takes": _takes(one),
             "help": one.help,
+            **({"tune": in_words(one.tune)} if one.tune else {}),
         }
         for one in parameters(cls)
     ]
@@ -96,6 +98,7 @@ def page_of(entry: Entry) -> Document:
         Sentence(first),
         grid(["", ""], [fact for fact in facts.items() if fact[1]]),
         *_parameters(parameters(cls)),
+        *_tuned(parameters(cls)),
         *_sections(rest),
     )
 
@@ -113,6 +116,14 @@ def _parameters(declared: tuple[Parameter, ...]) -> Iterator[Element]:
         return
     yield Heading("Parameters")
     yield grid(["name", "default", "takes", "meaning"], [_parameter(one) for one in declared])
+
+
+def _tuned(declared: tuple[Parameter, ...]) -> Iterator[Element]:
+    """What is tried where parameters are tuned."""
+    worth = [(one.name, in_words(one.tune)) for one in declared if one.tune]
+    if worth:
+        yield Heading("What --tune tries")
+        yield grid(["name", "values"], worth)
 
 
 def _parameter(parameter: Parameter) -> list[Content]:

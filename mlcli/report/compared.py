@@ -14,8 +14,8 @@ from mlcli.experiment.store.named_runs import metrics_of, named_run, results_tog
 from mlcli.metrics.base import Better, Metric
 from mlcli.metrics.difference import Difference, holm
 from mlcli.metrics.over_datasets import ScoreTable, score_table
+from mlcli.report.naming import grouped, names_of
 from mlcli.report.over_datasets import tables_over_datasets
-from mlcli.report.results import grouped, names_of
 from mlcli.report.scored import Scored, scored
 from mlcli.report.scores import badness
 from mlcli.report.verdict import difference_between

@@ -19,6 +19,7 @@ READING = (
 READING_REPEATS = "; a row counts once for each time that it was judged"
 RATE_DECIMALS = 3
 RATES = ("precision", "recall", "f1", "specificity", "fpr", "fnr")
+COUNTS = {"TP": "true_positives", "FP": "false_positives", "FN": "false_negatives", "TN": "true_negatives"}
 READING_RATES = (
     "each class against the rest: rows: of the class; answered: with the class; lean: the share of the answers "
     "minus the share of the rows; 0/0: there is no such row"
@@ -37,13 +38,14 @@ def confusion_of(
 
 def rates_of(rates: Sequence[ClassRates], counted_as: str = "rows") -> Grid:
     """Every class against the rest."""
-    titles = ["class", *RATES, counted_as, "answered", "lean"]
+    titles = ["class", *RATES, counted_as, "answered", *COUNTS, "lean"]
     rows: list[list[Content]] = [
         [
             Field(one.label, "strong"),
             *(_rate(getattr(one, name)) for name in RATES),
             short(one.support),
             short(one.predicted),
+            *(short(getattr(one, name)) for name in COUNTS.values()),
             f"{one.lean:+.{RATE_DECIMALS}f}",
         ]
         for one in rates

@@ -202,6 +202,8 @@ def _said(curve: ScoreCurve) -> Iterator[str]:
     decimals = decimals_of(curve.metric, [point.judged for point in curve.points])
     if curve.baseline is not None:
         yield f"the baseline has {fixed(curve.baseline, decimals)}"
+    if len({point.judged.mean for point in curve.points}) == 1 < len(curve.points):
+        yield f"the score is the same at every {curve.over}: as the model is set, it may be of no use"
     gain = curve.per_doubling() if curve.over == "training rows" else None
     if gain is not None:
         turn = "better" if gain >= 0 else "worse"

@@ -13,7 +13,7 @@ from mlcli.report.findings import explained
 from mlcli.report.numbers import counted
 
 if TYPE_CHECKING:
-    from mlcli.checks.likeness import Likeness
+    from mlcli.experiment.likeness import Likeness
 
 SURE = 0.05
 READING = (

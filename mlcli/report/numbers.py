@@ -85,6 +85,13 @@ def p_text(p: float | None) -> str:
     return f"{p:.{DIGITS}f}" if p >= 10**-DIGITS else f"< {10**-DIGITS:.{DIGITS}f}"
 
 
+def short_p(p: float | None) -> str:
+    """A probability of chance in two decimals, as in a table."""
+    if p is None:
+        return "-"
+    return f"{p:.2f}" if p >= 0.095 else f"{p:.3f}" if p >= 0.001 else "<.001"
+
+
 def as_equation(p: float | None) -> str:
     """A probability of chance behind the letter p."""
     text = p_text(p)

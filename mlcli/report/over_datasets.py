@@ -12,8 +12,8 @@ from mlcli.metrics.over_datasets import OverDatasets, Pair, ScoreTable, compared
 from mlcli.metrics.signed_ranks import wins_ties_losses
 from mlcli.report.as_json import plain
 from mlcli.report.document import Content, Element, Field, Grid, Heading, Sentence, grid, notes
+from mlcli.report.naming import comparable, grouped
 from mlcli.report.numbers import as_equation, decimals_for, fixed, p_text
-from mlcli.report.results import comparable, grouped
 from mlcli.report.scored import Scored
 from mlcli.report.scores import BEST, LEGEND_OF_BEST, UNIT_DECIMALS
 

@@ -9,45 +9,38 @@ from mlcli.core.names import listed
 from mlcli.core.params import build
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.spec.cells import AS_SAVED, POOLED, Cell, DatasetFacts, ProtocolSpec
-from mlcli.experiment.spec.labels import as_typed, distinct_labels
+from mlcli.experiment.spec.cells import AS_SAVED, POOLED, Cell, DatasetFacts
+from mlcli.experiment.spec.labels import as_typed
 from mlcli.metrics.pooling import joined
 from mlcli.report.chosen import choices_in
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
+from mlcli.report.differences import beside_best, differences_of
 from mlcli.report.document import Document, Element, Heading, Notes, Sentence, notes
+from mlcli.report.naming import grouped, names_of
 from mlcli.report.numbers import counted
 from mlcli.report.probabilities import probability_pictures
 from mlcli.report.remarks import remarks_on
 from mlcli.report.scored import Scored, judged
 from mlcli.report.scores import table_of_models
 from mlcli.report.series import scores_by_series
+from mlcli.report.spread import spread_of
+from mlcli.report.validated import chosen_on_validation
 from mlcli.report.verdict import verdict_on
 from mlcli.tasks.table import kind_named, named
 
 ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by", "part": "parts in"}
 
 
-def results_of(scored: Sequence[Scored], *, classes: bool = False, curves: bool = False) -> Document:
+def results_of(
+    scored: Sequence[Scored], *, classes: bool = False, curves: bool = False, spread: bool = False
+) -> Document:
     """All cells, those of one dataset and kind together.
 
-    ``classes`` adds the rates of each class, ``curves`` pictures of the probabilities.
+    ``classes`` adds the rates of each class, ``curves`` pictures of probabilities, ``spread`` how splits spread.
     """
     groups = grouped(scored)
-    elements = [element for group in groups for element in _group(group, classes, curves)]
+    elements = [element for group in groups for element in _group(group, classes, curves, spread)]
     return (*elements, *(_over_datasets(scored) if len(groups) > 1 else ()))
-
-
-def grouped(scored: Sequence[Scored]) -> list[list[Scored]]:
-    """The cells by the tables that they stand in."""
-    groups: dict[tuple[object, ...], list[Scored]] = {}
-    first: dict[tuple[object, ...], ProtocolSpec] = {}
-    for one in scored:
-        cell, key = one.result.cell, comparable(one.result.cell)
-        if cell.model.saved is None:
-            first.setdefault(key, cell.protocol)
-        protocol = cell.protocol if cell.model.saved is None else first.get(key, cell.protocol)
-        groups.setdefault((*key, protocol.use, str(protocol.params)), []).append(one)
-    return list(groups.values())
 
 
 def _over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
@@ -57,16 +50,14 @@ def _over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
     return summary_over_datasets(scored)
 
 
-def comparable(cell: Cell) -> tuple[object, ...]:
-    """What cells must share to stand in one table; a saved model stands beside those that learn in splits."""
-    return cell.dataset.name, cell.dataset.content, cell.kind, cell.seed
-
-
-def _group(group: Sequence[Scored], classes: bool, curves: bool) -> Iterator[Element]:
+def _group(group: Sequence[Scored], classes: bool, curves: bool, spread: bool) -> Iterator[Element]:
     names = names_of(group)
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
     yield from opening([one.result.cell for one in group])
-    yield from table_of_models(group, names, metrics)
+    found = differences_of(group, metrics[0]) if metrics else None
+    yield from table_of_models(group, names, metrics, beside_best(found))
+    if metrics and spread:
+        yield from spread_of(group, names, metrics[0])
     if metrics:
         yield from scores_by_series(group, names, metrics[0])
     yield remarks_on(group, names)
@@ -75,8 +66,10 @@ def _group(group: Sequence[Scored], classes: bool, curves: bool) -> Iterator[Ele
     yield from _pictures(_worth_drawing(group), names)
     if curves:
         yield from probability_pictures(_worth_drawing(group), names)
-    if metrics and (sentence := verdict_on(group, names, metrics[0])):
+    if metrics and (sentence := verdict_on(group, names, metrics[0], found)):
         yield Sentence(sentence, "strong")
+    if metrics and (sentence := chosen_on_validation(group, names, metrics[0])):
+        yield Sentence(sentence)
 
 
 def table_of_group(group: Sequence[Scored]) -> Iterator[Element]:
@@ -190,8 +183,3 @@ def _stands_beside(one: Scored) -> bool:
     """Whether this is one of the baselines that every table of its kind shows."""
     cell = one.result.cell
     return cell.model.saved is None and cell.model.use in kind_named(cell.kind).baselines
-
-
-def names_of(group: Sequence[Scored]) -> dict[Scored, str]:
-    """The name of each row: its label, with what tells it from others of the same label."""
-    return dict(zip(group, distinct_labels([one.result.cell.model for one in group]), strict=True))

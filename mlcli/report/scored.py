@@ -9,8 +9,11 @@ from weakref import WeakKeyDictionary
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
+from mlcli.core.model import Model
+from mlcli.core.params import build
+from mlcli.core.registry import MODELS
 from mlcli.experiment.run.split_results import TRAINING, RoundResult, each
-from mlcli.experiment.spec.cells import CellResult
+from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.metrics import pooling
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
@@ -76,7 +79,10 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
         return Scored(result, metrics)
     answers = judged(result)
     train_rows, sweep = training_parts(result), rounds_of(result)
-    summaries = {metric.name: summarise(metric, answers, train_rows, result.pooled, sweep) for metric in metrics}
+    unsteady = _unsteady(result.cell)
+    summaries = {
+        metric.name: summarise(metric, answers, train_rows, result.pooled, sweep, unsteady) for metric in metrics
+    }
     if estimate := result.cell.protocol.params.get("estimate"):
         learned = [split.answers[TRAINING] for split in result.splits]
         summaries = {
@@ -88,6 +94,15 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
         return known
     together = joined(answers)
     return replace(known, confusion=confusion(together), classes=one_against_rest(together))
+
+
+def _unsteady(cell: Cell) -> bool:
+    """Whether the method of a cell says that a few other training rows change it a lot."""
+    model = cell.model
+    if model.saved is not None or model.use not in MODELS or kind_named(cell.kind).target != "needed":
+        return False
+    built: Model = build(MODELS.load(model.use), model.params)
+    return built.unsteady
 
 
 def _training(result: CellResult, metrics: Sequence[Metric]) -> dict[str, float]:

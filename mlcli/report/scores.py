@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from mlcli.experiment.run.split_results import TRAINING
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.base import Metric, Summary
+from mlcli.metrics.rules import COUNTED_AS
 from mlcli.report.document import Content, Element, Field, Grid, grid, notes
 from mlcli.report.numbers import LARGE, NOISE, decimals_for, fixed
 from mlcli.report.scored import Scored
@@ -19,22 +19,25 @@ MOST_DIGITS = 6
 """Of the largest score; a column whose others are small shows fewer of theirs."""
 MOST_UNLIKE = 1e-5
 """A score this much smaller than the largest would look like 0 beside it."""
-NO_SPREAD = "!"
 LEGEND_OF_BEST = f"{BEST} is the best of its column"
 INTERVAL = "±"
 LEGEND_OF_INTERVAL = f"{INTERVAL} reaches to the farther end of the 95 % interval"
-LEGEND_OF_NO_SPREAD = f"{NO_SPREAD} means that no spread was seen: a width of 0 is not certainty"
+TO_BEST = "to best (p)"
+LEGEND_OF_TO_BEST = f"{TO_BEST}: how far from the best of the column before it, with p by Holm"
 LEGEND_OF_TRAINING = "training: of the rows that were learned from"
 LEGEND_OF_SEEN = "SEEN counts rows that a saved model has learned from"
 
 
 def table_of_models(
-    scored: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]
+    scored: Sequence[Scored],
+    names: Mapping[Scored, str],
+    metrics: Sequence[Metric],
+    beside: Mapping[Scored, Field] | None = None,
 ) -> Iterator[Element]:
-    """The scores of the cells that are done, and what became of the others."""
+    """The scores of the cells that are done, with how far from the best each is, and what became of the others."""
     done = [one for one in scored if one.done]
     if done:
-        table = _scores(done, names, metrics)
+        table = _scores(done, names, metrics, beside or {})
         yield table
         seen = any(one.result.cell.learned_rows for one in done)
         legend = [*_legend(table), *[LEGEND_OF_SEEN] * seen]
@@ -44,9 +47,17 @@ def table_of_models(
         yield grid(["model", "status", "why"], [_undone(one, names[one]) for one in others])
 
 
-def _scores(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]) -> Grid:
+def _scores(
+    done: Sequence[Scored],
+    names: Mapping[Scored, str],
+    metrics: Sequence[Metric],
+    beside: Mapping[Scored, Field],
+) -> Grid:
     columns = [_column(metric, done) for metric in metrics]
     titles = [metric.name for metric in metrics]
+    if beside:
+        columns.insert(1, [beside.get(one, Field("")) for one in done])
+        titles.insert(1, TO_BEST)
     if any(metrics[0].name in one.training for one in done):
         columns.insert(1, _training(metrics[0], done))
         titles.insert(1, f"{TRAINING}-{metrics[0].name}")
@@ -80,12 +91,7 @@ def _column(metric: Metric, done: Sequence[Scored]) -> list[Field]:
     summaries = [one.summaries[metric.name] for one in done]
     decimals = decimals_of(metric, summaries)
     best = _best(metric, done, decimals)
-    cells = [score_cell(one.summaries[metric.name], decimals, None if one.contaminated else best) for one in done]
-    no_spread = [reach_of(summary) == 0 for summary in summaries]
-    if not any(no_spread):
-        return cells
-    signs = [NO_SPREAD if none else " " for none in no_spread]
-    return [replace(cell, text=cell.text + sign) for cell, sign in zip(cells, signs, strict=True)]
+    return [score_cell(one.summaries[metric.name], decimals, None if one.contaminated else best) for one in done]
 
 
 def _training(metric: Metric, done: Sequence[Scored]) -> list[Field]:
@@ -125,7 +131,7 @@ def _legend(table: Grid) -> list[str]:
     signs = {
         LEGEND_OF_BEST: any(text.startswith(BEST) for text in texts),
         LEGEND_OF_INTERVAL: any(INTERVAL in text for text in texts),
-        LEGEND_OF_NO_SPREAD: any(text.endswith(NO_SPREAD) for text in texts),
+        LEGEND_OF_TO_BEST: TO_BEST in table.header,
         LEGEND_OF_TRAINING: any(title.startswith(TRAINING) for title in table.header),
     }
     return [meaning for meaning, stands_there in signs.items() if stands_there]
@@ -163,15 +169,28 @@ def reach_of(summary: Summary) -> float | None:
 def _intervals(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]) -> Iterable[str]:
     """How the intervals were made, metrics of one rule together, with the models where they differ."""
     rules: dict[tuple[str, str], list[str]] = {}
+    trusted: dict[str, dict[str, None]] = {}
     for metric in metrics:
         models: dict[str, list[str]] = {}
         for one in done:
             summary = one.summaries[metric.name]
             if reach_of(summary) is not None:
-                models.setdefault(summary.interval.partition(";")[0], []).append(names[one])
+                rule, _, trust = summary.interval.partition(";")[0].partition(COUNTED_AS)
+                models.setdefault(rule, []).append(names[one])
+                trusted.setdefault(trust, {})[names[one]] = None
         for rule, of_rule in models.items():
             rules.setdefault((rule, f" ({', '.join(of_rule)})" * (len(models) > 1)), []).append(metric.name)
-    return (f"interval of {', '.join(of)}{models}: {rule}" for (rule, models), of in rules.items())
+    yield from (f"interval of {', '.join(of)}{models}: {rule}" for (rule, models), of in rules.items())
+    yield from _trust({trust: list(of) for trust, of in trusted.items() if trust})
+
+
+def _trust(models: Mapping[str, Sequence[str]]) -> Iterable[str]:
+    """For how much judged rows count, where fits change with their training rows."""
+    if models:
+        usual = max(models, key=lambda trust: len(models[trust]))
+        others = [f"{trust} for {', '.join(of)}" for trust, of in models.items() if trust != usual]
+        rest = f" ({'; '.join(others)})" if others else ""
+        yield f"each row counts as {usual}{rest} of one in these, since fits change with their training rows"
 
 
 def _undone(one: Scored, name: str) -> list[Content]:

@@ -12,7 +12,8 @@ from mlcli.experiment.spec.sweeps import Sweep
 from mlcli.report.bias_variance import decomposed, decomposition_as_json, decomposition_elements
 from mlcli.report.curves import ScoreCurve, curve_as_json, curve_elements, curves_over, validation_curve
 from mlcli.report.document import Document
-from mlcli.report.results import names_of, opening
+from mlcli.report.naming import names_of
+from mlcli.report.results import opening
 from mlcli.report.scored import Scored, scored
 
 SERIES = {"learning": "series", "stages": "stages"}
@@ -49,10 +50,9 @@ def _done(sweep: Sweep, results: Sequence[CellResult]) -> list[Scored]:
 
 
 def _curves(sweep: Sweep, cells: Sequence[Scored]) -> Iterator[ScoreCurve]:
-    asked = sweep.experiment.models or ()
-    wanted = [
-        one for one in cells if not one.is_baseline or any(m.use == one.result.cell.model.use for m in asked)
-    ]
+    asked = {model.use for model in sweep.experiment.models or ()}
+    models = {one: one.result.cell.model for one in cells}
+    wanted = [one for one, model in models.items() if model.saved is not None or model.use in asked]
     baseline = next((one for one in cells if one.is_baseline), None)
     if sweep.kind == "validation":
         yield validation_curve(wanted, sweep.values, sweep.over, wanted[0].result.cell.model.use, baseline)

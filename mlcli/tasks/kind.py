@@ -11,11 +11,11 @@ from typing import Any, Literal
 from mlcli.core.schema import Schema
 
 ROLES = (
-    *("target", "feature", "id", "group", "sensitive", "weight", "context", "ignore"),
+    *("target", "feature", "id", "group", "sensitive", "weight", "count", "context", "ignore"),
     *("order", "part", "sequence", "user", "item"),
 )
 """What a column may be to models; the last ones matter to some kinds of task or protocols only."""
-SINGLE_ROLES = ("target", "group", "weight", "sequence", "order", "part", "user", "item")
+SINGLE_ROLES = ("target", "group", "weight", "count", "sequence", "order", "part", "user", "item")
 """Those that only one column can have."""
 
 

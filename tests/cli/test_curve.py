@@ -44,6 +44,13 @@ def test_values_in_words_and_paths_into_nested_models() -> None:
     assert document(nested)["curves"][0]["over"] == "base.k"
 
 
+def test_an_elbow_curve_of_another_kind_of_task() -> None:
+    (curve,) = document(typed("curve", "validation", "ruspini", "-m", "k-means", "-p", "clusters=2..6", "--json"))[
+        "curves"
+    ]
+    assert (curve["metric"], curve["best"]) == ("silhouette", 4)
+
+
 def test_stages_are_answered_for_training_rows_too() -> None:
     words = ("-m", "newton-boosting", "-p", "rounds=20", "--folds", "3", "--json")
     (curve,) = document(typed("curve", "stages", "wdbc", *words))["curves"]

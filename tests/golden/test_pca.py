@@ -35,7 +35,8 @@ both_ways = pytest.mark.parametrize("by", ["svd", "eigen", "auto", "iterative"])
 
 
 def components_of(X: Array, **params: Any) -> PrincipalComponents:
-    model: PrincipalComponents = fitted(PrincipalComponents(**params), unlabelled(X, "projection"))
+    """With the sample's variances, as scikit-learn and numpy's cov have them, where nothing else is said."""
+    model: PrincipalComponents = fitted(PrincipalComponents(**{"ddof": 1, **params}), unlabelled(X, "projection"))
     return model
 
 
@@ -63,6 +64,14 @@ def test_the_eigenvalues_of_the_correlation(by: str, ddof: int) -> None:
     shares = np.cumsum(variances) / 7
     assert shares[:6] == pytest.approx([0.3528, 0.6752, 0.9182, 0.9977, 0.9995, 0.9999], abs=5e-5)
     assert (variances > 1).sum() == 3
+
+
+def test_the_method_after_standardising_has_the_eigenvalues_of_the_correlation() -> None:
+    """Both divide by N at their defaults, so that the eigenvalues add up to the number of columns."""
+    rows = unlabelled(HAEMATOLOGY, "projection")
+    pipeline = Pipeline(steps=(Standardise(),), model=PrincipalComponents())
+    learn(pipeline, rows, np.random.default_rng(1))
+    assert pipeline.model.variances_ == pytest.approx(CORRELATION, abs=PRINTED)
 
 
 def test_the_singular_values_of_the_centred_table() -> None:

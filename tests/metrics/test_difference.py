@@ -10,13 +10,17 @@ import pytest
 from scipy import stats
 
 from mlcli.core.answers import Answers
+from mlcli.metrics.bootstrap import replicates
 from mlcli.metrics.difference import Difference, compare, holm, wald_plus_two
 from mlcli.metrics.registry import metric_named
+from mlcli.tasks.classification import LabelAnswers
 from tests.metrics.making import drawn_labels, drawn_values, folds_of, label_answers, number, value_answers
 
 
 def compared(name: str, a: list[Any], b: list[Any], train: int = 100, pooled: bool = False) -> Difference:
-    return compare(metric_named(name, type(a[0])), a, b, [train] * len(a), pooled)
+    """One split is one of saved models, which learned from no row here."""
+    learned = [train] * len(a) if len(a) > 1 else [0]
+    return compare(metric_named(name, type(a[0])), a, b, learned, pooled)
 
 
 def _two_models(rows: int = 150, weighted: bool = False) -> tuple[Any, Any]:
@@ -25,11 +29,11 @@ def _two_models(rows: int = 150, weighted: bool = False) -> tuple[Any, Any]:
 
 
 def test_splits_are_compared_by_nadeau_and_bengios_t() -> None:
-    """The formula of the paper, with scipy's t."""
+    """The formula of the paper, with scipy's t, where splits do not learn from all other rows."""
     good, poor = (folds_of(answers, 10) for answers in _two_models())
-    found = compared("f1-macro", good, poor, train=135)
+    found = compared("f1-macro", good, poor, train=100)
     gains = [number("f1-macro", a) - number("f1-macro", b) for a, b in zip(good, poor, strict=True)]
-    error = np.std(gains, ddof=1) * np.sqrt(1 / 10 + 15 / 135)
+    error = np.std(gains, ddof=1) * np.sqrt(1 / 10 + 15 / 100)
     p = 2 * stats.t.sf(abs(np.mean(gains)) / error, 9)
     low, high = stats.t.interval(0.95, 9, loc=np.mean(gains), scale=error)
     assert (found.mean, found.low, found.high, found.p) == pytest.approx((np.mean(gains), low, high, p))
@@ -44,11 +48,71 @@ def test_turning_the_two_round_turns_the_sign() -> None:
         assert (there.mean, there.low, there.p) == pytest.approx((-back.mean, -back.high, back.p))  # type: ignore[operator]
 
 
+@pytest.mark.parametrize(("repeats", "name"), [(1, "accuracy"), (1, "log-loss"), (3, "brier")])
+def test_folds_are_compared_by_their_rows(repeats: int, name: str) -> None:
+    """SciPy's t-test of the row means of differences, with 1.75 times the variance."""
+    rounds = [
+        (drawn_labels(3, rows=150, seed=1, skill=1.5), _twin(1, 0.3, repeat, rows=150))
+        for repeat in range(repeats)
+    ]
+    good, poor = ([fold for round_ in rounds for fold in folds_of(round_[place], 10)] for place in (0, 1))
+    found = compared(name, good, poor, train=135)
+    per_row = metric_named(name, LabelAnswers).per_row
+    assert per_row is not None
+    gains = np.mean([per_row(a) - per_row(b) for a, b in rounds], axis=0)
+    oracle = stats.ttest_1samp(gains, 0)
+    assert found.mean == pytest.approx(gains.mean())
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(oracle.statistic) / np.sqrt(1.75), 149))
+    assert found.test == "paired t over 150 rows, variance × 1.75"
+
+
+def test_one_split_that_has_taught_both_is_trusted_less() -> None:
+    good, poor = _two_models()
+    metric = metric_named("accuracy", LabelAnswers)
+    saved, taught = (compare(metric, [good], [poor], [rows]) for rows in (0, 300))
+    assert (taught.high or 0) - (taught.low or 0) == pytest.approx(
+        1.25**0.5 * ((saved.high or 0) - (saved.low or 0))
+    )
+
+
+@pytest.mark.parametrize("name", ["f1-macro", "auc", "mcc"])
+def test_the_error_of_a_difference_is_that_of_the_bootstrap(name: str) -> None:
+    """Resampled rows give the difference the same standard error (Efron 1979)."""
+    good, poor = _two_models()
+    metric = metric_named(name, LabelAnswers)
+    found = compared(name, [good], [poor])
+    resampled = np.std(replicates(metric, good) - replicates(metric, poor), ddof=1)
+    assert found.low is not None
+    assert found.high is not None
+    assert (found.high - found.low) / (2 * stats.t.ppf(0.975, 149)) == pytest.approx(resampled, rel=0.1)
+
+
+def test_groups_are_what_is_compared() -> None:
+    """SciPy's t-test of the mean gains of 40 groups; the rows of a group all say the same."""
+    group = np.repeat(np.arange(40, dtype=np.int32), 5)
+    answers = drawn_values(rows=40)
+    worse = answers.predicted + np.random.default_rng(5).normal(0.3, 2, 40)
+    a, b = (
+        value_answers(np.repeat(answers.truth, 5).tolist(), np.repeat(said, 5).tolist()).with_header(group=group)
+        for said in (answers.predicted, worse)
+    )
+    found = compared("mae", [a], [b])
+    oracle = stats.ttest_rel(abs(answers.predicted - answers.truth), abs(worse - answers.truth))
+    assert found.p == pytest.approx(oracle.pvalue)
+    assert found.test == "paired t over 40 groups"
+
+
+def test_few_groups_are_compared_by_splits() -> None:
+    group = np.repeat(np.arange(10, dtype=np.int32), 15)
+    good, poor = (folds_of(answers.with_header(group=group), 5) for answers in _two_models())
+    assert compared("accuracy", good, poor, train=120).test == "corrected resampled t over 5 splits"
+
+
 @pytest.mark.parametrize("name", ["accuracy", "error-rate"])
-def test_one_split_of_right_and_wrong_is_mcnemars_exact_test(name: str) -> None:
+def test_mcnemars_exact_test_is_made_on_request(name: str) -> None:
     """scipy's binomial test of the rows on which the two disagree."""
     good, poor = _two_models()
-    found = compared(name, [good], [poor])
+    found = compare(metric_named(name, LabelAnswers), [good], [poor], [100], test="mcnemar")
     right, wrong = good.predicted == good.truth, poor.predicted == poor.truth
     more, less = int((right & ~wrong).sum()), int((~right & wrong).sum())
     assert found.p == pytest.approx(stats.binomtest(more, more + less).pvalue)
@@ -57,6 +121,18 @@ def test_one_split_of_right_and_wrong_is_mcnemars_exact_test(name: str) -> None:
     assert found.mean is not None
     assert found.high is not None
     assert found.low < found.mean < found.high
+
+
+def test_dietterichs_test_is_made_on_request() -> None:
+    """His formula by hand: the first difference by the root of the mean variance within five rounds, t of 5."""
+    good, poor = (folds_of(answers, 2) * 5 for answers in _two_models())
+    metric = metric_named("accuracy", LabelAnswers)
+    found = compare(metric, good, poor, [75] * 10, test="5x2")
+    gains = [number("accuracy", a) - number("accuracy", b) for a, b in zip(good, poor, strict=True)]
+    error = np.sqrt(np.mean([np.var(gains[:2], ddof=1)] * 5))
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(gains[0]) / error, 5))
+    refused = compare(metric, good[:4], poor[:4], [75] * 4, test="5x2")
+    assert refused.why.startswith("the 5 × 2 test needs five repeats of two folds")
 
 
 def test_the_interval_of_paired_shares_is_agresti_and_mins() -> None:
@@ -70,7 +146,7 @@ def test_the_interval_of_paired_shares_is_agresti_and_mins() -> None:
 def test_weighted_shares_are_compared_as_means_of_rows() -> None:
     good, poor = _two_models(weighted=True)
     found = compared("accuracy", [good], [poor])
-    assert found.test == "paired t over 150 rows"
+    assert found.test == "paired t over 121.0891814 rows"  # Kish's number
     assert found.mean == pytest.approx(number("accuracy", good) - number("accuracy", poor))
 
 
@@ -85,12 +161,11 @@ def test_one_split_of_row_means_is_a_paired_t_test() -> None:
     assert found.test == "paired t over 200 rows"
 
 
-@pytest.mark.parametrize("name", ["f1-macro", "auc", "mcc"])
-def test_the_rest_is_a_paired_bootstrap(name: str) -> None:
-    good, poor = _two_models()
-    found = compared(name, folds_of(good, 150), folds_of(poor, 150), pooled=True)
-    assert found.mean == pytest.approx(number(name, good) - number(name, poor))
-    assert found.test == "paired bootstrap over 150 rows"
+def test_the_rest_is_a_paired_bootstrap() -> None:
+    a, b = drawn_values(seed=1), drawn_values(seed=1)
+    b = replace(b, predicted=b.predicted + np.random.default_rng(5).normal(0, 9, len(b)))
+    found = compared("median-absolute-error", folds_of(a, 200), folds_of(b, 200), train=199, pooled=True)
+    assert found.test == "paired bootstrap over 200 rows"
     assert found.distinguishable
     assert found.p is not None
     assert found.p >= 2 / 1001  # so many resamples cannot say less
@@ -118,9 +193,10 @@ def test_chance_is_rarely_called_a_difference() -> None:
     assert all(found.distinguishable for found in apart)
 
 
-def _twin(seed: int, skill: float) -> Any:
+def _twin(seed: int, skill: float, repeat: int = 0, rows: int = 200) -> Any:
     """Other answers to the same rows."""
-    asked, other = drawn_labels(3, seed=seed), drawn_labels(3, seed=seed + 1000, skill=skill)
+    asked = drawn_labels(3, rows=rows, seed=seed)
+    other = drawn_labels(3, rows=rows, seed=seed + 1000 + repeat, skill=skill)
     order = np.argsort(other.truth, kind="stable")[np.argsort(np.argsort(asked.truth, kind="stable"))]
     return other.take(order).with_header(rows=asked.rows)
 
@@ -133,9 +209,9 @@ def test_splits_that_all_differ_alike_are_compared_by_their_rows(splits: int) ->
     zero = folds_of(label_answers(truth, "a" * len(truth), "abc"), splits)
     found = compared("accuracy", perfect, zero)
     assert found.mean == pytest.approx(2 / 3)
-    assert found.p == pytest.approx(2 * 0.5 ** (10 * splits))
+    assert found.p == pytest.approx(0, abs=1e-6)
     assert found.distinguishable
-    assert found.test == f"exact McNemar over {15 * splits} rows"
+    assert found.test == f"paired t over {15 * splits} rows"
     assert found.why == "the splits all differ by the same amount, so the rows were tested"
 
 
@@ -151,7 +227,7 @@ def test_rows_judged_again_do_not_make_a_difference_surer() -> None:
     truth = "ab" * 4
     a, b = label_answers(truth, truth, "ab"), label_answers(truth, "abababaa", "ab")
     found = compared("accuracy", [a] * 10, [b] * 10)
-    assert found.p == 1.0  # one row, however often
+    assert found.p == pytest.approx(stats.ttest_1samp([0] * 7 + [1], 0).pvalue)  # one row, however often
     assert not found.distinguishable
 
 

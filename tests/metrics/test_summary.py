@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from mlcli.core.answers import Answers, Header
 from mlcli.metrics.base import Summary
@@ -27,7 +27,7 @@ def summary_of(name: str, splits: list[Answers], train: int = 100, pooled: bool 
 
 
 def test_accuracy_of_iris_has_the_wilson_interval_of_its_150_rows() -> None:
-    """144 of 150 right; scipy's Wilson interval is the oracle."""
+    """144 of 150 right; scipy's Wilson interval is the oracle, of 0.8 of a row for each."""
     right = np.ones(150, dtype=np.int32)
     right[::25] = 0
     answers = LabelAnswers(
@@ -37,17 +37,20 @@ def test_accuracy_of_iris_has_the_wilson_interval_of_its_150_rows() -> None:
         classes=("no", "yes"),
     )
     found = summary_of("accuracy", folds_of(answers, 10), train=135)
-    oracle = stats.binomtest(144, 150).proportion_ci(method="wilson")
-    assert (found.mean, found.low, found.high) == pytest.approx((0.96, oracle.low, oracle.high))
+    fresh, oracle = summary_of("accuracy", [answers]), stats.binomtest(144, 150).proportion_ci(method="wilson")
+    assert (fresh.mean, fresh.low, fresh.high) == pytest.approx((0.96, oracle.low, oracle.high))
     assert (round(oracle.low, 3), round(oracle.high, 3)) == (0.915, 0.982)
+    fewer = wilson(0.96, 0.8 * 150)
+    assert (found.mean, found.low, found.high) == pytest.approx((0.96, fewer.low, fewer.high))
     assert found.std == pytest.approx(np.std([value or 0.0 for value in found.splits], ddof=1))
-    assert found.interval == "Wilson over 150 distinct rows"
+    assert found.interval == "Wilson over 150 distinct rows, each counted as 0.8"
 
 
 def test_judging_rows_again_does_not_narrow_the_interval() -> None:
     folds = folds_of(drawn_labels(3, rows=60), 5)
-    once, thrice = summary_of("accuracy", folds), summary_of("accuracy", folds * 3)
-    assert (once.low, once.high) == pytest.approx((thrice.low, thrice.high))
+    for name in ("accuracy", "log-loss", "f1-macro", "auc"):
+        once, thrice = summary_of(name, folds, train=48), summary_of(name, folds * 3, train=48)
+        assert (once.low, once.high) == pytest.approx((thrice.low, thrice.high))
 
 
 def test_weighted_rows_count_as_kishs_effective_number() -> None:
@@ -75,11 +78,11 @@ def test_wald_has_no_width_at_no_errors() -> None:
 
 
 def test_a_mean_over_splits_has_nadeau_and_bengios_interval() -> None:
-    """The formula of the paper, with scipy's t: variance (1/J + n_test/n_train)."""
+    """The formula of the paper, with scipy's t: variance (1/J + n_test/n_train), of few training rows."""
     folds = folds_of(drawn_labels(3, rows=150), 10)
-    found = summary_of("f1-macro", folds, train=135)
+    found = summary_of("f1-macro", folds, train=100)
     values = [number("f1-macro", fold) for fold in folds]
-    error = np.std(values, ddof=1) * np.sqrt(1 / 10 + 15 / 135)
+    error = np.std(values, ddof=1) * np.sqrt(1 / 10 + 15 / 100)
     low, high = stats.t.interval(0.95, 9, loc=np.mean(values), scale=error)
     assert (found.mean, found.low, found.high) == pytest.approx((np.mean(values), low, high), abs=1e-9)
     assert found.splits == tuple(values)
@@ -132,14 +135,79 @@ def test_pooled_splits_have_values_where_the_metric_is_a_mean_of_rows() -> None:
     assert summary_of("auc", groups, pooled=True).splits == (None,) * 7
 
 
-def test_the_bootstrap_agrees_with_theory_where_theory_is_known() -> None:
-    """RMSE is the root of a mean of rows: its interval must be near the roots of the t interval of squares."""
+def test_rmse_has_its_interval_from_squared_errors_on_the_scale_of_logarithms() -> None:
+    """The delta method by hand, with scipy's t: log mse ± t s / (√n mse), and the roots of both ends."""
     answers = drawn_values(rows=400)
-    squares, found = summary_of("mse", [answers]), summary_of("rmse", [answers])
-    assert squares.low is not None
-    assert squares.high is not None
-    assert (found.low, found.high) == pytest.approx((squares.low**0.5, squares.high**0.5), rel=0.01)
-    assert found.interval == "bootstrap over 400 rows, 1000 resamples"
+    found, squares = summary_of("rmse", [answers]), (answers.predicted - answers.truth) ** 2
+    reach = stats.t.ppf(0.975, 399) * stats.sem(squares) / squares.mean()
+    ends = np.exp((np.log(squares.mean()) + np.array([-reach, reach])) / 2)
+    assert (found.low, found.high) == pytest.approx(tuple(ends))
+    assert found.interval == "t over 400 rows, on the scale of logarithms"
+
+
+@pytest.mark.parametrize("name", ["rmse", "r2", "median-absolute-error"])
+def test_intervals_of_values_are_as_wide_as_the_bootstraps(name: str) -> None:
+    answers = drawn_values(rows=400)
+    found, resampled = summary_of(name, [answers]), replicates(metric_named(name, ValueAnswers), answers)
+    low, high = np.quantile(resampled, [0.025, 0.975])
+    assert found.low is not None
+    assert found.high is not None
+    assert (found.high - found.low) / (high - low) == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize("name", ["f1-macro", "balanced-accuracy", "mcc", "kappa", "recall[b]", "auc[a]"])
+def test_intervals_of_class_averages_are_as_wide_as_the_bootstraps(name: str) -> None:
+    answers = drawn_labels(3, rows=600)
+    found, resampled = summary_of(name, [answers]), replicates(metric_named(name, LabelAnswers), answers)
+    low, high = np.quantile(resampled, [0.025, 0.975])
+    assert found.low is not None
+    assert found.high is not None
+    assert (found.high - found.low) / (high - low) == pytest.approx(1, abs=0.1)
+
+
+def test_an_area_of_many_rows_has_delongs_interval_on_the_scale_of_odds() -> None:
+    """The placements of DeLong, DeLong & Clarke-Pearson by hand, and their error carried to log odds."""
+    answers = drawn_labels(2, rows=400)
+    assert answers.probabilities is not None
+    scores, positive = answers.probabilities[:, 1], answers.truth == 1
+    wins = np.sign(scores[positive][:, None] - scores[~positive][None, :]) / 2 + 0.5
+    area = wins.mean()
+    variance = wins.mean(axis=1).var() / 200 + wins.mean(axis=0).var() / 200
+    error = np.sqrt(variance * 400 / 399) / (area * (1 - area))
+    found = summary_of("auc", [answers])
+    assert found.low is not None
+    assert found.high is not None
+    middle = (special.logit(found.low) + special.logit(found.high)) / 2
+    assert middle == pytest.approx(special.logit(area))
+    freedom = 2 * 199  # Welch & Satterthwaite, of two classes with nearly one variance
+    reach = (special.logit(found.high) - special.logit(found.low)) / 2
+    assert reach == pytest.approx(stats.t.ppf(0.975, freedom) * error, rel=1e-3)
+
+
+def test_groups_are_the_units_of_an_interval() -> None:
+    """Rows of a group that all say the same are no more rows: scipy's t interval of 40 group means."""
+    answers = drawn_values(rows=40)
+    truth, said = (np.repeat(values, 5).tolist() for values in (answers.truth, answers.predicted))
+    grouped = value_answers(truth, said).with_header(group=np.repeat(np.arange(40, dtype=np.int32), 5))
+    found = summary_of("mae", [grouped])
+    low, high = stats.ttest_1samp(abs(answers.predicted - answers.truth), 0).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((low, high))
+    assert found.interval == "t over 40 groups"
+    labels = drawn_labels(2, rows=40)
+    again = joined([labels.take(np.repeat(np.arange(40), 5)).with_header(rows=np.arange(200))])
+    found = summary_of("accuracy", [again.with_header(group=np.repeat(np.arange(40, dtype=np.int32), 5))])
+    alone = summary_of("accuracy", [labels])
+    assert found.low is not None
+    assert alone.low is not None
+    assert (found.low, found.high) == pytest.approx((alone.low, alone.high), abs=0.01)
+
+
+def test_unsteady_methods_count_rows_for_less() -> None:
+    folds = folds_of(drawn_labels(3, rows=60), 5)
+    metric = metric_named("accuracy", LabelAnswers)
+    found = summarise(metric, folds, [48] * 5, unsteady=True)
+    oracle = wilson(found.mean or 0.0, 0.7 * 60)
+    assert (found.low, found.high) == pytest.approx((oracle.low, oracle.high))
 
 
 def test_the_bootstrap_of_auc_is_as_wide_as_hanley_and_mcneil_say() -> None:
@@ -157,9 +225,10 @@ def test_the_bootstrap_of_auc_is_as_wide_as_hanley_and_mcneil_say() -> None:
 
 def test_the_bootstrap_is_seeded_by_the_rows() -> None:
     answers = drawn_labels(3, rows=50)
-    first = summary_of("mcc", [answers])
-    assert summary_of("mcc", [answers.take(np.arange(50))]) == first
-    assert summary_of("mcc", [answers.with_header(rows=answers.rows + 1)]) != first
+    metric = metric_named("mcc", LabelAnswers)
+    first = replicates(metric, answers)
+    assert np.array_equal(replicates(metric, answers.take(np.arange(50))), first)
+    assert not np.array_equal(replicates(metric, answers.with_header(rows=answers.rows + 1)), first)
 
 
 def test_the_work_of_the_bootstrap_is_bounded() -> None:
@@ -179,12 +248,22 @@ def test_the_loop_and_the_arrays_of_the_bootstrap_agree() -> None:
     assert replicates(metric, answers) == pytest.approx(replicates(replace(metric, under=None), answers))
 
 
-def test_no_spread_is_said_to_be_no_certainty() -> None:
-    perfect = folds_of(label_answers("ab" * 20, "ab" * 20, "ab"), 4)
-    for splits in (perfect, perfect[:1]):
-        found = summary_of("f1-macro", splits)
-        assert (found.mean, found.low, found.high) == (1, 1, 1)
-        assert found.interval.endswith("no spread was seen, so a width of 0 is not certainty")
+def test_no_interval_has_no_width() -> None:
+    """At the ceiling a rate has Wilson's interval, and an area none; so has an error where none was seen."""
+    sure = [(0.9, 0.1), (0.1, 0.9)] * 20
+    perfect = folds_of(label_answers("ab" * 20, "ab" * 20, "ab", probabilities=sure), 4)
+    for splits, trust in ((perfect, 0.8), (perfect[:1], 1.0)):
+        rows = trust * sum(map(len, splits))
+        found = summary_of("accuracy", splits, train=30)
+        assert (found.mean, found.low, found.high) == (1, wilson(1, rows).low, 1)
+        found = summary_of("f1-macro", splits, train=30)
+        assert found.low is not None
+        assert 0.4 < found.low < 0.95
+        found = summary_of("auc", splits, train=30)
+        assert (found.mean, found.low, found.high) == (1, None, None)
+        assert found.interval.startswith("none: at 1 no error was seen")
+    exact = summary_of("rmse", [value_answers([1, 2, 3], [1, 2, 3])])
+    assert (exact.mean, exact.low, exact.high) == (0, None, None)
 
 
 def test_one_row_has_a_value_but_no_t_interval() -> None:
@@ -193,10 +272,29 @@ def test_one_row_has_a_value_but_no_t_interval() -> None:
     assert found.interval.startswith("none: one value has no spread")
 
 
-def test_one_undefined_split_leaves_no_mean_but_the_other_values() -> None:
+def test_classes_with_fewer_rows_than_splits_are_scored_over_all_of_them() -> None:
     folds: list[Answers] = [
         label_answers("ab", "ab", "ab", probabilities=[(0.9, 0.1), (0.2, 0.8)]),
         label_answers("aa", "ab", "ab", probabilities=[(0.9, 0.1), (0.2, 0.8)], first_row=2),
+    ]
+    found = summary_of("auc", folds)
+    assert found.mean == score("auc", joined(folds))
+    assert (found.std, found.splits) == (None, (1.0, None))
+    assert found.marks[0] == "taken over all splits at once, since b has fewer rows than there are splits"
+    assert "too low" in found.marks[1]
+
+
+def test_r2_is_of_all_rows_of_a_round() -> None:
+    folds = folds_of(drawn_values(rows=60), 10)
+    found = summary_of("r2", folds * 2, train=54)
+    assert found.mean == pytest.approx(number("r2", joined(folds)))
+    assert found.splits == pytest.approx([number("r2", fold) for fold in folds] * 2)
+
+
+def test_one_undefined_split_leaves_no_mean_but_the_other_values() -> None:
+    folds: list[Answers] = [
+        label_answers("abb", "abb", "ab", probabilities=[(0.9, 0.1), (0.2, 0.8), (0.2, 0.8)]),
+        label_answers("aa", "ab", "ab", probabilities=[(0.9, 0.1), (0.2, 0.8)], first_row=3),
     ]
     found = summary_of("auc", folds)
     assert (found.mean, found.std, found.low, found.high) == (None, None, None, None)

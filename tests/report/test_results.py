@@ -146,10 +146,10 @@ def test_weights_and_groups_are_told_and_weights_are_not_called_rows() -> None:
     assert header.split()[-3:] == ["weight", "precision", "f1"]
 
 
-def test_a_width_of_zero_is_marked() -> None:
+def test_no_interval_has_no_width() -> None:
     said = text(result(cell("one-r"), *[labels(PREDICTED)] * 3), metrics=("f1-macro",))
-    assert "0.133 ±0.000!" in said
-    assert "! means that no spread was seen: a width of 0 is not certainty" in said
+    assert "0.133" in said
+    assert "±0.000" not in said
 
 
 def test_what_is_as_good_as_all_others_is_not_called_best() -> None:
@@ -165,7 +165,7 @@ def test_scores_of_very_different_sizes_are_never_shown_as_zero() -> None:
             ValueAnswers(
                 header=Header(rows=np.arange(3)),
                 truth=truth,
-                predicted=truth + error,
+                predicted=truth + error * np.array([0.8, 1.0, 1.2]),
             ),
         )
         for name, error in (("knn", 1e6), ("ridge", 0.25))
@@ -245,8 +245,38 @@ def test_each_class_is_shown_against_the_rest_where_asked() -> None:
     """worked-examples.md, section 3: red precision 1/3, recall 1/2; gold has no answer."""
     asked = [scored(result(cell("one-r"), labels(PREDICTED)), ("accuracy",))]
     lines = [line.split() for line in text_of(results_of(asked, classes=True), Page(None)).splitlines()]
-    assert ["red", "0.333", "0.500", "0.400", "0.333", "0.667", "0.500", "2", "3", "+0.200"] in lines
-    assert ["gold", "0/0", "0.000", "0.000", "1.000", "0.000", "1.000", "1", "0", "-0.200"] in lines
+    assert [
+        "red",
+        "0.333",
+        "0.500",
+        "0.400",
+        "0.333",
+        "0.667",
+        "0.500",
+        "2",
+        "3",
+        "1",
+        "2",
+        "1",
+        "1",
+        "+0.200",
+    ] in lines
+    assert [
+        "gold",
+        "0/0",
+        "0.000",
+        "0.000",
+        "1.000",
+        "0.000",
+        "1.000",
+        "1",
+        "0",
+        "0",
+        "0",
+        "1",
+        "4",
+        "-0.200",
+    ] in lines
 
 
 def test_a_reason_of_several_lines_is_one_paragraph() -> None:
@@ -369,3 +399,11 @@ def test_every_class_and_every_count_is_shown_in_80_columns(count: int) -> None:
         assert name in said
         assert str(1000 + place) in said
     assert "777" in said
+
+
+def test_the_spread_over_splits_is_shown_where_it_is_asked_for() -> None:
+    known = scored(result(cell("one-r"), *[labels(PREDICTED)] * 3), ("accuracy",))
+    said = text_of(results_of([known], spread=True), Page(width=None))
+    assert "accuracy over the splits" in said
+    assert "consistent" in said
+    assert "over the splits" not in text(known.result)

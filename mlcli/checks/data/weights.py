@@ -23,7 +23,7 @@ COUNT = "count"
 
 def unused_weights(audited: Audited) -> Iterator[Issue]:
     """A feature that is named like the weight of a row."""
-    if audited.schema.the("weight") is not None:
+    if audited.schema.the("weight") or audited.schema.the("count"):
         return
     for column in audited.numeric():
         cells = audited.present(column)
@@ -56,7 +56,7 @@ def odd_weights(audited: Audited) -> Iterator[Issue]:
     if zeros:
         yield Issue(
             "advice",
-            f"{zeros} of {len(cells)} rows have weight 0 in '{column.name}': they teach and judge nothing",
+            f"{zeros} of {len(cells)} rows have weight 0 in '{column.name}': they are left out",
             repairs=(by_hand("leave them out of the file, or give them a weight"),),
             columns=(column.name,),
         )

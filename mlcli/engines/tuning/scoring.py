@@ -220,6 +220,8 @@ def _error_over_rows(metric: Metric, answers: Answers) -> float:
     if metric.per_row is None or len(answers) < 2:
         return np.nan
     rows: Array = metric.per_row(answers)
+    if not np.isfinite(rows).all():
+        return np.nan
     return float(rows.std(ddof=1) / np.sqrt(len(rows)))
 
 

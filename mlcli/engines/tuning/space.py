@@ -157,7 +157,7 @@ def space_of(model: Model, written: Mapping[str, Any] | None) -> Space:
 def _declared(model: Model, start: str = "") -> Iterator[Dimension]:
     """What parameters declare to be worth trying, those of a nested model included where it is the only one."""
     for parameter in parameters(type(model)):
-        worth, given = parameter.tune, getattr(model, parameter.name)
+        worth, given = parameter.tune, parameter.value_in(model)
         if worth is not None and worth.unasked and model.uses(parameter.name):
             yield Dimension(start + parameter.name, worth, parameter)
         for nested in parameter.models(given) if not parameter.many else ():

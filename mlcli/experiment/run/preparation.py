@@ -130,7 +130,9 @@ class Preparation:
     def _rows_of(self, dataset: Dataset, kind: str) -> Any:
         same = (dataset.content, kind)
         if same not in self._rows:
-            self._rows[same] = kind_named(kind).rows.from_table(dataset.table, dataset.schema)
+            rows = kind_named(kind).rows.from_table(dataset.table, dataset.schema)
+            cuttable = not kind_named(kind).roles and rows.weights.any()  # sequences stay whole
+            self._rows[same] = rows.counted() if cuttable else rows
         return self._rows[same]
 
     def _splits_of(self, cell: Cell, rows: Any) -> tuple[Sequence[Split], bool, tuple[str, ...]]:

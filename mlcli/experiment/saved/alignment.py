@@ -101,8 +101,16 @@ def _numbers_from_text(theirs: Column, cells: NDArray[Any], missing: Sequence[st
     return numbers
 
 
+UNEQUAL_BITS = 34
+"""The last bits of a number, of 52 behind the first, in which rows may differ and be called equal."""
+
+
 def fingerprints_of(table: Table) -> Fingerprints:
-    """64 bits per row: equal rows have equal ones, whatever the order of columns and the codes of levels."""
+    """64 bits per row: equal rows have equal ones, whatever the order of columns and the codes of levels.
+
+    So have rows whose numbers differ in the seventh digit only, but for few that lie where rounding goes both
+    ways.
+    """
     sums = np.zeros(len(table), np.uint64)
     for column, cells in table.parts():
         sums += _mixed(_of_cells(column, cells) + _of_text(column.name))
@@ -112,10 +120,19 @@ def fingerprints_of(table: Table) -> Fingerprints:
 def _of_cells(column: Column, cells: NDArray[Any]) -> Fingerprints:
     if not column.coded:
         one_nan_one_zero = np.where(np.isnan(cells), np.nan, cells + 0.0)
-        return _mixed(one_nan_one_zero.view(np.uint64))
+        return _mixed(_rounded(one_nan_one_zero))
     of_level = [_of_text(level) for level in (*column.levels, "\0 missing")]
     found: Fingerprints = np.array(of_level, np.uint64)[cells]
     return found
+
+
+def _rounded(numbers: Array) -> Fingerprints:
+    """The bits of numbers to about five digits; whole numbers, which may be dates or keys, as they are."""
+    bits = numbers.view(np.uint64)
+    half = np.uint64(1 << (UNEQUAL_BITS - 1))
+    few = ((bits + half) >> np.uint64(UNEQUAL_BITS)) << np.uint64(UNEQUAL_BITS)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(numbers == np.round(numbers), bits, few), np.uint64)
 
 
 def _of_text(text: str) -> np.uint64:

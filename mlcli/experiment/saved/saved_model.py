@@ -184,7 +184,7 @@ class SavedModel:
             seen = int(np.isin(known, self.fingerprints).sum())
             if seen:
                 learned = "rows that the model has learned from"
-                yield f"{seen} of {len(known)} rows are equal to {learned}: they flatter it"
+                yield f"{seen} of {len(known)} rows are equal to {learned}, or nearly: they flatter it"
 
     def _notes_on_cells(self, dataset: Dataset, column: Column, cells: NDArray[Any]) -> Iterator[str]:
         new = unknown_levels(dataset, column, cells, self.missing)

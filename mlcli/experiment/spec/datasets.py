@@ -56,8 +56,12 @@ def planned_datasets(
     The kind of task that the models leave no choice about goes before what the data look like.
     """
     datasets: list[PlannedDataset] = []
+    seen: set[DataSpec] = set()
     for spec in data:
         with faults.collected(spec.where):
+            if spec in seen:
+                raise UsageError(f"{spec.reference} stands here twice")
+            seen.add(spec)
             planned = _loaded(spec, base, models)
             _refuse_repeated(planned, datasets)
             datasets.append(planned)
@@ -130,8 +134,7 @@ def _other_task(dataset: Dataset, models: Sequence[type]) -> str | None:
 def _refuse_repeated(planned: PlannedDataset, before: Sequence[PlannedDataset]) -> None:
     for other in before:
         if (other.dataset.content, other.kind) == (planned.dataset.content, planned.kind):
-            same = f"{planned.spec.reference} and {other.spec.reference} are the same data"
-            raise UsageError(same if planned.spec != other.spec else f"{planned.spec.reference} stands here twice")
+            raise UsageError(f"{planned.spec.reference} and {other.spec.reference} are the same data")
 
 
 def _distinctly_named(planned: PlannedDataset, datasets: Sequence[PlannedDataset]) -> PlannedDataset:

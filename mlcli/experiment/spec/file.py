@@ -26,6 +26,8 @@ PLAIN = ("seed", "budget", "training", "nested", "average", "name", "description
 Text = Annotated[str, Field(min_length=1)]
 Several = Annotated[list[Any], Field(min_length=1)]
 
+MOST_NAMED = 20
+"""More wrong keys than these are counted only."""
 PLAIN_WORDS = {
     "string_type": "takes text, was given {given}",
     "string_too_short": "takes text that is not empty",
@@ -211,9 +213,12 @@ def _legal_parts(shape: type[BaseModel], written: Written, found: list[Problem])
     try:
         shape.model_validate({key: part.value for key, part in parts.items()})
     except ValidationError as error:
-        for details in error.errors(include_url=False):
+        wrong = error.errors(include_url=False)
+        for details in wrong[:MOST_NAMED]:
             key = str(details["loc"][0])
             found.append(_problem(details, key, parts.pop(key, written), shape))
+        if len(wrong) > MOST_NAMED:
+            found.append(written.problem(f"{len(wrong) - MOST_NAMED:,} more keys are wrong here"))
     return parts
 
 

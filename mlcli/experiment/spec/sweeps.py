@@ -73,7 +73,7 @@ def _stages(asked: Asked) -> Sweep:
         if cls is None or not cls.stage_name:
             able = [entry.name for entry in MODELS.entries() if getattr(entry.load(), "stage_name", "")]
             raise UsageError(f"{model.name} has no stages", hint=f"methods that have some: {', '.join(able)}")
-    return Sweep("stages", replace(_experiment(models, _folds(asked)), stages=True))
+    return Sweep("stages", replace(_experiment(models, _splits(asked)), stages=True))
 
 
 def _bias_variance(asked: Asked) -> Sweep:
@@ -99,7 +99,7 @@ def _validation(asked: Asked) -> Sweep:
     ]
     kept = {repr(one.params.get(name)): (one, value) for one, value in zip(models, values, strict=True)}
     every, known = zip(*kept.values(), strict=True)
-    return Sweep("validation", _experiment(every, _folds(asked)), name, known)
+    return Sweep("validation", _experiment(every, _splits(asked)), name, known)
 
 
 SWEEPS: dict[str, Callable[[Asked], Sweep]] = {
@@ -114,9 +114,9 @@ def _experiment(models: Sequence[ModelSpec], protocol: ProtocolSpec | None) -> E
     return Experiment((), tuple(models), protocol, training=True)
 
 
-def _folds(asked: Asked) -> ProtocolSpec:
-    """The default protocol of the kind of task, with five folds unless others are asked for."""
-    return ProtocolSpec("", {"folds": 5, **asked.split})
+def _splits(asked: Asked) -> ProtocolSpec | None:
+    """The default protocol of the kind of task, as it is judged by elsewhere, or with other folds."""
+    return ProtocolSpec("", dict(asked.split)) if asked.split else None
 
 
 def _has_several(text: str) -> bool:

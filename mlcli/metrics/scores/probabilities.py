@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 
 from mlcli.core.tables import Array, Flags, Rows
@@ -9,6 +12,7 @@ from mlcli.metrics.averages import absent_classes, class_known
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import OF_ONE_CLASS, SHARE, guarded, mean_of_rows, of_weightings, weighted_score
+from mlcli.metrics.influence import of_area
 from mlcli.tasks.classification import LabelAnswers
 
 
@@ -23,7 +27,23 @@ def _infinite_rows(answers: LabelAnswers) -> tuple[str, ...]:
     return (f"infinite: the true class has probability 0 in {rows} of {len(answers)} rows",) if rows else ()
 
 
-@mean_of_rows("log-loss", LabelAnswers, needs=(probabilities_given,), marks=_infinite_rows, better="low", low=0.0)
+def loss_of_a_mistake(answers: LabelAnswers) -> float:
+    """The largest loss that was seen, and at least twice that of equal probabilities."""
+    return max(
+        2 * math.log(len(answers.classes)), float(log_loss(answers).max(where=answers.weights > 0, initial=0.0))
+    )
+
+
+@mean_of_rows(
+    "log-loss",
+    LabelAnswers,
+    needs=(probabilities_given,),
+    marks=_infinite_rows,
+    scale="log",
+    unseen=loss_of_a_mistake,
+    better="low",
+    low=0.0,
+)
 def log_loss(answers: LabelAnswers) -> Array:
     """Minus the natural logarithm of the probability of the true class; infinite when that is 0."""
     with np.errstate(divide="ignore"):
@@ -90,10 +110,29 @@ def _absent(answers: LabelAnswers) -> tuple[str, ...]:
     return absent_classes(answers) if len(answers.classes) > 2 else ()
 
 
+def influence_of_class(answers: LabelAnswers, code: int) -> Array | None:
+    """The influence of each row on the area of one class against the rest."""
+    ranks = _tied_ranks(probabilities_of(answers)[:, code])
+    return of_area(ranks, answers.truth == code, answers.weights)
+
+
+def influence_on_mean_area(answers: LabelAnswers) -> Array | None:
+    """The influence of each row on the mean area of the classes that have rows."""
+    codes = (1,) if len(answers.classes) == 2 else range(len(answers.classes))
+    known = [found for code in codes if (found := influence_of_class(answers, code)) is not None]
+    return np.asarray(np.mean(known, axis=0)) if known else None
+
+
+AREA: dict[str, Any] = {
+    "influence": influence_on_mean_area,
+    "scale": "logit",
+    "pooling": "where classes are rare",
+    "by_rounds": True,
+}
 ONE_CLASS = Undefined("only one class among the judged rows", STRATIFIED)
 
 
-@weighted_score("auc", LabelAnswers, needs=(probabilities_given,), why=ONE_CLASS, marks=_absent, **SHARE)
+@weighted_score("auc", LabelAnswers, needs=(probabilities_given,), why=ONE_CLASS, marks=_absent, **AREA, **SHARE)
 def auc(answers: LabelAnswers, weightings: Array) -> Array:
     """How often a row of a class scores above one of the rest, ties half; of more than two classes the mean.
 
@@ -113,7 +152,18 @@ def auc_of_class(label: str) -> Metric:
         return against_rest(answers, answers.classes.index(label), weightings)
 
     why = Undefined(f"the judged rows do not hold both {label} and another class", STRATIFIED)
-    metric = of_weightings(f"auc[{label}]", LabelAnswers, under, why, **SHARE)
+
+    def influence(answers: LabelAnswers) -> Array | None:
+        return influence_of_class(answers, answers.classes.index(label))
+
+    declared = {
+        "influence": influence,
+        "scale": "logit",
+        "pooling": "where classes are rare",
+        "by_rounds": True,
+        **SHARE,
+    }
+    metric = of_weightings(f"auc[{label}]", LabelAnswers, under, why, **declared)
     return guarded(metric, class_known(label), probabilities_given)
 
 

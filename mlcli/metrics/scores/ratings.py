@@ -28,7 +28,16 @@ def cold_start(answers: RatingAnswers) -> tuple[str, ...]:
     return (COLD,) if (answers.cold & (answers.weights > 0)).any() else ()
 
 
-@score("rmse", RatingAnswers, better="low", low=0.0, marks=cold_start)
+@score(
+    "rmse",
+    RatingAnswers,
+    better="low",
+    low=0.0,
+    marks=cold_start,
+    influence=values.influence_on_rmse,
+    scale="log",
+    by_rounds=True,
+)
 def rmse(answers: RatingAnswers) -> Score:
     """Root of the mean squared error of the ratings."""
     return values.rmse(answers)

@@ -33,7 +33,7 @@ def mae(answers: ValueAnswers) -> Array:
     return np.abs(bias(answers))
 
 
-@mean_of_rows("mse", ValueAnswers, better="low", low=0.0)
+@mean_of_rows("mse", ValueAnswers, better="low", low=0.0, scale="log")
 def mse(answers: ValueAnswers) -> Array:
     """Mean squared error."""
     return bias(answers) ** 2
@@ -44,7 +44,23 @@ def rmse_under(answers: ValueAnswers, weightings: Array) -> Array:
     return np.sqrt(means_under(mse(answers), weightings))
 
 
-@score("rmse", ValueAnswers, better="low", low=0.0, under=rmse_under)
+def influence_on_rmse(answers: ValueAnswers) -> Array | None:
+    """Each squared error from their mean, by twice the root of that."""
+    squares = mse(answers)
+    mean = weighted_mean(squares, answers.weight)
+    return (squares - mean) / (2 * math.sqrt(mean)) if mean > 0 else None
+
+
+@score(
+    "rmse",
+    ValueAnswers,
+    better="low",
+    low=0.0,
+    under=rmse_under,
+    influence=influence_on_rmse,
+    scale="log",
+    by_rounds=True,
+)
 def rmse(answers: ValueAnswers) -> Score:
     """Root of the mean squared error, in the unit of the target."""
     return math.sqrt(weighted_mean(mse(answers), answers.weight))
@@ -66,7 +82,14 @@ def r2_under(answers: ValueAnswers, weightings: Array) -> Array:
     return np.where(varies, 1 - unexplained, np.nan)
 
 
-@score("r2", ValueAnswers, better="high", high=1.0, under=r2_under)
+def influence_on_r2(answers: ValueAnswers) -> Array | None:
+    """By the delta method: R² is 1 minus the mean of squared errors over that of squared distances."""
+    distances = (answers.truth - weighted_mean(answers.truth, answers.weight)) ** 2
+    error, spread = (weighted_mean(squares, answers.weight) for squares in (mse(answers), distances))
+    return (error / spread * (distances - spread) - (mse(answers) - error)) / spread if spread > 0 else None
+
+
+@score("r2", ValueAnswers, better="high", high=1.0, under=r2_under, influence=influence_on_r2, pooling="always")
 def r2(answers: ValueAnswers) -> Score:
     """Share of the variance explained: 1 minus squared error over squared distance from the judged rows' mean."""
     truth = answers.truth[answers.weights > 0]

@@ -39,10 +39,10 @@ class Boosted(Classifier, Regressor):
     """Trees of histograms, each grown on the slopes of the loss that the ones before leave."""
 
     rounds: int = param(
-        100, "how many rounds at most; each adds a tree per output", ge=1, tune=log_range(10, 300, simpler="low")
+        100, "how many rounds at most; each adds a tree per output", ge=1, tune=log_range(10, 200, simpler="low")
     )
     learning_rate: float = param(
-        0.1, "which part of a tree's answer is added", gt=0, le=1, tune=Among((0.03, 0.1, 0.3), ordered=True)
+        0.1, "which part of a tree's answer is added", gt=0, le=1, tune=Among((0.05, 0.2), ordered=True)
     )
     loss: str = param("squared", "what a wrong number costs; classes cost log-loss", choices=LOSSES_OF_VALUES)
     delta: float | None = param(

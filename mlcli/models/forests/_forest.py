@@ -14,7 +14,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Finding, Lines
 from mlcli.core.findings import Table as Figures
 from mlcli.core.params import learned, param
-from mlcli.core.ranges import Among, Range, log_range
+from mlcli.core.ranges import Among, Range
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.threads import Each, threads
@@ -53,13 +53,13 @@ class Forest(Classifier, Regressor):
         "columns drawn at a node: a share, sqrt, log2 or all; none: sqrt by levels, of values half",
         gt=0.0,
         le=1.0,
-        tune=Among(("sqrt", 0.5, "all")),
+        tune=Among((None, 0.5)),
     )
     max_depth: int | None = param(None, "how many questions a row is asked at most", ge=1)
     max_leaves: int | None = param(
         None, "how many leaves a tree has at most; those that gain most come first", ge=2
     )
-    min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 10, simpler="high"))
+    min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=Among((10, 3, 1), ordered=True))
     bins: int = param(MOST_BINS, "into how many bins numbers are sorted at most", ge=2, le=MOST_BINS)
     bootstrap: bool = param(True, "whether a tree learns from as many rows drawn with replacement, or from all")
     combine: str = param(

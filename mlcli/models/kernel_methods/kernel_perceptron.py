@@ -69,6 +69,11 @@ class KernelPerceptron(KernelModel, Classifier):
     """Of the first visits the pass, row, class, rival, whether it was a mistake, and f of each class before."""
 
     @property
+    def unsteady(self) -> bool:
+        """What the last mistake has left, where that is not averaged."""
+        return not self.average
+
+    @property
     def accepts(self) -> Accepts:
         """What other methods with kernels do, but no weights: a mistake is a mistake."""
         return replace(super().accepts, weights=False)

@@ -85,6 +85,11 @@ class Perceptron(LinearMargins, Classifier):
     accepts = Accepts(prefers_scaled=True)
     """Numbers; far columns would take many passes."""
 
+    @property
+    def unsteady(self) -> bool:
+        """What the last mistake has left."""
+        return True
+
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Correct a plane for each side until it is right about all rows."""
         X = np.ascontiguousarray(data.table.numbers)

@@ -115,6 +115,11 @@ class NearestNeighbours(Classifier, Regressor):
     """How much each row is favoured between classes with equal votes."""
 
     @property
+    def unsteady(self) -> bool:
+        """Where a single row answers."""
+        return self.k == 1
+
+    @property
     def accepts(self) -> Accepts:
         """What the configured distance compares."""
         return self._distance.accepts

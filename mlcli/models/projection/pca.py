@@ -21,9 +21,9 @@ Choices:
     two variances are nearly equal. Without `components` the fewest are kept that have `share` of the variance,
     or with `choose: elbow` as many as the place of the scree plot that is farthest below the straight line from
     its first to its last point (by the share where there is none).
-    Variances divide by N − 1 unless `ddof` is 0 (the notes do both); shares are equal either way. The largest
-    entry of a direction is positive. A direction with less than 1e-13 of the largest variance is taken for
-    rounding and has no entry.
+    Variances divide by N, as those of standardised columns do, unless `ddof` is 1; shares are equal either way.
+    The largest entry of a direction is positive. A direction with less than 1e-13 of the largest variance is taken
+    for rounding and has no entry.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class PrincipalComponents(Projector):
     by: str = param(
         "auto", "what is decomposed: the centred rows, their covariance, or what suits them", choices=SOLVERS
     )
-    ddof: int = param(1, "what is taken off N in variances", ge=0, le=1)
+    ddof: int = param(0, "what is taken off N in variances", ge=0, le=1)
 
     kept_: int = learned()
     middle_: Array = learned()

@@ -73,6 +73,9 @@ from mlcli.tasks.supervised import SupervisedRows
 SMALL = 700
 """Trees of so many cells are grown by recursion, which need not load compiled loops; both give the same."""
 
+STEADY_LEAF = 10
+"""Leaves of so many rows change little with a few others."""
+
 
 @register(
     "decision-tree",
@@ -124,6 +127,12 @@ class DecisionTree(Classifier, Regressor):
         if self.prune_alpha is None or self.prune == "cost-complexity":
             return []
         return [f"prune_alpha is of prune=cost-complexity; prune is {self.prune}"]
+
+    @property
+    def unsteady(self) -> bool:
+        """Where nothing holds it back."""
+        pruned = self.prune != "none" and (self.prune != "auto" or self.algorithm == "c45")
+        return not pruned and self.max_depth is None and self.min_leaf < STEADY_LEAF
 
     @property
     def accepts(self) -> Accepts:

@@ -159,7 +159,7 @@ def described(trial: Trial) -> dict[str, Any]:
     values = list(trial.candidate.values.values())
     number = len(values) == 1 and isinstance(values[0], int | float) and not isinstance(values[0], bool)
     return {
-        "what": trial.candidate.name or text_of(trial.candidate.values) or "as it is",
+        "what": f"{trial.candidate.name} {text_of(trial.candidate.values)}".strip() or "as it is",
         "at": float(values[0]) if number else None,
         "score": float(trial.score),
         "error": float(trial.error),

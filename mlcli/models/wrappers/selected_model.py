@@ -13,14 +13,15 @@ Cost:
 
 Choices:
     Every model stands behind the steps that it needs, fitted in every inner split anew. Of equal models the first
-    is chosen. A model that cannot be judged is left out, and said; if none can, that is an error. Models may tune
-    themselves, in splits of the inner training rows.
+    is chosen. A model that cannot be judged is left out, and said; if none can, that is an error. Of a model
+    that is tuned all candidates are compared with the other models, in the same inner splits; one that is tuned by
+    halving tunes itself in each of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from mlcli.engines.tuning.scoring import Candidate
 from mlcli.engines.tuning.search import best_of
 from mlcli.engines.tuning.space import text_of
 from mlcli.models.wrappers._choosing import ChoosesByInnerSplits, by_score
+from mlcli.models.wrappers.tuned import Tuned
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -49,24 +51,32 @@ class SelectedModel(ChoosesByInnerSplits, Classifier, Regressor):
     )
 
     name_: str = learned()
+    values_: str = learned()
+    """Its values, where it is one that is tuned."""
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Judge every model in inner splits, then fit the best to all rows."""
         data = self.rows_of(data)
-        first, last = rng.spawn(2)
-        candidates = [
-            Candidate({}, behind_steps(model, self.columns_), name)
-            for name, model in zip(self._names(), self.models, strict=True)
-        ]
+        first, searching, last = rng.spawn(3)
+        candidates = list(self._candidates_among(data, searching))
         examination = self.examination(data, first)
         if examination is None:
-            self.name_ = candidates[0].name
+            self.name_, self.values_ = candidates[0].name, text_of(candidates[0].values)
             self.keep_only(candidates[0], data, last)
             return
         trials = examination.trials(candidates)
         best = best_of(trials, examination.metric)
-        self.name_ = best.candidate.name
+        self.name_, self.values_ = best.candidate.name, text_of(best.candidate.values)
         self.keep(best, by_score(trials, examination), data, last)
+
+    def _candidates_among(self, data: SupervisedRows, rng: np.random.Generator) -> Iterator[Candidate]:
+        """Each model; of one that tunes itself with a grid or draws, all that it would try."""
+        for name, model, own in zip(self._names(), self.models, rng.spawn(len(self.models)), strict=True):
+            final = model.final
+            if isinstance(final, Tuned) and final is model and final.search != "halving":
+                yield from (replace(one, name=name) for one in final.fresh().candidates_for(data, own))
+            else:
+                yield Candidate({}, behind_steps(model, self.columns_), name)
 
     def _names(self) -> list[str]:
         """The id of each model, of one that is tuned that of its base; with what tells it from its namesakes."""
@@ -83,8 +93,9 @@ class SelectedModel(ChoosesByInnerSplits, Classifier, Regressor):
         ]
 
     def choice(self) -> Sequence[tuple[str, Entry, str]]:
-        """The model."""
-        return [("model", self.name_, "")]
+        """The model, and its values where they are tuned."""
+        tuned = any(isinstance(model.final, Tuned) for model in self.models)
+        return [("model", self.name_, ""), *([("values", self.values_ or "as they are", "")] if tuned else [])]
 
 
 def _name_of(model: Model) -> str:

@@ -90,9 +90,7 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor):
             self.keep_only(self._candidate({}), data, last)
             return
         space = self._settled(space, data)
-        budget = Budget(self.trials or TRIALS, self.trials is not None, self.resource)
-        values = VALUES[self.search](space, budget, searching, self.base.final.stage_name)
-        candidates, impossible = self._candidates_of(values)
+        candidates, impossible = self._candidates_of(self._values(space, searching))
         if self.search == "halving":
             trials = halved(candidates, examination, self.resource, searching)
         else:
@@ -104,6 +102,18 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor):
         edges = {one.path: {one.edge(values[one.path]) for values in equals} for one in space.dimensions}
         self.edges_ = {path: of.pop() for path, of in edges.items() if len(of) == 1 and "" not in of}
         self.keep(best, by_score(trials, examination), data, last)
+
+    def candidates_for(self, data: SupervisedRows, rng: np.random.Generator) -> list[Candidate]:
+        """What would be tried, for who compares it with other models in the same inner splits."""
+        self.columns_ = data.table.columns
+        space = space_of(self.base, self.ranges)
+        if not space.dimensions:
+            return [self._candidate({})]
+        return self._candidates_of(self._values(self._settled(space, data), rng))[0]
+
+    def _values(self, space: Space, rng: np.random.Generator) -> list[Values]:
+        budget = Budget(self.trials or TRIALS, self.trials is not None, self.resource)
+        return VALUES[self.search](space, budget, rng, self.base.final.stage_name)
 
     def _candidate(self, values: Values) -> Candidate:
         model = with_values(self.base, values) if values else self.base

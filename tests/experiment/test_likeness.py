@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, ks_2samp
 
-from mlcli.checks.likeness import cramers_v, kolmogorov_smirnov, likeness, psi
 from mlcli.data.load import load
+from mlcli.experiment.likeness import cramers_v, kolmogorov_smirnov, likeness, psi
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.1, 0.5])

@@ -1,0 +1,219 @@
+"""Which interval is made of a score, and with how much trust in its rows; ``docs/metrics.md`` has the figures.
+
+    rates (accuracy, f1, recall, mcc, ...)     Wilson over rows, as many as give the rate its error
+    log-loss, mse, rmse                        t over rows, on the scale of logarithms
+    areas under the ROC curve                  DeLong's t over rows, on the scale of log odds
+    other means of rows, R²                    t over rows (R² by the delta method)
+    the same of 30 groups or more              t over the groups
+    the same of fewer groups; all others       corrected resampled t over the splits
+    all others, one split or pooled            bootstrap over rows, or groups
+
+Where every row is judged by models that learned from the others, rows count less than those of fresh data, since
+fits change with their training rows: for 0.8 of a row, and for 0.7 where a method is unsteady.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.answers import Answers
+from mlcli.metrics.base import Metric, Scale
+from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
+from mlcli.metrics.distributions import normal_quantile, student_t_quantile
+from mlcli.metrics.influence import freedom_of_classes, units_by_class, variance_when_smoothed
+from mlcli.metrics.intervals import (
+    UPPER,
+    Estimate,
+    Interval,
+    counted,
+    over_splits,
+    scored_share,
+)
+from mlcli.metrics.over_units import OverUnits, over_units
+from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined
+
+TRUST, TRUST_IN_UNSTEADY = 0.8, 0.7
+"""For how much of a fresh row one counts that was judged by models which learned from the others."""
+COUNTED_AS = ", each counted as "
+"""What stands before the trust in rows where an interval says how it was made."""
+FEWEST_ROWS_OF_AREAS = 200
+"""Below so many rows, errors of an area that were not seen yet count beside those that were."""
+FEWEST_GROUPS = 30
+"""Below so many groups, their spread says too little of the error."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What an interval is made from: the splits, what the metric was taken over, and the value of each split."""
+
+    metric: Metric
+    splits: Sequence[Answers]
+    train_rows: Sequence[int]
+    parts: Sequence[Any]
+    values: Sequence[float | None]
+    rounds: Rounds | None = None
+    unsteady: bool = False
+
+    @property
+    def trust(self) -> float:
+        """For how much of a fresh row one counts."""
+        if len(self.splits) == 1:
+            return 1.0
+        return TRUST_IN_UNSTEADY if self.unsteady else TRUST
+
+    @cached_property
+    def round(self) -> Any:
+        """One answer to each row."""
+        return distinct(joined(self.splits))
+
+    @cached_property
+    def over_units(self) -> OverUnits | None:
+        """The score over its units, if these tell its error."""
+        tells = self.rounds is None and by_others(self.splits, self.train_rows)
+        return over_units(self.metric, self.parts) if tells else None
+
+
+def by_others(splits: Sequence[Answers], train_rows: Sequence[int]) -> bool:
+    """Whether each row is judged by what all rows outside its split teach, or all by one model."""
+    if len(splits) == 1 or not any(train_rows):
+        return True
+    rows = len(np.unique(np.concatenate([answers.rows for answers in splits])))
+    return all(learned + len(answers) == rows for learned, answers in zip(train_rows, splits, strict=True))
+
+
+def interval_of(judged: Judged, value: float) -> Interval:
+    """The interval of a score, by the first rule that can make one."""
+    if judged.metric.aggregation == "of the fit" and len(judged.parts) == 1:
+        return Interval(None, None, "none: it is of the fit, which no judged row changes")
+    units = judged.over_units
+    several = len(judged.splits) > 1 and None not in judged.values and len(judged.parts) > 1
+    if units is None:
+        return _over_splits(judged, value) if several else _bootstrap(judged)
+    if units.noun == "groups" and units.count < FEWEST_GROUPS and several:
+        made = _over_splits(judged, value)
+        if made.low is not None:
+            return made
+    made = RULES[judged.metric.scale](judged, units).holding(value)
+    return made if made.low is None else replace(made, how=made.how + _trusted(judged))
+
+
+def _over_splits(judged: Judged, value: float) -> Interval:
+    values = [value for value in judged.values if value is not None]
+    means, scale = by_round(values, judged.rounds), max(map(abs, values))
+    estimate = over_splits(means, judged.train_rows, [len(answers) for answers in judged.splits], scale)
+    how = f"corrected resampled t over {counted_rounds(means, judged.rounds)}"
+    return Estimate(value, estimate.error, estimate.freedom).interval(how)
+
+
+def _bootstrap(judged: Judged) -> Interval:
+    answers = joined(judged.splits)
+    return percentile_interval(replicates(judged.metric, answers), f"bootstrap over {drawn_from(answers)}")
+
+
+def _estimate(judged: Judged, units: OverUnits) -> Estimate:
+    return Estimate(units.value, units.error / judged.trust**0.5, _freedom(judged, units))
+
+
+def _freedom(judged: Judged, units: OverUnits) -> float:
+    """The degrees of freedom of the units; fewer where most of the error comes from the rows of a small class."""
+    of_classes = freedom_of_classes(judged.metric, judged.round)
+    return units.freedom if of_classes is None else min(units.freedom, of_classes)
+
+
+def _how(units: OverUnits) -> str:
+    return f"t over {units.count:.10g} {units.noun}"
+
+
+def _trusted(judged: Judged) -> str:
+    return "" if judged.trust == 1 else f"{COUNTED_AS}{judged.trust}"
+
+
+def _plain(judged: Judged, units: OverUnits) -> Interval:
+    return _estimate(judged, units).interval(_how(units))
+
+
+def _by_factors(judged: Judged, units: OverUnits) -> Interval:
+    """On the scale of logarithms; above, with a row more that the model gets wrong."""
+    made = _estimate(judged, units).by_factors(_how(units))
+    if judged.metric.unseen is None or units.noun == "groups" or made.high is None:
+        return made
+    more = units.with_one_more(judged.metric.unseen(judged.round))
+    above = Estimate(more.value, more.error, more.freedom).by_factors("").high
+    return made if above is None else replace(made, high=max(made.high, above))
+
+
+def _by_odds(judged: Judged, units: OverUnits) -> Interval:
+    if not 0 < units.value < 1:
+        return Interval(
+            None, None, f"none: at {units.value:.0f} no error was seen to tell how far it may be from it"
+        )
+    if len(judged.round) < FEWEST_ROWS_OF_AREAS:
+        return _area_of_few_rows(judged, units)
+    return _estimate(judged, units).by_odds(f"DeLong's {_how(units)}")
+
+
+def _area_of_few_rows(judged: Judged, units: OverUnits) -> Interval:
+    """As a rate, with an error as if of each class one row more were judged, of which the model knows nothing."""
+    rows = units_by_class(judged.round)
+    rows = rows[rows > 0]
+    unseen = (max(abs(units.value - 0.5), 0.25) / rows) ** 2 * min(1.0, 4 / len(rows) ** 2)
+    value = units.value + (0.5 - units.value) / (rows.min() + 1)
+    worth = value * (1 - value) / (units.error**2 + float(unseen.sum()))
+    quantile = student_t_quantile(UPPER, _freedom(judged, units))
+    how = f"Wilson by DeLong's error over {_counted(units)}"
+    return scored_share(units.value, worth * judged.trust, quantile, how)
+
+
+def _rate(judged: Judged, units: OverUnits) -> Interval:
+    """Wilson's interval over as many rows as would give a share of this size the error of the score."""
+    metric = judged.metric
+    assert metric.low is not None
+    assert metric.high is not None
+    width = metric.high - metric.low
+    if units.noun == "groups" and units.freedom <= 0:
+        return Interval(None, None, "none: one group has no spread")
+    rows = units.count if units.noun == "rows" else _rows_worth(judged, units)
+    rows *= judged.trust * _rows_of_a_share(judged, width)
+    shares_alone = units.noun == "rows" and metric.of_counts is None
+    quantile = normal_quantile(UPPER) if shares_alone else student_t_quantile(UPPER, _freedom(judged, units))
+    how = f"Wilson over {_counted(units)}"
+    made = scored_share((units.value - metric.low) / width, rows, quantile, how)
+    assert made.low is not None
+    assert made.high is not None
+    return Interval(metric.low + width * made.low, metric.low + width * made.high, how)
+
+
+def _counted(units: OverUnits) -> str:
+    return counted(units.count) if units.noun == "rows" else f"{units.count:.10g} groups"
+
+
+def _rows_of_a_share(judged: Judged, width: float) -> float:
+    """How many rows of a share say as much as one of the score; 1 of shares of rows."""
+    metric = judged.metric
+    if metric.of_counts is None:
+        return 1.0
+    value, variance = variance_when_smoothed(metric, judged.round)
+    share = (value - (metric.low or 0.0)) / width
+    return share * (1 - share) * width**2 / variance if variance > 0 else 1.0
+
+
+def _rows_worth(judged: Judged, units: OverUnits) -> float:
+    """How many independent rows the groups are worth; as many as there are groups where no error was seen."""
+    alone = over_units(judged.metric, judged.parts, grouped=False)
+    assert alone is not None
+    if alone.error <= 0 or units.error <= 0:
+        return units.count
+    return alone.count * (alone.error / units.error) ** 2
+
+
+RULES: dict[Scale, Callable[[Judged, OverUnits], Interval]] = {
+    "plain": _plain,
+    "rate": _rate,
+    "log": _by_factors,
+    "logit": _by_odds,
+}

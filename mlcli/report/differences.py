@@ -1,0 +1,164 @@
+"""Each model beside the best of its table and the baseline, with p corrected for the number of comparisons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mlcli.metrics.base import Metric
+from mlcli.metrics.difference import Difference, compare, holm
+from mlcli.metrics.pooling import distinct, joined
+from mlcli.report.document import Field
+from mlcli.report.numbers import fixed, short_p
+from mlcli.report.scored import Scored, judged, rounds_of, training_parts
+from mlcli.report.scores import badness, decimals_of
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.table import kind_named
+
+LARGEST_CLASS = "the largest class"
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """The best and the baseline of a table, and how far each other model is from them by one metric."""
+
+    metric: Metric
+    best: Scored
+    baseline: Scored | None
+    to_best: Mapping[Scored, Difference]
+    """The score of each other model minus that of the best."""
+    to_baseline: Mapping[Scored, Difference]
+    """The score of each model minus that of the baseline."""
+
+
+def differences_of(group: Sequence[Scored], metric: Metric) -> Differences | None:
+    """All comparisons of one table; nothing where no model has a score that says something of other rows."""
+    known = [one for one in group if score_of(one, metric) is not None and not one.contaminated]
+    best = best_of(known, metric)
+    if best is None:
+        return None
+    baseline = baseline_of(known)
+    others = [one for one in known if one is not best]
+    models = [one for one in known if one is not baseline]
+    beside = [] if baseline is None else [difference_to_baseline(one, baseline, metric) for one in models]
+    return Differences(
+        metric,
+        best,
+        baseline,
+        dict(zip(others, holm([difference_between(one, best, metric) for one in others]), strict=True)),
+        dict(zip(models, holm(beside), strict=True)) if baseline is not None else {},
+    )
+
+
+def difference_between(one: Scored, other: Scored, metric: Metric) -> Difference:
+    """Split by split; row by row where one of them is a saved model, which no split has taught."""
+    if one.result.cell.protocol.use != other.result.cell.protocol.use:
+        first, second = _row_by_row(one, other)
+        return compare(metric, [first], [second], [0], pooled=True)
+    pooled, rounds = one.result.pooled, rounds_of(one.result)
+    return compare(metric, judged(one.result), judged(other.result), training_parts(one.result), pooled, rounds)
+
+
+def difference_to_baseline(one: Scored, baseline: Scored, metric: Metric) -> Difference:
+    """The same; beside the largest class, where each row that is left out makes its own class rarer."""
+    if not stands_for_largest_class(baseline):
+        return difference_between(one, baseline, metric)
+    answers = joined(judged(one.result))
+    return compare(metric, [answers], [largest_class(answers)], training_parts(one.result), pooled=True)
+
+
+def stands_for_largest_class(baseline: Scored) -> bool:
+    """Whether a baseline is judged one by one, which makes it look worse than it is."""
+    return baseline.result.pooled and type(judged(baseline.result)[0]) is LabelAnswers
+
+
+def largest_class(answers: LabelAnswers) -> LabelAnswers:
+    """What would be answered by who knows the shares of the classes, and nothing else."""
+    shares = np.bincount(answers.truth, answers.weights, len(answers.classes)) / answers.weights.sum()
+    everywhere = np.full(len(answers), shares.argmax(), np.int32)
+    return replace(answers, predicted=everywhere, probabilities=np.tile(shares, (len(answers), 1)))
+
+
+def beside_best(found: Differences | None) -> dict[Scored, Field]:
+    """For each model how far it is from the best, with p; nothing where none is compared."""
+    if found is None or not found.to_best:
+        return {}
+    known = [one.summaries[found.metric.name] for one in (found.best, *found.to_best)]
+    decimals = decimals_of(found.metric, known)
+    fields = {one: _far(difference, decimals) for one, difference in found.to_best.items()}
+    return {found.best: Field("best", "weak"), **fields}
+
+
+def _far(difference: Difference, decimals: int | None) -> Field:
+    if difference.mean is None:
+        return Field("untested", "weak")
+    p = difference.p if difference.corrected is None else difference.corrected
+    return Field(
+        f"{fixed(difference.mean, decimals)} ({short_p(p)})", "" if difference.distinguishable else "weak"
+    )
+
+
+def differences_as_json(found: Differences, names: Mapping[Scored, str]) -> list[dict[str, Any]]:
+    """Every comparison as plain values: with the best first, then with the baseline."""
+    pairs = [
+        *((one, names[found.best], difference) for one, difference in found.to_best.items()),
+        *((one, _name_of_baseline(found, names), difference) for one, difference in found.to_baseline.items()),
+    ]
+    return [_pair_as_json(names[one], other, difference) for one, other, difference in pairs]
+
+
+def _name_of_baseline(found: Differences, names: Mapping[Scored, str]) -> str:
+    assert found.baseline is not None
+    return LARGEST_CLASS if stands_for_largest_class(found.baseline) else names[found.baseline]
+
+
+def _pair_as_json(name: str, other: str, found: Difference) -> dict[str, Any]:
+    return {
+        "models": [name, other],
+        "difference": found.mean,
+        "low": found.low,
+        "high": found.high,
+        "p": found.p,
+        "corrected_p": found.corrected,
+        "distinguishable": found.distinguishable,
+        "test": found.test,
+        **({"why": found.why} if found.why else {}),
+    }
+
+
+def best_of(scored: Sequence[Scored], metric: Metric) -> Scored | None:
+    """The one with the best score, those that knew no judged rows first, baselines last among equals."""
+    known = [one for one in scored if score_of(one, metric) is not None]
+    return min(known, key=lambda one: (one.contaminated, badness_of(one, metric), one.is_baseline), default=None)
+
+
+def baseline_of(known: Sequence[Scored]) -> Scored | None:
+    """What every other must beat: the first baseline of the kind that has a score."""
+    learned = {one.result.cell.model.use: one for one in reversed(known) if one.result.cell.model.saved is None}
+    baselines = kind_named(known[0].result.cell.kind).baselines if known else ()
+    return next((learned[use] for use in baselines if use in learned), None)
+
+
+def score_of(one: Scored, metric: Metric) -> float | None:
+    """The score of a model, where it is a number."""
+    mean = one.summaries[metric.name].mean if metric.name in one.summaries else None
+    return mean if mean is not None and math.isfinite(mean) else None
+
+
+def badness_of(one: Scored, metric: Metric) -> float:
+    """Smaller for a better score."""
+    score = score_of(one, metric)
+    assert score is not None
+    return badness(metric, score)
+
+
+def _row_by_row(one: Scored, other: Scored) -> tuple[Any, Any]:
+    """The first answer to each row, in the order in which the first was asked: sequences stay whole."""
+    first, second = (distinct(joined(judged(scored.result))) for scored in (one, other))
+    if not np.array_equal(np.sort(first.rows), np.sort(second.rows)):
+        return first, second
+    return first, second.take(second.rows.argsort()[first.rows.argsort().argsort()])

@@ -1,0 +1,40 @@
+"""Experiment files that were written to waste time: refused, with a handful of problems, before any work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import typed
+
+HEAD = "data: [iris]\nmodels: [zero-r]\n"
+ALIASED = "x: &a {" + ", ".join(f"k{i}: {i}" for i in range(900)) + "}\ny: [" + ", ".join(["*a"] * 99) + "]\n"
+FILES = {
+    "99 aliases of 900 values": (HEAD + ALIASED, "there is no key 'y' here"),
+    "60,000 keys": (HEAD + "".join(f"key{i}: {i}\n" for i in range(60_000)), "59,980 more keys are wrong here"),
+    "a dataset 49,000 times": ("data: [" + ", ".join(["iris"] * 49_000) + "]\nmodels: [zero-r]\n", "48,949 more"),
+    "100,000,000 repeats": (
+        HEAD + "protocol: {use: repeated-holdout, repeats: 100000000}\n",
+        "repeats must be at most 10000",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FILES)
+def test_a_file_that_wastes_time_is_refused_in_few_words(tmp_path: Path, what: str) -> None:
+    text, problem = FILES[what]
+    file = tmp_path / "hostile.yaml"
+    file.write_text(text)
+    for verb in ("check", "plan", "run"):
+        result = typed(verb, str(file))
+        assert result.exit_code == 3 if verb == "check" else result.exit_code in (2, 3, 4)
+        assert problem in result.stderr
+        assert len(result.stderr.splitlines()) <= 120
+
+
+def test_an_alias_stands_for_all_that_its_anchor_names(tmp_path: Path) -> None:
+    file = tmp_path / "aliased.yaml"
+    file.write_text("data: [iris]\nmodels:\n  - use: knn\n    params: &p {k: 3}\n  - use: knn\n    params: *p\n")
+    refused = typed("check", str(file))
+    assert "knn stands here twice" in refused.stderr
