@@ -30,10 +30,10 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.new_rows import NewRows, new_rows
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.experiment.run.learner import captured_warnings
-from mlcli.metrics.bootstrap import percentile_interval, replicates
 from mlcli.metrics.difference import holm_corrected
 from mlcli.metrics.intervals import Interval
 from mlcli.metrics.registry import metric_named
+from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers, LabelledRows
 
 NEW, EMPTY = "(only in B)", "(empty)"
@@ -92,15 +92,15 @@ def likeness(dataset: Dataset, reference: str) -> Likeness:
     found = [_column(column, a.cells(column.name), b.cells(column.name)) for column in a.columns]
     corrected = holm_corrected([one.p for one in found])
     answers, auc = _told_apart(a, b, dataset.content), metric_named("auc", LabelAnswers, FILES)
-    area = auc.compute(answers)
+    area = summarise(auc, [answers], [len(answers)])
     return Likeness(
         names=(dataset.name, Path(rows.records.name).stem),
         rows=(len(a), len(b)),
         columns=tuple(replace(one, corrected=p) for one, p in zip(found, corrected, strict=True)),
         only_a=rows.absent_features,
         only_b=tuple(name for name in rows.records.header if name not in dataset.schema.names()),
-        auc=area if isinstance(area, float) else float("nan"),
-        interval=percentile_interval(replicates(auc, answers), "bootstrap over rows"),
+        auc=float("nan") if area.mean is None else area.mean,
+        interval=Interval(area.low, area.high, area.interval),
         seen=len(answers),
     )
 
