@@ -76,8 +76,8 @@ class Likeness:
 
     @property
     def told_apart(self) -> bool:
-        """Whether the model tells the files apart better than chance."""
-        return self.interval.low is not None and self.interval.low > 0.5
+        """Whether the model tells the files apart better than chance; without an error there is no interval."""
+        return self.auc == 1.0 if self.interval.low is None else self.interval.low > 0.5
 
 
 def likeness(dataset: Dataset, reference: str) -> Likeness:
