@@ -37,6 +37,7 @@ the shell complete names of commands, options, methods, protocols and datasets.
 | 130 | interrupted; what was stored is kept |
 """
 BEFORE = {
+    "sample": "mlcli train weather_nominal -m naive-bayes -o bayes.mlcli",
     "explain": "mlcli train weather_nominal -m naive-bayes -p smoothing=none -o bayes.mlcli",
     "predict": "mlcli train penguins -m decision-tree -p max_depth=3 -o tree.mlcli",
     "compare": "mlcli run experiments/several_datasets.yaml --store several.db",
@@ -44,6 +45,11 @@ BEFORE = {
     "runs": "mlcli run experiments/weather.yaml --store runs.db",
 }
 """What must have happened before an example can be typed."""
+FILES = {
+    "orders.csv": "order,customer,amount\n1,17,12.50\n2,23,8.00\n3,42,30.00\n4,17,5.75\n",
+    "customers.csv": "customer,town\n17,Ulm\n23,Bern\n99,Graz\n",
+}
+"""Small files that an example reads."""
 TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 
 
@@ -67,6 +73,8 @@ def page() -> str:
         Path(folder, "experiments").symlink_to(ROOT / "experiments")
         os.chdir(folder)
         try:
+            for name, text in FILES.items():
+                Path(name).write_text(text, encoding="utf-8")
             for command in BEFORE.values():
                 printed(command)
             return "\n".join(parts())

@@ -1,4 +1,4 @@
-"""data: list the shipped datasets, or profile one or a CSV file."""
+"""data: list the shipped datasets, profile one or a CSV file, or compare one with another."""
 
 from __future__ import annotations
 
@@ -21,11 +21,17 @@ Plot = Annotated[
     typer.Option("--plot", metavar="COLUMN", help="Draw a column; two columns against each other; repeatable."),
 ]
 
+Against = Annotated[
+    str | None,
+    typer.Option("--against", metavar="FILE", help="Compare with the rows of another file: is it like this one?"),
+]
+
 EXAMPLES = (
     "mlcli data iris",
     "mlcli data",
     "mlcli data iris --plot petal_length --plot petal_width",
     "mlcli data my.csv --write-sidecar",
+    "mlcli data last_year.csv --against this_year.csv",
 )
 
 
@@ -34,19 +40,21 @@ def data_command(
     target: Target = None,
     task: Task = None,
     plot: Plot = None,
+    against: Against = None,
     write_sidecar: Write = False,
     format: Format = "text",
 ) -> None:
-    """List the shipped datasets, or profile one or a CSV file.
+    """List the shipped datasets, profile one or a CSV file, or compare one with another.
 
     A profile shows each column with its kind and how that was found, missing
     cells, ranges, small histograms, the balance of the classes, and warnings.
+    --against compares column by column, and by a model that tells files apart.
     """
     from mlcli.cli._console import remark, show_as
     from mlcli.core.errors import UsageError
 
     if reference is None:
-        if write_sidecar or target or task or plot:
+        if write_sidecar or target or task or plot or against:
             raise UsageError("a file is missing", hint="such as mlcli data my.csv --write-sidecar")
         _list(format)
         return
@@ -61,6 +69,14 @@ def data_command(
         from mlcli.data.write_sidecar import write_sidecar as write
 
         remark(f"wrote {write(dataset)}: correct what is wrong there, and it is used from now on")
+    if against is not None:
+        from mlcli.experiment.likeness import likeness
+        from mlcli.report.likeness import as_json as plain
+        from mlcli.report.likeness import likeness_of
+
+        alike = likeness(dataset, against)
+        show_as(format, lambda: likeness_of(alike), lambda: plain(alike))
+        return
     if plot:
         from mlcli.core.findings import as_json
         from mlcli.report.findings import explained

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._console import page_for, remark
+from mlcli.cli._console import remark
 from mlcli.core.errors import UsageError
 from mlcli.core.names import listed
 from mlcli.report.numbers import counted
@@ -26,6 +25,9 @@ Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
 ]
 Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add one column per class.")]
+Density = Annotated[
+    bool, typer.Option("--log-density", help="Add log p(x): how probable a generative model finds the row itself.")
+]
 Force = Annotated[
     bool,
     typer.Option("--force", help="Replace FILE whatever it is: the data, the model, a file of something else."),
@@ -45,6 +47,7 @@ def predict_command(
     data: Data,
     output: Output = None,
     probabilities: Probabilities = False,
+    log_density: Density = False,
     explain: Explain = False,
     force: Force = False,
 ) -> None:
@@ -53,14 +56,15 @@ def predict_command(
     Each row is numbered; columns that the model does not use are copied, ids
     among them. Values unlike those of training are reported on stderr.
     """
+    from mlcli.cli._csv import give
     from mlcli.cli._options import refuse_to_overwrite
     from mlcli.cli.explain import show_explained
-    from mlcli.core.files import replacing
     from mlcli.experiment.saved.model_file import asking, load_model
     from mlcli.report.predictions import predictions_of
 
-    if explain and (output is not None or probabilities):
-        raise UsageError("--explain prints no CSV", hint="leave out --output and --probabilities, or --explain")
+    if explain and (output is not None or probabilities or log_density):
+        hint = "leave out --output, --probabilities and --log-density, or --explain"
+        raise UsageError("--explain prints no CSV", hint=hint)
     if output is not None and not force:
         refuse_to_overwrite(output, data, file)
         _refuse_to_replace(output)
@@ -73,19 +77,13 @@ def predict_command(
             show_explained(saved, rows, ())
         return
     with asking(file):
-        answers = predictions_of(saved, rows, probabilities=probabilities)
+        answers = predictions_of(saved, rows, probabilities=probabilities, evidence=log_density)
     if reading := saved.pipeline.final.reading():
         remark(reading)
     for name in rows.extra:
         if name in (ROW, *answers):
             remark(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")
-    columns = _with_input_columns(rows, answers)
-    if output is None:
-        _write(_PrintableStream(sys.stdout) if sys.stdout.isatty() else sys.stdout, columns)
-        return
-    with replacing(output) as beside, beside.open("w", encoding="utf-8", newline="") as target:
-        _write(target, columns)
-    remark(f"wrote {len(rows)} rows to {output}")
+    give(_with_input_columns(rows, answers), output)
 
 
 def _refuse_to_replace(output: Path) -> None:
@@ -136,22 +134,3 @@ def _by_column(unseen: Sequence[Unseen]) -> dict[str, list[Unseen]]:
     for one in unseen:
         found.setdefault(one.column, []).append(one)
     return found
-
-
-class _PrintableStream:
-    """A terminal that is sent no control characters; files and pipes get every cell as it was."""
-
-    def __init__(self, terminal: TextIO) -> None:
-        self._terminal, self._page = terminal, page_for(terminal)
-
-    def write(self, line: str) -> int:
-        """Write a line of CSV."""
-        return self._terminal.write(self._page.shown(line.removesuffix("\n")) + "\n")
-
-
-def _write(stream: TextIO | _PrintableStream, columns: Mapping[str, Sequence[str]]) -> None:
-    import csv
-
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))

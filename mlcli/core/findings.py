@@ -65,6 +65,17 @@ class Histogram(Finding):
 
 
 @dataclass(frozen=True)
+class Boxplots(Finding):
+    """A box for each name: from where to where its values lie."""
+
+    measure: str
+    boxes: tuple[tuple[str, tuple[float, ...]], ...]
+    """The lower whisker, the first quartile, the median, the third quartile and the upper whisker."""
+    outside: tuple[int, ...]
+    """How many values of each lie beyond the whiskers."""
+
+
+@dataclass(frozen=True)
 class Points(Finding):
     """Points in a plane, those of each name for themselves."""
 
@@ -115,7 +126,7 @@ CHOSEN, CANDIDATES = "Chosen by inner splits", "Candidates"
 """The titles of what a model has chosen (what, value, remark; the inner score last), and of all candidates."""
 KINDS: dict[str, type[Finding]] = {
     kind.__name__.lower(): kind
-    for kind in (Table, Lines, Bars, Curve, Histogram, Points, Dendrogram, Tree, CriticalDifference)
+    for kind in (Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Dendrogram, Tree, CriticalDifference)
 }
 
 

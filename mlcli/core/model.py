@@ -22,6 +22,7 @@ from mlcli.core.tables import Array, Rows, Table
 T = TypeVar("T")
 ROUNDING = 1e-6
 """By how much probabilities may be off."""
+GENERATIVE = "models of how rows come about do, such as naive-bayes, lda, qda, gaussian-bayes, gmm and hmm"
 
 
 @dataclass(kw_only=True, eq=False)
@@ -123,6 +124,18 @@ class Model:
 
     def check_learned(self) -> None:
         """Refuse (ValueError) learned fields that the method could not have made; called after loading."""
+
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """So many new rows of the distribution that it has learned, or of sequences so many.
+
+        They have its columns, then its target where it has one; a column that says which rows belong together is
+        called by its role.
+        """
+        raise DataError(f"{self.name} does not say how rows come about", hint=GENERATIVE)
+
+    def log_evidence(self, table: Table) -> Array | None:
+        """The natural logarithm of p(x) of each row; None where the method does not say how rows come about."""
+        return None
 
     def space(self, table: Table) -> Array:
         """The numbers that the method sees, to judge how rows lie."""

@@ -70,6 +70,15 @@ class Pipeline(Model):
         prepared: Table = self.model.prepared(table)
         return prepared
 
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """Rows that the model draws, as they would stand in the file, the columns in its order."""
+        drawn: Table = self.model.sample_rows(n, rng)
+        for step in reversed(self.steps):
+            drawn = step.undone(drawn)
+        place = {column.name: place for place, column in enumerate(self.columns_)}
+        parts = sorted(drawn.parts(), key=lambda part: place.get(part[0].name, len(place)))
+        return Table.of(parts, len(drawn))
+
     @property
     def has_closed_form(self) -> bool:
         """Whether the model may have answers to all parts of a round without being fitted to each."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.columns import chosen, put_back, refuse_unknown
-from mlcli.core.errors import FitError
+from mlcli.core.errors import DataError, FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, models_inside, param
 from mlcli.core.schema import Column
@@ -109,6 +109,20 @@ class Step:
         """The rows that what follows learns from; rows that are asked about never pass here."""
         return data
 
+    def undone(self, table: Table) -> Table:
+        """Rows that were drawn as they are behind it, as they are in front of it; other columns stay."""
+        made = self.columns_after(self.columns_)
+        names = {column.name for column in made}
+        drawn = Table.of(((column, table.cells(column.name)) for column in made), len(table))
+        others = (part for part in table.parts() if part[0].name not in names)
+        return Table.of([*self.inverse(drawn).parts(), *others], len(table))
+
+    def inverse(self, table: Table) -> Table:
+        """A table with the columns that it has seen, of one as it makes it."""
+        hint = "leave it out; standardise, min-max, log, impute, one-hot and ordinal can be"
+        what = f"the step {self.id} cannot be undone, so that no rows can be drawn in front of it"
+        raise DataError(what, hint=hint)
+
     def log_stretch(self) -> float:
         """The logarithm of how many times larger it makes a volume; a density before it is that much higher."""
         return 0.0
@@ -151,6 +165,10 @@ class RowStep(Step):
 
     def transform(self, table: Table) -> Table:
         """Rows that are asked about stay as they are."""
+        return table
+
+    def inverse(self, table: Table) -> Table:
+        """So do rows that are drawn."""
         return table
 
     def training_rows(self, data: Any, rng: np.random.Generator) -> Any:

@@ -191,6 +191,11 @@ def _records(reference: str | Mapping[str, str], base: Path | None) -> tuple[Rec
     return records, {name: sidecar.of(name) for name in records.header}
 
 
+def records_of(reference: str) -> Records:
+    """The text of a file, or of standard input (``-``), as its sidecar says that it is laid out."""
+    return _records(reference, None)[0]
+
+
 def _one_line(cells: Mapping[str, str]) -> bytes:
     """A CSV file of one row."""
     text = io.StringIO()

@@ -65,6 +65,10 @@ class Full:
         whitened = deviations @ whitener
         return np.asarray(np.einsum("ij,ij->i", whitened, whitened))
 
+    def root(self, whitener: Array) -> Array:
+        """What makes standard normal rows (on its left) rows of such a covariance."""
+        return np.asarray(np.linalg.inv(whitener))
+
     def deviations(self, covariance: Array) -> Array:
         """The standard deviation of each column."""
         return np.sqrt(np.diag(covariance))
@@ -106,6 +110,10 @@ class Diagonal:
     def squared_lengths(self, deviations: Array, whitener: Array) -> Array:
         """The length of scaled rows."""
         return np.asarray((deviations * deviations) @ (whitener * whitener))
+
+    def root(self, whitener: Array) -> Array:
+        """The standard deviations."""
+        return np.diag(1.0 / whitener)
 
     def deviations(self, covariance: Array) -> Array:
         """The roots of the variances."""

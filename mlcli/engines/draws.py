@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.tables import Array, Table
+from mlcli.core.errors import FitError
+from mlcli.core.tables import Array, Rows, Table
 
 Words = NDArray[np.uint64]
 DIGITS, TINY = 1e9, 1e-290
@@ -21,6 +22,20 @@ def draws(table: Table, seed: int) -> Array:
     for cells in (*map(_rounded, numbers.T), *table.codes.T.astype(np.uint64)):
         mixed = _scrambled(mixed ^ cells)
     return np.asarray((mixed >> np.uint64(11)) * 2.0**-53)
+
+
+def places_of(table: Table, marks: Array, method: str) -> Rows:
+    """Where each row stands among those of which ``draws`` has made the marks with seed 0; others are refused."""
+    wanted = draws(table, 0)
+    if np.array_equal(wanted, marks):
+        return np.arange(len(marks))
+    order = np.argsort(marks, kind="stable")
+    places = order[np.minimum(np.searchsorted(marks[order], wanted), len(order) - 1)]
+    new = np.flatnonzero(marks[places] != wanted)
+    if len(new):
+        what = f"{method} can only place the rows that it was fitted on; row {new[0] + 1} is none of them"
+        raise FitError(what, hint="k-means, dbscan and gmm place new rows")
+    return np.asarray(places)
 
 
 def steady_draws(table: Table, seed: int) -> Array:

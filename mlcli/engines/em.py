@@ -49,6 +49,13 @@ class Mixture:
         joint = self.log_joint(X)
         return np.asarray(np.exp(joint - log_sum(joint)).T)
 
+    def drawn(self, n: int, rng: np.random.Generator) -> Array:
+        """So many rows of the mixture."""
+        from mlcli.engines.normal_classes import drawn
+
+        roots = [self.kind.root(whitener) for whitener in self.whiteners()[0]]
+        return drawn(n, self.shares, self.means, roots, rng)[1]
+
     def whiteners(self) -> tuple[list[Array], Array]:
         """What makes the deviations of each component round, and the logarithm of its density at its mean."""
         found = [self.kind.whitener(covariance) for covariance in self.covariances]
@@ -184,7 +191,9 @@ def maximise_likelihood(X: Array, weights: Array, start: Mixture, floor: Array, 
 def log_sum(joint: Array) -> Array:
     """The logarithm of the summed exponentials of each column (K × n), by its largest term."""
     largest = joint.max(axis=0)
-    return np.asarray(largest + np.log(np.exp(joint - largest).sum(axis=0)))
+    largest = np.where(np.isneginf(largest), 0.0, largest)  # all terms 0: so is their sum
+    with np.errstate(divide="ignore"):
+        return np.asarray(largest + np.log(np.exp(joint - largest).sum(axis=0)))
 
 
 def _blocks(X: Array) -> Iterator[slice]:

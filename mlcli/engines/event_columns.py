@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.errors import FitError
+from mlcli.core.errors import DataError, FitError
 from mlcli.core.moments import extent
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Codes
 from mlcli.engines.posteriors import logarithm
 
 IMPOSSIBLE = -1e300
@@ -66,6 +66,15 @@ class EventColumns:
         for j, distribution in enumerate(self.distributions):
             found[:, :, j] = EVENTS[distribution](numbers[:, j], trials[j])
         return np.nan_to_num(found, copy=False)
+
+    def drawn(self, chances: Array, trials: Array, classes: Codes, rng: np.random.Generator) -> Array:
+        """Of each column a number for each class that was drawn (columns × n)."""
+        if "count" in self.distributions:
+            name = self.names[self.distributions.index("count")]
+            what = f"how many counts a row has in all is not learned, so that '{name}' cannot be drawn"
+            raise DataError(what, hint="leave it gaussian, or make it binomial with 'trials'")
+        times = np.where([one == "binomial" for one in self.distributions], trials, 1.0).astype(np.int64)
+        return rng.binomial(times[:, None], chances[:, classes]).astype(np.float64)
 
     def refuse_what_is_no_count(self, numbers: Array, trials: int | None) -> None:
         """Refuse numbers below 0, and hits beyond the trials, with the name of the column."""

@@ -128,6 +128,25 @@ def log_probabilities(emitted: Array, transitions: Array, sequence: Codes, stop:
     return found
 
 
+def drawn_tags(transitions: Array, most: Rows, stop: bool, rng: np.random.Generator) -> list[Codes]:
+    """The tags of a sequence of each length; with ``stop`` it may end before, but has one row at least."""
+    boundary, order = len(transitions) - 1, transitions.ndim - 1
+    up_to = np.cumsum(np.exp(transitions), axis=-1)
+    found = []
+    for length in most.tolist():
+        tags = [boundary] * order
+        for _ in range(length):
+            chances = up_to[tuple(tags[len(tags) - order :])]
+            may_end = stop and len(tags) > order
+            total = chances[boundary if may_end else boundary - 1]
+            tag = int((rng.random() * total >= chances[:boundary]).sum())
+            if tag == boundary:
+                break
+            tags.append(tag)
+        found.append(np.array(tags[order:], np.int32))
+    return found
+
+
 def _smooth(emitted: Array, transitions: Array, starts: Rows, sizes: Rows, stop: bool, shares: Array) -> None:
     """The probabilities of some sequences, the longest first, written into ``shares``."""
     symbols = len(transitions)

@@ -58,10 +58,18 @@ class Difference:
 def holm(family: Sequence[Difference]) -> list[Difference]:
     """The comparisons of one family, each with its p corrected by Holm 1979; what has no p is no test of it."""
     tested = [place for place, one in enumerate(family) if one.p is not None]
-    left, reached, found = len(tested), 0.0, list(family)
-    for place in sorted(tested, key=lambda place: family[place].p or 0.0):
-        reached = max(reached, min(1.0, left * (family[place].p or 0.0)))
-        found[place] = replace(family[place], corrected=reached)
+    found = list(family)
+    for place, p in zip(tested, holm_corrected([family[place].p or 0.0 for place in tested]), strict=True):
+        found[place] = replace(family[place], corrected=p)
+    return found
+
+
+def holm_corrected(family: Sequence[float]) -> list[float]:
+    """The p of one family of tests, corrected by Holm 1979."""
+    left, reached, found = len(family), 0.0, list(family)
+    for place in sorted(range(len(family)), key=lambda place: family[place]):
+        reached = max(reached, min(1.0, left * family[place]))
+        found[place] = reached
         left -= 1
     return found
 

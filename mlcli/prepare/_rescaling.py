@@ -19,6 +19,11 @@ def rescaled(table: Table, origin: Array, unit: Array) -> Table:
     return replace(table, numbers=(table.numbers - origin) / np.where(varies, unit, 1.0) * varies)
 
 
+def restored(columns: Sequence[Column], table: Table, origin: Array, unit: Array) -> Table:
+    """What ``rescaled`` was given; a column without a unit has its one value."""
+    return replace(table, columns=tuple(columns), numbers=table.numbers * unit + origin)
+
+
 def log_stretch(unit: Array) -> float:
     """The logarithm of how many times larger dividing by the units makes a volume; constant columns have none."""
     return float(-np.log(unit[unit > 0]).sum())

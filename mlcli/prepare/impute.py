@@ -46,7 +46,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Flags, Rows, Table
+from mlcli.core.tables import MISSING_CODE, Array, Flags, Rows, Table
 from mlcli.engines.entries import ColumnEntries
 from mlcli.engines.linear_columns import LinearColumns
 
@@ -132,6 +132,11 @@ class Impute(Step):
         parts = (part for (column, cells), fill in filled for part in self._filled(column, cells, fill))
         return Table.of(parts, len(table))
 
+    def inverse(self, table: Table) -> Table:
+        """The columns as they were; the level that stands for a gap is one again."""
+        parts = ((column, table.cells(column.name)) for column in self.columns_)
+        return Table.of(((column, _without_own_level(column, cells)) for column, cells in parts), len(table))
+
     def _filled(self, column: Column, cells: Cells, fill: float) -> Iterator[tuple[Column, Cells]]:
         gaps = _gaps(column, cells)
         after, *marks = self._after(column)
@@ -202,6 +207,10 @@ def _with_own_level(column: Column) -> Column:
     while level in column.levels:
         level = f"({level})"
     return Column(column.name, "nominal", (*column.levels, level))
+
+
+def _without_own_level(column: Column, cells: Cells) -> Cells:
+    return np.where(cells >= len(column.levels), MISSING_CODE, cells) if column.coded else cells
 
 
 def _shown(column: Column, fill: float) -> Entry:

@@ -60,6 +60,10 @@ class Log(Step):
             positive = np.maximum(table.numbers, self.smallest_) + self.shift_
         return replace(table, numbers=np.log(positive))
 
+    def inverse(self, table: Table) -> Table:
+        """The numbers whose logarithms these are."""
+        return replace(table, columns=self.columns_, numbers=np.exp(table.numbers) - self.shift_)
+
     def check_learned(self) -> None:
         """A number for each numeric column, and logarithms that exist."""
         refuse_misfits(self.columns_, self.shift_, self.smallest_)

@@ -27,7 +27,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, scale_table
+from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, restored, scale_table
 
 
 @register("min-max", reference="Han, Kamber & Pei, Data Mining: Concepts and Techniques, section 3.5.2")
@@ -46,6 +46,10 @@ class MinMax(Step):
     def transform(self, table: Table) -> Table:
         """The table with numbers on one scale."""
         return rescaled(table, self.low_, self.range_)
+
+    def inverse(self, table: Table) -> Table:
+        """The table in the units of the file."""
+        return restored(self.columns_, table, self.low_, self.range_)
 
     def log_stretch(self) -> float:
         """Every column that varies is divided by its unit."""

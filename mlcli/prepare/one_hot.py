@@ -18,10 +18,12 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.params import param
@@ -29,7 +31,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Table
+from mlcli.core.tables import Codes, Table
 from mlcli.engines.linear_columns import LinearColumns
 
 FIRST_KEPT: dict[str, Callable[[int], int]] = {
@@ -61,6 +63,14 @@ class OneHot(Step):
             for column, cells in table.parts()
             for code, after in self._after(column)
         )
+        return Table.of(parts, len(table))
+
+    def inverse(self, table: Table) -> Table:
+        """The level whose number is largest; one without a column has what is left of 1."""
+        parts = []
+        for column in self.columns_:
+            cells = [(code, table.cells(after.name)) for code, after in self._after(column)]
+            parts.append((column, _largest(column, cells, len(table)) if column.coded else cells[0][1]))
         return Table.of(parts, len(table))
 
     def from_sums(self, known: LinearColumns) -> LinearColumns:
@@ -95,3 +105,13 @@ class OneHot(Step):
             if column.coded
         )
         return (findings.Table("Levels as 0/1 columns", ("column", "became"), rows),) if rows else ()
+
+
+def _largest(column: Column, cells: Sequence[tuple[int, NDArray[Any]]], rows: int) -> Codes:
+    """The code of the level with the largest number in each row."""
+    shares = np.zeros((rows, len(column.levels)))
+    for code, numbers in cells:
+        shares[:, code] = numbers
+    if len(cells) < len(column.levels):
+        shares[:, 0] = 1.0 - shares[:, 1:].sum(axis=1)
+    return np.asarray(shares.argmax(axis=1), np.int32)

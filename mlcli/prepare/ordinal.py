@@ -28,7 +28,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import MISSING_CODE, Array, Codes, Table
 
 EQUAL_STEPS = "Neighbouring levels are taken to be equally far apart; one-hot would take nothing for granted."
 
@@ -49,6 +49,15 @@ class Ordinal(Step):
         """The table with ranks in the place of levels."""
         parts = table.parts()
         return Table.of(((self._after(column), self._cells(column, cells)) for column, cells in parts), len(table))
+
+    def inverse(self, table: Table) -> Table:
+        """The level whose number is nearest."""
+        cells = (table.cells(column.name) for column in self.columns_)
+        parts = (
+            (column, _nearest(column, one) if self._changes(column) else one)
+            for column, one in zip(self.columns_, cells, strict=True)
+        )
+        return Table.of(parts, len(table))
 
     def _changes(self, column: Column) -> bool:
         return column.kind == "ordinal" or (column.coded and self.columns is not None)
@@ -76,3 +85,9 @@ def _places(column: Column) -> Array:
     """The number of each level."""
     ranks = np.arange(len(column.levels), dtype=np.float64)
     return ranks / max(len(ranks) - 1, 1) if column.kind == "ordinal" else ranks
+
+
+def _nearest(column: Column, numbers: NDArray[Any]) -> Codes:
+    """The code of the level whose number is nearest; an empty cell stays empty."""
+    apart = np.abs(np.nan_to_num(numbers)[:, None] - _places(column))
+    return np.where(np.isnan(numbers), MISSING_CODE, apart.argmin(axis=1)).astype(np.int32)

@@ -28,7 +28,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.linear_columns import LinearColumns
-from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, scale_table
+from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, restored, scale_table
 
 
 @register("standardise", reference="Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 3.4.1")
@@ -54,6 +54,10 @@ class Standardise(Step):
         """Means and deviations follow from sums."""
         found = known.overall.at(known.numbers).moments(self.ddof)
         return known.rescaled(known.numbers, found.mean, np.sqrt(found.variance))
+
+    def inverse(self, table: Table) -> Table:
+        """The table in the units of the file."""
+        return restored(self.columns_, table, self.mean_, self.deviation_)
 
     def log_stretch(self) -> float:
         """Every column that varies is divided by its unit."""

@@ -8,7 +8,7 @@ from functools import singledispatch
 from itertools import cycle, pairwise
 from typing import Any
 
-from mlcli.core.findings import Bars, CriticalDifference, Curve, Dendrogram, Histogram, Points, Tree
+from mlcli.core.findings import Bars, Boxplots, CriticalDifference, Curve, Dendrogram, Histogram, Points, Tree
 from mlcli.report.document import Content, Field, Grid, Lines, grid
 from mlcli.report.layout import GAP
 from mlcli.report.numbers import column_of, lined_up, short
@@ -51,6 +51,35 @@ def _histogram(picture: Histogram, width: int | None) -> Grid:
     header = (f"{picture.measure} from", *(name for name, _ in picture.counts))
     starts = lined_up(picture.edges[:-1])
     return _with_bars(header, [starts, *columns], list(map(sum, zip(*counts, strict=True))), width, right=0)
+
+
+@drawn.register
+def _boxplots(picture: Boxplots, width: int | None) -> Lines:
+    """A line for each box on one scale: whiskers, the box from quartile to quartile, its median."""
+    ends = [end for _, box in picture.boxes for end in box]
+    low, high = min(ends, default=0.0), max(ends, default=0.0)
+    names = max((columns_of(name) for name, _ in picture.boxes), default=0)
+    across = WIDEST if width is None else max(SHORTEST, min(WIDEST, width - names - GAP))
+    indent = " " * (names + GAP)
+    lines = [
+        f"{padded(name, names + GAP, 'left')}{_box([_place(end, low, high, across) for end in box], across)}"
+        f"{'  ' + str(outside) + ' outside' if outside else ''}"
+        for (name, box), outside in zip(picture.boxes, picture.outside, strict=True)
+    ]
+    first, last = lined_up([low, high])
+    lines = [line.rstrip() for line in lines]
+    return Lines((*lines, indent + first.strip() + last.strip().rjust(across - columns_of(first.strip()))))
+
+
+def _box(places: Sequence[int], across: int) -> str:
+    """The places of the five numbers, drawn."""
+    low, first, middle, third, high = places
+    cells = [" "] * across
+    cells[low:high] = ACROSS * (high - low)
+    cells[first : third + 1] = "▒" * (third + 1 - first)
+    cells[low], cells[high] = (DOWN if low < first else "▒"), (DOWN if high > third else "▒")
+    cells[middle] = BAR
+    return "".join(cells)
 
 
 @drawn.register

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mlcli.core.errors import DataError
-from mlcli.core.model import refuse_impossible, refuse_no_probabilities
+from mlcli.core.model import GENERATIVE, refuse_impossible, refuse_no_probabilities
 from mlcli.core.tables import Array, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import as_numbers
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 Columns = dict[str, list[str]]
 PREDICTION = "prediction"
+EVIDENCE = "log p(x)"
+WITH_DENSITY = ("classification", "sequence-labelling", "density")
+"""The kinds of task that may say how probable rows are; density always does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,10 @@ class Request:
     """Cells as text, by role: of what says which rows belong together, and of users."""
     absent_features: Collection[str]
     """Columns that the model knows and the file lacks; their cells are empty."""
+    evidence: bool = False
+    """Whether the logarithm of p(x) is wanted."""
+    log_stretch: float = 0.0
+    """How much higher the steps make the logarithm of a density."""
 
     def refuse_probabilities(self, why: str) -> None:
         """Refuse to tell how probable the answers are, where that was wanted."""
@@ -46,11 +53,19 @@ class Request:
             raise DataError(why, hint="leave out --probabilities")
 
 
-def predictions_of(saved: SavedModel, rows: NewRows, *, probabilities: bool = False) -> Columns:
+def predictions_of(
+    saved: SavedModel, rows: NewRows, *, probabilities: bool = False, evidence: bool = False
+) -> Columns:
     """What a saved model says of new rows, by the function that the table of kinds names."""
     model, beside = saved.pipeline.final, rows.texts(saved.by_role)
+    if evidence and saved.kind not in WITH_DENSITY:
+        raise DataError(
+            f"answers of {saved.kind} do not say how probable rows are", hint="leave out --log-density"
+        )
     with one_blas_thread():
-        request = Request(saved.pipeline.prepared(rows.table), probabilities, beside, rows.absent_features)
+        prepared = saved.pipeline.prepared(rows.table)
+        stretch = sum(step.log_stretch() for step in saved.pipeline.all_steps())
+        request = Request(prepared, probabilities, beside, rows.absent_features, evidence, stretch)
         columns: Columns = named(kind_named(saved.kind).columns_at)(model, request)
     return columns
 
@@ -61,7 +76,16 @@ def label_columns(model: Any, request: Request) -> Columns:
     _refuse_gaps(shares)
     refuse_no_probabilities(model, shares, (len(request.table), len(model.classes_)))
     columns = {PREDICTION: [model.classes_[code] for code in model.decide(shares)]}
-    return columns | _share_columns(shares, model.classes_) if request.probabilities else columns
+    columns |= _share_columns(shares, model.classes_) if request.probabilities else {}
+    return columns | (_evidence_column(model.log_evidence(request.table), request) if request.evidence else {})
+
+
+def _evidence_column(log_evidence: Array | None, request: Request) -> Columns:
+    """How probable the row itself is; a row that is impossible has -inf."""
+    if log_evidence is None:
+        what = "the model does not say how probable rows are"
+        raise DataError(what, hint=f"leave out --log-density; {GENERATIVE}")
+    return {EVIDENCE: [repr(float(value)) for value in log_evidence + request.log_stretch]}
 
 
 def _share_columns(shares: Array, classes: Sequence[str]) -> Columns:
@@ -90,14 +114,21 @@ def rating_columns(model: Any, request: Request) -> Columns:
 
 def group_columns(model: Any, request: Request) -> Columns:
     """The cluster of each row."""
-    request.refuse_probabilities("groups have no probabilities")
-    return {"cluster": [str(group) for group in model.cluster_of(request.table)]}
+    names = model.group_names()
+    columns = {"cluster": [names[group] for group in model.cluster_of(request.table)]}
+    shares = model.responsibilities(request.table)
+    if shares is None:
+        request.refuse_probabilities("groups have no probabilities")
+        return columns
+    return columns | _share_columns(shares, names)
 
 
 def density_columns(model: Any, request: Request) -> Columns:
     """The logarithm of the density at each row."""
     request.refuse_probabilities("a density is no probability")
-    return {"log_density": _numbers(model.log_density_in_file(request.table))}
+    columns = {"log_density": _numbers(model.log_density_in_file(request.table))}
+    shares = model.responsibilities(request.table)
+    return columns if shares is None else columns | _share_columns(shares, model.group_names())
 
 
 def component_columns(model: Any, request: Request) -> Columns:
@@ -119,7 +150,10 @@ def tag_columns(model: Any, request: Request) -> Columns:
     columns = {PREDICTION: [model.classes_[tag] for tag in tags]}
     if request.probabilities:
         columns |= _share_columns(model.tag_shares(ordered, sequence[rows])[place], model.classes_)
-    return columns
+    if not request.evidence:
+        return columns
+    evidence = model.log_evidence_of(ordered, sequence[rows])
+    return columns | _evidence_column(None if evidence is None else evidence[place], request)
 
 
 def _refuse_without_sequence(cells: Sequence[str]) -> None:

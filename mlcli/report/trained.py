@@ -15,6 +15,7 @@ from mlcli.report.findings import explained
 from mlcli.report.numbers import counted, short
 from mlcli.report.remarks import steps_of
 from mlcli.report.results import learns_from_unlabelled, subject_of
+from mlcli.tasks.table import kind_named, named
 
 
 def trained_of(cell: Cell, trained: Trained, answers: Explanation = ()) -> Document:
@@ -27,16 +28,23 @@ def trained_of(cell: Cell, trained: Trained, answers: Explanation = ()) -> Docum
         Sentence(f"learned from {_rows_of(cell, trained)}; {settings}{_complexity(trained)}"),
         *([Sentence(f"steps before it: {steps}")] if steps else []),
         Notes(tuple(("-", text) for text in remarks)),
-        *explained((*trained.pipeline.explain(), *answers)),
+        *explained((*_said(cell, trained), *answers)),
     )
 
 
 def trained_as_json(cell: Cell, trained: Trained, answers: Explanation = ()) -> dict[str, Any]:
     """The same as plain values."""
-    found = [as_json(finding) for finding in (*trained.pipeline.explain(), *answers)]
+    found = [as_json(finding) for finding in (*_said(cell, trained), *answers)]
     remarks = {"notes": list(cell.dataset.notes), "warnings": list(trained.warnings)}
     known = {"rows_learned_from": len(trained.rows), "adjustable_parameters": _adjustable_parameters(trained)}
     return {**cell_as_json(cell), **known, **remarks, "findings": plain(found)}
+
+
+def _said(cell: Cell, trained: Trained) -> Explanation:
+    """What the model says of itself, and what its kind of task has to show of the rows that it learned from."""
+    described_at = kind_named(cell.kind).described_at
+    more: Explanation = named(described_at)(trained) if described_at else ()
+    return (*trained.pipeline.explain(), *more)
 
 
 def _complexity(trained: Trained) -> str:

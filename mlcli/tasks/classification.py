@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.answers import Answers
 from mlcli.core.held_out import HeldOut, Round, totals_outside
@@ -15,7 +16,7 @@ from mlcli.core.limits import refuse_extremes, refuse_unlearnable
 from mlcli.core.model import Model, refuse_no_probabilities
 from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable, Strata, common_fields, target_of
-from mlcli.core.schema import Schema
+from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
 
 
@@ -93,6 +94,11 @@ class Classifier(Model):
     def predict_proba(self, table: Table) -> Array:
         """Probabilities (n × K), in the order of ``classes_``."""
         raise TypeError(f"{type(self).__name__} does not say how it predicts classes")
+
+    def drawn(self, cells: Iterable[NDArray[Any]], classes: Codes) -> Table:
+        """Drawn rows as a table: cells for each of its columns, then their classes."""
+        target = Column(self.target_, "nominal", self.classes_)
+        return Table.of([*zip(self.columns_, cells, strict=True), (target, classes)], len(classes))
 
     def decide(self, probabilities: Array) -> Codes:
         """The most probable class; of equals, the one with most training rows, then the first."""

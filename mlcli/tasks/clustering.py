@@ -50,7 +50,7 @@ class Clusterer(Grouping):
             clusters=groups,
             to_centre=own,
             centre_to_all=between,
-            silhouette=silhouettes(X, group, groups),
+            silhouette=silhouettes(X, group, groups, model.noise_group()),
         )
 
     def cluster_of(self, table: Table) -> Codes:

@@ -48,19 +48,34 @@ class Grouping(Unsupervised):
     def note(cls, model: Any, prepared: Any, data: Any, steps: tuple[Step, ...]) -> None:
         """What its groups look like before any step."""
         group = np.asarray(model.cluster_of(prepared.table), np.int32)
-        model.profile_ = profile_of(data.table, group, model.groups(), data.weights)
+        model.profile_ = profile_of(data.table, group, model.group_names(), data.weights)
+
+    def group_names(self) -> tuple[str, ...]:
+        """What its groups are called: their numbers."""
+        model: Any = self
+        return tuple(map(str, range(model.groups())))
+
+    def noise_group(self) -> int | None:
+        """The group of the rows that belong to none, if there is one."""
+        return None
+
+    def responsibilities(self, table: Table) -> Array | None:
+        """The share that each group has in each row (n × groups); None where a row is wholly in one."""
+        return None
 
     def explain_task(self) -> findings.Explanation:
         """The groups in the columns of the file."""
         return () if self.profile_ is None else described(self.profile_)
 
 
-def profile_of(table: Table, group: Codes, groups: int, weights: Array) -> dict[str, Any]:
+def profile_of(table: Table, group: Codes, names: tuple[str, ...], weights: Array) -> dict[str, Any]:
     """Means of numbers and shares of levels in each group and in all rows; empty cells do not count."""
+    groups = len(names)
     sizes = np.bincount(group, weights=weights, minlength=groups)
     found = [_compared(_indicators(*part), group, groups, weights) for part in table.parts()]
     return {
         "columns": table.columns,
+        "names": names,
         "sizes": np.append(sizes, sizes.sum()),
         "means": tuple(means for means, _ in found),
         "between": np.array([between for _, between in found]),
@@ -71,7 +86,7 @@ def described(profile: Profile) -> tuple[findings.Table, ...]:
     """A table of means, and one of the most frequent levels; the columns that differ most between groups first."""
     columns = profile["columns"]
     sizes = [float(size) for size in profile["sizes"]][:-1]
-    shown = (f"group {place} ({_rows(size)})" for place, size in enumerate(sizes[:SHOWN]))
+    shown = (f"group {name} ({_rows(size)})" for name, size in zip(profile["names"], sizes[:SHOWN], strict=False))
     header = ("column", *shown, "all rows", "between")
     note = "; ".join([READING, *([only_largest(len(sizes))] if len(sizes) > SHOWN else [])])
     order = sorted(range(len(columns)), key=lambda place: -float(np.round(profile["between"][place], 9)))
@@ -171,11 +186,17 @@ def compared_rows(n: int) -> Rows:
     return np.linspace(0, n - 1, COMPARED_AT_MOST).astype(np.intp)
 
 
-def silhouettes(X: Array, group: Codes, groups: int) -> Array:
+def silhouettes(X: Array, group: Codes, groups: int, noise: int | None = None) -> Array:
     """Rousseeuw's (b − a) / max(a, b) of each row compared, NaN for the others; 0 for a row alone in its group.
 
-    a is the mean distance to the other rows of the own group, b the smallest mean distance to another group.
+    a is the mean distance to the other rows of the own group, b the smallest mean distance to another group. Rows
+    in the group of noise have 0 as well, and are left out.
     """
+    if noise is not None:
+        inside = group != noise
+        found = np.zeros(len(X))
+        found[inside] = silhouettes(X[inside], group[inside], groups)
+        return found
     found = np.full(len(X), np.nan)
     sizes = np.bincount(group, minlength=groups)
     if (sizes > 0).sum() < 2:

@@ -79,6 +79,10 @@ class Tagger(Model):
         """The probability of each tag at each row (rows × tags), for those who ask for it."""
         raise DataError(f"{self.name} does not say how probable tags are", hint="leave out --probabilities")
 
+    def log_evidence_of(self, table: Table, sequence: Codes) -> Array | None:
+        """The natural logarithm of p(x) of the sequence of each row; None where it is not known."""
+        return None
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TaggedRows(LabelledRows):

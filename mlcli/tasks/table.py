@@ -113,6 +113,7 @@ KINDS = (
         panel=("k-means", "agglomerative"),
         columns_at="mlcli.report.predictions:group_columns",
         picture_of_table_at="mlcli.report.clusters:pictures_of",
+        described_at="mlcli.report.group_portraits:portraits",
     ),
     Kind(
         name="sequence-labelling",
@@ -188,6 +189,7 @@ KINDS = (
         panel=("gmm",),
         columns_at="mlcli.report.predictions:density_columns",
         picture_of_table_at="mlcli.report.clusters:groups_of_best",
+        described_at="mlcli.report.group_portraits:portraits",
     ),
     Kind(
         name="projection",

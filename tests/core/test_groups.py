@@ -23,7 +23,7 @@ def profiled(
 ) -> tuple[findings.Table, ...]:
     """What is said of one column whose first two rows are one group, the others another."""
     table = Table.of([(column, np.array(cells))], 4)
-    return described(profile_of(table, GROUP, 2, np.array(weights, dtype=float)))
+    return described(profile_of(table, GROUP, ("0", "1"), np.array(weights, dtype=float)))
 
 
 def test_the_share_between_groups_is_that_of_the_worked_example() -> None:
@@ -52,7 +52,7 @@ def test_a_group_without_a_known_cell_has_no_mean() -> None:
 
 def test_a_constant_column_tells_nothing_apart_and_stands_last() -> None:
     table = Table.of([(Column("same"), np.ones(4)), (Column("x"), np.arange(4.0))], 4)
-    (section,) = described(profile_of(table, GROUP, 2, np.ones(4)))
+    (section,) = described(profile_of(table, GROUP, ("0", "1"), np.ones(4)))
     assert [row[0] for row in section.rows] == ["x", "same"]
     assert section.rows[1][4] == 0.0
 

@@ -40,6 +40,23 @@ def test_the_weather_has_12_47_39_and_6_sets_of_1_to_4_items_in_at_least_2_rows(
     assert sizes == {1: 12, 2: 47, 3: 39, 4: 6}
 
 
+def test_the_sets_that_are_shown_are_those_of_mlxtend() -> None:
+    data = shipped("weather_nominal")
+    model = fitted(FPGrowth(min_support=4 / 14), data)
+    matrix, _, names = matrix_of(data)
+    theirs = fpgrowth(pd.DataFrame(matrix, columns=names), 4 / 14 - 1e-9, use_colnames=True, max_len=4)
+    (table,) = [one for one in model.explain() if one.title.startswith("Frequent sets")]
+    assert table.title == f"Frequent sets of items: {len(theirs)}"
+    expected = {
+        " & ".join(sorted(items)): support
+        for items, support in zip(theirs["itemsets"], theirs["support"], strict=True)
+    }
+    shown = {" & ".join(sorted(words.split(" & "))): support for words, _, support in table.rows}
+    assert len(shown) == min(30, len(theirs))
+    assert all(expected[words] == pytest.approx(support) for words, support in shown.items())
+    assert min(shown.values()) >= sorted(expected.values())[-len(shown)] - 1e-9
+
+
 @pytest.mark.parametrize(
     ("when", "then", "support", "confidence", "lift"),
     [

@@ -15,6 +15,7 @@ from mlcli.core.learning import learn
 from mlcli.core.tables import Array
 from mlcli.data.load import load
 from mlcli.engines.centres import STARTS, Cloud, cloud_of
+from mlcli.metrics.registry import metric_named
 from mlcli.models.clusters import _lloyd
 from mlcli.models.clusters._lloyd import Lloyd, Stop, place, placing_for
 from mlcli.models.clusters.k_means import KMeans
@@ -179,3 +180,28 @@ def test_memory_grows_with_the_rows_and_not_with_their_square(
 
     peak(500)
     assert peak(8000) < 3 * peak(4000)
+
+
+def test_as_many_groups_as_lie_far_enough_apart() -> None:
+    places = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0]])
+    X = np.repeat(places, 30, axis=0) + np.random.default_rng(0).normal(size=(120, 2)) * 0.5
+    model = fitted(KMeans(clusters=7, separation=5.0), rows(X))
+    assert model.groups() == 4
+    # The centres of the four clouds, and the mean distance of rows to theirs, by NumPy.
+    middles = np.array([X[at : at + 30].mean(axis=0) for at in range(0, 120, 30)])
+    away = np.sqrt(((X - np.repeat(middles, 30, axis=0)) ** 2).sum(axis=1)).mean()
+    apart = np.sqrt(((middles[:, None] - middles) ** 2).sum(axis=2))
+    assert model.separations_[2] == pytest.approx(apart[apart > 0].min() / away, rel=1e-6)
+
+
+def test_one_group_where_none_lie_far_enough_apart() -> None:
+    assert fitted(KMeans(clusters=4, separation=100.0), shipped("iris")).groups() == 1
+
+
+def test_the_mean_distance_to_the_centre_is_that_of_numpy() -> None:
+    data = shipped("iris")
+    answers = answered(KMeans(), data)
+    X = data.table.numbers
+    middles = np.array([X[answers.cluster == k].mean(axis=0) for k in range(3)])
+    expected = np.sqrt(((X - middles[answers.cluster]) ** 2).sum(axis=1)).mean()
+    assert metric_named("centre-distance", type(answers)).compute(answers) == pytest.approx(expected, abs=1e-9)

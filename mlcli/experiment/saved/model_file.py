@@ -20,7 +20,7 @@ from mlcli.experiment.saved.integrity import check_integrity
 from mlcli.experiment.saved.saved_model import SavedModel
 
 FORMAT = "mlcli model"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """Raised when the parts of a file, or what methods learn, change."""
 LENGTH_BYTES = 8
 MOST_ABOUT = 100_000_000

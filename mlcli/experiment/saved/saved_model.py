@@ -58,6 +58,8 @@ class SavedModel:
     """What stood for an empty cell in its columns, as their sidecar said; it does so in new rows, too."""
     long_form: Mapping[str, str] = field(default_factory=dict)
     """By role, the columns of units and things of the rows that it learned from, where they came in long form."""
+    order: tuple[str, ...] = ()
+    """The names of the columns of the file that it learned from, in their order."""
     digest: str = ""
     """A hash of all this, once it has been in a file."""
 
@@ -86,6 +88,7 @@ class SavedModel:
             beside=beside,
             roles=_roles_of(features, dataset.schema),
             long_form=names_of_form(dataset),
+            order=dataset.schema.names(),
             missing={
                 column.name: tokens for column in seen if (tokens := dataset.sidecar.of(column.name).missing)
             },

@@ -46,6 +46,12 @@ def wcss(answers: ClusterAnswers) -> Score:
     return float(answers.weights @ answers.to_centre)
 
 
+@score("centre-distance", ClusterAnswers, better="low", low=0.0)
+def centre_distance(answers: ClusterAnswers) -> Score:
+    """Mean distance of rows to the centre of their group."""
+    return weighted_mean(np.sqrt(answers.to_centre), answers.weight)
+
+
 @score("bcss", ClusterAnswers, better="high", low=0.0)
 def bcss(answers: ClusterAnswers) -> Score:
     """Sum of squared distances of the centres to the centre of all rows, each counted by its rows."""

@@ -33,14 +33,17 @@ from itertools import combinations
 import numpy as np
 
 from mlcli.core.errors import FitError
-from mlcli.core.params import param
+from mlcli.core.findings import Explanation, Table
+from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Flags
-from mlcli.tasks.association import Associator, Itemset, Rule
+from mlcli.core.tables import Array, Codes, Flags
+from mlcli.tasks.association import Associator, Itemset, Rule, filled, items_in_words
 from mlcli.tasks.classification import DECIMALS
 
 MOST_SETS = 1_000_000
 """Frequent sets that are held; a support that gives more of them gives more rules than anyone can read."""
+KEPT = 30
+"""Frequent sets that are shown."""
 Path = tuple[Itemset, float]
 """Some items, the most frequent first, with the weight of the rows that have them."""
 ORDERS: dict[str, Callable[[Rule], float]] = {
@@ -61,11 +64,44 @@ class FPGrowth(Associator):
     most: int = param(100, "how many rules are kept, the best first", ge=1)
     order: str = param("lift", "what makes a rule better than another", choices=ORDERS)
 
+    itemsets_: Codes = learned()
+    """The frequent sets with most support, filled up with -1."""
+    supports_: Array = learned()
+    found_: int = learned()
+    """How many sets are frequent."""
+
     def mined(self, baskets: Flags, weights: Array) -> list[Rule]:
         """The best rules of all frequent sets."""
         supports = frequent_itemsets(baskets, weights, self.min_support, self.max_items)
+        best = nsmallest(KEPT, supports, key=lambda items: (-round(supports[items], DECIMALS), len(items), items))
+        self.itemsets_, self.supports_ = filled(best), np.array([supports[items] for items in best])
+        self.found_ = len(supports)
         rules = (rule for items in supports for rule in self._rules_of(items, supports))
         return nsmallest(self.most, rules, key=self._worse)
+
+    def explain(self) -> Explanation:
+        """The rules, then the frequent sets."""
+        return (*super().explain(), *self._frequent())
+
+    def _frequent(self) -> Explanation:
+        """The sets of items with most support, single items among them."""
+        names = self.item_names()
+        sets = (tuple(int(item) for item in row if item >= 0) for row in self.itemsets_)
+        pairs = zip(sets, self.supports_.tolist(), strict=True)
+        rows = tuple((items_in_words(items, names), len(items), support) for items, support in pairs)
+        left_out = self.found_ - len(rows)
+        note = f"the {len(rows)} with most support are shown" if left_out else ""
+        title = f"Frequent sets of items: {self.found_}"
+        return (Table(title, ("items", "size", "support"), rows, note=note),) if rows else ()
+
+    def check_learned(self) -> None:
+        """Sets of items that there are, with a support each."""
+        super().check_learned()
+        known = len(self.item_names())
+        if self.itemsets_.ndim != 2 or ((self.itemsets_ < -1) | (self.itemsets_ >= known)).any():
+            raise ValueError("a set names an item that there is not")
+        if len(self.itemsets_) != len(self.supports_):
+            raise ValueError("the supports do not fit the sets")
 
     def _rules_of(self, items: Itemset, supports: dict[Itemset, float]) -> Iterator[Rule]:
         """Every way to cut a set into a condition and what follows that holds often enough."""

@@ -118,6 +118,18 @@ def log_likelihood(log_shares: Array, codes: Codes) -> Array:
     return np.asarray(with_missing[codes])
 
 
+def drawn_levels(shares: Array, classes: Codes, rng: np.random.Generator) -> Codes:
+    """A level for each class that was drawn, by its shares (levels × classes)."""
+    up_to = np.cumsum(shares, axis=0) / shares.sum(axis=0)
+    return np.asarray((rng.random(len(classes)) >= up_to[:-1, classes]).sum(axis=0), np.int32)
+
+
+def drawn_normals(means: Array, variances: Array, classes: Codes, rng: np.random.Generator) -> Array:
+    """A number of each column for each class that was drawn (columns × n)."""
+    away = rng.standard_normal((means.shape[1], len(classes)))
+    return means.T[:, classes] + np.sqrt(variances).T[:, classes] * away
+
+
 OF_NUMBERS = ("gaussian", *EVENTS)
 OF_LEVELS = ("categorical", "bernoulli")
 DISTRIBUTIONS = tuple(dict.fromkeys((*OF_NUMBERS, *OF_LEVELS)))

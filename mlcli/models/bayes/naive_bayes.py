@@ -57,6 +57,7 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
+from mlcli.engines.em import log_sum
 from mlcli.engines.event_columns import log_likelihood_of_events
 from mlcli.engines.learn_from_sums import held_out_classes
 from mlcli.engines.normal_columns import log_density, log_mass
@@ -68,6 +69,8 @@ from mlcli.models.bayes._likelihoods import (
     HOW_SMOOTHED,
     SMOOTHINGS,
     Likelihoods,
+    drawn_levels,
+    drawn_normals,
     event_columns,
     events_table,
     levels_table,
@@ -237,6 +240,23 @@ class NaiveBayes(Classifier):
         for shares, codes in zip(self.likelihoods_, table.codes.T, strict=True):
             found += log_likelihood(logarithm(shares), codes)
         return found
+
+    def log_evidence(self, table: Table) -> Array:
+        """The logarithm of Σ_k P(k) Π_j P(x_j | k), over the cells that are known."""
+        return log_sum(self.log_joint(table).T)
+
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """A class by its prior, then each cell by the distribution of its column in that class."""
+        classes = rng.choice(len(self.priors_), n, p=self.priors_ / self.priors_.sum()).astype(np.int32)
+        events = event_columns(self.columns_, self._chosen)
+        hits = dict(zip(events.names, events.drawn(self.events_[0], self.trials_, classes, rng), strict=True))
+        normals = iter(drawn_normals(self.means_, self.variances_, classes, rng))
+        levels = (drawn_levels(shares, classes, rng) for shares in self.likelihoods_)
+        cells = (
+            next(levels) if column.coded else hits[column.name] if column.name in hits else next(normals)
+            for column in self.columns_
+        )
+        return self.drawn(cells, classes)
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The prior and the factor of each cell, whose product is the joint probability."""

@@ -105,16 +105,29 @@ class Merges:
 
 def merges_of(X: Array, linkage: str) -> Merges:
     """All merges of some rows."""
-    pairs, heights = (merged_by_matrix if len(X) < COMPILED_FROM else merged_by_loops)(X, linkage)
+    return _in_order(linkage, *(merged_by_matrix if len(X) < COMPILED_FROM else merged_by_loops)(X, linkage))
+
+
+def merges_of_distances(distances: Array, linkage: str) -> Merges:
+    """All merges of rows that are known by their distances."""
+    squared = LINKAGES[linkage].squared
+    return _in_order(linkage, *_merged(distances**2 if squared else distances.copy(), LINKAGES[linkage]))
+
+
+def _in_order(linkage: str, pairs: Rows, heights: Array) -> Merges:
     order = np.argsort(heights, kind="stable") if linkage == "single" else np.arange(len(heights))
     return _numbered(pairs[order], heights[order])
 
 
 def merged_by_matrix(X: Array, linkage: str) -> Found:
     """Merge the two nearest groups, of equals the first, until there is one."""
-    rule, rows = LINKAGES[linkage], len(X)
-    squared = squared_differences(X, X)
-    distances = squared if rule.squared else np.sqrt(squared)
+    rule, squared = LINKAGES[linkage], squared_differences(X, X)
+    return _merged(squared if rule.squared else np.sqrt(squared), rule)
+
+
+def _merged(distances: Array, rule: Linkage) -> Found:
+    """The same by a matrix, which is used up."""
+    rows = len(distances)
     np.fill_diagonal(distances, np.inf)
     near, sizes, alive = distances.argmin(axis=1), np.ones(rows), np.ones(rows, np.bool_)
     low = distances.min(axis=1)

@@ -14,9 +14,10 @@ Cost:
     8 bytes for each pair of rows, both ways.
 
 Choices:
-    Distances are Euclidean. Of equal distances the first pair merges (the notes leave it open). It can only place
-    the rows that it was fitted on, which it knows again by their cells. Groups are numbered from the largest to
-    the smallest.
+    Distances are Euclidean, or given: `distances: "*"` takes every column as the distances to a row of the file,
+    in its order (centroid and ward then take them as Euclidean). Of equal distances the first pair merges (the
+    notes leave it open). It can only place the rows that it was fitted on, which it knows again by their cells.
+    Groups are numbered from the largest to the smallest.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ from mlcli.core.findings import Dendrogram, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.engines.draws import draws
-from mlcli.models.clusters._merging import LINKAGES, Merges, merges_of
+from mlcli.engines.distance_matrix import DISTANCES_HELP, embedded, given_distances, points_of
+from mlcli.engines.draws import draws, places_of
+from mlcli.models.clusters._merging import LINKAGES, Merges, merges_of, merges_of_distances
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first
 
@@ -56,6 +58,8 @@ class Agglomerative(Clusterer):
     clusters: int = param(3, "how many groups are left, where no height is given", ge=1, tune=(2, 10))
     height: float | None = param(None, "up to which height groups merge, whatever their number", ge=0)
 
+    distances: str | None = param(None, DISTANCES_HELP, if_given=True)
+
     merged_: Rows = learned()
     heights_: Array = learned()
     sizes_: Rows = learned()
@@ -63,7 +67,15 @@ class Agglomerative(Clusterer):
     marks_: Array = learned()
     """A number for each row, which follows from its cells."""
 
-    accepts = Accepts(prefers_scaled=True)
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale; distances as they are, beside names of their rows."""
+        given = self.distances is not None
+        return Accepts(nominal=given, prefers_scaled=not given)
+
+    def space(self, table: Table) -> Array:
+        """The numbers, or points that lie as far apart as the distances say."""
+        return table.numbers if self.distances is None else points_of(table, self.distances)
 
     @property
     def merges(self) -> Merges:
@@ -78,7 +90,11 @@ class Agglomerative(Clusterer):
         if self.height is None and len(X) < self.clusters:
             text = f"there are fewer rows ({len(X)}) than groups were asked for ({self.clusters})"
             warnings.warn(text, MlcliWarning, stacklevel=2)
-        merges = merges_of(X - X.mean(axis=0), self.linkage)
+        if self.distances is None:
+            merges = merges_of(X - X.mean(axis=0), self.linkage)
+        else:
+            given = given_distances(data, self.distances)
+            merges, X = merges_of_distances(given, self.linkage), embedded(given)
         self.merged_, self.heights_, self.sizes_ = merges.groups, merges.heights, merges.sizes
         group = merges.cut_into(self.clusters) if self.height is None else merges.cut_at(self.height)
         order = largest_first(X, group, int(group.max()) + 1, data.weights)
@@ -87,16 +103,7 @@ class Agglomerative(Clusterer):
 
     def cluster_of(self, table: Table) -> Codes:
         """The group of each row, which must be one of those that were merged."""
-        marks = draws(table, 0)
-        if np.array_equal(marks, self.marks_):
-            return self.group_
-        order = np.argsort(self.marks_, kind="stable")
-        places = order[np.minimum(np.searchsorted(self.marks_[order], marks), len(order) - 1)]
-        new = np.flatnonzero(self.marks_[places] != marks)
-        if len(new):
-            what = f"agglomerative can only place the rows that it was fitted on; row {new[0] + 1} is none of them"
-            raise FitError(what, hint="k-means and gmm place new rows")
-        return np.asarray(self.group_[places])
+        return np.asarray(self.group_[places_of(table, self.marks_, self.id)])
 
     def groups(self) -> int:
         """As many as the cut has left."""

@@ -17,12 +17,15 @@ Choices:
     The first centres are drawn far apart (k-means-plus-plus; the notes print random rows, and call a random
     assignment better: both are offered). A group that loses all its rows restarts at the row farthest from its
     centre, and of equally near centres the first wins (the notes leave both open). Groups are numbered from the
-    largest to the smallest. Where fewer rows differ than clusters are asked for, there are fewer groups.
+    largest to the smallest. `separation` is the threshold on how far groups lie apart that the notes ask for,
+    without saying of what: here of the smallest distance of two centres, in mean distances of rows to theirs.
+    Where fewer rows differ than clusters are asked for, there are fewer groups.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +36,14 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.centres import STARTS, Cloud, cloud_of, nearest_centres, squared_lengths
+from mlcli.engines.centres import (
+    STARTS,
+    Cloud,
+    cloud_of,
+    nearest_centres,
+    squared_differences,
+    squared_lengths,
+)
 from mlcli.models.clusters._lloyd import Lloyd, Optimum, Stop, placing_for
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first
@@ -47,7 +57,13 @@ BETTER = 1e-12
 class KMeans(Clusterer):
     """Lloyd's algorithm with restarts."""
 
-    clusters: int = param(3, "how many groups", ge=1, tune=(2, 10))
+    clusters: int = param(3, "how many groups; at most, where separation is given", ge=1, tune=(2, 10))
+    separation: float | None = param(
+        None,
+        "as many groups as have centres so far apart, in mean distances of rows to theirs",
+        gt=0,
+        if_given=True,
+    )
     start: str = param("k-means-plus-plus", "how the first centres are found", choices=tuple(STARTS))
     restarts: int = param(10, "how often it begins anew; the best is kept", ge=1)
     tolerance: float = param(
@@ -61,6 +77,8 @@ class KMeans(Clusterer):
     sizes_: Array = learned()
     within_: float = learned()
     steps_: int = learned()
+    separations_: Array = learned()
+    """By the number of groups from 2 on, the smallest distance of two centres in mean distances to them."""
 
     accepts = Accepts(weights=True, prefers_scaled=True)
 
@@ -73,8 +91,19 @@ class KMeans(Clusterer):
         cloud = cloud_of(data.table.numbers - self.origin_, data.weights)
         stop = Stop(self.tolerance * self._mean_variance(cloud), self.changes, self.max_iterations)
         place = placing_for(cloud.X.size * self.clusters * self.restarts)
-        starts = (STARTS[self.start](cloud, self.clusters, rng) for _ in range(self.restarts))
-        self._keep(_best([Lloyd(cloud, start, place).run(stop) for start in starts], cloud), cloud)
+
+        def settled(clusters: int) -> Optimum:
+            starts = (STARTS[self.start](cloud, clusters, rng) for _ in range(self.restarts))
+            return _best([Lloyd(cloud, start, place).run(stop) for start in starts], cloud)
+
+        self._keep(settled(self.clusters) if self.separation is None else self._separated(settled, cloud), cloud)
+
+    def _separated(self, settled: Callable[[int], Optimum], cloud: Cloud) -> Optimum:
+        """The most groups, up to so many, whose centres lie far enough apart; one where none do."""
+        tried = [settled(clusters) for clusters in range(2, self.clusters + 1)]
+        self.separations_ = np.array([_separation(one, cloud) for one in tried])
+        enough = np.flatnonzero(self.separations_ >= (self.separation or 0.0))
+        return tried[enough[-1]] if len(enough) else settled(1)
 
     def _keep(self, best: Optimum, cloud: Cloud) -> None:
         """Store the centres by size; warn where they still move, or are fewer than asked for."""
@@ -89,7 +118,7 @@ class KMeans(Clusterer):
             steps = "1 step" if self.max_iterations == 1 else f"{self.max_iterations} steps"
             text = f"the centres still moved after {steps}; more max_iterations may help"
             warnings.warn(text, MlcliWarning, stacklevel=3)
-        if len(best.centres) < self.clusters:
+        if len(best.centres) < self.clusters and self.separation is None:
             text = f"fewer rows differ ({len(best.centres)}) than groups were asked for ({self.clusters})"
             warnings.warn(text, MlcliWarning, stacklevel=3)
 
@@ -122,7 +151,27 @@ class KMeans(Clusterer):
             f"{100 * share:.1f} % of that to the mean of all rows",
             f"best of {self.restarts} restarts, converged after {self.steps_} step{'s' * (self.steps_ != 1)}",
         )
-        return (findings.Lines(f"{len(self.centres_)} groups round their centres", lines=lines),)
+        found = findings.Lines(f"{len(self.centres_)} groups round their centres", lines=lines)
+        return (found,) if self.separations_ is None else (found, self._tried())
+
+    def _tried(self) -> findings.Table:
+        """How far apart the centres of each number of groups lie."""
+        rows = tuple(enumerate(self.separations_.tolist(), 2))
+        what = "the smallest distance of two centres, in mean distances of rows to theirs"
+        note = f"{what}; wanted: {self.separation:g}"
+        return findings.Table("Separation by the number of groups", ("groups", "separation"), rows, note=note)
+
+
+def _separation(found: Optimum, cloud: Cloud) -> float:
+    """The smallest distance of two centres, in mean distances of rows to theirs."""
+    if len(found.centres) < 2:
+        return 0.0
+    apart = np.sqrt(squared_differences(found.centres, found.centres))
+    np.fill_diagonal(apart, np.inf)
+    near = nearest_centres(cloud.X, found.centres, cloud.lengths)
+    away = np.sqrt(squared_lengths(cloud.X - found.centres[near.group]))
+    mean = float(np.average(away, weights=cloud.weights))
+    return float(apart.min()) / mean if mean > 0 else float(np.finfo(np.float64).max)
 
 
 def _best(runs: list[Optimum], cloud: Cloud) -> Optimum:

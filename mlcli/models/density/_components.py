@@ -47,6 +47,13 @@ def varying_part(table: Table, varies: Rows) -> Array:
     return table.numbers if len(varies) == table.numbers.shape[1] else table.numbers[:, varies]
 
 
+def with_constants(drawn: Array, varies: Rows, constants: Array) -> Array:
+    """Drawn rows with the columns that do not vary."""
+    numbers = np.tile(constants, (len(drawn), 1))
+    numbers[:, varies] = drawn
+    return numbers
+
+
 def check_varying_columns(varies: Rows, columns: int) -> None:
     """Refuse (ValueError) places that are none of so many columns, each once and in order."""
     if varies.ndim != 1 or not np.isin(varies, np.arange(columns)).all() or (np.diff(varies) <= 0).any():

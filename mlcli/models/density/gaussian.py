@@ -40,6 +40,7 @@ from mlcli.models.density._components import (
     component_tables,
     varying_columns,
     varying_part,
+    with_constants,
 )
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
@@ -55,6 +56,8 @@ class Gaussian(DensityEstimator):
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
     varies_: Rows = learned()
+    constants_: Array = learned()
+    """A number for each column, which those have that do not vary."""
     mean_: Array = learned()
     covariance_: Array = learned()
 
@@ -66,6 +69,7 @@ class Gaussian(DensityEstimator):
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance."""
         data = data.counted()
+        self.constants_ = data.table.numbers.min(axis=0)
         self.varies_, self.mean_, deviations = varying_columns(data)
         freedom = data.weights.sum() - self.ddof
         if freedom <= 0:
@@ -81,6 +85,11 @@ class Gaussian(DensityEstimator):
         """The logarithm of the density at each row."""
         return self._as_mixture().log_density(varying_part(table, self.varies_))
 
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """Rows of the distribution."""
+        numbers = with_constants(self._as_mixture().drawn(n, rng), self.varies_, self.constants_)
+        return Table.of(zip(self.columns_, numbers.T, strict=True), n)
+
     def free_parameters(self) -> int:
         """The mean, and what the covariance has."""
         columns = len(self.mean_)
@@ -93,6 +102,8 @@ class Gaussian(DensityEstimator):
     def check_learned(self) -> None:
         """A mean, and a covariance that fits it."""
         check_varying_columns(self.varies_, len(self.columns_))
+        if np.shape(self.constants_) != (len(self.columns_),):
+            raise ValueError("constants that do not fit the columns")
         check_mixture(self._as_mixture(), len(self.varies_))
 
     def _as_mixture(self) -> Mixture:

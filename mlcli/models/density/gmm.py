@@ -52,6 +52,7 @@ from mlcli.models.density._components import (
     component_tables,
     varying_columns,
     varying_part,
+    with_constants,
 )
 from mlcli.tasks.clustering import Clusterer
 from mlcli.tasks.density import DensityEstimator
@@ -85,10 +86,13 @@ class GaussianMixture(DensityEstimator, Clusterer):
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
     varies_: Rows = learned()
+    constants_: Array = learned()
+    """A number for each column, which those have that do not vary."""
     shares_: Array = learned()
     means_: Array = learned()
     covariances_: Array = learned()
-    rounds_: int = learned()
+    log_likelihoods_: Array = learned()
+    """Of the mixture that the best start made, and of that of each round after it."""
 
     accepts = Accepts(weights=True, prefers_scaled=True)
     """Numbers on one scale, as seeds and spherical components want them."""
@@ -96,6 +100,7 @@ class GaussianMixture(DensityEstimator, Clusterer):
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Run EM from every start, and keep the best mixture."""
         data = data.counted()
+        self.constants_ = data.table.numbers.min(axis=0)
         self.varies_, mean, deviation = varying_columns(data)
         X, weights = varying_part(data.table, self.varies_), data.weights
         floor, kind = self.floor * deviation**2, COVARIANCE_TYPES[self.covariance]
@@ -122,6 +127,11 @@ class GaussianMixture(DensityEstimator, Clusterer):
         """The logarithm of the mixture at each row."""
         return self.mixture().log_density(varying_part(table, self.varies_))
 
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """Rows of the distribution."""
+        numbers = with_constants(self.mixture().drawn(n, rng), self.varies_, self.constants_)
+        return Table.of(zip(self.columns_, numbers.T, strict=True), n)
+
     def free_parameters(self) -> int:
         """Shares but for one, means and covariances."""
         count, columns = len(self.means_), len(self.means_[0])
@@ -130,6 +140,10 @@ class GaussianMixture(DensityEstimator, Clusterer):
     def cluster_of(self, table: Table) -> Codes:
         """The most responsible component."""
         return np.asarray(self.mixture().log_joint(varying_part(table, self.varies_)).argmax(axis=0), np.int32)
+
+    def responsibilities(self, table: Table) -> Array:
+        """The share of each component in the density of a row."""
+        return self.mixture().responsibilities(varying_part(table, self.varies_))
 
     def groups(self) -> int:
         """One for each component."""
@@ -142,16 +156,26 @@ class GaussianMixture(DensityEstimator, Clusterer):
     def explain(self) -> findings.Explanation:
         """The components, and how they were found."""
         starts = f"the best of {self.restarts} starts" if self.restarts > 1 else "one start"
-        text = f"{starts} ({self.start}), {self.rounds_} rounds; {self.free_parameters()} numbers were fitted"
+        rounds = f"{len(self.log_likelihoods_) - 1} rounds"
+        text = f"{starts} ({self.start}), {rounds}; {self.free_parameters()} numbers were fitted"
         columns = [self.columns_[place] for place in self.varies_]
+        path = tuple(self.log_likelihoods_.tolist())
         return (
             *component_tables(self.mixture(), columns),
             findings.Lines("Expectation-maximisation", (text,)),
+            findings.Curve(
+                "Log-likelihood by rounds of EM",
+                "round",
+                tuple(map(float, range(len(path)))),
+                (("all rows", path),),
+            ),
         )
 
     def check_learned(self) -> None:
         """A mixture that fits the columns."""
         check_varying_columns(self.varies_, len(self.columns_))
+        if np.shape(self.constants_) != (len(self.columns_),):
+            raise ValueError("constants that do not fit the columns")
         check_mixture(self.mixture(), len(self.varies_))
 
     def _keep(self, best: Optimum) -> None:
@@ -163,4 +187,4 @@ class GaussianMixture(DensityEstimator, Clusterer):
         self.shares_, self.means_, self.covariances_ = (
             part[order] for part in (found.shares, found.means, found.covariances)
         )
-        self.rounds_ = len(best.log_likelihoods) - 1
+        self.log_likelihoods_ = np.array(best.log_likelihoods)

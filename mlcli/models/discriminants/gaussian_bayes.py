@@ -30,6 +30,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.covariances import COVARIANCE_TYPES, CovarianceType
+from mlcli.engines.em import LOG_TAU, log_sum
+from mlcli.engines.normal_classes import drawn
 from mlcli.engines.posteriors import (
     log_priors,
     posterior,
@@ -103,10 +105,23 @@ class GaussianBayes(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""
+        return posterior(self._log_joint(table))
+
+    def _log_joint(self, table: Table) -> Array:
+        """The logarithm of π_k N(x; μ_k, Σ_k) of each row and class, without what all classes share."""
         away = table.numbers - self.centre_
         parts = zip(self.means_, self.whiteners_, self.levels_, strict=True)
         lengths = [level - 0.5 * self._form.squared_lengths(away - mean, made) for mean, made, level in parts]
-        return posterior(np.column_stack(lengths))
+        return np.column_stack(lengths)
+
+    def log_evidence(self, table: Table) -> Array:
+        """The logarithm of the density of a row, whatever its class."""
+        return log_sum(self._log_joint(table).T) - 0.5 * len(self.centre_) * LOG_TAU
+
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """A class by its prior, then a row of its normal distribution."""
+        classes, away = drawn(n, self.priors_, self.means_, list(map(self._form.root, self.whiteners_)), rng)
+        return self.drawn((away + self.centre_).T, classes)
 
     def check_learned(self) -> None:
         """A mean and a covariance for each class."""

@@ -44,9 +44,11 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.learn_from_sums import held_out_classes
 from mlcli.engines.linear_scores import INTERCEPT, linear_scores
+from mlcli.engines.normal_classes import drawn, log_density, of_covariance
 from mlcli.engines.posteriors import (
     certain_posterior,
     log_priors,
+    logarithm,
     posterior,
     prior_conflicts,
     prior_table,
@@ -107,6 +109,7 @@ class LinearDiscriminants(Classifier):
     centre_: Array = learned()
     means_: Array = learned()
     """Of each class, from the centre (classes × columns)."""
+    covariance_: Array = learned()
     coefficients_: Array = learned()
     levels_: Array = learned()
     """The score of each class at the centre."""
@@ -139,6 +142,8 @@ class LinearDiscriminants(Classifier):
             found, directions = self._scores(sums, from_centre(sums) @ transform @ transform.T), transform.shape[1]
         self.priors_ = priors_of(data.class_totals, self.priors)
         self.centre_, self.means_, self.directions_ = sums.origin, sums.mean, directions
+        free = float(freedom(sums, self.ddof))
+        self.covariance_ = self._shrunk(sums) / (free if free > 0 else 1.0)
         self.coefficients_, self.levels_ = found.coefficients, found.levels - found.coefficients @ found.centre
 
     def learn_from(self, sums: TrainingSums) -> Scores:
@@ -172,6 +177,17 @@ class LinearDiscriminants(Classifier):
         unit = 1 + np.abs(self.levels_)
         return posterior(linear_scores(table.numbers, self.centre_, self.coefficients_, self.levels_, unit))
 
+    def log_evidence(self, table: Table) -> Array:
+        """The logarithm of the density of a row, whatever its class."""
+        normals = [of_covariance(self.covariance_)] * len(self.means_)
+        return log_density(table.numbers - self.centre_, logarithm(self.priors_), self.means_, normals)
+
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """A class by its prior, then a row of its normal distribution."""
+        roots = [of_covariance(self.covariance_).root] * len(self.means_)
+        classes, away = drawn(n, self.priors_, self.means_, roots, rng)
+        return self.drawn((away + self.centre_).T, classes)
+
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The score of each class, term by term."""
         of_row = self.coefficients_, self.centre_, self.levels_
@@ -181,6 +197,8 @@ class LinearDiscriminants(Classifier):
         """A mean and coefficients for each class, one per column."""
         shape = (len(self.classes_), len(self.columns_))
         arrays = (self.means_, self.coefficients_)
+        if np.shape(self.covariance_) != (shape[1], shape[1]):
+            raise ValueError("a covariance that does not fit the columns")
         vectors = ((self.priors_, shape[0]), (self.levels_, shape[0]), (self.centre_, shape[1]))
         if any(np.shape(one) != shape for one in arrays) or any(np.shape(one) != (n,) for one, n in vectors):
             raise ValueError("means or coefficients that do not fit the columns and classes")

@@ -45,9 +45,11 @@ from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.learn_from_sums import held_out_classes
+from mlcli.engines.normal_classes import Normal, drawn, log_density, of_whitener
 from mlcli.engines.posteriors import (
     certain_posterior,
     log_priors,
+    logarithm,
     posterior,
     prior_conflicts,
     prior_table,
@@ -220,6 +222,22 @@ class QuadraticDiscriminants(Classifier):
                 away = less_row(numbers, mean) @ whitener
                 scores[rows, k] = level - 0.5 * np.einsum("ij,ij->i", away, away)
         return posterior(scores)
+
+    def log_evidence(self, table: Table) -> Array:
+        """The logarithm of the density of a row, whatever its class."""
+        return log_density(table.numbers - self.centre_, logarithm(self.priors_), self.means_, self._normals())
+
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """A class by its prior, then a row of its normal distribution."""
+        roots = [normal.root for normal in self._normals()]
+        classes, away = drawn(n, self.priors_, self.means_, roots, rng)
+        return self.drawn((away + self.centre_).T, classes)
+
+    def _normals(self) -> list[Normal]:
+        """The covariance of each class."""
+        free = np.maximum(self.class_totals_ - self.ddof, 0.0)
+        unit = np.sqrt(free @ self.deviations_**2 / (free.sum() or 1.0))
+        return [of_whitener(whitener, unit) for whitener in self.whiteners_]
 
     def check_learned(self) -> None:
         """A mean for each class and column, a whitener for each class."""

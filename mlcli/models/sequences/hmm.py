@@ -31,8 +31,10 @@ Choices:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
@@ -40,15 +42,23 @@ from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.schema import Column
+from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
 from mlcli.engines.emissions import counts_of_levels, log_normals, normals
-from mlcli.engines.sequences import log_probabilities, logarithm, most_probable_tags, tag_probabilities
+from mlcli.engines.sequences import (
+    drawn_tags,
+    log_probabilities,
+    logarithm,
+    most_probable_tags,
+    tag_probabilities,
+)
 from mlcli.models.sequences._counts import SMOOTHINGS, count_ngrams, observations, observed_columns
 from mlcli.models.sequences._hidden import Learning, hidden_counts
 from mlcli.models.sequences._tables import NOTE, transition_table, viterbi_table
-from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
+from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths
 
 ORDERS = {"bigram": 2, "trigram": 3, "4-gram": 4, "5-gram": 5}
+LONGEST = 10
 TYPICAL = 5
 """How many observations of each tag are shown."""
 MOST_HISTORIES = 5_000_000
@@ -81,6 +91,8 @@ class HiddenMarkovModel(Tagger):
     """Of columns of numbers: tags × columns."""
     path_: Array = learned()
     """The log-likelihood of every round of Baum-Welch."""
+    lengths_: Rows = learned()
+    """How many rows each training sequence had, in ascending order."""
 
     accepts = Accepts(nominal=True, missing=True)
     """Levels or numbers, and empty cells; transitions have no weights."""
@@ -99,6 +111,7 @@ class HiddenMarkovModel(Tagger):
         if (histories := (len(data.classes) + 1) ** ORDERS[self.order]) > MOST_HISTORIES:
             hint = f"a shorter order than {self.order} would do"
             raise FitError(f"hmm: {len(data.classes)} tags have {histories:,} n-grams", hint=hint)
+        self.lengths_ = np.sort(lengths(data.sequence)[1])
         shares, ngrams = self._counted(data, rng)
         X, codes = self._observed(data.table)
         counts = counts_of_levels(codes, shares * data.weights[:, None], len(self.levels_))
@@ -158,6 +171,36 @@ class HiddenMarkovModel(Tagger):
         ngrams = count_ngrams(tags, sequence, len(self.classes_), self.transitions_.ndim, self.stop)
         return float(emitted + (ngrams * self.transitions_).sum())
 
+    def log_evidence_of(self, table: Table, sequence: Codes) -> Array:
+        """The logarithm of P(x), the sum over all tags, of the sequence of each row."""
+        return np.repeat(self.log_probability(table, sequence), lengths(sequence)[1])
+
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """Tags after tags, and an observation for each; an unknown observation is an empty cell.
+
+        Without ``stop`` lengths are those of training sequences; with it, at most ten times the longest.
+        """
+        longest = np.full(n, LONGEST * self.lengths_[-1])
+        tags = drawn_tags(
+            self.transitions_, longest if self.stop else rng.choice(self.lengths_, n), self.stop, rng
+        )
+        y = np.concatenate(tags)
+        drawn = self._drawn_levels(y, rng) if self.levels_ else self._drawn_numbers(y, rng)
+        columns = [(column, drawn.get(column.name, _empty(column, len(y)))) for column in self.columns_]
+        sequence = np.repeat(np.arange(n), [len(one) for one in tags])
+        target = Column(self.target_, "nominal", self.classes_)
+        return Table.of([(Column("sequence"), sequence), *columns, (target, y)], len(y))
+
+    def _drawn_levels(self, y: Codes, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        up_to = np.cumsum(np.exp(self.emissions_), axis=0)[:, y]
+        codes = (rng.random(len(y)) * up_to[-1] >= up_to[:-1]).sum(axis=0).astype(np.int32)
+        codes[codes == len(self.levels_)] = MISSING_CODE
+        return {self.observed_[0]: codes}
+
+    def _drawn_numbers(self, y: Codes, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        X = self.means_[y] + rng.standard_normal((len(y), len(self.observed_))) * np.sqrt(self.variances_[y])
+        return dict(zip(self.observed_, X.T, strict=True))
+
     def explain_answer(self, table: Table) -> Explanation:
         """The table of Viterbi for one sequence, and log p(x)."""
         sequence = np.zeros(len(table), np.int32)
@@ -206,3 +249,8 @@ class HiddenMarkovModel(Tagger):
             for place, column in enumerate(self.observed_)
         )
         return findings.Table("What each tag emits", ("tag", "column", "mean", "deviation"), rows)
+
+
+def _empty(column: Column, rows: int) -> NDArray[Any]:
+    """The cells of a column that it does not look at."""
+    return np.full(rows, MISSING_CODE if column.coded else np.nan)

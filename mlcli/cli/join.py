@@ -1,0 +1,67 @@
+"""join: put the columns of two CSV files together by a key, and say which rows found no match."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mlcli.cli._options import Format
+from mlcli.core.errors import UsageError
+
+First = Annotated[str, typer.Argument(metavar="A", help="A CSV file, or a shipped dataset: its rows are kept.")]
+Second = Annotated[str, typer.Argument(metavar="B", help="Another: what it says of each key is added.")]
+On = Annotated[
+    list[str], typer.Option("--on", metavar="COLUMN", help="The key, or A's=B's name of it; repeatable.")
+]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
+]
+How = Annotated[
+    str, typer.Option("--how", metavar="left|inner|outer", help="Rows of A; those with a match; all rows of both.")
+]
+Many = Annotated[bool, typer.Option("--many", help="Let keys that B has twice multiply rows of A.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")]
+
+EXAMPLES = (
+    "mlcli join orders.csv customers.csv --on customer",
+    "mlcli join orders.csv customers.csv --on customer=id -o both.csv",
+)
+
+
+def join_command(
+    first: First,
+    second: Second,
+    on: On,
+    output: Output = None,
+    how: How = "left",
+    many: Many = False,
+    force: Force = False,
+    format: Format = "text",
+) -> None:
+    """Put the columns of two CSV files together by a key, and say which rows found no match.
+
+    Unmatched, empty and doubled keys are reported, beside the CSV on stderr or,
+    with -o, as a report. A key that B has twice is refused unless --many.
+    """
+    from mlcli.cli._console import remark, show_as
+    from mlcli.cli._csv import give
+    from mlcli.core.names import did_you_mean
+    from mlcli.data.join import KEEPS, join, pairs_of_names
+    from mlcli.data.new_rows import records_of
+    from mlcli.report.joined import as_json, joined_of, remarks_on
+
+    if how not in KEEPS:
+        raise UsageError(f"--how has no value '{how}'", hint=did_you_mean(how, KEEPS, "values"))
+    if output is not None and output.exists() and not force:
+        hint = "name another file with -o FILE, or replace it with --force"
+        raise UsageError(f"{output} exists: it was left alone", hint=hint)
+    a, b = records_of(first), records_of(second)
+    found = join(a, b, pairs_of_names(on), how, many)
+    give(found.columns, output)
+    if output is None:
+        for line in remarks_on(found, a.name, b.name):
+            remark(line)
+        return
+    show_as(format, lambda: joined_of(found, a.name, b.name), lambda: as_json(found, a.name, b.name))

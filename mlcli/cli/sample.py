@@ -1,0 +1,40 @@
+"""sample: draw new rows from a saved model of how rows come about; they are CSV."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mlcli.core.errors import UsageError
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
+Rows = Annotated[int, typer.Option("--rows", "-n", min=1, help="How many rows; of a tagger, how many sequences.")]
+Seed = Annotated[int, typer.Option("--seed", help="What the random numbers follow from.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")]
+
+EXAMPLES = (
+    "mlcli sample bayes.mlcli -n 5",
+    "mlcli sample mixture.mlcli -n 1000 --seed 1 -o drawn.csv",
+)
+
+
+def sample_command(
+    file: File, rows: Rows = 10, seed: Seed = 0, output: Output = None, force: Force = False
+) -> None:
+    """Draw new rows from a saved model of how rows come about; they are CSV.
+
+    Columns, levels and decimals are those of the file that it learned from.
+    """
+    from mlcli.cli._csv import give
+    from mlcli.experiment.saved.model_file import load_model
+    from mlcli.report.sampled import sampled
+
+    if output is not None and output.exists() and not force:
+        hint = "name another file with -o FILE, or replace it with --force"
+        raise UsageError(f"{output} exists: it was left alone", hint=hint)
+    give(sampled(load_model(file), rows, seed), output)

@@ -1,0 +1,156 @@
+"""Two files joined by keys, as text: which rows find each other, which keys are missing, empty or there twice.
+
+Every row of A is kept, or only those with a match, or those of B without one as well. A key that B has twice would
+multiply rows of A: that is refused unless it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mlcli.core.errors import DataError, UsageError
+from mlcli.core.names import did_you_mean, listed
+from mlcli.data.records import Records
+
+Key = tuple[str, ...]
+Places = dict[Key, list[int]]
+KEEPS = ("left", "inner", "outer")
+"""Every row of A; those with a match; every row of A and B."""
+EXAMPLES = 5
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The keys of one file."""
+
+    rows: int
+    empty: int
+    """Rows of which some part of the key is empty: they match nothing."""
+    doubled: Mapping[Key, int]
+    """Keys that stand there more than once, with how often."""
+    unmatched: int
+    """Rows with a key that the other file lacks."""
+    examples: tuple[Key, ...]
+    """The first of these keys."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The joined columns, and how it went."""
+
+    columns: Mapping[str, list[str]]
+    a: Keys
+    b: Keys
+    matched: int
+    """Rows of A with a match."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Columns of B whose names A has, and what they are called now."""
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+
+def pairs_of_names(on: Sequence[str]) -> list[tuple[str, str]]:
+    """The columns of the key in A and in B: ``id``, or ``id=customer`` where B has another name for it."""
+    pairs = [(one.partition("=")[0], one.partition("=")[2] or one.partition("=")[0]) for one in on]
+    if not pairs or not all(all(pair) for pair in pairs):
+        raise UsageError("no key to join on", hint="name its column: --on id, or --on id=customer_id")
+    return pairs
+
+
+def join(a: Records, b: Records, on: Sequence[tuple[str, str]], keep: str = "left", many: bool = False) -> Joined:
+    """The rows of A, each with what B says of its key."""
+    keys_a, keys_b = _keys(a, [name for name, _ in on]), _keys(b, [name for _, name in on])
+    places = _places(keys_b)
+    found = [places.get(key, []) for key in keys_a]
+    doubled = _doubled(keys_b)
+    if not many and any(len(rows) > 1 for rows in found):
+        _refuse_doubled(a, b, doubled, sum(max(1, len(rows)) for rows in found))
+    rows_a = [row for row, rows in enumerate(found) for _ in rows or ([0] if keep != "inner" else [])]
+    rows_b = [other for rows in found for other in rows or ([-1] if keep != "inner" else [])]
+    if keep == "outer":
+        taken = {other for rows in found for other in rows}
+        alone = [row for row in range(len(b)) if row not in taken]
+        rows_a, rows_b = rows_a + [-1] * len(alone), rows_b + alone
+    columns, renamed = _columns(a, b, on, rows_a, rows_b)
+    return Joined(
+        columns=columns,
+        a=_described(keys_a, places),
+        b=_described(keys_b, _places(keys_a)),
+        matched=sum(map(bool, found)),
+        renamed=renamed,
+    )
+
+
+def _keys(records: Records, names: Sequence[str]) -> list[Key]:
+    """The key of each row; empty where a part of it is."""
+    for name in names:
+        if name not in records.header:
+            hint = did_you_mean(name, records.header, "columns")
+            raise DataError(f"there is no column '{name}' to join on", where=records.name, hint=hint)
+    parts = zip(*(records.column(name).cells() for name in names), strict=True)
+    return [key if all(key) else () for key in parts]
+
+
+def _places(keys: Sequence[Key]) -> Places:
+    """The rows of each key that is not empty."""
+    found: Places = {}
+    for row, key in enumerate(keys):
+        if key:
+            found.setdefault(key, []).append(row)
+    return found
+
+
+def _doubled(keys: Sequence[Key]) -> dict[Key, int]:
+    return {key: len(rows) for key, rows in _places(keys).items() if len(rows) > 1}
+
+
+def _described(keys: Sequence[Key], others: Places) -> Keys:
+    lacking = [key for key in keys if key and key not in others]
+    return Keys(
+        rows=len(keys),
+        empty=sum(not key for key in keys),
+        doubled=_doubled(keys),
+        unmatched=len(lacking),
+        examples=tuple(dict.fromkeys(lacking))[:EXAMPLES],
+    )
+
+
+def _refuse_doubled(a: Records, b: Records, doubled: Mapping[Key, int], rows: int) -> None:
+    shown = listed([f"{' '.join(key)} ({count} times)" for key, count in doubled.items()], EXAMPLES)
+    what = f"keys stand more than once, so that {len(a)} rows of {a.name} would become {rows}: {shown}"
+    raise DataError(what, where=b.name, hint="--many if that is meant; else leave one row for each key")
+
+
+def _columns(
+    a: Records, b: Records, on: Sequence[tuple[str, str]], rows_a: Sequence[int], rows_b: Sequence[int]
+) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """The columns of A, then those of B but for its key; a row without a match has empty cells."""
+    key_of = dict(on)
+    columns: dict[str, list[str]] = {}
+    for column in a.columns:
+        cells = column.cells()
+        others = b.column(key_of[column.name]).cells() if column.name in key_of else None
+        columns[column.name] = [
+            cells[row] if row >= 0 else others[other] if others else ""
+            for row, other in zip(rows_a, rows_b, strict=True)
+        ]
+    renamed: dict[str, str] = {}
+    for column in b.columns:
+        if column.name in key_of.values():
+            continue
+        name, cells = _free_name(column.name, (*columns, *b.header)), column.cells()
+        if name != column.name:
+            renamed[column.name] = name
+        columns[name] = [cells[row] if row >= 0 else "" for row in rows_b]
+    return columns, renamed
+
+
+def _free_name(name: str, taken: Sequence[str]) -> str:
+    if taken.count(name) < 2:
+        return name
+    number, free = 2, f"{name} (2)"
+    while free in taken:
+        number, free = number + 1, f"{name} ({number + 1})"
+    return free

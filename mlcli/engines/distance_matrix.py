@@ -1,0 +1,70 @@
+"""Distances that are given as columns of the file, one for each row of it, in the place of features.
+
+Scores of groups need points; classical scaling makes them: −½ J D² J = Q Λ Qᵀ, and the rows of Q Λ^½ lie as far
+apart as D says, where some points can; what no points can show (negative Λ) is left out.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Table
+
+DISTANCES_HELP = (
+    "columns, by a pattern such as d_* or *, that are distances to the rows of the file, in their order"
+)
+ROUNDING = 1e-9
+
+
+def given_distances(data: RowsOfTable, pattern: str) -> Array:
+    """The distances between some rows; refused where they are none."""
+    cells, rows = distances_to_rows(data.table, pattern), data.rows
+    if rows.max(initial=0) >= cells.shape[1]:
+        last = int(rows.max()) + 1
+        what = f"there are distances to {cells.shape[1]} rows, and row {last} of the file is none of them"
+        raise FitError(what, hint="one column of distances for each row of the file, in the order of the rows")
+    square = cells[:, rows]
+    tolerated = ROUNDING * np.abs(square).max(initial=0.0)
+    names = np.array([column.name for column in _columns(data.table, pattern)])[rows]
+    for wrong, what in (
+        (square < 0, "is below 0"),
+        (np.abs(square - square.T) > tolerated, "is not the same both ways"),
+        (np.diag(np.diag(square)) > tolerated, "to itself is not 0"),
+    ):
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            text = f"the distance of row {rows[row] + 1} to '{names[column]}' {what}"
+            raise FitError(text, hint="a matrix of distances has a row and a column for each thing, in one order")
+    return np.asarray((square + square.T) / 2)
+
+
+def distances_to_rows(table: Table, pattern: str) -> Array:
+    """The distances of rows to every row of the file that was learned from."""
+    columns = {column.name for column in _columns(table, pattern)}
+    if not columns:
+        raise FitError(f"there is no column of numbers '{pattern}'", hint="distances: '*' takes every column")
+    return table.numbers[:, [column.name in columns for column in table.number_columns]]
+
+
+def points_of(table: Table, pattern: str) -> Array:
+    """Points for all rows of a file of distances; for some of its rows, their distances as they are."""
+    cells = distances_to_rows(table, pattern)
+    return embedded((cells + cells.T) / 2) if len(cells) == cells.shape[1] else cells
+
+
+def embedded(distances: Array) -> Array:
+    """Points that lie as far apart as the distances say, as far as points can."""
+    squared = distances**2
+    means = squared.mean(axis=0)
+    values, vectors = np.linalg.eigh(-0.5 * (squared - means - means[:, None] + means.mean()))
+    kept = values > ROUNDING * max(values.max(initial=0.0), np.finfo(np.float64).tiny)
+    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
+
+
+def _columns(table: Table, pattern: str) -> tuple[Column, ...]:
+    return tuple(column for column in table.number_columns if fnmatchcase(column.name, pattern))

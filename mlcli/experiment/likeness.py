@@ -1,0 +1,230 @@
+"""Whether the rows of one file are like those of another: column by column, and by a model that tells them apart.
+
+Of numbers the Kolmogorov-Smirnov distance D = max |F_A − F_B|, with the asymptotic p; of levels Cramér's V of the
+table of levels by file, with the p of χ². Empty cells, and levels that only B has, are levels of their own. The
+PSI is Σ (b − a) ln (b / a) over levels, or over tenths of A. The p of all columns are corrected by Holm. What no
+single column shows, a model may see: a random forest learns from which file a row is, and its AUC on rows that it
+has not seen is 0.5 where nothing can be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.errors import DataError
+from mlcli.core.insertion import missing_steps
+from mlcli.core.learning import learn
+from mlcli.core.pipeline import Pipeline
+from mlcli.core.registry import MODELS
+from mlcli.core.schema import Column
+from mlcli.core.seeds import rng_for
+from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.core.threads import one_blas_thread
+from mlcli.data.dataset import Dataset
+from mlcli.data.new_rows import NewRows, new_rows
+from mlcli.engines.inner_splits import inner_folds
+from mlcli.experiment.run.learner import captured_warnings
+from mlcli.metrics.difference import holm_corrected
+from mlcli.metrics.intervals import Interval
+from mlcli.metrics.registry import metric_named
+from mlcli.metrics.summary import summarise
+from mlcli.tasks.classification import LabelAnswers, LabelledRows
+
+NEW, EMPTY = "(only in B)", "(empty)"
+TENTHS = np.arange(1, 10) / 10
+MOST_ROWS = 5_000
+"""Of longer files so many rows, drawn at random, are what the model sees."""
+FOLDS, TREES = 5, 100
+FILES = ("A", "B")
+
+
+@dataclass(frozen=True)
+class ColumnLikeness:
+    """How one column lies in both files."""
+
+    name: str
+    kind: str
+    test: str
+    distance: float
+    """D of numbers, Cramér's V of levels: 0 where both files are alike, 1 where they share nothing."""
+    p: float
+    corrected: float
+    psi: float
+    in_a: str
+    in_b: str
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """What is known of how alike two files are."""
+
+    names: tuple[str, str]
+    rows: tuple[int, int]
+    columns: tuple[ColumnLikeness, ...]
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+    auc: float
+    interval: Interval
+    seen: int
+    """How many rows the model was shown."""
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether the model tells the files apart better than chance; without an error there is no interval."""
+        return self.auc == 1.0 if self.interval.low is None else self.interval.low > 0.5
+
+
+def likeness(dataset: Dataset, reference: str) -> Likeness:
+    """How like the rows of a dataset those of another file are."""
+    columns = tuple(field.column for field in dataset.schema if field.role not in ("id", "ignore"))
+    names = frozenset(column.name for column in columns)
+    rows = new_rows(reference, columns, optional=names)
+    shared = [column for column in columns if column.name not in rows.absent_features]
+    a, b = _side(dataset.table, shared), _of_new_rows(rows, shared)
+    if not len(a) or not len(b):
+        raise DataError(f"{rows.records.name} has no rows to compare", hint="two files with rows are needed")
+    found = [_column(column, a.cells(column.name), b.cells(column.name)) for column in a.columns]
+    corrected = holm_corrected([one.p for one in found])
+    answers, auc = _told_apart(a, b, dataset.content), metric_named("auc", LabelAnswers, FILES)
+    area = summarise(auc, [answers], [len(answers)])
+    return Likeness(
+        names=(dataset.name, Path(rows.records.name).stem),
+        rows=(len(a), len(b)),
+        columns=tuple(replace(one, corrected=p) for one, p in zip(found, corrected, strict=True)),
+        only_a=rows.absent_features,
+        only_b=tuple(name for name in rows.records.header if name not in dataset.schema.names()),
+        auc=float("nan") if area.mean is None else area.mean,
+        interval=Interval(area.low, area.high, area.interval),
+        seen=len(answers),
+    )
+
+
+def _side(table: Table, columns: Sequence[Column]) -> Table:
+    """Some columns of A with a level for what only B has."""
+    parts = ((_with_new(column), table.cells(column.name)) for column in columns)
+    return Table.of(parts, len(table))
+
+
+def _of_new_rows(rows: NewRows, columns: Sequence[Column]) -> Table:
+    """The same columns of B; levels that A does not have are the last."""
+    unseen: dict[str, set[str]] = {}
+    for one in rows.unseen:
+        unseen.setdefault(one.column, set()).add(one.value)
+    parts = []
+    for column in columns:
+        cells = rows.table.cells(column.name)
+        if column.name in unseen:
+            new = np.array([text in unseen[column.name] for text in rows.text(column.name)])
+            cells = np.where(new, len(column.levels), cells)
+        parts.append((_with_new(column), cells))
+    return Table.of(parts, len(rows))
+
+
+def _with_new(column: Column) -> Column:
+    levels = (*column.levels, NEW) if column.coded else ()
+    return Column(column.name, "nominal" if column.coded else "numeric", levels, missing=True)
+
+
+def _column(column: Column, a: NDArray[Any], b: NDArray[Any]) -> ColumnLikeness:
+    if column.coded:
+        counts = np.array(
+            [np.bincount(side.astype(np.intp) + 1, minlength=len(column.levels) + 1) for side in (a, b)]
+        )
+        names = (EMPTY, *column.levels)
+        v, p = cramers_v(counts)
+        shown = [_most_frequent(names, line) for line in counts]
+        return ColumnLikeness(column.name, column.kind, "chi-square", v, p, p, psi(counts), *shown)
+    d, p = kolmogorov_smirnov(a[~np.isnan(a)], b[~np.isnan(b)])
+    edges = np.unique(np.nanquantile(a, TENTHS)) if (~np.isnan(a)).any() else np.empty(0)
+    counts = np.array([_binned(side, edges) for side in (a, b)])
+    return ColumnLikeness(
+        column.name, column.kind, "Kolmogorov-Smirnov", d, p, p, psi(counts), _spread(a), _spread(b)
+    )
+
+
+def _binned(cells: Array, edges: Array) -> Codes:
+    places = np.where(np.isnan(cells), len(edges) + 1, np.searchsorted(edges, cells, side="left"))
+    return np.bincount(places, minlength=len(edges) + 2).astype(np.int32)
+
+
+def _spread(cells: Array) -> str:
+    empty = float(np.isnan(cells).mean())
+    gaps = f", {100 * empty:.1f} % empty" if empty else ""
+    known = cells[~np.isnan(cells)]
+    return f"{known.mean():.4g} ±{known.std():.3g}{gaps}" if len(known) else "all empty"
+
+
+def _most_frequent(names: Sequence[str], counts: Codes) -> str:
+    order = np.argsort(-counts, kind="stable")[:2]
+    return ", ".join(f"{names[at]} {100 * counts[at] / counts.sum():.1f} %" for at in order if counts[at])
+
+
+def kolmogorov_smirnov(a: Array, b: Array) -> tuple[float, float]:
+    """The largest distance of two cumulative distributions, and its asymptotic p (Smirnov 1948)."""
+    from scipy.special import kolmogorov
+
+    if not len(a) or not len(b):
+        return (0.0, 1.0) if len(a) == len(b) else (1.0, 0.0)
+    everywhere = np.concatenate([a, b])
+    shares = [np.searchsorted(np.sort(side), everywhere, side="right") / len(side) for side in (a, b)]
+    d = float(np.abs(shares[0] - shares[1]).max())
+    return d, float(kolmogorov(d * np.sqrt(len(a) * len(b) / (len(a) + len(b)))))
+
+
+def cramers_v(counts: Codes) -> tuple[float, float]:
+    """Cramér's V of a table of two rows, and the p of χ² without correction; levels without rows do not count."""
+    from scipy.special import chdtrc
+
+    counts = counts[:, counts.sum(axis=0) > 0].astype(np.float64)
+    if counts.shape[1] < 2:
+        return 0.0, 1.0
+    total = counts.sum()
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / total
+    squared = float(((counts - expected) ** 2 / expected).sum())
+    return float(np.sqrt(squared / total)), float(chdtrc(counts.shape[1] - 1, squared))
+
+
+def psi(counts: Codes) -> float:
+    """The population stability index of counts in both files; half a row is added everywhere, so none is 0."""
+    raised = counts[:, counts.sum(axis=0) > 0] + 0.5
+    a, b = raised / raised.sum(axis=1, keepdims=True)
+    return float(((b - a) * np.log(b / a)).sum())
+
+
+def _told_apart(a: Table, b: Table, content: str) -> LabelAnswers:
+    """What a forest says of rows that it has not learned from: from which file each is."""
+    rng = rng_for("likeness", content)
+    sides = [table.take(_some(len(table), rng)) for table in (a, b)]
+    y = np.repeat([0, 1], [len(table) for table in sides]).astype(np.int32)
+    rows = LabelledRows(table=sides[0].joined(sides[1]), rows=np.arange(len(y)), target="file", y=y, classes=FILES)
+    shares = np.zeros((len(rows), 2))
+    fold = inner_folds(rows, FOLDS, rng)
+    with captured_warnings(), one_blas_thread():
+        for held in _folds(fold):
+            pipeline = _forest(rows.table.columns)
+            learn(pipeline, rows.take(np.flatnonzero(~held)), rng)
+            asked = pipeline.prepared(rows.table.take(np.flatnonzero(held)))
+            shares[held] = LabelledRows.base.outputs_of(pipeline.final, asked)
+    return LabelAnswers(
+        header=rows.header(), truth=y, predicted=shares.argmax(axis=1).astype(np.int32), classes=FILES,
+        probabilities=shares,
+    )  # fmt: skip
+
+
+def _folds(fold: Codes) -> Iterator[Flags]:
+    return (fold == number for number in np.unique(fold))
+
+
+def _forest(columns: Sequence[Column]) -> Pipeline:
+    model = MODELS.load("random-forest")(trees=TREES)
+    return Pipeline(steps=tuple(missing_steps(model.accepts, columns, None)), model=model)
+
+
+def _some(rows: int, rng: np.random.Generator) -> Rows:
+    return np.arange(rows) if rows <= MOST_ROWS else np.sort(rng.choice(rows, MOST_ROWS, replace=False))

@@ -1,0 +1,226 @@
+"""DBSCAN: groups are rows that lie densely together, reached from neighbour to neighbour; lone rows are in none.
+
+Formula:
+    A row is a core row if at least `min_rows` rows, itself included, lie within `eps` of it. Core rows within
+    `eps` of each other are in one group, and so are all that are linked by such steps. A row that is no core row
+    belongs to the group of the nearest core row within `eps`; if there is none, it is noise, whose group is called
+    none.
+
+Assumes:
+    Columns on one scale, and groups of about the same density; they may have any form.
+
+Cost:
+    rows² × columns to fit, rows × core rows × columns to place.
+
+Choices:
+    Where `eps` is not given, it is where the curve of the distances to the `min_rows`-th row, sorted, bends most:
+    farthest below the line from its first to its last point. A row between two groups goes to the nearer core row,
+    so that the order of rows does not matter (the paper takes the group that is found first). New rows are placed
+    in the same way. Groups are numbered from the largest to the smallest, noise last; scores take noise for one
+    group, but for the silhouette, where it counts 0 and is nobody's neighbour.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.engines.centres import squared_differences
+from mlcli.engines.distance_matrix import (
+    DISTANCES_HELP,
+    distances_to_rows,
+    embedded,
+    given_distances,
+    points_of,
+)
+from mlcli.tasks.clustering import ClusteredRows, Clusterer
+from mlcli.tasks.groups import largest_first
+
+BLOCK_CELLS = 4_000_000
+POINTS_SHOWN = 60
+NOISE = "none"
+
+
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """How far rows are from each other, in blocks of rows."""
+
+    X: Array
+    given: Array | None
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Some rows with their distances to all."""
+        step = max(1, BLOCK_CELLS // max(1, len(self.X)))
+        for start in range(0, len(self.X), step):
+            rows = slice(start, start + step)
+            yield (
+                rows,
+                np.sqrt(squared_differences(self.X[rows], self.X)) if self.given is None else self.given[rows],
+            )
+
+
+@register("dbscan", reference="Ester, Kriegel, Sander & Xu 1996; Schubert et al. 2017")
+@dataclass(kw_only=True, eq=False)
+class DBSCAN(Clusterer):
+    """Core rows, what they reach, and noise."""
+
+    eps: float | None = param(None, "how far neighbours are apart at most; where the distances bend if none", gt=0)
+    min_rows: int = param(10, "how many rows, itself included, a core row has within eps", ge=1)
+    distances: str | None = param(None, DISTANCES_HELP, if_given=True)
+
+    eps_: float = learned()
+    core_: Array = learned()
+    """The core rows, or the places of their columns of distances."""
+    core_group_: Codes = learned()
+    groups_: int = learned()
+    noise_: int = learned()
+    """How many training rows are in no group."""
+    curve_: Array = learned()
+    """The distances to the min_rows-th row, sorted."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale; distances as they are, beside names of their rows."""
+        given = self.distances is not None
+        return Accepts(nominal=given, prefers_scaled=not given)
+
+    def space(self, table: Table) -> Array:
+        """The numbers, or points that lie as far apart as the distances say."""
+        return table.numbers if self.distances is None else points_of(table, self.distances)
+
+    def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
+        """Find the core rows, and those that are linked."""
+        X, given = data.table.numbers, None
+        if X.shape[1] == 0:
+            raise FitError("dbscan needs at least one column")
+        if self.distances is not None:
+            given = given_distances(data, self.distances)
+            X = embedded(given)
+        apart = Apart(X, given)
+        self.curve_ = k_distances(apart, min(self.min_rows, len(X)))
+        self.eps_ = self.eps or (float(self.curve_[bend(self.curve_)]) or 1.0)
+        neighbours = np.concatenate([(block <= self.eps_).sum(axis=1) for _, block in apart.blocks()])
+        core = np.flatnonzero(neighbours >= self.min_rows)
+        linked = _linked(apart, core, self.eps_)
+        count = int(linked.max(initial=-1)) + 1
+        self.core_ = X[core] if given is None else data.rows[core].astype(np.float64)
+        self.core_group_, self.groups_ = linked, count + 1
+        self._number(data, X, count)
+
+    def _number(self, data: ClusteredRows, X: Array, count: int) -> None:
+        """Number the groups by their rows, noise last; warn where there is nothing else."""
+        group = self.cluster_of(data.table)
+        self.noise_ = int((group == count).sum())
+        if count:
+            inside = group < count
+            order = largest_first(X[inside], group[inside], count, data.weights[inside])
+            self.core_group_ = np.argsort(order).astype(np.int32)[self.core_group_]
+        else:
+            text = f"no row has {self.min_rows} rows within {self.eps_:g}: all are noise; a larger eps may help"
+            warnings.warn(text, MlcliWarning, stacklevel=3)
+
+    def cluster_of(self, table: Table) -> Codes:
+        """The group of the nearest core row within eps, else noise."""
+        noise = self.groups_ - 1
+        found = np.full(len(table), noise, np.int32)
+        if not len(self.core_group_):
+            return found
+        step = max(1, BLOCK_CELLS // len(self.core_group_))
+        for start in range(0, len(table), step):
+            rows = slice(start, start + step)
+            apart = self._from_core(table, rows)
+            near = apart.argmin(axis=1)
+            inside = apart[np.arange(len(apart)), near] <= self.eps_
+            found[rows] = np.where(inside, self.core_group_[near], noise)
+        return found
+
+    def _from_core(self, table: Table, rows: slice) -> Array:
+        if self.distances is None:
+            return np.sqrt(squared_differences(table.numbers[rows], self.core_))
+        return distances_to_rows(table, self.distances)[rows][:, self.core_.astype(np.intp)]
+
+    def groups(self) -> int:
+        """The groups, and noise."""
+        return self.groups_
+
+    def group_names(self) -> tuple[str, ...]:
+        """Numbers, and a word for noise."""
+        return (*map(str, range(self.groups_ - 1)), NOISE)
+
+    def noise_group(self) -> int | None:
+        """The last."""
+        return self.groups_ - 1
+
+    def check_learned(self) -> None:
+        """A group for each core row."""
+        if len(self.core_) != len(self.core_group_) or self.groups_ < 1:
+            raise ValueError("groups that do not fit the core rows")
+        if ((self.core_group_ < 0) | (self.core_group_ >= max(1, self.groups_ - 1))).any():
+            raise ValueError("core rows in groups that are not there")
+
+    def explain(self) -> findings.Explanation:
+        """How many rows are what, and the curve that eps may be read from."""
+        how = "given" if self.eps else "where the curve below bends most"
+        lines = (
+            f"{self.groups_ - 1} groups of {len(self.core_group_)} core rows; {self.noise_} rows are noise",
+            f"eps {self.eps_:.6g}, {how}; {self.min_rows} rows within it make a core row",
+        )
+        shown = np.unique(np.linspace(0, len(self.curve_) - 1, POINTS_SHOWN).astype(np.intp))
+        title = f"Distance to row {self.min_rows} of the nearest (itself the first), sorted"
+        line = tuple(self.curve_[shown].tolist())
+        points = tuple((shown + 1.0).tolist())
+        return (
+            findings.Lines("Groups by density", lines),
+            findings.Curve(title, "row", points, (("distance", line),), note=f"eps is {self.eps_:.4g}"),
+        )
+
+
+def k_distances(apart: Apart, k: int) -> Array:
+    """The distance of each row to the k-th nearest, itself the first, in ascending order."""
+    found = [np.partition(block, k - 1, axis=1)[:, k - 1] for _, block in apart.blocks()]
+    return np.sort(np.concatenate(found))
+
+
+def bend(curve: Array) -> int:
+    """The place of an ascending curve that lies farthest below the line from its first to its last point."""
+    if len(curve) < 3:
+        return len(curve) - 1
+    line = np.linspace(curve[0], curve[-1], len(curve))
+    return int(np.argmax(line - curve))
+
+
+def _linked(apart: Apart, core: Rows, eps: float) -> Codes:
+    """The group of each core row: those within eps of each other, from neighbour to neighbour."""
+    group = np.full(len(core), -1, np.int32)
+    neighbours = _neighbours(apart, core, eps)
+    for first in range(len(core)):
+        if group[first] >= 0:
+            continue
+        number, waiting = np.int32(group.max(initial=-1) + 1), [first]
+        group[first] = number
+        while waiting:
+            new = neighbours[waiting.pop()]
+            new = new[group[new] < 0]
+            group[new] = number
+            waiting += new.tolist()
+    return group
+
+
+def _neighbours(apart: Apart, core: Rows, eps: float) -> list[Rows]:
+    """The core rows within eps of each."""
+    found: list[Rows] = []
+    is_core: Flags = np.zeros(len(apart.X), bool)
+    is_core[core] = True
+    for rows, block in apart.blocks():
+        near = block[is_core[rows]][:, core] <= eps
+        found += [np.flatnonzero(line) for line in near]
+    return found

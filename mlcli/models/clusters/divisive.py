@@ -1,0 +1,158 @@
+"""Divisive clustering (DIANA): begins with all rows in one group and splits the widest, until there are enough.
+
+Formula:
+    The group with the largest diameter (distance of two rows) is split. The row with the largest mean distance to
+    the others leaves first; then, one after another, the row whose mean distance to those that stay exceeds that
+    to those that left by most, until it exceeds for none.
+
+Assumes:
+    Columns on one scale. It decides the large splits first, so that a few far-off rows become groups of their own.
+
+Cost:
+    For each split rows² of the group; 8 bytes for each pair of rows, both ways.
+
+Choices:
+    It splits until there are `clusters` groups, or until no diameter is above `diameter`. The notes say only that
+    a group is split; this is how Kaufman and Rousseeuw do. Distances are Euclidean, or given (`distances`). Of
+    rows that are equally far the one with the smaller number by its cells leaves. It can only place the rows that
+    it was fitted on; groups are numbered from the largest to the smallest.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.engines.centres import squared_differences
+from mlcli.engines.distance_matrix import DISTANCES_HELP, embedded, given_distances, points_of
+from mlcli.engines.draws import draws, places_of
+from mlcli.tasks.clustering import ClusteredRows, Clusterer
+from mlcli.tasks.groups import largest_first
+
+ROWS_AT_MOST = 20_000
+TIE = 1e-12
+
+
+@register("divisive", reference="Kaufman & Rousseeuw 1990, Finding Groups in Data, chapter 6")
+@dataclass(kw_only=True, eq=False)
+class Divisive(Clusterer):
+    """A group, split again and again."""
+
+    transductive: ClassVar[bool] = True
+
+    clusters: int = param(3, "how many groups there are at last, where no diameter is given", ge=1, tune=(2, 10))
+    diameter: float | None = param(None, "splits until no two rows of a group are farther apart", ge=0)
+    distances: str | None = param(None, DISTANCES_HELP, if_given=True)
+
+    group_: Codes = learned()
+    marks_: Array = learned()
+    """A number for each row, which follows from its cells."""
+    diameters_: Array = learned()
+    """Of each group that was split, in order."""
+    sizes_: Rows = learned()
+    """The rows that stayed and that left, by split."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale; distances as they are, beside names of their rows."""
+        given = self.distances is not None
+        return Accepts(nominal=given, prefers_scaled=not given)
+
+    def space(self, table: Table) -> Array:
+        """The numbers, or points that lie as far apart as the distances say."""
+        return table.numbers if self.distances is None else points_of(table, self.distances)
+
+    def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
+        """Split the widest group until there are enough."""
+        X, marks = data.table.numbers, draws(data.table, 0)
+        if X.shape[1] == 0:
+            raise FitError("divisive needs at least one column")
+        if len(X) > ROWS_AT_MOST:
+            what = f"divisive clustering of {len(X):,} rows needs a matrix of {8e-9 * len(X) ** 2:.0f} GB"
+            raise FitError(what, hint="k-means holds no more than the rows")
+        if self.distances is None:
+            apart = np.sqrt(squared_differences(X, X))
+        else:
+            apart = given_distances(data, self.distances)
+            X = embedded(apart)
+        groups = self._split_all(apart, np.argsort(marks, kind="stable"))
+        group = np.zeros(len(X), np.int32)
+        for number, members in enumerate(groups):
+            group[members] = number
+        self.group_ = np.argsort(largest_first(X, group, len(groups), data.weights)).astype(np.int32)[group]
+        self.marks_ = marks
+        if self.diameter is None and len(groups) < self.clusters:
+            text = f"fewer rows differ ({len(groups)}) than groups were asked for ({self.clusters})"
+            warnings.warn(text, MlcliWarning, stacklevel=2)
+
+    def _split_all(self, apart: Array, order: Rows) -> list[Rows]:
+        """The rows of each group at last; rows in an order that follows from their cells."""
+        groups, widths = [order], [_diameter(apart, order)]
+        splits: list[tuple[float, int, int]] = []
+        enough = len(order) if self.diameter is not None else self.clusters
+        while len(groups) < enough and max(widths) > (self.diameter or 0.0):
+            widest = int(np.argmax(np.array(widths) >= max(widths) * (1 - TIE)))
+            members = groups[widest]
+            left = splinter(apart[np.ix_(members, members)])
+            splits.append((widths[widest], int((~left).sum()), int(left.sum())))
+            groups[widest : widest + 1] = members[~left], members[left]
+            widths[widest : widest + 1] = (_diameter(apart, part) for part in groups[widest : widest + 2])
+        self.diameters_ = np.array([width for width, _, _ in splits])
+        self.sizes_ = np.array([sizes for _, *sizes in splits], np.intp).reshape(-1, 2)
+        return groups
+
+    def cluster_of(self, table: Table) -> Codes:
+        """The group of each row, which must be one of those that were split."""
+        return np.asarray(self.group_[places_of(table, self.marks_, self.id)])
+
+    def groups(self) -> int:
+        """As many as the splits have made."""
+        return int(self.group_.max()) + 1
+
+    def check_learned(self) -> None:
+        """A group for each row, and sizes for each split."""
+        if np.shape(self.marks_) != (len(self.group_),) or np.shape(self.sizes_) != (len(self.diameters_), 2):
+            raise ValueError("groups that do not fit the rows")
+        if not np.array_equal(np.unique(self.group_), np.arange(self.groups())):
+            raise ValueError("groups that are not numbered through")
+
+    def explain(self) -> findings.Explanation:
+        """Every split, in order."""
+        header = ("groups after", "diameter", "rows that stay", "that leave")
+        splits = zip(self.diameters_.tolist(), self.sizes_.tolist(), strict=True)
+        rows = tuple((number, width, *sizes) for number, (width, sizes) in enumerate(splits, 2))
+        if not rows:
+            return (findings.Lines("No split", ("all rows are in one group",)),)
+        return (findings.Table("Splits of the widest group", header, rows),)
+
+
+def _diameter(apart: Array, members: Rows) -> float:
+    """The largest distance of two rows."""
+    return float(apart[np.ix_(members, members)].max(initial=0.0))
+
+
+def splinter(apart: Array) -> Flags:
+    """Which rows of a group leave it together; a row at least, and one stays."""
+    rows = len(apart)
+    left, sums = np.zeros(rows, bool), apart.sum(axis=1)
+    to_left = np.zeros(rows)
+    while left.sum() < rows - 1:
+        gone = int(left.sum())
+        gain = sums / (rows - gone - 1) - (to_left / gone if gone else 0.0)
+        gain[left] = -np.inf
+        slack = TIE * float(sums.max()) / rows
+        if gone and gain.max() <= slack:
+            break
+        first = int(np.argmax(gain >= gain.max() - slack))
+        left[first] = True
+        sums, to_left = sums - apart[first], to_left + apart[first]
+    return left

@@ -1,0 +1,71 @@
+"""What is shown of groups: boxes beside matplotlib, histograms that hold every row, marks, and rules that hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.cbook import boxplot_stats
+
+from mlcli.report.document import Lines
+from mlcli.report.drawing import drawn
+from mlcli.report.group_portraits import between_centres, boxplots, histogram, marks
+from tests.cli.shell import document, typed
+
+PARTS = [("one", np.array([1.0, 2.0, 2.5, 3.0, 4.0, 9.0])), ("two", np.array([5.0, 5.0, 6.0]))]
+
+
+def test_boxes_are_those_of_matplotlib() -> None:
+    found = boxplots("x", PARTS)
+    for (_, box), outside, (_, part) in zip(found.boxes, found.outside, PARTS, strict=True):
+        theirs = boxplot_stats(part)[0]
+        expected = [theirs[name] for name in ("whislo", "q1", "med", "q3", "whishi")]
+        assert box == pytest.approx(expected)
+        assert outside == len(theirs["fliers"])
+
+
+def test_boxes_are_drawn_on_one_scale() -> None:
+    picture = drawn(boxplots("x", PARTS), 60)
+    assert isinstance(picture, Lines)
+    lines = picture.lines
+    assert [line.split()[0] for line in lines[:2]] == ["one", "two"]
+    assert lines[0].endswith("1 outside")
+    assert lines[0].index("█") < lines[1].index("█")
+
+
+def test_every_row_is_in_a_histogram() -> None:
+    counts = dict(histogram("x", PARTS).counts)
+    assert {name: sum(one) for name, one in counts.items()} == {"one": 6, "two": 3}
+
+
+def test_marks_are_by_deviations_of_all_rows() -> None:
+    x = np.array([-2.0, -2.0, 0.0, 0.0, 2.0, 2.0])
+    group = np.array([0, 0, 1, 1, 2, 2], np.int32)
+    table = marks({"x": x}, group, [(0, "group 0"), (1, "group 1"), (2, "group 2")])
+    assert table.rows == (("x", "very low", "-", "very high"),)
+
+
+def test_distances_between_centres_with_those_of_rows_on_the_diagonal() -> None:
+    X = np.array([[0.0, 1.0], [0.0, -1.0], [3.0, 4.0]])
+    table = between_centres(X, np.array([0, 0, 1], np.int32), ("0", "1"), np.ones(3))
+    assert table.rows == (("group 0", 1.0, 5.0), ("group 1", 5.0, 0.0))
+
+
+def test_training_shows_what_groups_look_like() -> None:
+    found = {
+        one["title"]: one
+        for one in document(typed("train", "iris", "--task", "clustering", "-m", "k-means", "--json"))["findings"]
+    }
+    assert {"Distances between centres", "High and low", "petal_length by group", "Boxes of petal_length"} <= set(
+        found
+    )
+    assert found["Rules of the groups"]["conditions"][1].startswith("petal_length ≤ 2.")
+    assert len(found["Boxes of petal_length"]["boxes"]) == 3
+
+
+def test_noise_is_called_none() -> None:
+    shown = typed("train", "iris", "--task", "clustering", "-m", "dbscan").stdout
+    assert "group none" in shown
+
+
+def test_one_group_has_no_portrait() -> None:
+    assert "High and low" not in typed("train", "faithful", "-m", "gaussian").stdout
