@@ -22,10 +22,11 @@ def of_formula(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
 
     def z(values: np.ndarray, places: np.ndarray) -> np.ndarray:
         usual = X[places, 1]
-        return (values - usual.mean(axis=1)) / np.sqrt(usual.var(axis=1) + floor**2)
+        return np.asarray((values - usual.mean(axis=1)) / np.sqrt(usual.var(axis=1) + floor**2))
 
     own = z(X[:, 1], near.kneighbors()[1])
-    return np.abs(z(Z[:, 1], near.kneighbors(Z[:, :1])[1]) - own.mean()) / own.std()
+    other = z(Z[:, 1], near.kneighbors(Z[:, :1])[1])
+    return np.asarray(np.abs(other - own.mean()) / own.std())
 
 
 def test_differences_from_the_nearest_in_context_are_scored() -> None:

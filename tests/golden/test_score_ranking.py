@@ -7,9 +7,10 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
 
-from mlcli.core.learning import ask, learn
+from mlcli.core.learning import learn
 from mlcli.core.params import build
 from mlcli.models.anomaly.score_ranking import ScoreRanking
+from tests.golden.asking import asked
 from tests.golden.screening import rows_of
 
 RNG = np.random.default_rng(0)
@@ -25,7 +26,7 @@ def test_weights_are_those_of_a_support_vector_machine_of_differences() -> None:
     pairs = (X[ODD][:, None] - X[:40][None]).reshape(-1, 2)
     both, sides = np.vstack([pairs, -pairs]), np.repeat([1, -1], len(pairs))
     peer = LinearSVC(C=0.25, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(both, sides)
-    found = ask(model, data).score
+    found = asked(model, data).score
     w = np.linalg.lstsq(X - X.mean(axis=0), found - found.mean(), rcond=None)[0]
     assert w / np.linalg.norm(w) == pytest.approx(peer.coef_[0] / np.linalg.norm(peer.coef_[0]), abs=1e-3)
 
@@ -35,4 +36,4 @@ def test_squares_rank_what_lies_far_out_on_any_side() -> None:
     data = rows_of(np.vstack([X[:40], ring]), range(40, 52))
     model = build(ScoreRanking, {})
     learn(model, data, RNG)
-    assert roc_auc_score(data.labels, ask(model, data).score) == 1
+    assert roc_auc_score(data.labels, asked(model, data).score) == 1
