@@ -13,8 +13,8 @@ from mlcli.data.scores_file import read_scores
 from mlcli.experiment.store.named_runs import metrics_of, named_run, results_together
 from mlcli.metrics.base import Better, Metric
 from mlcli.metrics.difference import ON_REQUEST, Difference, holm
-from mlcli.metrics.registry import metric_named
 from mlcli.metrics.over_datasets import ScoreTable, score_table
+from mlcli.metrics.registry import metric_named
 from mlcli.report.naming import grouped, names_of
 from mlcli.report.over_datasets import tables_over_datasets
 from mlcli.report.scored import Scored, scored
@@ -58,7 +58,7 @@ class Comparison:
 def compared_runs(
     sources: Sequence[str], store: Path | None, metric: str, rope: float, against: str, test: str = ""
 ) -> Comparison:
-    """The models of some runs by one metric, as if all had been one run; ``test`` is one that is made on request."""
+    """The models of some runs by one metric, as if all had been one run; ``test`` names one made on request."""
     runs = [named_run(source, store) for source in sources]
     asked = (metric,) if metric else metrics_of(runs)
     found = [scored(result, asked) for result in results_together(runs)]
