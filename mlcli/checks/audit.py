@@ -134,13 +134,13 @@ def audited(dataset: Dataset, protocol: ProtocolSpec | None = None, seed: int = 
     try:
         planned = planned_dataset(spec, dataset)
     except DataError as error:
-        return Audited(dataset, refused=str(error), seed=seed)
+        return Audited(dataset, refused=error.in_a_line, seed=seed)
     refused = ""
     for asked in (protocol, FEW_ROWS):
         try:
             return Audited(dataset, planned, protocol_for(planned, asked), refused, seed)
         except DataError as error:
-            refused = refused or str(error)
+            refused = refused or error.in_a_line
     return Audited(dataset, planned, refused=refused, seed=seed)
 
 

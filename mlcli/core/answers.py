@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +23,8 @@ class Coordinate:
 
     name: str
     value: float
+    line: str = field(default="", repr=False)
+    """Which of several curves it lies on, where a protocol draws some beside each other."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -49,6 +49,11 @@ class MlcliError(Exception):
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self.problems)
 
+    @property
+    def in_a_line(self) -> str:
+        """Every problem with what would work, for a place where only a line is."""
+        return "; ".join(one.what + (f" ({one.hint})" if one.hint else "") for one in self.problems)
+
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), self.problems
 

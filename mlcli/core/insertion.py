@@ -57,7 +57,9 @@ def _scaling(accepts: Accepts, columns: Sequence[Column]) -> list[Step]:
 
 
 def _encoding(accepts: Accepts, columns: Sequence[Column], *, only: bool = False) -> list[Step]:
-    """What makes numbers of levels; with ``only``, of these columns and no others."""
+    """What makes numbers of levels, or levels of numbers; with ``only``, of these columns and no others."""
+    if accepts.levels_only:
+        return _made("discretise", not all(column.coded for column in columns))
     if accepts.nominal:
         return []
     found: list[Step] = []

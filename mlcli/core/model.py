@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
-from mlcli.core.errors import ImpossibleAnswerError
+from mlcli.core.errors import DataError, ImpossibleAnswerError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, models_inside
@@ -100,9 +100,18 @@ class Model:
         """How it comes to its answer about a table of one row, or one sequence; none where it cannot say."""
         return ()
 
+    def answer_to(self, question: str) -> Explanation:
+        """What a question in the notation of probability has for an answer."""
+        what = f"{self.name} answers no questions"
+        raise DataError(what, hint="bayes-net and mrf do: mlcli train DATA -m bayes-net --ask 'P(a | b=x)'")
+
     def importances(self) -> Array | None:
         """What each column that it saw is worth by the impurity it has taken away; None where there is none."""
         return None
+
+    def nearest_distances(self, table: Table) -> Array:
+        """How far the nearest training row is from each row, where the method measures distances."""
+        raise TypeError(f"{type(self).__name__} measures no distances")
 
     def explain_task(self) -> Explanation:
         """What the base of the kind of task has noted of the fitted model, for a person."""

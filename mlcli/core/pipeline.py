@@ -38,7 +38,8 @@ class Pipeline(Model):
     def accepts(self) -> Accepts:
         """What the steps and the model can all take; who names steps has said whether to scale."""
         accepted = Accepts.by_all([part.accepts for part in (*self.steps, self.model)])
-        return replace(accepted, unlabelled=self.model.accepts.unlabelled, prefers_scaled=False)
+        unlabelled = any(part.accepts.unlabelled for part in (*self.steps, self.model))
+        return replace(accepted, unlabelled=unlabelled, prefers_scaled=False)
 
     @property
     def final(self) -> Model:

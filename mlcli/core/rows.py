@@ -13,7 +13,7 @@ from mlcli.core.answers import Header
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.model import Model
 from mlcli.core.schema import Column, Schema
-from mlcli.core.split_columns import order_of, part_column, parts_of
+from mlcli.core.split_columns import domains_of, order_of, part_column, parts_of
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 
 CONTEXT = ("sensitive", "context")
@@ -32,6 +32,9 @@ class Strata:
     part: Codes | None = None
     """The part that a column puts each row in, as a place in ``parts``; below 0 where it says none."""
     parts: tuple[str, ...] = ()
+    domain: Codes | None = None
+    """Where each row comes from, as a place in ``domains``; below 0 where that is not said."""
+    domains: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,7 +55,9 @@ class RowsOfTable:
     order: Array | None = None
     part: Codes | None = None
     parts: tuple[str, ...] = ()
-    """``order``, ``part`` and ``parts`` are for protocols alone: see ``Strata``."""
+    domain: Codes | None = None
+    domains: tuple[str, ...] = ()
+    """``order``, ``part``, ``domain`` and their names are for protocols alone: see ``Strata``."""
 
     @classmethod
     def columns_of(cls, schema: Schema) -> tuple[Column, ...]:
@@ -73,6 +78,7 @@ class RowsOfTable:
             context=None if self.context is None else self.context.take(rows),
             order=None if self.order is None else self.order[rows],
             part=None if self.part is None else self.part[rows],
+            domain=None if self.domain is None else self.domain[rows],
             **self._taken(rows),
         )
 
@@ -115,7 +121,8 @@ class RowsOfTable:
 
     def strata(self) -> Strata:
         """What protocols see of these rows."""
-        return Strata(len(self), None, self.groups, self.order, self.part, self.parts)
+        known = self.order, self.part, self.parts, self.domain, self.domains
+        return Strata(len(self), None, self.groups, *known)
 
 
 def target_of(schema: Schema) -> str:
@@ -136,6 +143,7 @@ def extras_of(table: Table, schema: Schema) -> dict[str, Any]:
         "context": table.select(context) if context else None,
         "order": order_of(table, schema),
         **({} if part is None else parts_of(part, table.cells(part.name))),
+        **domains_of(table, schema),
     }
 
 

@@ -1,4 +1,4 @@
-"""The columns that protocols split by: when each row was, and the part that it was put in by others."""
+"""The columns that protocols split by: when and where each row was, and the part that others put it in."""
 
 from __future__ import annotations
 
@@ -48,6 +48,15 @@ def parts_of(column: Column, cells: NDArray[Any]) -> dict[str, Any]:
     numbers = np.unique(cells[~np.isnan(cells)])
     codes = np.where(np.isnan(cells), MISSING_CODE, np.searchsorted(numbers, cells))
     return {"part": codes.astype(np.int32), "parts": tuple(f"{number:.10g}" for number in numbers)}
+
+
+def domains_of(table: Table, schema: Schema) -> dict[str, Any]:
+    """Where each row comes from, and what these domains are called; nothing where no column says it."""
+    column = schema.the("domain")
+    if column is None:
+        return {}
+    found = parts_of(column, table.cells(column.name))
+    return {"domain": found["part"], "domains": found["parts"]}
 
 
 def order_of(table: Table, schema: Schema) -> Array | None:

@@ -130,6 +130,7 @@ CHECKS_OF_ROLES: dict[str, tuple[tuple[Wrong, str, str], ...]] = {
     "group": ((_missing, "the group is missing", "every row needs its group; a row of its own may be one"),),
     "sequence": ((_missing, "the sequence is missing", "every row needs the sequence that it belongs to"),),
     "part": ((_missing, "the part is missing", "every row needs its part, such as train or test"),),
+    "domain": ((_missing, "the domain is missing", "every row needs the domain that it comes from"),),
     "user": ((_missing, "the user is missing", "every row needs its user"),),
     "item": ((_missing, "the item is missing", "every row needs its item"),),
 }

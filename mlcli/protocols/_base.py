@@ -13,6 +13,7 @@ from mlcli.core.answers import Coordinate
 from mlcli.core.errors import MlcliWarning, Problem
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes, Rows
+from mlcli.protocols._queries import Queries
 
 MOST_REPEATS = 10_000
 """More would take longer to split than anybody waits, and change no figure."""
@@ -23,7 +24,7 @@ class Split:
     """Row positions: what is learned from, and what is judged; some protocols need more.
 
     ``validation`` rows choose a threshold; of ``hidden`` rows a model may learn everything but the class. A split
-    of a sweep has the ``coordinate`` at which it lies.
+    of a sweep has the ``coordinate`` at which it lies. ``queries`` say which hidden classes are asked for.
     """
 
     train: Rows
@@ -32,6 +33,7 @@ class Split:
     validation: Rows = field(default_factory=lambda: np.empty(0, np.intp))
     hidden: Rows = field(default_factory=lambda: np.empty(0, np.intp))
     coordinate: Coordinate | None = None
+    queries: Queries | None = None
 
 
 @dataclass(kw_only=True, eq=False)

@@ -116,7 +116,11 @@ def _curves(one: Scored) -> dict[str, Any]:
 
 def _series(one: Scored) -> dict[str, Any]:
     """Each metric at each value that a protocol sweeps over, and at each stage of the fits."""
-    return {series.kind: {"over": series.over, "values": _by_value(series)} for series in series_of(one)}
+    found = series_of(one)
+    lines = {series.line: _by_value(series) for series in found if series.line}
+    if lines:
+        return {"lines": {"over": found[0].over, "values": lines}}
+    return {series.kind: {"over": series.over, "values": _by_value(series)} for series in found}
 
 
 def _by_value(series: Series) -> list[dict[str, Any]]:

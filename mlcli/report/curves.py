@@ -79,7 +79,7 @@ def curves_over(one: Scored, name: str, kind: str, baseline: Scored | None = Non
         if series.kind == kind:
             points = tuple(_point_of(series, metric, value) for value in series.answers)
             every = {value: {m.name: series.summary(m, value) for m in one.metrics} for value in series.answers}
-            yield ScoreCurve(name, series.over, metric, points, _mean_of(baseline, metric), every)
+            yield ScoreCurve(series.named(name), series.over, metric, points, _mean_of(baseline, metric), every)
 
 
 def validation_curve(

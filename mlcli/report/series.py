@@ -21,6 +21,7 @@ ALIKE = "~"
 READING = {
     "series": "the means further up are over all of these",
     "stages": "the scores further up are of the whole fits",
+    "lines": "the scores further up are those with all labels, over all of these; bands: one standard deviation",
 }
 
 
@@ -35,6 +36,12 @@ class Series:
     kind: Literal["series", "stages"]
     training: Mapping[float, Sequence[Any]] = field(default_factory=dict)
     """The same about training rows, where models were asked about these, too."""
+    line: str = ""
+    """Which of several curves of the cell it is."""
+
+    def named(self, name: str) -> str:
+        """What it is called, if its cell has this name."""
+        return f"{name}, {self.line}" if self.line else name
 
     def summary(self, metric: Metric, value: float) -> Summary:
         """A metric at a value."""
@@ -56,15 +63,24 @@ class Series:
 
 def series_of(one: Scored) -> list[Series]:
     """What a protocol has swept over, and the stages of the fits, where there are such."""
-    found = (_sweep(one), _stages(one)) if one.done else ()
+    if not one.done:
+        return []
+    lines = dict.fromkeys(at.line for at in each(one.result.splits, "coordinate") if at is not None and at.line)
+    found = [_stages(one, line) for line in lines] if lines else [_sweep(one), _stages(one)]
     return [series for series in found if series is not None]
 
 
 def scores_by_series(group: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> Iterator[Element]:
     """One metric: a line for each value, a column for each model that was judged there, and their curves."""
     found = [series for one in group for series in series_of(one)]
-    for over in dict.fromkeys(series.over for series in found):
-        yield from _compared([series for series in found if series.over == over], names, metric)
+    for over in dict.fromkeys(series.over for series in found if not series.line):
+        of_models = [series for series in found if series.over == over and not series.line]
+        title = f"{metric.name} by {over}"
+        yield from _compared(of_models, [names[series.one] for series in of_models], metric, title)
+    for one in dict.fromkeys(series.one for series in found if series.line):
+        lines = [series for series in found if series.one is one]
+        title = f"{names[one]}: {metric.name} by {lines[0].over}"
+        yield from _compared(lines, [series.line for series in lines], metric, title)
 
 
 def summaries_of(series: Series) -> dict[float, dict[str, Summary]]:
@@ -89,15 +105,20 @@ def _sweep(one: Scored) -> Series | None:
     return Series(one, over, places, at, "series", learned)
 
 
-def _stages(one: Scored) -> Series | None:
-    """The stages at which every split has answered; a fit that ended before a stage has its last answers there."""
-    stages = each(one.result.splits, "stages")
+def _stages(one: Scored, line: str = "") -> Series | None:
+    """The stages at which every split has answered; a fit that ended before a stage has its last answers there.
+
+    With a line only the splits that lie on it.
+    """
+    coordinates = each(one.result.splits, "coordinate")
+    every = [place for place, at in enumerate(coordinates) if not line or (at is not None and at.line == line)]
+    given = each(one.result.splits, "stages"), judged(one.result)
+    stages, last = ([of_splits[place] for place in every] for of_splits in given)
     if not (named := next((at.name for of_split in stages for at, _ in of_split), "")):
         return None
-    whole = _by_stage(stages, judged(one.result))
-    learned = _by_stage(each(one.result.splits, "training_stages"), training_answers(one.result))
-    every = range(len(stages))
-    return Series(one, named, dict.fromkeys(whole, every), whole, "stages", learned)
+    whole = _by_stage(stages, last)
+    learned = {} if line else _by_stage(each(one.result.splits, "training_stages"), training_answers(one.result))
+    return Series(one, named, dict.fromkeys(whole, every), whole, "stages", learned, line)
 
 
 def _by_stage(stages: Sequence[Any], last: Sequence[Any]) -> dict[float, list[Any]]:
@@ -113,26 +134,28 @@ def _by_stage(stages: Sequence[Any], last: Sequence[Any]) -> dict[float, list[An
     return {value: answers for value, answers in at.items() if not any(one is None for one in answers)}
 
 
-def _compared(several: Sequence[Series], names: Mapping[Scored, str], metric: Metric) -> Iterator[Element]:
-    over, columns = several[0].over, [names[series.one] for series in several]
+def _compared(several: Sequence[Series], columns: Sequence[str], metric: Metric, title: str) -> Iterator[Element]:
+    over = several[0].over
     values = sorted({value for series in several for value in series.answers})
     table = [
         [series.summary(metric, value) if value in series.answers else None for series in several]
         for value in values
     ]
+    by_line = any(series.line for series in several)
     learned = [_rows_learned_from(several, value) for value in values]
-    differ = len(set(learned)) > 1
+    differ = len(set(learned)) > 1 and not by_line
     rows = [
         [Field(written, "strong"), *[known] * differ, *_line(several, metric, value, summaries)]
         for written, known, value, summaries in zip(map(short, values), learned, values, table, strict=True)
     ]
     header = [over, *["rows learned from"] * differ, *columns]
-    yield Heading(f"{metric.name} by {over}")
+    yield Heading(title)
     yield grid(header, rows, right=range(len(header)))
-    yield Curve("", over, tuple(values), _curves(columns, table))
+    bands = _bands(columns, table) if by_line else ()
+    yield Curve("", over, tuple(values), _curves(columns, table), bands=bands)
     alike = any(cell.text.startswith(ALIKE) for row in rows for cell in row if isinstance(cell, Field))
     signs = f"{BEST} is the best of its line" + f"; {ALIKE} is not distinguishable from it at 5 %" * alike
-    yield notes(f"{signs}; {READING[several[0].kind]}")
+    yield notes(f"{signs}; {READING['lines' if by_line else several[0].kind]}")
 
 
 def _curves(
@@ -140,6 +163,20 @@ def _curves(
 ) -> tuple[tuple[str, tuple[float | None, ...]], ...]:
     means = [[None if summary is None else summary.mean for summary in line] for line in table]
     return tuple(zip(names, zip(*means, strict=True), strict=True))
+
+
+def _bands(
+    names: Sequence[str], table: Sequence[Sequence[Summary | None]]
+) -> tuple[tuple[str, tuple[tuple[float, float] | None, ...]], ...]:
+    """From a standard deviation below each mean to one above it, over the repeats."""
+    lines = [[None if summary is None else _band(summary) for summary in line] for line in table]
+    return tuple(zip(names, zip(*lines, strict=True), strict=True))
+
+
+def _band(summary: Summary) -> tuple[float, float] | None:
+    if summary.mean is None or summary.std is None:
+        return None
+    return summary.mean - summary.std, summary.mean + summary.std
 
 
 def _rows_learned_from(several: Sequence[Series], value: float) -> str:

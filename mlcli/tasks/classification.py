@@ -174,7 +174,7 @@ class LabelledRows(RowsOfTable):
         return replace(self, y=y)
 
     def joined(self, others: LabelledRows) -> Self:
-        """These rows, then others of the same columns; groups and context are of no use to a model."""
+        """These rows, then others of the same columns; what only protocols and judges use is left out."""
         weight = None if self.weight is None else np.concatenate([self.weight, others.weights])
         return replace(
             self,
@@ -184,6 +184,9 @@ class LabelledRows(RowsOfTable):
             weight=weight,
             groups=None,
             context=None,
+            order=None,
+            part=None,
+            domain=None,
         )
 
     def transformed(self, change: Callable[[Table], Table]) -> Self:

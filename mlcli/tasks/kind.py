@@ -12,10 +12,10 @@ from mlcli.core.schema import Schema
 
 ROLES = (
     *("target", "feature", "id", "group", "sensitive", "weight", "count", "context", "ignore"),
-    *("order", "part", "sequence", "user", "item"),
+    *("order", "part", "domain", "sequence", "user", "item"),
 )
 """What a column may be to models; the last ones matter to some kinds of task or protocols only."""
-SINGLE_ROLES = ("target", "group", "weight", "count", "sequence", "order", "part", "user", "item")
+SINGLE_ROLES = ("target", "group", "weight", "count", "sequence", "order", "part", "domain", "user", "item")
 """Those that only one column can have."""
 
 

@@ -31,6 +31,7 @@ QUICK: dict[str, dict[str, Any]] = {
 ALSO: dict[str, tuple[tuple[tuple[str, Any], ...], ...]] = {
     "adaboost": ((("base", "naive-bayes"),),),
     "bagging": ((("base", "knn"),), (("column_share", 0.5), ("row_share", 0.7))),
+    "cluster-then-label": ((("classifier", "naive-bayes"),),),
     "decision-tree": ((("bins", 8),),),
     "output-codes": ((("base", "decision-tree"), ("length", 2)),),
     "self-training": ((("base", "logistic-regression"),),),

@@ -17,6 +17,7 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.core.state import packed, unpacked
+from mlcli.core.tables import Table
 from mlcli.models.bayes.naive_bayes import NaiveBayes
 from mlcli.models.few_labels.self_training import SelfTraining
 from mlcli.tasks.classification import LabelledRows
@@ -39,7 +40,7 @@ def test_rounds_and_answers_are_those_of_scikit_learn(name: str, share: float, t
     train, test = parted(name, share)
     X = np.vstack([train.table.numbers, train.unlabelled.table.numbers])
     y = np.concatenate([train.y, train.unlabelled.y])
-    oracle = SelfTrainingClassifier(GaussianNB(), threshold=threshold, max_iter=10).fit(X, y)
+    oracle = SelfTrainingClassifier(GaussianNB(), threshold=threshold, max_iter=None).fit(X, y)
     model = fitted(SelfTraining(base=NaiveBayes(zero_variance="add"), threshold=threshold), train)
     answers = asked(model, test)
     assert len(model.moved_) == len(set(oracle.labeled_iter_.tolist()) - {-1, 0})
@@ -122,7 +123,7 @@ def test_a_base_with_parameters_and_steps_is_that_of_scikit_learn(threshold: flo
     y = np.concatenate([train.y, train.unlabelled.y])
     voters = KNeighborsClassifier(3)
     base = make_pipeline(StandardScaler(), voters) if steps else voters
-    oracle = SelfTrainingClassifier(base, threshold=threshold, max_iter=10).fit(X, y)
+    oracle = SelfTrainingClassifier(base, threshold=threshold, max_iter=None).fit(X, y)
     model = fitted(around({"use": "knn", "params": {"k": 3}, "steps": steps}, threshold=threshold), train)
     assert model.left_ == int((oracle.transduction_ == -1).sum())
     expected = oracle.predict_proba(test.table.numbers)
@@ -160,3 +161,31 @@ def test_it_accepts_what_its_base_accepts() -> None:
     assert around("logistic-regression").accepts.prefers_scaled
     assert not around("logistic-regression").accepts.nominal
     assert around("naive-bayes").accepts.nominal
+
+
+def test_the_net_of_one_nearest_neighbour_is_a_largest_distance() -> None:
+    """On a line: labels at 0 and 10, others at 1, 2, 3, 6, 9; steps of at most 1.5 reach all but 6."""
+    data = in_numbers("iris")
+    places = [0.0, 10.0, 1.0, 2.0, 3.0, 6.0, 9.0]
+    table = Table.of([(data.table.columns[0], np.array(places))], 7)
+    rows = replace(data.take(np.arange(7)).with_table(table), y=np.array([0, 1, 0, 0, 0, 0, 0], np.int32))
+    train = rows.hiding(np.arange(2), np.arange(2, 7))
+    model = fitted(around({"use": "knn", "params": {"k": 1}}, largest_distance=1.5), train)
+    assert model.moved_[:, :2].tolist() == [[1, 1], [1, 0], [1, 0]]
+    assert model.left_ == 1
+    assert "within 1.5 (largest_distance)" in model.explain()[0].lines[0]
+    free = fitted(around({"use": "knn", "params": {"k": 1}}), train)
+    assert (len(free.moved_), free.left_) == (1, 0)
+
+
+def test_a_base_that_measures_no_distances_has_no_largest_one() -> None:
+    with pytest.raises(UsageError, match="largest_distance: naive-bayes measures no distances"):
+        around("naive-bayes", largest_distance=1.0)
+
+
+def test_the_rounds_say_how_sure_they_were() -> None:
+    train, _ = parted("wdbc", 0.05)
+    table = fitted(SelfTraining(), train).explain()[1]
+    assert table.header[:2] == ("round", "rows")
+    assert all(0.9 <= row[-2] <= row[-1] <= 1 + 1e-12 for row in table.rows)
+    assert all(row[1] == sum(row[2:-2]) for row in table.rows)

@@ -25,7 +25,7 @@ def problem_with(written: Written) -> str:
     try:
         given_protocol(written)
     except MlcliError as error:
-        return "; ".join(f"{one.what}{f' ({one.hint})' if one.hint else ''}" for one in error.problems)
+        return error.in_a_line
     return ""
 
 

@@ -20,6 +20,7 @@ from mlcli.core.tables import Flags
 from mlcli.core.threads import one_blas_thread
 from mlcli.experiment.run.learner import Learner, captured_warnings
 from mlcli.experiment.run.preparation import Block
+from mlcli.experiment.run.querying import judged_by_labels
 from mlcli.experiment.run.split_results import JUDGED, TRAINING, RoundResult, SplitResult, folds_of
 from mlcli.experiment.spec.cells import Stages
 from mlcli.experiment.store.codec import decoded, encoded
@@ -122,14 +123,20 @@ def _storable(text: str) -> str:
 
 def _judged(block: Block, index: int, split: Split) -> SplitResult:
     with captured_warnings() as warned:
-        train_rows = _training_rows(block.rows, split)
         started = perf_counter()
-        pipeline = block.learner.fitted(train_rows, index)
+        by_labels: list[tuple[Coordinate, Answers]] = []
+        known = split.train
+        if split.queries is not None:
+            pipeline, known, by_labels = judged_by_labels(block.learner, block.rows, split, index)
+            train_rows = block.rows.take(known)
+        else:
+            train_rows = _training_rows(block.rows, split)
+            pipeline = block.learner.fitted(train_rows, index)
         fitted = perf_counter()
         answers = dict(judged(pipeline, block.rows, split, kind_named(block.rows.kind).parts))
         answered = perf_counter()
         asked = block.learner.stages
-        stages = _answers_by_stage(pipeline, asked, block.rows.take(split.test), answers[JUDGED])
+        stages = by_labels or _answers_by_stage(pipeline, asked, block.rows.take(split.test), answers[JUDGED])
         of_training = []
         if block.learner.training:
             with captured_warnings():  # what is warned of about rows that were learned from concerns nobody
@@ -139,7 +146,7 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
     return SplitResult(
         index=index,
         label=split.label,
-        train_rows=len(split.train),
+        train_rows=len(known),
         answers={part: of_part.judged_in(index) for part, of_part in answers.items()},
         fit_seconds=fitted - started,
         predict_seconds=answered - fitted,

@@ -98,12 +98,12 @@ def _split(split: SplitResult, writer: _Writer) -> dict[str, Any]:
     at = split.coordinate
     return {
         **{name: getattr(split, name) for name in PLAIN_FIELDS},
-        "coordinate": None if at is None else [at.name, at.value],
+        "coordinate": None if at is None else [at.name, at.value, at.line],
         "warnings": split.warnings,
         "explanation": [as_json(finding) for finding in split.explanation],
         "parts": {part: writer.answers(answers) for part, answers in split.answers.items()},
         **{
-            name: [[at.name, at.value, writer.answers(answers)] for at, answers in getattr(split, name)]
+            name: [[at.name, at.value, at.line, writer.answers(answers)] for at, answers in getattr(split, name)]
             for name in STAGED_FIELDS
         },
     }
@@ -137,7 +137,7 @@ class _Reader:
         )
 
     def _stages(self, described: Any, fold: int) -> tuple[tuple[Coordinate, Answers], ...]:
-        return tuple((Coordinate(name, value), self._answers(written, fold)) for name, value, written in described)
+        return tuple((Coordinate(*at), self._answers(written, fold)) for *at, written in described)
 
     def _answers(self, written: Any, fold: Any) -> Answers:
         arrays = {name: self._array(np.dtype(kind), *rest) for name, kind, *rest in written["arrays"]}

@@ -40,6 +40,8 @@ def splits_digest(splits: Sequence[Split]) -> str:
         seen.update(f"{split.label}|{len(split.train)}|{len(split.test)}|".encode())
         for rows in (split.train, split.test, split.validation, split.hidden):
             seen.update(rows.astype("<i8").tobytes())
+        if split.queries is not None:
+            seen.update(repr(split.queries).encode())
     return seen.hexdigest()
 
 

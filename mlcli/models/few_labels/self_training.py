@@ -2,7 +2,8 @@
 
 Formula:
     Repeat: fit f to L; for each x in U with max over k of P(k | x) ≥ threshold, move (x, argmax P(k | x)) from U
-    to L; until nothing is moved. L are the labelled, U the unlabelled rows.
+    to L; until nothing is moved. L are the labelled, U the unlabelled rows. With ``largest_distance`` γ the
+    nearest row of L must also lie no farther from x than γ.
 
 Assumes:
     Rows that the base is sure of are mostly right, and rows that lie near to each other have the same class: what
@@ -12,10 +13,12 @@ Cost:
     One fit of the base for each round, and its answers to all rows that are still unlabelled.
 
 Choices:
-    The threshold is the safety net: without a row at or above it the method is its base. A row that was labelled
-    once keeps its label. Every row that is sure enough is moved, and none is moved back. Without unlabelled rows
-    the method equals its base. Steps before it learn from the labelled rows only; steps that are named in the base
-    learn anew in each round, from the rows that have a label by then.
+    The threshold is the safety net: without a row at or above it the method is its base. A 1-NN is always sure, so
+    that its net is ``largest_distance``, in the units of its distance (standard deviations, if standardised); a
+    base that measures no distances has none. A row that was labelled once keeps its label. Every row that is sure
+    enough is moved, and none is moved back. Without unlabelled rows the method equals its base. Steps before it
+    learn from the labelled rows only; steps that are named in the base learn anew in each round, from the rows
+    that have a label by then.
 """
 
 from __future__ import annotations
@@ -32,12 +35,16 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 
-@register("self-training", reference="Yarowsky 1995, Unsupervised word sense disambiguation rivaling supervised")
+@register(
+    "self-training",
+    reference="Yarowsky 1995, Unsupervised word sense disambiguation rivaling supervised",
+    revision=2,
+)
 @dataclass(kw_only=True, eq=False)
 class SelfTraining(Classifier):
     """A base classifier that teaches itself."""
@@ -50,15 +57,25 @@ class SelfTraining(Classifier):
         le=1,
         tune=Range(0.6, 0.99, unasked=False),
     )
-    max_rounds: int = param(10, "after how many rounds it stops at the latest", ge=1)
+    largest_distance: float | None = param(
+        None, "how far the nearest labelled row may be (of a base such as knn); none: any distance", gt=0
+    )
+    max_rounds: int | None = param(None, "after how many rounds it stops; none: when nothing is added", ge=1)
 
     base_: Any = learned()
     moved_: Array = learned()
+    confidence_: Array = learned()
+    """The least and the mean probability of the labels of each round."""
     left_: int = learned()
 
     def conflicts(self) -> list[str]:
-        """A base that teaches itself already."""
-        return ["base: it must be another method"] if isinstance(self.base.final, SelfTraining) else []
+        """A base that teaches itself already, or one that measures no distances where one is asked for."""
+        final = self.base.final
+        found = ["base: it must be another method"] if isinstance(final, SelfTraining) else []
+        measures = type(final).nearest_distances is not Model.nearest_distances
+        if self.largest_distance is not None and not measures:
+            found.append(f"largest_distance: {final.id} measures no distances; it is for a base such as knn")
+        return found
 
     @property
     def accepts(self) -> Accepts:
@@ -68,20 +85,30 @@ class SelfTraining(Classifier):
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Move rows round by round, and learn from all that have a label by then."""
         known, waiting = data.alone(), data.unlabelled
-        moved: list[Any] = []
+        rounds: list[tuple[Any, tuple[float, float]]] = []
         self.base_ = fitted(self.base, known, rng.spawn(1)[0])
-        while waiting is not None and len(waiting) and len(moved) < self.max_rounds:
+        while waiting is not None and len(waiting) and len(rounds) != self.max_rounds:
             shares = self.predict_proba(waiting.table)
-            sure = shares.max(axis=1) >= self.threshold
+            sure = self._sure(waiting.table, shares)
             if not sure.any():
                 break
-            labels = self.decide(shares)
-            moved.append(np.bincount(labels[sure], minlength=len(data.classes)))
+            labels, best = self.decide(shares), shares.max(axis=1)[sure]
+            counts = np.bincount(labels[sure], minlength=len(data.classes))
+            rounds.append((counts, (float(best.min()), float(best.mean()))))
             known = known.joined(waiting.with_classes(labels).take(np.flatnonzero(sure)))
             waiting = waiting.take(np.flatnonzero(~sure))
             self.base_ = fitted(self.base, known, rng.spawn(1)[0])
-        self.moved_ = np.array(moved, np.float64).reshape(len(moved), len(data.classes))
+        self.moved_ = np.array([moved for moved, _ in rounds], np.float64).reshape(-1, len(data.classes))
+        self.confidence_ = np.array([confidence for _, confidence in rounds]).reshape(-1, 2)
         self.left_ = 0 if waiting is None else len(waiting)
+
+    def _sure(self, table: Table, shares: Array) -> Flags:
+        """The rows that may be labelled."""
+        sure = shares.max(axis=1) >= self.threshold
+        if self.largest_distance is None:
+            return np.asarray(sure)
+        nearest = self.base_.final.nearest_distances(self.base_.prepared(table))
+        return np.asarray(sure & (nearest <= self.largest_distance))
 
     def predict_proba(self, table: Table) -> Array:
         """The probabilities of the base."""
@@ -96,13 +123,16 @@ class SelfTraining(Classifier):
         refuse_strangers([self.base_], self.base, self)
         if self.moved_.ndim != 2 or self.moved_.shape[1] != len(self.classes_):
             raise ValueError("counts that do not fit the classes")
+        if self.confidence_.shape != (len(self.moved_), 2):
+            raise ValueError("probabilities that do not fit the rounds")
 
     def explain(self) -> findings.Explanation:
         """How many rows each round labelled and why it stopped, then what the base has learned."""
         why = findings.Lines("Rows that it labelled itself", (self._why_it_stopped(),))
-        moved = self.moved_.astype(int).tolist()
-        rows = tuple((f"round {place}", *counts) for place, counts in enumerate(moved, 1))
-        table = (findings.Table("Labelled in each round", ("", *self.classes_), rows),) if rows else ()
+        rounds = zip(self.moved_.astype(int).tolist(), self.confidence_.tolist(), strict=True)
+        rows = tuple((place, sum(counts), *counts, *sure) for place, (counts, sure) in enumerate(rounds, 1))
+        header = ("round", "rows", *self.classes_, "least probability", "mean probability")
+        table = (findings.Table("Labelled in each round", header, rows),) if rows else ()
         return (why, *table, *self.base_.explain())
 
     def _why_it_stopped(self) -> str:
@@ -110,6 +140,8 @@ class SelfTraining(Classifier):
         if not self.left_:
             return "all unlabelled rows have a label now" if moved else "there was no unlabelled row"
         net = f"a class at least {self.threshold:g} probable (threshold)"
+        if self.largest_distance is not None:
+            net += f" and a labelled row within {self.largest_distance:g} (largest_distance)"
         if not moved:
             return f"none: of {self.left_} unlabelled rows none had {net}, so this is the base alone"
         if rounds == self.max_rounds:

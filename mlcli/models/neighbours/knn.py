@@ -192,6 +192,11 @@ class NearestNeighbours(Classifier, Regressor):
         count = neighbours_needed(self.weights_, self.k)
         return nearest(self._distance, asked, stored, count, search=self.search)
 
+    def nearest_distances(self, table: Table) -> Array:
+        """The distance of the nearest stored row."""
+        found = (pairs.distance[pairs.begins] for pairs in self._near(table))
+        return np.concatenate([np.empty(0), *found])
+
     def _voters_among(self, pairs: Pairs) -> tuple[Pairs, Array]:
         voters, votes = self._voting(pairs, self.weights_, self.outputs_)
         return voters, votes * (1 + FAVOUR * self.favours_[voters.stored])

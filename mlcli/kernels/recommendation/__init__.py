@@ -1,0 +1,1 @@
+"""Compiled loops over ratings of users and items."""
