@@ -70,8 +70,9 @@ def units_by_class(answers: LabelAnswers) -> Array:
     """How many rows that count each class has, or groups that hold such a row."""
     grouped = units_of(answers)
     units = answers.rows if grouped is None else grouped
-    pairs = np.unique(np.stack([answers.truth, units], axis=1)[answers.weights > 0], axis=0)
-    return np.bincount(pairs[:, 0], minlength=len(answers.classes)).astype(np.float64)
+    counting, span = answers.weights > 0, int(units.max(initial=0)) + 1
+    pairs = np.unique(answers.truth[counting].astype(np.int64) * span + units[counting])
+    return np.bincount(pairs // span, minlength=len(answers.classes)).astype(np.float64)
 
 
 def _counted(metric: Metric, answers: LabelAnswers) -> Callable[[Array], Array]:

@@ -9,7 +9,6 @@ one row still.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +18,7 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.tables import Array, Rows
 from mlcli.metrics.base import Metric, Score, Undefined
-from mlcli.metrics.influence import influence
+from mlcli.metrics.influence import influence, units_by_class
 from mlcli.metrics.intervals import effective_rows
 from mlcli.metrics.pooling import joined, units_of
 from mlcli.tasks.classification import LabelAnswers
@@ -182,8 +181,5 @@ def rare_class(splits: Sequence[Answers]) -> str:
     if len(first) == 1 or not isinstance(first[0], LabelAnswers):
         return ""
     judged = joined(first)
-    units = units_of(judged)
-    told = np.arange(len(judged)) if units is None else units
-    pairs = np.unique(np.stack([judged.truth, told], axis=1)[judged.weights > 0], axis=0)
-    counts = Counter(pairs[:, 0].tolist())
-    return next((judged.classes[code] for code in sorted(counts) if counts[code] < len(first)), "")
+    rows = units_by_class(judged)
+    return next((name for name, count in zip(judged.classes, rows, strict=True) if 0 < count < len(first)), "")

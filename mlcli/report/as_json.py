@@ -33,7 +33,7 @@ def results_as_json(scored: Sequence[Scored], *, curves: bool = False, fair: boo
 
 
 def _compared(group: Sequence[Scored]) -> list[dict[str, Any]]:
-    """The models of one table beside its best and its baseline, by each metric; that which decides is the first."""
+    """The models of one table beside its best and its baseline, by each metric, the one that decides first."""
     metrics = {metric.name: metric for one in group for metric in one.metrics}
     cell, names = group[0].result.cell, names_of(group)
     about = {"dataset": cell.dataset.name, "kind": cell.kind, "seed": cell.seed}

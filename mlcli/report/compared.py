@@ -58,7 +58,7 @@ class Comparison:
 def compared_runs(
     sources: Sequence[str], store: Path | None, metric: str, rope: float, against: str, test: str = ""
 ) -> Comparison:
-    """The models of some runs by one metric, as if all had been one run; ``test`` is one that is made on request."""
+    """The models of some runs by one metric, as if all had been one run; ``test`` names one made on request."""
     runs = [named_run(source, store) for source in sources]
     asked = (metric,) if metric else metrics_of(runs)
     found = [scored(result, asked) for result in results_together(runs)]

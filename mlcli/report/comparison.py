@@ -60,7 +60,8 @@ def _dataset(compared: ComparedModels) -> Iterator[Element]:
     tests = dict.fromkeys(pair.difference.test for pair in compared.pairs if pair.difference.test)
     left = len(compared.pairs) - len(shown)
     yield notes(
-        f"{LEGEND.format(counted(len(compared.pairs), 'comparison'))}; {compared.metric.name}: the first model's score minus the other's",
+        f"{LEGEND.format(counted(len(compared.pairs), 'comparison'))}; "
+        f"{compared.metric.name}: the first model's score minus the other's",
         *(f"test: {test}" for test in tests),
         *(
             f"{pair.first} against {pair.second}: {pair.difference.why}"

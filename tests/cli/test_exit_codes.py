@@ -60,7 +60,8 @@ def test_every_way_out_has_its_code(folder: Path, code: int, words: list[str]) -
     result = typed(*words)
     assert result.exit_code == code, result.output
     assert "Traceback" not in result.output
-    assert bool(result.stderr) == (code != 0)
+    said = [line for line in result.stderr.splitlines() if not line.startswith("small, ")]  # of few rows
+    assert bool(said) == (code != 0)
 
 
 def test_asking_only_for_what_cannot_be_done_is_a_mistake() -> None:
