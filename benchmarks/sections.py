@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 
-FAMILIES = ("bayes", "linear", "logistic", "neighbours", "kernels", "trees", "forests", "boosting", "ensembles")
+FAMILIES = (
+    *("bayes", "linear", "logistic", "neighbours", "kernels", "trees", "forests", "boosting", "ensembles"),
+    "sequences",
+)
 NAMES = ("startup", *FAMILIES, "scores", "kinds", "splits", "tune", "shell", "utilisation")
 
 
@@ -49,7 +52,7 @@ class Section:
 
     def measured(self) -> str:
         """Its tables, which takes a while."""
-        if self.name in FAMILIES:
+        if hasattr(self.module, "PAIRS"):
             from benchmarks.family import table
 
             return table(self.name, self.module.PAIRS, self.only)

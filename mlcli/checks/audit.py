@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.checks.audited import SAMPLE, Audited
+from mlcli.checks.data import splits
 from mlcli.checks.repairs import together
 from mlcli.checks.table import AT_A_GLANCE, OF_DATA
 from mlcli.core.errors import DataError
@@ -104,6 +105,17 @@ def with_serious_issues(cells: Sequence[Cell], checks: Sequence[Check[Audited]] 
     return [replace(cell, dataset=noted.get(_as_split(cell), cell.dataset)) for cell in cells]
 
 
+def foreseen(cells: Sequence[Cell]) -> list[str]:
+    """What protocols cannot do well with the rows of their datasets, to be said before models are fitted."""
+    asked = {_as_split(cell): cell for cell in cells if cell.model.saved is None and not cell.skipped}
+    return [
+        f"{cell.dataset.name}, {cell.protocol.use}: {issue.sentence}"
+        for cell in asked.values()
+        if isinstance(cell.dataset, Dataset)
+        for issue in issues_in(audited(cell.dataset, cell.protocol, cell.seed), (splits.splitting,))
+    ]
+
+
 def _as_split(cell: Cell) -> tuple[int, str]:
     """What tells a dataset, and how it is split, from others."""
     return id(cell.dataset), f"{cell.protocol.use} {cell.protocol.params}"
@@ -122,13 +134,13 @@ def audited(dataset: Dataset, protocol: ProtocolSpec | None = None, seed: int = 
     try:
         planned = planned_dataset(spec, dataset)
     except DataError as error:
-        return Audited(dataset, refused=str(error), seed=seed)
+        return Audited(dataset, refused=error.in_a_line, seed=seed)
     refused = ""
     for asked in (protocol, FEW_ROWS):
         try:
             return Audited(dataset, planned, protocol_for(planned, asked), refused, seed)
         except DataError as error:
-            refused = refused or str(error)
+            refused = refused or error.in_a_line
     return Audited(dataset, planned, refused=refused, seed=seed)
 
 

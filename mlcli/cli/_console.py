@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TextIO
 
 from mlcli.report.document import Document
@@ -47,9 +48,11 @@ def show_line(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """Print a remark to stderr, where no result stands."""
+    """Print a remark to stderr, where no result stands; one that cannot be printed changes nothing."""
     page = page_for(sys.stderr)
-    sys.stderr.write("".join(f"{page.shown(line)}\n" for line in text.split("\n")))
+    with suppress(OSError):
+        sys.stderr.write("".join(f"{page.shown(line)}\n" for line in text.split("\n")))
+        sys.stderr.flush()
 
 
 def page_for(stream: TextIO) -> Page:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
-from mlcli.checks.audit import with_serious_issues
+from mlcli.checks.audit import foreseen, with_serious_issues
 from mlcli.cli._console import is_terminal, page_for, remark, show, show_json
 from mlcli.core.errors import ExitCode, Problem, UsageError
 from mlcli.core.registry import MODELS
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import BatchProgress
-from mlcli.experiment.spec.cells import Cell, Experiment
+from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, Experiment
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
 from mlcli.report.formats import JSON
@@ -85,6 +85,8 @@ def run_and_show(
     for experiment, cells in planned:
         if experiment.source is None:
             _refuse_idle(cells)
+        for sentence in (*foreseen(cells), *_as_they_are(experiment, cells)):
+            remark(sentence)
     outcomes: list[Outcome] = []
     for experiment, cells in planned:
         place = place_of(experiment)
@@ -107,6 +109,15 @@ def _refuse_idle(cells: Sequence[Cell]) -> None:
     if asked and all(cell.skipped for cell in asked):
         reasons = [*dict.fromkeys(cell.skipped for cell in asked)]
         raise UsageError(*reasons[:-1], Problem(reasons[-1], hint=_other_tasks(asked)))
+
+
+def _as_they_are(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str]:
+    """Which models have nothing to tune, though all are to be tuned."""
+    baselines = {use for cell in cells for use in kind_named(cell.kind).baselines}
+    models = [cell.model for cell in cells if cell.model.saved is None and not cell.skipped]
+    plain = [one.use for one in models if one.use not in baselines | {TUNED, SELECTED}]
+    if experiment.tune is not None and plain:
+        yield f"nothing to tune: {', '.join(dict.fromkeys(plain))}; judged with the parameters as they are"
 
 
 def _other_tasks(asked: Sequence[Cell]) -> str:

@@ -22,11 +22,16 @@ Rope = Annotated[
     float, typer.Option("--rope", min=0, metavar="SIZE", help="Differences within this size count as none.")
 ]
 Against = Annotated[str, typer.Option("--against", metavar="MODEL", help="Compare each model with this one only.")]
+TestName = Annotated[
+    str,
+    typer.Option("--test", metavar="NAME", help="mcnemar or 5x2. [default: what suits the metric and the splits]"),
+]
 Lower = Annotated[bool, typer.Option("--lower-is-better", help="The scores of the CSV are errors.")]
 
 EXAMPLES = (
     "mlcli compare experiments/several_datasets.yaml --store several.db",
     "mlcli compare 1 2 --store runs.db --metric f1-macro --rope 0.02",
+    "mlcli compare 1 --store runs.db --metric accuracy --test mcnemar",
     "mlcli compare scores.csv",
 )
 
@@ -37,6 +42,7 @@ def compare_command(
     metric: MetricName = "",
     rope: Rope = 0.01,
     against: Against = "",
+    test: TestName = "",
     lower_is_better: Lower = False,
     format: Format = "text",
 ) -> None:
@@ -46,17 +52,20 @@ def compare_command(
     Wilcoxon and Holm, and a Bayesian test says how probable a gain is.
     """
     from mlcli.cli._console import show_as
-    from mlcli.report.compared import compared_file, compared_runs
+    from mlcli.report.compared import compared_file, compared_runs, refuse_unknown_test
     from mlcli.report.comparison import comparison_as_json, comparison_of
 
+    refuse_unknown_test(test)
     if is_table(sources[0]):
         if len(sources) > 1:
             raise UsageError("one CSV of scores is compared at a time", hint="put all scores into one file")
+        if test:
+            raise UsageError("--test needs the answers of runs", hint="a CSV has scores only")
         comparison = compared_file(Path(sources[0]), metric, "low" if lower_is_better else "high", rope, against)
     else:
         if lower_is_better:
             raise UsageError("--lower-is-better is for a CSV of scores", hint="a metric knows its direction")
-        comparison = compared_runs(sources, store, metric, rope, against)
+        comparison = compared_runs(sources, store, metric, rope, against, test)
     show_as(format, lambda: comparison_of(comparison), lambda: comparison_as_json(comparison))
 
 

@@ -37,11 +37,12 @@ def explain_command(file: File, data: Data, row: Row = None, format: Format = "t
     term by term, support vectors, Viterbi's table: what the method works with.
     For any method, what changes when a column is hidden.
     """
-    from mlcli.experiment.saved.model_file import load_model
+    from mlcli.experiment.saved.model_file import asking, load_model
 
     saved = load_model(file)
     rows = saved.new_rows(_reference(data))
-    show_explained(saved, rows, tuple(row or ()), format)
+    with asking(file):
+        show_explained(saved, rows, tuple(row or ()), format)
 
 
 def show_explained(saved: SavedModel, rows: NewRows, chosen: tuple[int, ...], format: str = "text") -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 
+STDOUT = 1
 OBJECTS_BETWEEN_COLLECTIONS = 500_000
 
 
@@ -12,7 +15,30 @@ def main() -> None:
     from mlcli.cli._signals import interruptible
 
     with interruptible():
+        _open_streams()
         _run()
+
+
+def _open_streams() -> None:
+    """Open what the shell has closed, or the next file that is opened would be written to as if it were stdout."""
+    closed = [number for number in range(3) if _is_closed(number)]
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if number in closed:
+            os.open(os.devnull, os.O_RDWR)  # it gets the lowest number that is free
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
+    if STDOUT in closed:
+        from mlcli.core.errors import ExitCode
+
+        sys.stderr.write("Error: stdout is closed, so that no result could be shown\n")
+        raise SystemExit(ExitCode.STORE)
+
+
+def _is_closed(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return True
+    return False
 
 
 def _run() -> None:

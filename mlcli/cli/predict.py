@@ -56,7 +56,7 @@ def predict_command(
     from mlcli.cli._options import refuse_to_overwrite
     from mlcli.cli.explain import show_explained
     from mlcli.core.files import replacing
-    from mlcli.experiment.saved.model_file import load_model
+    from mlcli.experiment.saved.model_file import asking, load_model
     from mlcli.report.predictions import predictions_of
 
     if explain and (output is not None or probabilities):
@@ -69,9 +69,11 @@ def predict_command(
     for warning in (*_unlike_training(rows), *_not_there(rows, saved.optional)):
         remark(f"Warning: {warning}")
     if explain:
-        show_explained(saved, rows, ())
+        with asking(file):
+            show_explained(saved, rows, ())
         return
-    answers = predictions_of(saved, rows, probabilities=probabilities)
+    with asking(file):
+        answers = predictions_of(saved, rows, probabilities=probabilities)
     if reading := saved.pipeline.final.reading():
         remark(reading)
     for name in rows.extra:

@@ -38,10 +38,19 @@ Model = Annotated[
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the model here, for predict and eval.")
 ]
+Questions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ask",
+        metavar="QUESTION",
+        help="Of bayes-net and mrf: 'P(a | b=x)', 'argmax a | b=x', or 'a _||_ b | c' (may be repeated).",
+    ),
+]
 
 EXAMPLES = (
     "mlcli train weather_nominal -m naive-bayes",
     "mlcli train iris -m svm --tune -o svm.mlcli",
+    "mlcli train weather_nominal -m bayes-net --ask 'P(play | outlook=sunny)'",
     "mlcli train penguins -m decision-tree -p max_depth=3 -o tree.mlcli",
 )
 
@@ -58,6 +67,7 @@ def train_command(
     search: Search = None,
     trials: Trials = None,
     rule: Rule = None,
+    ask: Questions = None,
     format: Format = "text",
 ) -> None:
     """Train a method on all rows, show what it learned, save it.
@@ -79,7 +89,8 @@ def train_command(
     cell = _cell(data, model, params or [], target, task, seed, settings)
     assert isinstance(cell.dataset, Dataset)
     learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
-    show_as(format, lambda: trained_of(cell, learned), lambda: trained_as_json(cell, learned))
+    answers = tuple(found for question in ask or () for found in learned.pipeline.final.answer_to(question))
+    show_as(format, lambda: trained_of(cell, learned, answers), lambda: trained_as_json(cell, learned, answers))
     if output is not None:
         from mlcli.experiment.saved.model_file import save_model
         from mlcli.experiment.saved.saved_model import SavedModel

@@ -20,6 +20,8 @@ class Accepts:
     """Rows that count more or less than one."""
     unlabelled: bool = False
     """Rows whose class is not known, beside those whose class is."""
+    levels_only: bool = False
+    """Coded columns and no others: numbers are cut into bins."""
     prefers_scaled: bool = False
     """Learns better, or only fairly, when numbers have one scale; not needed to run."""
 
@@ -32,5 +34,6 @@ class Accepts:
             missing=all(part.missing for part in parts),
             weights=all(part.weights for part in parts),
             unlabelled=all(part.unlabelled for part in parts),
+            levels_only=any(part.levels_only for part in parts),
             prefers_scaled=any(part.prefers_scaled for part in parts),
         )

@@ -156,6 +156,6 @@ def ready_for(model: Model, columns: tuple[Column, ...], given: Sequence[Step] |
 def behind_steps(model: Model, columns: tuple[Column, ...], given: Sequence[Step] | None = None) -> Model:
     """A configured model behind its own steps and those that it still needs before these columns."""
     own = model.steps if isinstance(model, Pipeline) else given
-    steps = tuple(missing_steps(model.final.accepts, columns, own))
+    steps = tuple(missing_steps(model.final.accepts, columns, own, own_level=model.final.supervised))
     final = ready_for(model.final, after(steps, columns), own)
     return final if own is None and not steps else Pipeline(steps=steps, model=final)

@@ -49,6 +49,11 @@ class MlcliError(Exception):
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self.problems)
 
+    @property
+    def in_a_line(self) -> str:
+        """Every problem with what would work, for a place where only a line is."""
+        return "; ".join(one.what + (f" ({one.hint})" if one.hint else "") for one in self.problems)
+
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), self.problems
 
@@ -75,6 +80,10 @@ class FitError(MlcliError):
     """A method that cannot learn from, or answer for, the rows it was given."""
 
     exit_code = ExitCode.CELLS
+
+
+class ImpossibleAnswerError(FitError):
+    """Answers of a method that are none: of another shape, no numbers, or no probabilities."""
 
 
 class StoreError(MlcliError):

@@ -10,12 +10,15 @@ from mlcli.core.schema import Column
 from mlcli.core.step import Step
 
 
-def missing_steps(accepts: Accepts, features: Sequence[Column], given: Sequence[Step] | None) -> list[Step]:
+def missing_steps(
+    accepts: Accepts, features: Sequence[Column], given: Sequence[Step] | None, *, own_level: bool = True
+) -> list[Step]:
     """All steps in order: the user's own, with those that they and the model still need around them.
 
     Gaps are filled before all else, so that every step sees full columns; levels become numbers just before what
     needs numbers, so that 0/1 columns are not scaled. ``given`` None means that the user said nothing of steps:
-    then numbers are scaled, too, for a model that prefers it.
+    then numbers are scaled, too, for a model that prefers it. Without ``own_level`` being empty
+    never becomes a level.
     """
     columns, gaps = tuple(features), list[str]()
     steps: list[Step] = []
@@ -26,7 +29,8 @@ def missing_steps(accepts: Accepts, features: Sequence[Column], given: Sequence[
         columns = after(steps, features)
     gaps += _gaps(accepts, columns)
     scaling = _scaling(accepts, columns) if given is None else []
-    return [*_filling(gaps, features, given or ()), *scaling, *steps, *_encoding(accepts, columns)]
+    filling = _filling(gaps, features, given or (), own_level=own_level)
+    return [*filling, *scaling, *steps, *_encoding(accepts, columns)]
 
 
 def _gaps(accepts: Accepts, columns: Sequence[Column]) -> list[str]:
@@ -34,11 +38,18 @@ def _gaps(accepts: Accepts, columns: Sequence[Column]) -> list[str]:
     return [] if accepts.missing else [column.name for column in columns if column.missing]
 
 
-def _filling(gaps: Sequence[str], features: Sequence[Column], given: Sequence[Step]) -> list[Step]:
-    """What fills all gaps, or those that steps for other columns leave."""
+def _filling(
+    gaps: Sequence[str], features: Sequence[Column], given: Sequence[Step], *, own_level: bool
+) -> list[Step]:
+    """What fills all gaps, or those that steps for other columns leave.
+
+    Where gaps are often a level, densities, distances and pictures would be mostly of being empty.
+    """
     left = tuple(column.name for column in features if column.name in gaps)
     for_some = any(step.columns is not None for step in given) and len(left) == len(set(gaps))
-    return _made("impute", bool(gaps), columns=left if for_some else None)
+    often = not own_level and any(column.often_missing for column in features if column.name in gaps)
+    settings = {"levels": "most-frequent"} if often else {}
+    return _made("impute", bool(gaps), columns=left if for_some else None, **settings)
 
 
 def _scaling(accepts: Accepts, columns: Sequence[Column]) -> list[Step]:
@@ -46,7 +57,9 @@ def _scaling(accepts: Accepts, columns: Sequence[Column]) -> list[Step]:
 
 
 def _encoding(accepts: Accepts, columns: Sequence[Column], *, only: bool = False) -> list[Step]:
-    """What makes numbers of levels; with ``only``, of these columns and no others."""
+    """What makes numbers of levels, or levels of numbers; with ``only``, of these columns and no others."""
+    if accepts.levels_only:
+        return _made("discretise", not all(column.coded for column in columns))
     if accepts.nominal:
         return []
     found: list[Step] = []
@@ -64,6 +77,6 @@ def after(steps: Iterable[Step], columns: Sequence[Column]) -> tuple[Column, ...
     return columns
 
 
-def _made(name: str, wanted: bool, columns: tuple[str, ...] | None = None) -> list[Step]:
+def _made(name: str, wanted: bool, columns: tuple[str, ...] | None = None, **settings: str) -> list[Step]:
     """The step of an id, imported only when it is wanted."""
-    return [STEPS.load(name)(columns=columns)] if wanted else []
+    return [STEPS.load(name)(columns=columns, **settings)] if wanted else []

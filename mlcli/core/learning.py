@@ -30,7 +30,9 @@ def ask(model: Any, data: Any) -> Answers:
 
 def judged(model: Any, data: Any, split: Any, parts: tuple[str, ...]) -> Mapping[str, Answers]:
     """What a fitted model says of each part of a split by which the kind of task judges."""
-    answers: Mapping[str, Answers] = data.base.judged(lambda rows: ask(model, data.take(rows)), split, parts)
+    answers: Mapping[str, Answers] = data.base.judged(
+        model.final, lambda rows: ask(model, data.take(rows)), split, parts
+    )
     return answers
 
 

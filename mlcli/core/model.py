@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
-from mlcli.core.errors import FitError
+from mlcli.core.errors import DataError, ImpossibleAnswerError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, models_inside
@@ -33,6 +33,9 @@ class Model:
     revision: ClassVar[int]
     stage_name: ClassVar[str] = ""
     """What its fit makes one after another, such as rounds or trees; empty where it has no stages."""
+
+    supervised: ClassVar[bool] = False
+    """Whether it learns answers that training rows have."""
 
     adjustable: ClassVar[tuple[str, ...]] = ()
     """The learned fields that hold what its fit adjusts, such as coefficients or weights."""
@@ -96,6 +99,11 @@ class Model:
     def explain_answer(self, table: Table) -> Explanation:
         """How it comes to its answer about a table of one row, or one sequence; none where it cannot say."""
         return ()
+
+    def answer_to(self, question: str) -> Explanation:
+        """What a question in the notation of probability has for an answer."""
+        what = f"{self.name} answers no questions"
+        raise DataError(what, hint="bayes-net and mrf do: mlcli train DATA -m bayes-net --ask 'P(a | b=x)'")
 
     def importances(self) -> Array | None:
         """What each column that it saw is worth by the impurity it has taken away; None where there is none."""
@@ -178,6 +186,10 @@ class Model:
         """What a model may see of training rows; rows without anything to learn from are refused."""
         raise TypeError("only the base of a kind of task says what can be learned from")
 
+    def learned_from(self, data: Any) -> Any:
+        """The rows of a dataset that it learns from where it is kept."""
+        return data.to_learn_from()
+
     @staticmethod
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
         """Let a model learn from prepared rows, in the way of this base's kind of task."""
@@ -213,7 +225,9 @@ class Model:
         """What is left to settle before a fitted model is kept; of the rows it has learned from ``learned``."""
 
     @classmethod
-    def judged(cls, ask: Callable[[Rows], Any], split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
+    def judged(
+        cls, model: Any, ask: Callable[[Rows], Any], split: Any, parts: tuple[str, ...]
+    ) -> dict[str, Answers]:
         """What a fitted model says of each part of a split that is judged."""
         return {part: ask(getattr(split, part)) for part in parts}
 
@@ -227,10 +241,12 @@ def refuse_impossible(model: Any, values: Any, shape: tuple[int, ...]) -> None:
     """Refuse answers that are not such an array of numbers."""
     if np.shape(values) != shape or np.asarray(values).dtype.kind not in "fiu":
         what = f"an array of shape {np.shape(values)} and type {np.asarray(values).dtype}"
-        raise FitError(f"{model.name} answered {what}, where numbers of shape {shape} were asked for")
+        raise ImpossibleAnswerError(f"{model.name} answered {what}, where numbers of shape {shape} were asked for")
     if not np.isfinite(values).all():
         bad = int((~np.isfinite(values.reshape(len(values), -1)).all(axis=1)).sum())
-        raise FitError(f"{model.name} answered something that is not a number for {bad} of {len(values)} rows")
+        raise ImpossibleAnswerError(
+            f"{model.name} answered something that is not a number for {bad} of {len(values)} rows"
+        )
 
 
 def refuse_no_probabilities(model: Any, values: Any, shape: tuple[int, ...]) -> None:
@@ -239,4 +255,4 @@ def refuse_no_probabilities(model: Any, values: Any, shape: tuple[int, ...]) -> 
     bad = (values < -ROUNDING).any(axis=1) | (np.abs(values.sum(axis=1) - 1) > ROUNDING)
     if bad.any():
         what = "probabilities that are negative or do not sum to 1"
-        raise FitError(f"{model.name} answered {what} for {int(bad.sum())} of {len(values)} rows")
+        raise ImpossibleAnswerError(f"{model.name} answered {what} for {int(bad.sum())} of {len(values)} rows")

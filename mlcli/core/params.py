@@ -68,7 +68,7 @@ class Parameter:
         if not any(_has_type(value, kind) for kind in self.types):
             null = "; YAML writes none as null" if self.optional and value == "none" else ""
             return f"takes {self.words()}, was given {value!r}{null}"
-        if self.choices is not None and value not in self.choices:
+        if self.choices is not None and not isinstance(value, dict) and value not in self.choices:
             given = f"is one of {', '.join(map(str, self.choices))}; was given {value!r}"
             close = nearest(value, self.choices) if isinstance(value, str) else None
             return f"{given} (did you mean '{close}'?)" if close else given
@@ -170,6 +170,8 @@ class Parameter:
         one: dict[str, Any] = {"type": [SCHEMA_TYPES[kind] for kind in self.types]}
         if self.choices is not None:
             one = {"enum": list(self.choices)}
+        if self.choices is not None and dict in self.types:
+            one = {"anyOf": [one, {"type": "object"}]}
         bounds = {"minimum": self.ge, "exclusiveMinimum": self.gt, "maximum": self.le, "exclusiveMaximum": self.lt}
         one |= {key: bound for key, bound in bounds.items() if bound is not None}
         whole: dict[str, Any] = {"anyOf": [one, {"type": "array", "items": one}]} if self.many else one

@@ -10,12 +10,16 @@ COLUMN_KINDS = ("numeric", "nominal", "ordinal", "boolean")
 
 @dataclass(frozen=True)
 class Column:
-    """One column: ``levels`` are the values of a coded column, ``missing`` says that some cells are empty."""
+    """One column: ``levels`` are the values of a coded column, ``missing`` says that some cells are empty.
+
+    ``often_missing`` says that so many levels are empty that being empty may be a level, too.
+    """
 
     name: str
     kind: str = "numeric"
     levels: tuple[str, ...] = ()
     missing: bool = False
+    often_missing: bool = False
 
     @property
     def coded(self) -> bool:

@@ -115,6 +115,7 @@ def _read_column(value: Any, arrays: Mapping[str, Any]) -> Column:
         str(described["kind"]),
         tuple(map(str, described["levels"])),
         bool(described["missing"]),
+        bool(described.get("often_missing", False)),
     )
 
 

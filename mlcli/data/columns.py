@@ -27,6 +27,10 @@ SEEMS_MISSING = {"?", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "-
 """Words that often stand for an empty cell; they are read as they are, and asked about."""
 NEVER_A_LEVEL = SEEMS_MISSING - {"none", "nil", "unknown", "missing"}
 SHOWN_VALUES = 5
+OFTEN = 0.2
+"""The share of empty cells from which on being empty may be a level of its own."""
+ROWS_FOR_A_LEVEL = 100
+"""Fewer rows do not repay one more number to learn per column."""
 AS_DECLARED = "in the sidecar"
 WRITE_PLAINLY = "write numbers plainly, such as 1234.5, to have them as numbers"
 
@@ -188,7 +192,8 @@ def _as_levels(
     codes = np.array([code_of.get(value, MISSING_CODE) for value in text.values], dtype=np.int32)
     cells = codes[text.which] if len(codes) else np.empty(0, np.int32)
     missing = bool((codes == MISSING_CODE).any())
-    return Typed(Column(text.name, kind, levels, missing), cells, declared, "")
+    often = missing and len(cells) >= ROWS_FOR_A_LEVEL and float((cells == MISSING_CODE).mean()) >= OFTEN
+    return Typed(Column(text.name, kind, levels, missing, often), cells, declared, "")
 
 
 def _declared_numbers(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:

@@ -47,6 +47,16 @@ class Objective(Protocol):
         """Whether this is the minimum; Newton's step promises to fall by half of ``fall``."""
 
 
+class Smooth(Protocol):
+    """What is minimised by gradients alone."""
+
+    def at(self, w: Array) -> Point:
+        """The objective and its gradient at some coefficients."""
+
+    def own_bends(self) -> Array:
+        """About what it bends along each coefficient by itself; never 0."""
+
+
 @dataclass(frozen=True, eq=False)
 class LinearObjective:
     """Loss of ``mixing`` @ w in standard columns and ones, plus the penalty on w."""

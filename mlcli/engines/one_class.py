@@ -49,6 +49,10 @@ class OneClassKernel(KernelModel, Detector):
         """What α is multiplied by in the dual."""
         raise TypeError(f"{type(self).__name__} does not say what it encloses rows by")
 
+    def own_limit(self) -> tuple[float, str]:
+        """The boundary."""
+        return 0.0, "rows outside of the boundary"
+
     def deviations(self, table: Table) -> Array:
         """Squared distances from the mean of the support vectors, with the sign of the deviation."""
         if self.kernel == PRECOMPUTED:

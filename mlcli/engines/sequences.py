@@ -114,6 +114,20 @@ def tag_probabilities(
     return shares
 
 
+def log_probabilities(emitted: Array, transitions: Array, sequence: Codes, stop: bool) -> Array:
+    """The logarithm of P(observations) of each sequence: the sum over all tags, by the forward pass."""
+    first_rows, symbols = lengths(sequence)[0], len(transitions)
+    states = transitions.size // symbols
+    steps = transitions.reshape(symbols, states // symbols, symbols)
+    ends = transitions.reshape(states, symbols)[:, -1] if stop else np.zeros(states)
+    found = np.empty(len(first_rows))
+    for starts, sizes in _blocks(sequence, transitions, BLOCK_CELLS):
+        before = _forward(emitted, steps, starts, sizes)
+        last = before[sizes - 1, np.arange(len(sizes))] + ends
+        found[np.searchsorted(first_rows, starts)] = log_sum(last, axis=1)
+    return found
+
+
 def _smooth(emitted: Array, transitions: Array, starts: Rows, sizes: Rows, stop: bool, shares: Array) -> None:
     """The probabilities of some sequences, the longest first, written into ``shares``."""
     symbols = len(transitions)
@@ -127,9 +141,9 @@ def _smooth(emitted: Array, transitions: Array, starts: Rows, sizes: Rows, stop:
         newest = after[:going_on].reshape(going_on, states // symbols, symbols).copy()
         newest[..., :boundary] += emitted[starts[:going_on] + place + 1][:, None, :]
         newest[..., boundary] = -np.inf
-        after[:going_on] = _log_sum(newest[:, None] + steps, axis=3).reshape(going_on, states)
-        both = _log_sum((before[place, :here] + after[:here]).reshape(here, -1, symbols), axis=1)[:, :boundary]
-        shares[starts[:here] + place] = np.exp(both - _log_sum(both, axis=1)[:, None])
+        after[:going_on] = log_sum(newest[:, None] + steps, axis=3).reshape(going_on, states)
+        both = log_sum((before[place, :here] + after[:here]).reshape(here, -1, symbols), axis=1)[:, :boundary]
+        shares[starts[:here] + place] = np.exp(both - log_sum(both, axis=1)[:, None])
 
 
 def _forward(emitted: Array, steps: Array, starts: Rows, sizes: Rows) -> Array:
@@ -141,7 +155,7 @@ def _forward(emitted: Array, steps: Array, starts: Rows, sizes: Rows) -> Array:
     found = np.empty((int(sizes.max(initial=0)), len(starts), states))
     for place in range(len(found)):
         going = int((sizes > place).sum())
-        reached = _log_sum(score[:going].reshape(going, symbols, others, 1) + steps, axis=1)
+        reached = log_sum(score[:going].reshape(going, symbols, others, 1) + steps, axis=1)
         reached[..., boundary] = -np.inf
         reached[..., :boundary] += emitted[starts[:going] + place][:, None, :]
         score[:going] = reached.reshape(going, states)
@@ -149,7 +163,7 @@ def _forward(emitted: Array, steps: Array, starts: Rows, sizes: Rows) -> Array:
     return found
 
 
-def _log_sum(logarithms: Array, axis: int) -> Array:
+def log_sum(logarithms: Array, axis: int) -> Array:
     """The logarithm of the sum of what the logarithms stand for; that of nothing is -infinity."""
     largest = logarithms.max(axis=axis, keepdims=True)
     largest = np.where(np.isfinite(largest), largest, 0.0)

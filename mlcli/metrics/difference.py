@@ -211,6 +211,8 @@ def mcnemar(pair: Pair, mean: float) -> Difference:
     metric, (a, b) = pair.metric, pair.together
     if metric.aggregation != "share of rows" or metric.per_row is None or a.weight is not None:
         return Difference(mean, why="McNemar's test is of shares of rows without weights, such as accuracy")
+    if len(a) < sum(map(len, pair.a)):
+        return Difference(mean, why="McNemar's test is of one answer to each row, and repeats give several")
     differences = metric.per_row(a) - metric.per_row(b)
     more, less = int((differences > 0).sum()), int((differences < 0).sum())
     verdict = Verdict(wald_plus_two(more, less, len(a)), fair_coin_two_sided(more, less))

@@ -3,7 +3,8 @@
 Formula:
     `numbers: mean` Σ w_i x_i / Σ w_i; `median` the value with half of the weight below it; `most-frequent` the
     number with the largest weight; `own-value` the mean, with a new 0/1 column beside it that says which cells
-    were empty. `levels: most-frequent` the level with the largest weight; `own-value` one more level.
+    were empty. `levels: most-frequent` the level with the largest weight; `own-value` one more level; `auto` one
+    more where at least a fifth of the cells of at least 100 rows is empty, else the most frequent.
 
 Assumes:
     That cells are empty by chance, except for `own-value`, which lets a method learn from their being empty.
@@ -15,6 +16,12 @@ Choices:
     Of equally frequent values the smallest, or the first level. A column that is empty in all training rows is
     filled with 0, or with its first level, and a warning is given. An ordinal or boolean column with one more
     level becomes nominal, and a column without any level always gets one.
+
+    `auto` was weighed under five to nine methods on shipped tables with gaps: of vote with a third of its cells
+    emptied, by chance or by value, a level of its own brings 1.5 and 2.7 points of accuracy, of zoo −0.2 and 1.8;
+    vote as it is, credit_g and breast_cancer change by less than 0.2; lda and qda lose 6 to 15 points on the 57
+    rows of labor, hence the least number of rows. Before densities, detectors and other methods that learn no
+    answers `most-frequent` is inserted: they would mostly see who is empty.
 
     The new column or level of `own-value` appears where the dataset has empty cells, whether or not a training
     part has some, so that all splits have the same columns. Where it has none, gaps in new rows are filled with
@@ -80,20 +87,20 @@ OF_NUMBERS: dict[str, Filling] = {
     "most-frequent": most_frequent,
     "own-value": mean,
 }
-OF_LEVELS: dict[str, Filling] = {"most-frequent": most_frequent, "own-value": most_frequent}
+OF_LEVELS: dict[str, Filling] = {"auto": most_frequent, "most-frequent": most_frequent, "own-value": most_frequent}
 
 
 Cells = NDArray[Any]
 OWN_LEVEL = "missing"
 
 
-@register("impute", reference="Little & Rubin, Statistical Analysis with Missing Data, chapter 4")
+@register("impute", reference="Little & Rubin, Statistical Analysis with Missing Data, chapter 4", revision=2)
 @dataclass(kw_only=True, eq=False)
 class Impute(Step):
     """Fills gaps from what the training rows have."""
 
     numbers: str = param("mean", "what fills the gaps of numeric columns", choices=OF_NUMBERS)
-    levels: str = param("most-frequent", "what fills the gaps of other columns", choices=OF_LEVELS)
+    levels: str = param("auto", "what fills the gaps of other columns", choices=OF_LEVELS)
 
     fills_: Array = learned()
     """A number, or the code of a level, for each column in the order of the file."""
@@ -133,12 +140,16 @@ class Impute(Step):
             yield mark, gaps
 
     def _after(self, column: Column) -> Iterator[Column]:
-        yield _with_own_level(column) if self._gains_level(column) else replace(column, missing=False)
+        yield (
+            _with_own_level(column)
+            if self._gains_level(column)
+            else replace(column, missing=False, often_missing=False)
+        )
         if not column.coded and column.missing and self.numbers == "own-value":
             yield Column(f"{column.name} is missing")
 
     def _gains_level(self, column: Column) -> bool:
-        own_value = self.levels == "own-value" and column.missing
+        own_value = {"own-value": column.missing, "auto": column.often_missing}.get(self.levels, False)
         return column.coded and (own_value or not column.levels)
 
     def from_sums(self, known: LinearColumns) -> LinearColumns | None:

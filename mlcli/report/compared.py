@@ -12,13 +12,15 @@ from mlcli.core.names import did_you_mean
 from mlcli.data.scores_file import read_scores
 from mlcli.experiment.store.named_runs import metrics_of, named_run, results_together
 from mlcli.metrics.base import Better, Metric
-from mlcli.metrics.difference import Difference, holm
+from mlcli.metrics.difference import ON_REQUEST, Difference, holm
 from mlcli.metrics.over_datasets import ScoreTable, score_table
+from mlcli.metrics.registry import metric_named
 from mlcli.report.naming import grouped, names_of
 from mlcli.report.over_datasets import tables_over_datasets
 from mlcli.report.scored import Scored, scored
 from mlcli.report.scores import badness
 from mlcli.report.verdict import difference_between
+from mlcli.tasks.table import kind_named
 
 
 @dataclass(frozen=True)
@@ -54,14 +56,16 @@ class Comparison:
 
 
 def compared_runs(
-    sources: Sequence[str], store: Path | None, metric: str, rope: float, against: str
+    sources: Sequence[str], store: Path | None, metric: str, rope: float, against: str, test: str = ""
 ) -> Comparison:
-    """The models of some runs by one metric, as if all had been one run."""
+    """The models of some runs by one metric, as if all had been one run; ``test`` is one that is made on request."""
     runs = [named_run(source, store) for source in sources]
     asked = (metric,) if metric else metrics_of(runs)
     found = [scored(result, asked) for result in results_together(runs)]
     _refuse_unknown(against, [one.result.cell.label for one in found])
-    datasets = [_compared(group, metric, against) for group in grouped(found)]
+    if metric:
+        _refuse_unknown_metric(metric, found)
+    datasets = [_compared(group, metric, against, test) for group in grouped(found)]
     known = tuple(one for one in datasets if one is not None)
     if not known:
         what = f"no two models have a score by {metric}" if metric else "there are no two models to compare"
@@ -85,7 +89,27 @@ def _refuse_unknown(against: str, models: Sequence[str]) -> None:
         raise UsageError(f"there is no model '{against}' here", hint=did_you_mean(against, names, "models"))
 
 
-def _compared(group: Sequence[Scored], name: str, against: str) -> ComparedModels | None:
+def refuse_unknown_test(name: str) -> None:
+    """That there is no test of a name is said before runs are read."""
+    if name and name not in ON_REQUEST:
+        raise UsageError(f"there is no test '{name}'", hint=did_you_mean(name, ON_REQUEST, "tests"))
+
+
+def _refuse_unknown_metric(name: str, found: Sequence[Scored]) -> None:
+    """A metric that can judge none of the models."""
+    refusals: list[UsageError] = []
+    for cell in (one.result.cell for one in found):
+        target = cell.dataset.schema.the("target")
+        try:
+            metric_named(name, kind_named(cell.kind).answers, target.levels if target else ())
+            return
+        except UsageError as refusal:
+            refusals.append(refusal)
+    if refusals:
+        raise refusals[0]
+
+
+def _compared(group: Sequence[Scored], name: str, against: str, test: str) -> ComparedModels | None:
     done = [one for one in group if one.done]
     metric = next((metric for one in done for metric in one.metrics if name in ("", metric.name)), None)
     names = names_of(group)
@@ -98,7 +122,7 @@ def _compared(group: Sequence[Scored], name: str, against: str) -> ComparedModel
         for first, second in combinations(ranked, 2)
         if not against or against in (names[first], names[second])
     ]
-    tests = holm([difference_between(first, second, metric) for first, second in pairs])
+    tests = holm([difference_between(first, second, metric, test) for first, second in pairs])
     return ComparedModels(
         group,
         metric,

@@ -11,7 +11,7 @@ from mlcli.metrics.over_datasets import ScoreTable, compared_over
 from mlcli.report.as_json import plain
 from mlcli.report.compared import ComparedModels, ComparedPair, Comparison
 from mlcli.report.document import Content, Document, Element, Field, Sentence, grid, notes
-from mlcli.report.numbers import fixed, p_text
+from mlcli.report.numbers import counted, fixed, p_text
 from mlcli.report.over_datasets import (
     MOST_PAIRS,
     elements_over_datasets,
@@ -22,7 +22,7 @@ from mlcli.report.results import opening
 from mlcli.report.scores import decimals_of
 
 DIFFERS = "*"
-LEGEND = f"{DIFFERS} differs at 5 %; p corrected by Holm for {{}} comparisons"
+LEGEND = f"{DIFFERS} differs at 5 %; p corrected by Holm for {{}}"
 
 
 def comparison_of(comparison: Comparison) -> Document:
@@ -60,12 +60,12 @@ def _dataset(compared: ComparedModels) -> Iterator[Element]:
     tests = dict.fromkeys(pair.difference.test for pair in compared.pairs if pair.difference.test)
     left = len(compared.pairs) - len(shown)
     yield notes(
-        f"{LEGEND.format(len(compared.pairs))}; {compared.metric.name}: the first model's score minus the other's",
+        f"{LEGEND.format(counted(len(compared.pairs), 'comparison'))}; {compared.metric.name}: the first model's score minus the other's",
         *(f"test: {test}" for test in tests),
         *(
             f"{pair.first} against {pair.second}: {pair.difference.why}"
             for pair in shown
-            if pair.difference.mean is None
+            if pair.difference.p is None and pair.difference.why
         ),
         *([f"no score to compare: {', '.join(compared.unscored)}"] if compared.unscored else []),
         *([f"{left} more pairs are in --json"] if left else []),
@@ -78,10 +78,14 @@ def _sentence(compared: ComparedModels) -> str:
     """Which models the best is shown to beat, and which not."""
     of_best = [pair for pair in compared.pairs if pair.first == compared.best]
     beaten = [pair.second for pair in of_best if pair.difference.distinguishable]
-    alike = [pair.second for pair in of_best if not pair.difference.distinguishable]
+    untested = [pair.second for pair in of_best if pair.difference.p is None]
+    alike = [
+        pair.second for pair in of_best if pair.second not in untested and not pair.difference.distinguishable
+    ]
     parts = [f"Best by {compared.metric.name}: {compared.best}"]
     parts += [f"better than {', '.join(beaten)}"] if beaten else []
     parts += [f"not distinguishable from {', '.join(alike)}"] if alike else []
+    parts += [f"not tested against {', '.join(untested)}"] if untested else []
     return "; ".join(parts) + "."
 
 

@@ -54,13 +54,17 @@ def differences_of(group: Sequence[Scored], metric: Metric) -> Differences | Non
     )
 
 
-def difference_between(one: Scored, other: Scored, metric: Metric) -> Difference:
-    """Split by split; row by row where one of them is a saved model, which no split has taught."""
+def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "") -> Difference:
+    """Split by split; row by row where one of them is a saved model, which no split has taught.
+
+    ``test`` names one that is made on request only.
+    """
     if one.result.cell.protocol.use != other.result.cell.protocol.use:
         first, second = _row_by_row(one, other)
-        return compare(metric, [first], [second], [0], pooled=True)
+        return compare(metric, [first], [second], [0], pooled=True, test=test)
     pooled, rounds = one.result.pooled, rounds_of(one.result)
-    return compare(metric, judged(one.result), judged(other.result), training_parts(one.result), pooled, rounds)
+    answers = judged(one.result), judged(other.result)
+    return compare(metric, *answers, training_parts(one.result), pooled, rounds, test)
 
 
 def difference_to_baseline(one: Scored, baseline: Scored, metric: Metric) -> Difference:

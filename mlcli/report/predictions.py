@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mlcli.core.errors import DataError
+from mlcli.core.model import refuse_impossible, refuse_no_probabilities
 from mlcli.core.tables import Array, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import as_numbers
@@ -58,6 +59,7 @@ def label_columns(model: Any, request: Request) -> Columns:
     """The class of each row, and how probable each class is where that is wanted."""
     shares = model.predict_proba(request.table)
     _refuse_gaps(shares)
+    refuse_no_probabilities(model, shares, (len(request.table), len(model.classes_)))
     columns = {PREDICTION: [model.classes_[code] for code in model.decide(shares)]}
     return columns | _share_columns(shares, model.classes_) if request.probabilities else columns
 
@@ -69,7 +71,9 @@ def _share_columns(shares: Array, classes: Sequence[str]) -> Columns:
 def value_columns(model: Any, request: Request) -> Columns:
     """A number for each row."""
     request.refuse_probabilities("the model predicts numbers, which have no probabilities")
-    return {PREDICTION: _numbers(model.predict_values(request.table))}
+    values = model.predict_values(request.table)
+    refuse_impossible(model, values, (len(request.table),))
+    return {PREDICTION: _numbers(values)}
 
 
 def rating_columns(model: Any, request: Request) -> Columns:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mlcli.core.findings import as_json
+from mlcli.core.findings import Explanation, as_json
 from mlcli.core.registry import MODELS
 from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.spec.cells import Cell
@@ -17,8 +17,8 @@ from mlcli.report.remarks import steps_of
 from mlcli.report.results import learns_from_unlabelled, subject_of
 
 
-def trained_of(cell: Cell, trained: Trained) -> Document:
-    """The model, what stands before it, notes and warnings, and what it learned."""
+def trained_of(cell: Cell, trained: Trained, answers: Explanation = ()) -> Document:
+    """The model, what stands before it, notes and warnings, what it learned, and its answers to questions."""
     steps = steps_of(cell)
     settings = settings_of(cell.model, MODELS) or "default parameters"
     remarks = [*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings)]
@@ -27,13 +27,13 @@ def trained_of(cell: Cell, trained: Trained) -> Document:
         Sentence(f"learned from {_rows_of(cell, trained)}; {settings}{_complexity(trained)}"),
         *([Sentence(f"steps before it: {steps}")] if steps else []),
         Notes(tuple(("-", text) for text in remarks)),
-        *explained(trained.pipeline.explain()),
+        *explained((*trained.pipeline.explain(), *answers)),
     )
 
 
-def trained_as_json(cell: Cell, trained: Trained) -> dict[str, Any]:
+def trained_as_json(cell: Cell, trained: Trained, answers: Explanation = ()) -> dict[str, Any]:
     """The same as plain values."""
-    found = [as_json(finding) for finding in trained.pipeline.explain()]
+    found = [as_json(finding) for finding in (*trained.pipeline.explain(), *answers)]
     remarks = {"notes": list(cell.dataset.notes), "warnings": list(trained.warnings)}
     known = {"rows_learned_from": len(trained.rows), "adjustable_parameters": _adjustable_parameters(trained)}
     return {**cell_as_json(cell), **known, **remarks, "findings": plain(found)}

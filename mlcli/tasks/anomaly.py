@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.findings import Explanation, Lines
-from mlcli.core.model import refuse_impossible
+from mlcli.core.model import Model, refuse_impossible
 from mlcli.core.params import learned
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.tasks.deciding import Decision, Learned, Limit, decided, decision_param
 from mlcli.tasks.unsupervised import UNKNOWN, UnlabelledRows, Unsupervised
 
 GOOD, ANOMALY = 0, 1
@@ -28,8 +29,8 @@ REASONS = 3
 """How many columns are named for a row."""
 NO_REASON = -1
 BY_VALIDATION = "the one with the highest F1 on validation rows"
-USUAL = 0.99
-"""Where no label tells what an anomaly is, rows are flagged that score higher than this share of training rows."""
+OWN_P = 0.01
+"""Where a method knows how scores of good rows are distributed, those are odd that they exceed so rarely."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -64,23 +65,58 @@ class ScoreAnswers(Answers):
 class Detector(Unsupervised):
     """Answers a score for each row: the higher, the odder."""
 
+    decide: Decision | None = decision_param(
+        "which rows are flagged: own, threshold, top, share or p < 0.05; none: by labels, without them own"
+    )
+
+    learns_labels: ClassVar[bool] = False
+    """Whether it is one of the few that learn from labels where some are known."""
+
     threshold_: float | None = learned()
     """Where a model is kept: the score from which on it flags rows."""
     threshold_from_: str = learned()
+    typical_: Array = learned()
+    """The median of each numeric column, and the most frequent code of each other one."""
+
+    @staticmethod
+    def admitted(model: Any, data: Any) -> Any:
+        """The rows without their labels, but for a detector that learns from these."""
+        unlabelled = Unsupervised.admitted(model, data)
+        return data if model.final.learns_labels else unlabelled
+
+    @staticmethod
+    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
+        """Let it learn; what is typical of the rows is noted for reasons."""
+        Model.learn(model, data, rng)
+        model.typical_ = typical_of(data.table)
+
+    @property
+    def in_sequence(self) -> bool:
+        """Whether a row is scored by those beside it, in the order of the table."""
+        return False
+
+    def own_limit(self) -> tuple[float, str] | None:
+        """The score above which the method itself calls a row odd, and why; none where it has no such."""
+        limit = self.limit_at(OWN_P)
+        return None if limit is None else (limit, f"p = {OWN_P:g} by the distribution of good rows")
+
+    def limit_at(self, p: float) -> float | None:
+        """What scores of good rows exceed with a probability, where the method knows their distribution."""
+        return None
 
     @classmethod
     def settle(cls, model: Any, ask: Callable[[Any], Any], learned: Any, data: Any) -> None:
-        """Choose a threshold: by F1 where there are anomalies, too, else by the scores of the rows alone."""
+        """Choose a threshold: as was asked, by F1 where there are anomalies, too, else by the method's own."""
         own = ask(learned)
         others = data.take(np.flatnonzero((data.labels == ANOMALY) & ~np.isin(data.rows, learned.rows)))
-        if len(others):
+        if len(others) and model.decide is None:
             good, anomaly = data.classes
             known = f"{len(learned):,} rows that are '{good}' and {len(others):,} that are '{anomaly}'"
             model.threshold_ = threshold_by_f1(ScoreAnswers.pooled([own, ask(others)]))
             model.threshold_from_ = f"the one with the highest F1 on {known} (only the former were learned from)"
         else:
-            model.threshold_ = threshold_by_quantile(own)
-            model.threshold_from_ = f"just above {100 * USUAL:.0f} % of the rows that were learned from"
+            limit = decided(model, model.decide, lambda: Learned(own.score, own.weights))
+            model.threshold_, model.threshold_from_ = limit.threshold, limit.why
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
@@ -101,17 +137,35 @@ class Detector(Unsupervised):
         )
 
     @classmethod
-    def judged(cls, ask: Callable[[Rows], Any], split: Any, parts: tuple[str, ...]) -> dict[str, Answers]:
-        """The scores of each part that has rows; the validation rows, where there are any, give the threshold."""
+    def judged(
+        cls, model: Any, ask: Callable[[Rows], Any], split: Any, parts: tuple[str, ...]
+    ) -> dict[str, Answers]:
+        """The scores of each part that has rows, with the threshold that validation rows or the method give."""
         asked = {part: ask(rows) for part in parts if len(rows := getattr(split, part))}
-        validation = asked.get("validation")
-        threshold = None if validation is None else threshold_by_f1(validation)
-        if threshold is None:
+        limit = cls._limit(model, ask, split, asked)
+        if limit is None:
             return asked
         return {
-            part: replace(answers, threshold=np.full(len(answers), threshold), threshold_from=BY_VALIDATION)
+            part: replace(answers, threshold=np.full(len(answers), limit.threshold), threshold_from=limit.why)
             for part, answers in asked.items()
         }
+
+    @staticmethod
+    def _limit(model: Any, ask: Callable[[Rows], Any], split: Any, asked: dict[str, Any]) -> Limit | None:
+        """The threshold of a split; none where the model was kept with one and no validation row gives another."""
+        validation = asked.get("validation")
+        best = None if validation is None or model.decide else threshold_by_f1(validation)
+        if best is not None:
+            return Limit(best, BY_VALIDATION)
+        if model.threshold_ is not None:
+            return None
+
+        def learned() -> Learned:
+            same = next((part for part in asked if np.array_equal(getattr(split, part), split.train)), None)
+            answers = asked[same] if same else ask(split.train)
+            return Learned(answers.score, answers.weights)
+
+        return decided(model, model.decide, learned)
 
     def reading(self) -> str:
         """Which rows are flagged; nothing for a model that flags none."""
@@ -144,12 +198,22 @@ class Detector(Unsupervised):
         raise TypeError(f"{type(self).__name__} does not say how it scores rows")
 
     def deviations(self, table: Table) -> Array:
-        """What each number of a row adds to its oddness, below 0 where it is lower than usual; 0 if unknown."""
-        return np.zeros(table.numbers.shape)
+        """What each number of a row adds to its oddness, below 0 where it is lower than usual.
+
+        Unless the method knows better, how far the score falls when the cell is typical.
+        """
+        usual = self.typical_[: table.numbers.shape[1]]
+        return occlusion(lambda X: self.score_rows(replace(table, numbers=X)), table.numbers, usual)
 
     def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
-        """The names of the numeric columns, and what each adds to the oddness of each row."""
-        return tuple(column.name for column in table.number_columns), self.deviations(table)
+        """The names of the columns, and what each adds to the oddness of each row."""
+        added = self.deviations(table)
+        if table.codes.shape[1] and self.accepts.nominal:
+            codes = self.typical_[table.numbers.shape[1] :].astype(np.int32)
+            of_codes = occlusion(lambda cells: self.score_rows(replace(table, codes=cells)), table.codes, codes)
+            added = np.hstack([added, np.abs(of_codes)])
+        names = (*table.number_columns, *table.code_columns)[: added.shape[1]]
+        return tuple(column.name for column in names), added
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -195,22 +259,25 @@ def threshold_by_f1(answers: ScoreAnswers) -> float | None:
     return float(descending[best])
 
 
-def threshold_by_quantile(answers: ScoreAnswers) -> float:
-    """The lowest score above those of the usual share of rows."""
-    order = np.argsort(answers.score, kind="stable")
-    reached = np.cumsum(answers.weights[order])
-    usual = answers.score[order[np.searchsorted(reached, USUAL * reached[-1])]]
-    return float(np.nextafter(usual, np.inf))
+def typical_of(table: Table) -> Array:
+    """The median of each numeric column, then the most frequent code of each other one."""
+    codes = [np.bincount(cells[cells >= 0], minlength=1).argmax() for cells in table.codes.T]
+    return np.array([*(_median(cells) for cells in table.numbers.T), *codes], np.float64)
 
 
-def occlusion(score: Callable[[Array], Array], X: Array, usual: Array) -> Array:
+def _median(cells: Array) -> float:
+    known = cells[~np.isnan(cells)]
+    return float(np.median(known)) if len(known) else 0.0
+
+
+def occlusion(score: Callable[[Any], Array], X: Any, usual: Any) -> Array:
     """How far a row's score falls when a cell takes its usual value, with the sign of the cell's deviation."""
-    whole, added = score(X), np.empty_like(X)
+    whole, added = score(X), np.empty(X.shape)
     for column, value in enumerate(usual):
         covered = X.copy()
         covered[:, column] = value
         added[:, column] = np.maximum(whole - score(covered), 0.0)
-    return np.asarray(np.sign(X - usual) * added)
+    return np.asarray(np.sign(np.nan_to_num(X) - usual) * added)
 
 
 def top_reasons(model: Any, table: Table, score: Array, count: int) -> tuple[tuple[str, ...], Codes, Array]:
@@ -218,7 +285,8 @@ def top_reasons(model: Any, table: Table, score: Array, count: int) -> tuple[tup
     reasons = np.full((len(table), REASONS), NO_REASON, dtype=np.int32)
     shares = np.zeros((len(table), REASONS))
     oddest = np.argsort(-score, kind="stable")[:count]
-    columns, added = model.reasons(table.take(oddest))
+    columns, added = model.reasons(table if model.in_sequence else table.take(oddest))
+    added = added[oddest] if model.in_sequence else added
     first, parts = _largest(added)
     reasons[oddest, : first.shape[1]] = np.where(parts == 0, NO_REASON, first)
     shares[oddest, : first.shape[1]] = parts

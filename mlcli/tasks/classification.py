@@ -37,6 +37,8 @@ DECIMALS = 12
 class Classifier(Model):
     """Answers a class, with probabilities."""
 
+    supervised: ClassVar[bool] = True
+
     classes_: tuple[str, ...] = learned()
     class_totals_: Array = learned()
 

@@ -29,6 +29,8 @@ class ValueAnswers(Answers):
 class Regressor(Model):
     """Answers a number."""
 
+    supervised: ClassVar[bool] = True
+
     @staticmethod
     def admitted(model: Any, data: Any) -> Any:
         """The rows as they are; training rows without anything to learn from are refused."""

@@ -54,13 +54,22 @@ class Tagger(Model):
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The model's tags for rows whose truth is known."""
+        predicted, probabilities = model.judged_tags(data)
         return TagAnswers(
             header=data.header(),
             truth=data.y,
-            predicted=model.tag(data.table, data.sequence),
+            predicted=predicted,
             classes=data.classes,
+            probabilities=probabilities,
             sequence=data.sequence,
         )
+
+    def judged_tags(self, data: Any) -> tuple[Codes, Array | None]:
+        """The tags by which it is judged, and their probabilities where it answers row by row.
+
+        What foretells the next symbol may look at the truth of the rows before, never at that of the row.
+        """
+        return self.tag(data.table, data.sequence), None
 
     def tag(self, table: Table, sequence: Codes) -> Codes:
         """The tag of each row; the rows of a sequence stand together and in order."""

@@ -158,7 +158,10 @@ KINDS = (
         base_at="mlcli.tasks.anomaly:Detector",
         answers_at="mlcli.tasks.anomaly:ScoreAnswers",
         parts=("validation", "test"),
-        protocols=("good-only", "whole"),
+        protocols=(
+            *("good-only", "whole", "stratified-k-fold", "repeated-stratified-k-fold"),
+            *("stratified-holdout", "repeated-stratified-holdout"),
+        ),
         protocol_without_labels="whole",
         has_positive_class=True,
         scores=("anomalies",),

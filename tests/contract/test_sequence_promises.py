@@ -144,7 +144,7 @@ def test_the_order_of_sequences_does_not_matter(subject: Subject) -> None:
     assert np.array_equal(tags(subject, train, test.take(last)), straight[last])
 
 
-@every_tagger
+@owing("truth_changes_nothing", TAGGERS)
 def test_the_truth_of_the_rows_that_are_asked_changes_nothing(subject: Subject) -> None:
     train, test = halves()
     assert np.array_equal(tags(subject, train, replace(test, y=(test.y + 1) % 3)), tags(subject, train, test))
@@ -179,7 +179,7 @@ def test_words_that_were_never_met_are_answered(subject: Subject) -> None:
     assert set(tags(subject, train, unknown)) <= {0, 1, 2}
 
 
-@pytest.mark.parametrize("subject", [one for one in DEFAULTS if one.model != KIND.baseline], ids=str)
+@owing("beats_the_baseline", [one for one in DEFAULTS if one.model != KIND.baseline])
 def test_it_beats_the_baseline_where_tags_follow_tags(subject: Subject) -> None:
     train, test = drawn(seed=6, sentences=300, longest=12), drawn(seed=6, sentences=301, longest=12)
     metric: Callable[[Any], Any] = metric_named(KIND.metrics[0], KIND.answers).compute

@@ -35,10 +35,22 @@ def rows_for(kind: str, accepts: Accepts, n: int = 150, seed: int = 7) -> Any:
         colour = np.where(rng.random(n) < 0.8, group, rng.integers(0, 3, n))
         parts.insert(1, (Column("colour", "nominal", COLOURS), colour))
         parts.append((Column("old", "boolean", ("no", "yes")), rng.integers(0, 2, n)))
+    if accepts.levels_only:
+        parts = [cut(column, cells) for column, cells in parts]
     table = Table.of(parts, n)
     if accepts.missing:
         table = with_gaps(table, rng)
     return REAL[kind](table, group, rng)
+
+
+def cut(column: Column, cells: Any) -> tuple[Column, Any]:
+    """Numbers as four levels, for those who accept nothing else."""
+    levels = ("first", "second", "third", "fourth")
+    return (
+        (column, cells)
+        if column.coded
+        else (Column(column.name, "ordinal", levels), cells.argsort().argsort() * 4 // len(cells))
+    )
 
 
 def labelled(table: Table, group: Any, rng: np.random.Generator) -> LabelledRows:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import mlcli
-from mlcli.core.errors import ExitCode, ModelFileError
+from mlcli.core.errors import ExitCode, ModelFileError, StoreError
 from mlcli.core.learning import ask
 from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.state import packed
@@ -235,7 +235,7 @@ def test_a_model_replaces_a_model_and_nothing_else(path: Path, tmp_path: Path) -
 
 def test_a_write_that_fails_leaves_nothing_behind_and_says_why(path: Path, tmp_path: Path) -> None:
     before = path.read_bytes()
-    with pytest.raises(ModelFileError, match="cannot be written"):
+    with pytest.raises(StoreError, match="cannot be written"):
         save_model(tmp_path / "no such folder" / "model", made())
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["model.mlcli"]

@@ -58,3 +58,22 @@ def test_the_column_that_leads_away_is_the_reason() -> None:
     answers = asked(fitted(ClusterFactor(), rows_of(X)), rows_of(np.array([[0.0, 0.0, -30.0]]), first=100))
     assert answers.columns[answers.reasons[0, 0]] == "x2"
     assert answers.shares[0, 0] < -0.9
+
+
+def test_rows_that_spoil_the_clusters_are_taken_out() -> None:
+    # Nine rows round 0 and 100: without the latter the centre is 0; with it, the mean is 10.
+    data = line(*[-1, 1] * 4, 0, 100)
+    assert fitted(ClusterFactor(clusters=1), data).centres_.tolist() == [[10.0]]
+    model = fitted(ClusterFactor(clusters=1, trim=0.1), data)
+    assert model.centres_.tolist() == [[0.0]]
+    assert model.sizes_.tolist() == [9]
+    assert asked(model, line(100)).score == pytest.approx([100])
+
+
+def test_of_the_small_clusters_only_far_ones_are_anomalies() -> None:
+    # 20 rows at -1 and 1 (spread 1), two at 6 and two at 60; every cluster but the first is small.
+    data = line(*[-1, 1] * 10, 6, 6, 60, 60)
+    asked_about = line(6, 60)
+    for far, expected in ((None, [6, 60]), (10.0, [0, 54]), (100.0, [0, 0])):
+        model = fitted(ClusterFactor(clusters=3, alpha=0.8, far=far, restarts=20), data)
+        assert asked(model, asked_about).score == pytest.approx(expected, abs=1e-9)

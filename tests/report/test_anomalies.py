@@ -17,7 +17,7 @@ from mlcli.core.answers import Header
 from mlcli.core.findings import Histogram
 from mlcli.report.anomalies import scores_of
 from mlcli.report.document import Grid, Notes
-from mlcli.tasks.anomaly import ScoreAnswers, threshold_by_quantile
+from mlcli.tasks.anomaly import ScoreAnswers
 from tests.cli.shell import typed
 
 
@@ -113,7 +113,7 @@ def test_of_several_detectors_only_the_best_is_shown_in_full() -> None:
 def test_without_labels_the_first_of_several_is_shown_in_full() -> None:
     shown = typed("eval", "faithful", "-m", "z-score", "-m", "lof").stdout
     assert shown.count("made so by") == 1
-    assert "no threshold was chosen" in shown
+    assert "threshold 3, the method's own: three standard deviations: it flags 0 of 272" in shown
 
 
 def test_where_all_rows_score_alike_none_is_named(tmp_path: Path) -> None:
@@ -146,7 +146,8 @@ def test_the_oddest_row_in_the_json_is_told_its_label_and_columns() -> None:
 def test_without_labels_the_json_has_the_oddest_rows() -> None:
     cell = json.loads(typed("eval", "faithful", "-m", "z-score", "--json").stdout)["cells"][1]
     assert len(cell["oddest"]) == 10
-    assert "flagged" not in cell
+    assert cell["thresholds"] == pytest.approx([3.0])
+    assert cell["flagged"] == []
 
 
 def test_a_kept_detector_learns_from_good_rows_and_its_threshold_has_the_highest_f1(tmp_path: Path) -> None:
@@ -165,22 +166,19 @@ def test_a_kept_detector_learns_from_good_rows_and_its_threshold_has_the_highest
     assert [row["flagged"] == "yes" for row in rows] == (score >= best).tolist()
 
 
-def test_without_labels_a_kept_detector_flags_what_is_odder_than_most_training_rows(tmp_path: Path) -> None:
+def test_a_kept_detector_flags_a_share_of_the_rows_without_labels_that_it_learned_from(tmp_path: Path) -> None:
     model = tmp_path / "odd.mlcli"
-    shown = typed("train", "faithful", "--task", "anomaly", "-m", "mahalanobis", "-o", str(model)).stdout
-    assert "just above 99 % of the rows that were learned from" in shown
+    words = ("-m", "mahalanobis", "-p", "decide=share: 0.01", "-o", str(model))
+    shown = typed("train", "faithful", "--task", "anomaly", *words).stdout
+    assert "that of the oddest 1 % of the rows that were learned from" in shown
     rows = list(csv.DictReader(io.StringIO(typed("predict", str(model), "faithful").stdout)))
-    # 272 rows: the 270th smallest score is the first that 99 % of them reach at most.
+    # 1 % of 272 rows are 2.72: two rows are flagged, those above the 270th smallest score.
     scores = sorted(float(row["score"]) for row in rows)
     assert [float(row["score"]) for row in rows if row["flagged"] == "yes"] == pytest.approx(
         [float(row["score"]) for row in rows if float(row["score"]) > scores[269]]
     )
     shown = typed("eval", "faithful", "-m", str(model)).stdout
-    assert "just above 99 % of the rows that were learned from: it flags 2 of 272 judged rows" in shown
-
-
-def test_rows_that_all_score_alike_are_not_flagged() -> None:
-    assert threshold_by_quantile(answers_of([1.0] * 5, [0] * 5)) > 1.0
+    assert "that of the oddest 1 % of the rows that were learned from: it flags 2 of 272 judged rows" in shown
 
 
 @pytest.mark.parametrize("data", ["wdbc", "ruspini"])

@@ -30,7 +30,9 @@ def leaks(audited: Audited) -> Iterator[Issue]:
         return
     rows, truth = audited.sample[known], cells[known]
     for column in audited.features():
-        strength = strength_of(audited.cells(column)[rows], truth, target)
+        values = audited.cells(column)[rows]
+        once = slice(None) if column.coded else np.unique([values, truth], axis=1, return_index=True)[1]
+        strength = strength_of(values[once], truth[once], target)
         if strength is not None:
             yield Issue(
                 "grave",
@@ -48,6 +50,6 @@ def strength_of(cells: Array, truth: Array, target: Column) -> str | None:
         return f"alone it explains {explained:.2%} of the variance" if explained > EXPLAINED else None
     classes = truth.astype(np.int32)
     right, most = share_right(cells, classes, len(target.levels)), np.bincount(classes).max() / len(classes)
-    if 1 - right > min(ALL_BUT, LITTLE * (1 - most)):
+    if most == 1 or 1 - right > min(ALL_BUT, LITTLE * (1 - most)):
         return None
     return f"alone it is right about {right:.1%} of the rows (the most frequent class has {most:.1%})"

@@ -9,7 +9,7 @@ import numpy as np
 from mlcli.checks.audited import FEWEST_ROWS, Audited
 from mlcli.checks.repairs import by_hand, step, with_role
 from mlcli.core.issues import Issue, Repair
-from mlcli.core.tables import Codes
+from mlcli.core.tables import Codes, Rows
 from mlcli.report.numbers import counted
 
 ROWS_PER_FEATURE = 5
@@ -31,7 +31,7 @@ def duplicates(audited: Audited) -> Iterator[Issue]:
     copies = len(same) - int(same.max(initial=-1)) - 1
     if not copies:
         return
-    share, expected = copies / len(same), _copies_by_chance(audited)
+    share, expected = copies / len(same), _copies_by_chance(audited, np.unique(same, return_index=True)[1])
     least = MANY_COPIES if _is_fine(audited) else NEARLY_ALL_TWICE
     many = share >= least and copies > BEYOND_CHANCE * expected
     sentence = "row repeats an earlier one" if copies == 1 else "rows repeat earlier ones"
@@ -153,11 +153,11 @@ def _numbered_by_content(audited: Audited, *, with_target: bool) -> Codes:
     return np.argsort(np.argsort(first)).astype(np.int32)[which]
 
 
-def _copies_by_chance(audited: Audited) -> float:
-    """How many pairs of rows would be equal, were the columns independent."""
+def _copies_by_chance(audited: Audited, different: Rows) -> float:
+    """How many pairs of rows would be equal, were the columns independent; values occur as in rows that differ."""
     chance, columns = 1.0, [*audited.features(), *([audited.target] if audited.target else [])]
     for column in columns:
-        _, counts = np.unique(audited.cells(column), return_counts=True, equal_nan=True)
-        chance *= float(((counts / counts.sum()) ** 2).sum())
+        _, counts = np.unique(audited.cells(column)[different], return_counts=True, equal_nan=True)
+        chance *= float((counts * (counts - 1)).sum()) / max(len(different) * (len(different) - 1), 1)
     rows = len(audited.dataset)
     return rows * (rows - 1) / 2 * chance

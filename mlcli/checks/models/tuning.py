@@ -6,14 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from mlcli.checks.trial import Trial
-from mlcli.core.findings import Table
+from mlcli.core.findings import CHOSEN, Table
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.params import parameters
 from mlcli.core.registry import MODELS
 
-CHOSEN = "Chosen by inner splits"
-"""The title of what a tuned model says of its choice: parameter, value and remark, the inner score last."""
 EDGES = ("lowest", "highest")
 OFTEN = 0.5
 

@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.engines.linear_objective import LinearObjective, Masked, Point
+from mlcli.engines.linear_objective import Point, Smooth
 from mlcli.engines.solvers.minimum import ROUNDING, SHORTEST_STEP, Minimum
 
 MEMORY = 10
@@ -18,9 +18,11 @@ FLATTER = 0.9
 """Where the fall is lost in rounding, the slope along the step must be this much flatter."""
 
 
-def lbfgs(objective: LinearObjective | Masked, start: Array, tolerance: float, max_iterations: int) -> Minimum:
+def lbfgs(
+    objective: Smooth, start: Array, tolerance: float, max_iterations: int, remembered: int = MEMORY
+) -> Minimum:
     """Step until no entry of the gradient is above ``tolerance``."""
-    here, memory = objective.at(start), deque[tuple[Array, Array]](maxlen=MEMORY)
+    here, memory = objective.at(start), deque[tuple[Array, Array]](maxlen=remembered)
     own = objective.own_bends()
     for iteration in range(max_iterations):
         if here.steepness <= tolerance:
@@ -57,7 +59,7 @@ def _direction(slope: Array, own: Array, memory: deque[tuple[Array, Array]]) -> 
     return way
 
 
-def _stepped(objective: LinearObjective | Masked, here: Point, way: Array) -> Point | None:
+def _stepped(objective: Smooth, here: Point, way: Array) -> Point | None:
     """The longest of the step, its half, its quarter, ... that lowers the objective enough."""
     promised, length = float(np.vdot(here.slope, way)), 1.0
     while promised < 0 and length >= SHORTEST_STEP:

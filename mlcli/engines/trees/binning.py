@@ -7,16 +7,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.tables import Array, Flags, Rows, Table
 
 Bins = np.ndarray[Any, np.dtype[Any]]
 
 MOST_BINS = 255
 """With the bin of missing cells, as many as a byte can number."""
 NO_LIMIT = 2**32
+
+
+KEPT: WeakKeyDictionary[Table, tuple[Array, Binned]] = WeakKeyDictionary()
+"""The bins of tables that are still there, with the cells that they are of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +83,17 @@ def binned(
         lowest=_padded([one.lowest for one in edges], int(lengths.max(initial=0))),
         highest=_padded([one.highest for one in edges], int(lengths.max(initial=0))),
     )
+
+
+def every_value_binned(table: Table, cells: Array, ordered: Flags, levels: Rows) -> Binned:
+    """A bin for each value of the cells of a table, found once while the table is there.
+
+    Boosting learns from the same rows round after round, of which only the weights change.
+    """
+    known = KEPT.get(table)
+    if known is None or not (known[0] is cells or np.array_equal(known[0], cells, equal_nan=True)):
+        known = KEPT[table] = cells, binned(cells, ordered, levels, most=None)
+    return known[1]
 
 
 def with_rare_levels_joined(cells: Array, levels: Rows, weights: Array) -> tuple[Array, Rows, tuple[Rows, ...]]:

@@ -13,7 +13,7 @@ from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.protocols._base import Protocol, all_alike
-from mlcli.protocols.forward_chaining import times_of
+from mlcli.protocols.forward_chaining import ForwardChaining
 from mlcli.tasks.table import kind_named
 
 FOLDS = 5
@@ -25,7 +25,7 @@ def problem_with(written: Written) -> str:
     try:
         given_protocol(written)
     except MlcliError as error:
-        return "; ".join(f"{one.what}{f' ({one.hint})' if one.hint else ''}" for one in error.problems)
+        return error.in_a_line
     return ""
 
 
@@ -51,6 +51,8 @@ def inner_protocol(written: Written, data: Any) -> Protocol | None:
     protocol, strata = given_protocol(written), data.strata()
     if protocol is None:
         return _usual(strata)
+    if isinstance(protocol, ForwardChaining) and (isinstance(written, str) or "folds" not in (written or {})):
+        return _forward({"gap": protocol.gap, "window": protocol.window}, strata)
     kind = kind_named(data.kind)
     if protocol.id not in kind.protocols and kind.name not in protocol.kinds:
         hint = did_you_mean(protocol.id, kind.protocols, f"protocols for {kind.name}")
@@ -60,13 +62,21 @@ def inner_protocol(written: Written, data: Any) -> Protocol | None:
 
 def _usual(strata: Strata) -> Protocol | None:
     if strata.order is not None and not np.isnan(strata.order).any():
-        times = int(times_of(strata).max(initial=-1)) + 1
-        protocol = _made("forward-chaining", times - 1) if times > 1 else None
-        if protocol is not None and not protocol.problems_with_rows(strata):
+        protocol = _forward({}, strata)
+        if protocol is not None:
             return protocol
     units = len(all_alike(strata))
     use = "k-fold" if strata.strata is None else "stratified-k-fold"
     return _made(use, units) if units > 1 else None
+
+
+def _forward(params: Mapping[str, Any], strata: Strata) -> Protocol | None:
+    """As many blocks of time as there can be, up to the usual number; none where rows are too few for two."""
+    for folds in range(FOLDS, 0, -1):
+        protocol = ForwardChaining(folds=folds, **params)
+        if not protocol.problems_with_rows(strata):
+            return protocol
+    return None
 
 
 def _made(use: str, most: int) -> Protocol:

@@ -107,8 +107,8 @@ class Trained:
 def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, ...], seed: int) -> Trained:
     """Let a model learn from all rows of a dataset that its kind of task learns from."""
     data = kind_named(kind).rows.from_table(dataset.table, dataset.schema)
-    rows = data.to_learn_from()
     learner = Learner(dataset.content, with_nested_steps(model, steps, kind, dataset.schema), steps, seed)
+    rows = learner.pipeline().final.learned_from(data)
     with one_blas_thread(), cores_for_a_fit(cores()), captured_warnings() as warned:
         started = perf_counter()
         pipeline = learner.fitted(rows, "all")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from mlcli.core.errors import FitError
+from mlcli.core.errors import FitError, ImpossibleAnswerError
 from mlcli.core.learning import ask
-from mlcli.core.schema import Field, Schema
+from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.tables import MISSING_CODE, Table
 from mlcli.experiment.run.learner import captured_warnings
 from mlcli.tasks.kind import ROLES
@@ -31,9 +31,15 @@ def check_integrity(saved: SavedModel) -> None:
         raise ValueError("it holds a role that no column can have")
     if not isinstance(saved.pipeline.final, kind_named(saved.kind).base):
         raise ValueError(f"it holds no model for {saved.kind}")
+    if getattr(saved.pipeline.final, "classes_", None) not in (None, _levels(saved.target)):
+        raise ValueError("its classes are not the levels of the column that it predicts")
     if saved.pipeline.columns_ != saved.features or saved.usual.columns != saved.features:
         raise ValueError("its parts do not fit together")
     _ask_about_two_rows(saved)
+
+
+def _levels(target: Column | None) -> tuple[str, ...]:
+    return target.levels if target is not None else ()
 
 
 def _is_of_type(value: Any, hint: Any) -> bool:
@@ -55,7 +61,10 @@ def _ask_about_two_rows(saved: SavedModel) -> None:
     """Let it answer and explain itself; a method that refuses these rows in words has not fallen apart."""
     rows = _two_rows(saved)
     with captured_warnings(), suppress(FitError):
-        answers = ask(saved.pipeline, rows)
+        try:
+            answers = ask(saved.pipeline, rows)
+        except ImpossibleAnswerError as problem:
+            raise ValueError(str(problem)) from None
         if any(len(array) != len(rows) for array in answers.arrays().values()):
             raise ValueError("it does not answer row by row")
     saved.pipeline.explain()

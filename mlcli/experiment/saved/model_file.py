@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mlcli.core.errors import MlcliError, ModelFileError
+from mlcli.core.errors import ImpossibleAnswerError, MlcliError, ModelFileError, StoreError
 from mlcli.core.files import replacing
 from mlcli.core.state import NamedArrays, packed, unpacked
 from mlcli.experiment.saved.integrity import check_integrity
@@ -21,6 +23,8 @@ FORMAT = "mlcli model"
 FORMAT_VERSION = 3
 """Raised when the parts of a file, or what methods learn, change."""
 LENGTH_BYTES = 8
+MOST_ABOUT = 100_000_000
+"""The most bytes that a safetensors file may have before its arrays."""
 NUMPY_TYPES = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8")
 TYPES = {"BOOL": "?"} | {f"{one[0].upper()}{8 * int(one[1])}": f"<{one}" for one in NUMPY_TYPES}
 """The names of safetensors for the types of NumPy."""
@@ -48,7 +52,7 @@ def save_model(path: Path, saved: SavedModel) -> None:
             beside.write_bytes(content)
     except OSError as problem:
         hint = "check the folder and the space left, or write elsewhere with -o FILE"
-        raise _refusal(path, f"cannot be written: {problem.strerror}", hint) from None
+        raise StoreError(f"cannot be written: {problem.strerror}", where=str(path), hint=hint) from None
 
 
 def load_model(path: Path) -> SavedModel:
@@ -68,11 +72,27 @@ def load_model(path: Path) -> SavedModel:
         raise _refusal(path, f"is damaged or was not written by mlcli: {problem}") from problem
 
 
+@contextmanager
+def asking(path: Path) -> Iterator[None]:
+    """Ask a loaded model in the body: what is not said in words there is the fault of its file."""
+    try:
+        yield
+    except ImpossibleAnswerError as problem:
+        raise _refusal(path, f"is damaged: {problem}") from problem
+    except (MlcliError, OSError):
+        raise
+    except Exception as problem:
+        raise _refusal(path, f"is damaged: asked, it ends in {type(problem).__name__}: {problem}") from problem
+
+
 def refuse_to_replace(path: Path) -> None:
     """Refuse a path that holds anything but a model of mlcli; worth asking before a long training."""
     if path.is_dir():
         hint = f"name a file in it, such as {path / 'model.mlcli'}"
         raise _refusal(path, "is a folder", hint)
+    if not path.parent.is_dir():
+        hint = f"make it first: mkdir -p {path.parent}"
+        raise StoreError(f"cannot be written: there is no folder '{path.parent}'", where=str(path), hint=hint)
     if not path.exists():
         return
     try:
@@ -97,13 +117,27 @@ def _from_parts(parts: Mapping[str, Any], digest: str) -> SavedModel:
 
 
 def _content(path: Path) -> bytes:
-    """The whole file, or only its start where that is not how a safetensors file begins: it may be large."""
+    """The whole file, or only its start where it is not as long as a safetensors file says that it is."""
     try:
         with path.open("rb") as file:
-            start = file.read(LENGTH_BYTES + 1)
-            return start + file.read() if start[LENGTH_BYTES:] == b"{" else start
+            start = file.read(LENGTH_BYTES)
+            length = int.from_bytes(start, "little")
+            if length > MOST_ABOUT:
+                return start + file.read(1)
+            start += file.read(length)
+            return start + file.read() if _length_said(start) == os.fstat(file.fileno()).st_size else start
     except OSError as problem:
         raise _refusal(path, f"cannot be read: {problem.strerror}") from None
+
+
+def _length_said(start: bytes) -> int | None:
+    """How long a file is that begins so, by what it says of its arrays; None where it says nothing of the kind."""
+    try:
+        about: dict[str, Any] = json.loads(start[LENGTH_BYTES:])
+        ends = [entry["data_offsets"][1] for name, entry in about.items() if name != "__metadata__"]
+        return len(start) + max(ends, default=0)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
+        return None
 
 
 def _about(path: Path, content: bytes) -> dict[str, str]:

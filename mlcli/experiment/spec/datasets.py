@@ -42,6 +42,12 @@ class PlannedDataset:
         return self.dataset.name
 
     @property
+    def classes(self) -> Sequence[str]:
+        """The labels of the target, where it has any."""
+        target = self.dataset.schema.the("target")
+        return target.levels if target else ()
+
+    @property
     def default_protocol(self) -> str:
         """The first of the kind, or the one for rows without labels where these have none."""
         without = self.kind.protocol_without_labels if self.strata.strata is None else ""
@@ -170,8 +176,7 @@ def _asked_metrics(experiment: Experiment) -> dict[str, str]:
 
 
 def _judged(planned: PlannedDataset) -> Judged:
-    target = planned.dataset.schema.the("target")
-    return planned.kind.answers, target.levels if target else ()
+    return planned.kind.answers, planned.classes
 
 
 def _refusal(name: str, judged: Judged) -> UsageError | None:

@@ -29,7 +29,13 @@ from mlcli.experiment.spec.cells import (
 from mlcli.experiment.spec.datasets import PlannedDataset, check_metrics, planned_datasets, protocol_for
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
 from mlcli.experiment.spec.panel import why_too_slow
-from mlcli.experiment.spec.tuning import judged_by, selected, tuned_where_worth
+from mlcli.experiment.spec.tuning import (
+    in_order_as,
+    judged_by,
+    refuse_unknown_metric,
+    selected,
+    tuned_where_worth,
+)
 from mlcli.experiment.spec.written import Faults
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
@@ -147,6 +153,8 @@ def _cells(
         learned = 0 if skipped or model.saved is None else _learned_rows(planned, model.saved)
         steps = model.steps or () if as_it_is else None
         with faults.collected(model.where):
+            if not skipped:
+                refuse_unknown_metric(model, planned.kind, planned.classes)
             steps = _all_steps(planned, model) if steps is None else steps
         if steps is None:
             continue
@@ -185,6 +193,7 @@ def _all_models(
         every = [*_baselines_first(planned, []), _resolved(_best_of(experiment, planned, models, inner))]
     elif experiment.nested:
         every += [_resolved(_best_of(experiment, planned, models, None))]
+    every = [in_order_as(model, protocol) for model in every]
     metrics = experiment.metrics[:1]
     return [judged_by(model, metrics[0], planned.kind) if metrics else model for model in every]
 
@@ -292,7 +301,7 @@ def _all_steps(planned: PlannedDataset, model: ModelSpec) -> tuple[StepSpec, ...
     given = None if model.steps is None else [build(STEPS.load(step.use), step.params) for step in model.steps]
     configured = build(MODELS.load(model.use), model.params)
     columns = planned.kind.rows.columns_of(planned.dataset.schema)
-    steps = missing_steps(configured.accepts, columns, given)
+    steps = missing_steps(configured.accepts, columns, given, own_level=configured.supervised)
     # Columns that steps of nested models name must be there, too.
     ready_for(configured, after(steps, columns), given)
     return tuple(StepSpec(step.id, settings(step)) for step in steps)

@@ -10,12 +10,13 @@ from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import build, by_name
 from mlcli.core.registry import MODELS
-from mlcli.experiment.spec.cells import SELECTED, TUNED, ModelSpec
+from mlcli.experiment.spec.cells import SELECTED, TUNED, ModelSpec, ProtocolSpec
 from mlcli.tasks.table import Kind
 
 Settings = Mapping[str, Any]
 """Parameters of `tuned`, but for the model that is tuned."""
 RANGES = "ranges"
+FORWARD = "forward-chaining"
 FORMS = "true, {C: [0.1, 1, 10]}, or {ranges: {C: [0.1, 1, 10]}, search: random, trials: 30}"
 
 
@@ -84,6 +85,24 @@ def tuned_where_worth(spec: ModelSpec, settings: Settings) -> ModelSpec:
     made = tuned(spec, settings)
     build(wrapper, made.params)
     return made
+
+
+def in_order_as(spec: ModelSpec, protocol: ProtocolSpec) -> ModelSpec:
+    """The same model, choosing by earlier and later rows with the gap and window by which it is judged."""
+    if protocol.use != FORWARD or spec.use not in (TUNED, SELECTED) or spec.params.get("inner") is not None:
+        return spec
+    kept = {name: protocol.params.get(name) for name in ("gap", "window")}
+    inner = {"use": FORWARD, **{name: value for name, value in kept.items() if value}}
+    return replace(spec, params={**spec.params, "inner": inner})
+
+
+def refuse_unknown_metric(spec: ModelSpec, kind: Kind, classes: Sequence[str]) -> None:
+    """A metric that inner splits are to choose by and that cannot judge this kind of task."""
+    from mlcli.metrics.registry import metric_named
+
+    metric = spec.params.get("metric") if spec.use in (TUNED, SELECTED) else None
+    if metric is not None:
+        metric_named(metric, kind.answers, classes)
 
 
 def judged_by(spec: ModelSpec, metric: str, kind: Kind) -> ModelSpec:

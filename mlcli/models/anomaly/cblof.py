@@ -17,7 +17,11 @@ Cost:
 Choices:
     Decision 9: distances alone by default, since a factor |C| makes rows at the edge of the largest cluster odd;
     ``printed`` has the factor for large clusters only, as the notes do, which ranks an ordinary row above an
-    isolated cluster. Decision 10: α or β, as in He et al. (2003). The best of some starts of k-means is kept. What
+    isolated cluster. Decision 10: α or β, as in He et al. (2003). Point-level filtering (``trim``): the share of
+    rows that lie farthest from their centres, which add most to the sum of squares, are taken out and the centres
+    moved, until the same rows are out (k-means--, Chawla & Gionis 2013). Cluster-level filtering (``far``): of the
+    small clusters only those are anomalies whose centre lies so many spreads (root mean squared distances of its
+    rows) from the nearest large one; the others count as large. The best of some starts of k-means is kept. What
     a column adds is its squared distance to the centre that counts.
 """
 
@@ -36,7 +40,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.bags import as_repeats
-from mlcli.engines.centres import means_settled, nearest_centres, squared_lengths
+from mlcli.engines.centres import STEPS, means_settled, nearest_centres, squared_lengths
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.groups import largest_first
 
@@ -76,6 +80,10 @@ class ClusterFactor(Detector):
     alpha: float = param(0.9, "the share of rows at which clusters are large enough together", gt=0, le=1)
     beta: float = param(5.0, "how many times as large as the next one the last large cluster is", gt=1)
     weights: str = param("none", "what distances are multiplied by", choices=WEIGHTS)
+    trim: float = param(0.0, "the share of rows that spoil clusters and shape none (point level)", ge=0, lt=0.5)
+    far: float | None = param(
+        None, "how many spreads of a large cluster a small one must be away (cluster level); none: 0", gt=0
+    )
     restarts: int = param(5, "how often k-means begins anew; the best is kept", ge=1)
 
     centres_: Array = learned()
@@ -95,10 +103,28 @@ class ClusterFactor(Detector):
         starts = [means_settled(X, weights, self.clusters, rng) for _ in range(self.restarts)]
         found = [nearest_centres(X, centres, squared_lengths(X)) for centres in starts]
         best = int(np.argmin([weights @ one.own**2 for one in found]))
-        order = largest_first(X, found[best].group, len(starts[best]), weights)
-        sizes = np.bincount(found[best].group, weights=weights, minlength=len(order)).astype(np.float64)
-        self.centres_, self.sizes_ = starts[best][order], sizes[order]
+        centres, shaping = trimmed(X, weights, starts[best], self.trim)
+        group = nearest_centres(X, centres, squared_lengths(X)).group
+        order = largest_first(X, group, len(centres), weights)
+        sizes = np.bincount(group, weights=weights * shaping, minlength=len(order)).astype(np.float64)
+        order = order[np.argsort(-sizes[order], kind="stable")]
+        self.centres_, self.sizes_ = centres[order], sizes[order]
         self.large_ = how_many_large(self.sizes_, self.alpha, self.beta)
+        if self.far is not None:
+            self._keep_far_ones(X[shaping > 0], weights[shaping > 0], self.far)
+
+    def _keep_far_ones(self, X: Array, weights: Array, far: float) -> None:
+        """Small clusters that lie near a large one are no anomalies: they count as large."""
+        near = nearest_centres(X, self.centres_, squared_lengths(X))
+        squares = np.bincount(near.group, weights=weights * near.own**2, minlength=len(self.centres_))
+        spread = np.sqrt(squares / np.maximum(self.sizes_, 1e-300))
+        small = self.centres_[self.large_ :]
+        apart = nearest_centres(small, self.centres_[: self.large_], squared_lengths(small))
+        stays = apart.own > far * spread[apart.group]
+        place = np.arange(len(stays)) + self.large_
+        order = np.concatenate([np.arange(self.large_), place[~stays], place[stays]])
+        self.centres_, self.sizes_ = self.centres_[order], self.sizes_[order]
+        self.large_ += int((~stays).sum())
 
     def _placed(self, X: Array) -> Placed:
         own = nearest_centres(X, self.centres_, squared_lengths(X)).group
@@ -137,6 +163,24 @@ class ClusterFactor(Detector):
         groups = len(self.sizes_)
         if self.centres_.shape != (groups, len(self.columns_)) or not 1 <= self.large_ <= groups:
             raise ValueError("the clusters of cblof do not fit its columns")
+
+
+def trimmed(X: Array, weights: Array, centres: Array, share: float) -> tuple[Array, Array]:
+    """Centres of the rows that are left when the farthest share is taken out, again and again; which are left."""
+    kept = np.ones(len(X))
+    for _ in range(STEPS if share else 0):
+        near = nearest_centres(X, centres, squared_lengths(X))
+        order = np.argsort(near.own, kind="stable")
+        inside = np.cumsum(weights[order]) <= (1 - share) * weights.sum() * (1 + 1e-12)
+        left = np.zeros(len(X))
+        left[order[inside]] = 1.0
+        if np.array_equal(left, kept):
+            break
+        kept = left
+        counts = np.bincount(near.group, weights=weights * kept, minlength=len(centres))
+        sums = np.array([np.bincount(near.group, weights * kept * x, len(centres)) for x in X.T]).T
+        centres = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1e-300)[:, None], centres)
+    return centres, kept
 
 
 def how_many_large(sizes: Array, alpha: float, beta: float) -> int:

@@ -55,3 +55,10 @@ class GaussianAnomaly(GaussianDetector, Detector):
         """Minus the log density of each row."""
         at_the_mean = self.axes_.shape[1] * math.log(2 * math.pi) + self.log_volume_
         return np.asarray((at_the_mean + self.squared_distances(table)) / 2)
+
+    def limit_at(self, p: float) -> float:
+        """Minus the log density where χ² of D² has such a tail."""
+        from scipy.stats import chi2
+
+        freedom = self.axes_.shape[1]
+        return float((freedom * math.log(2 * math.pi) + self.log_volume_ + chi2.isf(p, freedom)) / 2)

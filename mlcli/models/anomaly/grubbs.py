@@ -103,6 +103,10 @@ class Grubbs(GaussianDetector, Detector):
         parts = (table.numbers - self.mean_) @ self.axes_
         return (OF[self.of](parts) - self.middle_) / self.unit_
 
+    def own_limit(self) -> tuple[float, str]:
+        """The critical value."""
+        return 1.0, f"the critical value of Grubbs' test at {100 * self.alpha:g} %"
+
     def explain(self) -> findings.Explanation:
         """The outliers among the training rows."""
         names = [column.name for column in self.columns_] if self.of == "values" else ["distance from the mean"]

@@ -46,3 +46,9 @@ class Mahalanobis(GaussianDetector, Detector):
     def score_rows(self, table: Table) -> Array:
         """D of each row."""
         return np.sqrt(self.squared_distances(table))
+
+    def limit_at(self, p: float) -> float:
+        """D where χ² of D² has such a tail."""
+        from scipy.stats import chi2
+
+        return float(np.sqrt(chi2.isf(p, self.axes_.shape[1])))

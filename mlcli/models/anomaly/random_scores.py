@@ -43,6 +43,10 @@ class RandomScores(Detector):
         """A draw for each row, the same for the same cells."""
         return draws(table, self.seed_)
 
+    def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
+        """No column is a reason."""
+        return tuple(column.name for column in table.number_columns), np.zeros(table.numbers.shape)
+
     def explain(self) -> findings.Explanation:
         """That there is nothing to explain."""
         return (findings.Lines("Random scores", lines=("drawn from 0 to 1, whatever the row looks like",)),)

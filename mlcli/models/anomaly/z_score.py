@@ -50,6 +50,17 @@ class ZScore(Detector):
         """The largest distance from a mean, in standard deviations."""
         return np.asarray(np.abs(self._z(table)).max(axis=1))
 
+    def own_limit(self) -> tuple[float, str]:
+        """Three standard deviations."""
+        return 3.0, "three standard deviations"
+
+    def limit_at(self, p: float) -> float:
+        """What the largest of so many independent Gaussian z exceeds with a probability."""
+        from scipy.stats import norm
+
+        columns = max(1, int((self.deviation_ > 0).sum()))
+        return float(norm.isf(-np.expm1(np.log1p(-p) / columns) / 2))
+
     def deviations(self, table: Table) -> Array:
         """z² with the sign of z."""
         z = self._z(table)

@@ -18,10 +18,19 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.tasks.sequence_labelling import lengths
 
 
-def observed_column(table: Table, wanted: str | None, method: str) -> Column:
-    """The column asked for, or the first one that holds levels; others, not looked at, are warned of."""
+def observed_columns(table: Table, wanted: str | None, method: str) -> tuple[Column, ...]:
+    """The column asked for, or the first one that holds levels, or all numbers; others are warned of."""
     if wanted is not None:
-        return _named(table, wanted, method)
+        return (_named(table, wanted, method),)
+    if not table.code_columns and table.columns:
+        return table.columns
+    return (observed_column(table, None, method),)
+
+
+def observed_column(table: Table, wanted: str | None, method: str) -> Column:
+    """The column of levels asked for, or the first one; others, not looked at, are warned of."""
+    if wanted is not None:
+        return _with_levels(_named(table, wanted, method), method)
     if not table.code_columns:
         what = (
             f"{method} observes levels, and no column has any: {listed([c.name for c in table.columns]) or 'none'}"
@@ -52,24 +61,34 @@ def _named(table: Table, wanted: str, method: str) -> Column:
     columns = {column.name: column for column in table.columns}
     if wanted not in columns:
         raise FitError(f"{method}: there is no column '{wanted}'", hint=did_you_mean(wanted, columns, "columns"))
-    if not columns[wanted].coded:
-        hint = "declare it nominal in the sidecar, or choose another column"
-        raise FitError(f"{method} observes levels, and column '{wanted}' holds numbers", hint=hint)
     return columns[wanted]
+
+
+def _with_levels(column: Column, method: str) -> Column:
+    if not column.coded:
+        hint = "declare it nominal in the sidecar, or choose another column"
+        raise FitError(f"{method} observes levels, and column '{column.name}' holds numbers", hint=hint)
+    return column
 
 
 def count_ngrams(y: Codes, sequence: Codes, tags: int, order: int, stop: bool) -> Array:
     """How often each tag (last axis) follows each history of ``order`` - 1 tags (the other axes)."""
     starts, sizes = lengths(sequence)
-    place = np.arange(len(y)) - np.repeat(starts, sizes)
     counts = np.zeros((tags + 1,) * order)
-    followed = [_before(y, place, lag, tags) for lag in range(order - 1, 0, -1)]
+    followed = histories(y, sequence, tags, order - 1)
     np.add.at(counts, (*followed, y), 1.0)
     if stop:
         ends = starts + sizes - 1
         before_ends = [earlier[ends] for earlier in followed[1:]]
         np.add.at(counts, (*before_ends, y[ends], tags), 1.0)
     return counts
+
+
+def histories(y: Codes, sequence: Codes, tags: int, length: int) -> list[Codes]:
+    """The tags before each row, the one that stands ``length`` rows before it first."""
+    starts, sizes = lengths(sequence)
+    place = np.arange(len(y)) - np.repeat(starts, sizes)
+    return [_before(y, place, lag, tags) for lag in range(length, 0, -1)]
 
 
 def _before(y: Codes, place: Rows, lag: int, boundary: int) -> Codes:

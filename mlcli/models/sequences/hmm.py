@@ -1,17 +1,18 @@
 """Hidden Markov model: tags follow tags, each tag emits what is observed; the most probable tags are answered.
 
 Formula:
-    P(x, y) = Π P(y_i | y_{i-1}) P(x_i | y_i) for a bigram, P(y_i | y_{i-2}, y_{i-1}) in its place for a trigram;
+    P(x, y) = Π P(y_i | y_{i-1}) P(x_i | y_i) for a bigram, with more tags in the condition for longer ones;
     ŷ = argmax over y of log P(x, y), found by Viterbi. Where probabilities of tags are asked for: P(y_i | x), the
     sum over all y with that tag, by forward-backward.
     With ``alpha``, P(y | h) = (count(h, y) + α) / (count(h) + α K) and P(x | y) = (count(x, y) + α) /
     (count(y) + α (V + 1)): K tags and V observations were met in training, and the one more is the unknown one.
+    Numbers have a normal density of each column at each tag, with the mean and variance of its rows.
 
 Assumes:
-    A tag depends on the one or two tags before it, an observation on its own tag. Sequences are independent.
+    A tag depends on the few tags before it, an observation on its own tag. Sequences are independent.
 
 Cost:
-    One pass to count. To answer, rows × K² for a bigram, rows × K³ for a trigram, K being the number of tags.
+    One pass to count; a round of Baum-Welch rows × K². To answer, rows × K^n for n-grams, with K tags.
 
 Choices:
     Before the first row stands a start symbol, which the notes leave undefined in (120); ``stop`` adds a symbol
@@ -22,35 +23,36 @@ Choices:
     once more, for the unknown ones. ``alpha``: unknown observations have α only. An empty cell counts as unknown.
     The most probable tags of a sequence are answered; they need not be the most probable tag of each row. A step
     of probability 0 is taken where there is no other way; a tag never met in training is not answered.
+    ``labelled``: of so many of the training sequences, drawn, tags are looked at; of the others Baum-Welch finds
+    what they most probably were, in rounds that raise the likelihood. At 0 it starts ``restarts`` times from drawn
+    shares, keeps the likeliest end, and truth only names the states: those of most rows in common, one for each.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.findings import Entry, Explanation
+from mlcli.core.errors import FitError
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.sequences import best_paths, logarithm, most_probable_tags, tag_probabilities
-from mlcli.models.sequences._counts import SMOOTHINGS, count_ngrams, counted, observations, observed_column
+from mlcli.engines.emissions import counts_of_levels, log_normals, normals
+from mlcli.engines.sequences import log_probabilities, logarithm, most_probable_tags, tag_probabilities
+from mlcli.models.sequences._counts import SMOOTHINGS, count_ngrams, observations, observed_columns
+from mlcli.models.sequences._hidden import Learning, hidden_counts
+from mlcli.models.sequences._tables import NOTE, transition_table, viterbi_table
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 
-ORDERS = {"bigram": 2, "trigram": 3}
-BOUNDARY = "(start)"
-END = "(end)"
-UNKNOWN = "(unknown)"
-OF_VITERBI = (
-    "The logarithm of the probability of the best tags up to a row that end with each tag, with what is observed; "
-    "the tags taken are read back from the best of the last row."
-)
+ORDERS = {"bigram": 2, "trigram": 3, "4-gram": 4, "5-gram": 5}
 TYPICAL = 5
 """How many observations of each tag are shown."""
+MOST_HISTORIES = 5_000_000
+"""How many n-grams a table may hold."""
 
 
 @register("hmm", reference="Rabiner 1989, A tutorial on hidden Markov models; Brants 2000, TnT")
@@ -63,87 +65,127 @@ class HiddenMarkovModel(Tagger):
     alpha: float = param(0.1, "what is added to every count; 0 for plain shares", ge=0, tune=(0.001, 1.0))
     unknown: str = param("once", "what an observation that was never met counts as", choices=("once", "alpha"))
     stop: bool = param(False, "whether the end of a sequence is a symbol of its own")
-    column: str | None = param(None, "the nominal column that is observed; the first one where none is named")
+    column: str | None = param(None, "the column that is observed; the first of levels, or all numbers")
+    labelled: float = param(1.0, "the share of sequences whose tags are learned from", ge=0, le=1, if_given=True)
+    restarts: int = param(5, "how often Baum-Welch starts where no tags are learned from", ge=1, if_given=True)
+    rounds: int = param(100, "rounds of Baum-Welch at most", ge=1, if_given=True)
+    tolerance: float = param(1e-6, "the gain per row below which Baum-Welch ends", ge=0, if_given=True)
 
-    observed_: str = learned()
+    observed_: tuple[str, ...] = learned()
     levels_: tuple[str, ...] = learned()
     transitions_: Array = learned()
     emissions_: Array = learned()
+    """Logarithms: levels and the unknown one × tags."""
+    means_: Array = learned()
+    variances_: Array = learned()
+    """Of columns of numbers: tags × columns."""
+    path_: Array = learned()
+    """The log-likelihood of every round of Baum-Welch."""
 
-    accepts = Accepts(numbers=False, nominal=True, missing=True)
-    """Levels and empty cells; transitions have no weights."""
+    accepts = Accepts(nominal=True, missing=True)
+    """Levels or numbers, and empty cells; transitions have no weights."""
+
+    def conflicts(self) -> list[str]:
+        """Baum-Welch counts pairs of tags, and parts of them."""
+        if self.labelled == 1 or (self.order, self.smoothing) == ("bigram", "alpha"):
+            return []
+        return ["labelled below 1 needs order bigram and smoothing alpha: Baum-Welch finds shares of pairs"]
 
     def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
-        """Count transitions and emissions."""
-        column = observed_column(data.table, self.column, self.name)
-        tags, codes = len(data.classes), observations(data.table, column.name)
-        ngrams = count_ngrams(data.y, data.sequence, tags, ORDERS[self.order], self.stop)
-        counts = counted(codes, data.y, data.weights, len(column.levels), tags)
-        self.observed_, self.levels_ = column.name, column.levels
+        """Count transitions and emissions, of tags that are known or of their most probable shares."""
+        columns = observed_columns(data.table, self.column, self.name)
+        self.observed_ = tuple(column.name for column in columns)
+        self.levels_ = columns[0].levels if columns[0].coded else ()
+        if (histories := (len(data.classes) + 1) ** ORDERS[self.order]) > MOST_HISTORIES:
+            hint = f"a shorter order than {self.order} would do"
+            raise FitError(f"hmm: {len(data.classes)} tags have {histories:,} n-grams", hint=hint)
+        shares, ngrams = self._counted(data, rng)
+        X, codes = self._observed(data.table)
+        counts = counts_of_levels(codes, shares * data.weights[:, None], len(self.levels_))
         self.transitions_ = logarithm(SMOOTHINGS[self.smoothing](ngrams, self.alpha))
         self.emissions_ = logarithm(self._emission_shares(counts))
+        self.means_, self.variances_ = normals(X, shares)
+
+    def _counted(self, data: TaggedRows, rng: np.random.Generator) -> tuple[Array, Array]:
+        """The shares of tags at rows, and how often tags follow tags."""
+        self.path_ = np.zeros(0)
+        if self.labelled == 1:
+            ngrams = count_ngrams(data.y, data.sequence, len(data.classes), ORDERS[self.order], self.stop)
+            return data.outputs, ngrams
+        learning = Learning(self.labelled, self.restarts, self.rounds, self.tolerance, self.stop)
+        found, path = hidden_counts(data, *self._observed(data.table), len(self.levels_), learning, rng)
+        self.path_ = np.array(path)
+        return found.shares, found.counts
+
+    def _observed(self, table: Table) -> tuple[Array, Codes]:
+        """The numbers that are observed, and the level of each row: one of both."""
+        if self.levels_:
+            return np.zeros((len(table), 0)), observations(table, self.observed_[0])
+        return table.select(self.observed_).numbers, np.full(len(table), -1, np.int32)
 
     def _emission_shares(self, counts: Array) -> Array:
         """P(level | tag), the last row being any unknown observation; a tag never met has none."""
+        if not self.levels_:
+            return np.ones((1, counts.shape[1]))
         times = counts.sum(axis=1)
-        once = counts[times == 1].sum(axis=0) if self.unknown == "once" else np.zeros(counts.shape[1])
+        once = counts[np.isclose(times, 1)].sum(axis=0) if self.unknown == "once" else np.zeros(counts.shape[1])
         unknown = once + self.alpha
         totals = counts.sum(axis=0) + self.alpha * (times > 0).sum() + unknown
         rows = np.vstack([np.where((times > 0)[:, None], counts + self.alpha, unknown), unknown])
         shares: Array = np.divide(rows, totals, out=np.zeros_like(rows), where=totals > 0)
         return shares
 
+    def emitted(self, table: Table) -> Array:
+        """Log P(what is observed | tag) at each row; -1 looks up the row of unknown observations."""
+        X, codes = self._observed(table)
+        return np.asarray(self.emissions_[codes] + log_normals(X, self.means_, self.variances_))
+
     def tag(self, table: Table, sequence: Codes) -> Codes:
-        """The most probable tags of each sequence; -1 looks up the row of unknown observations."""
-        emitted = self.emissions_[observations(table, self.observed_)]
-        return most_probable_tags(emitted, self.transitions_, sequence, self.stop)
+        """The most probable tags of each sequence."""
+        return most_probable_tags(self.emitted(table), self.transitions_, sequence, self.stop)
 
     def tag_shares(self, table: Table, sequence: Codes) -> Array:
         """The probability of each tag at each row, given all observations of its sequence."""
-        emitted = self.emissions_[observations(table, self.observed_)]
-        return tag_probabilities(emitted, self.transitions_, sequence, self.stop)
+        return tag_probabilities(self.emitted(table), self.transitions_, sequence, self.stop)
+
+    def log_probability(self, table: Table, sequence: Codes) -> Array:
+        """Log p(x) of each sequence."""
+        return log_probabilities(self.emitted(table), self.transitions_, sequence, self.stop)
 
     def log_joint(self, table: Table, sequence: Codes, tags: Codes) -> float:
         """The logarithm of P(x, y) of some sequences and their tags, by the sum that Viterbi maximises."""
-        emitted = self.emissions_[observations(table, self.observed_), tags].sum()
+        emitted = self.emitted(table)[np.arange(len(tags)), tags].sum()
         ngrams = count_ngrams(tags, sequence, len(self.classes_), self.transitions_.ndim, self.stop)
         return float(emitted + (ngrams * self.transitions_).sum())
 
     def explain_answer(self, table: Table) -> Explanation:
-        """The table of Viterbi for one sequence: of each row the best path to each tag, and the tag taken."""
-        codes = observations(table, self.observed_)
-        best = best_paths(self.emissions_[codes], self.transitions_)
-        tags = self.tag(table, np.zeros(len(table), np.int32))
-        words = [self.levels_[code] if code >= 0 else UNKNOWN for code in codes]
-        rows = zip(words, best.tolist(), (self.classes_[tag] for tag in tags), strict=True)
-        lines = tuple((word, *scores, tag) for word, scores, tag in rows)
-        header = (self.observed_, *self.classes_, self.target_)
-        return (findings.Table("Viterbi, row by row", header, lines, note=OF_VITERBI),)
+        """The table of Viterbi for one sequence, and log p(x)."""
+        sequence = np.zeros(len(table), np.int32)
+        tags, chain = self.tag(table, sequence), (self.emitted(table), self.transitions_)
+        likely = self.log_probability(table, sequence)
+        note = f"{NOTE} log p(x) = {likely[0]:.6g}." if len(likely) else NOTE
+        seen = table.select(self.observed_)
+        return (viterbi_table(seen, chain, tags, self.classes_, self.target_, note),)
 
     def check_learned(self) -> None:
-        """Tables whose shapes fit the tags and levels, without gaps."""
-        tags = len(self.classes_)
-        shapes = ((tags + 1,) * ORDERS[self.order], (len(self.levels_) + 1, tags))
-        if (self.transitions_.shape, self.emissions_.shape) != shapes:
+        """Tables whose shapes fit the tags, levels and columns, without gaps."""
+        tags, numbers = len(self.classes_), 0 if self.levels_ else len(self.observed_)
+        shapes = ((tags + 1,) * ORDERS[self.order], (len(self.levels_) + 1, tags), *((tags, numbers),) * 2)
+        arrays = (self.transitions_, self.emissions_, self.means_, self.variances_)
+        if tuple(array.shape for array in arrays) != shapes:
             raise ValueError("tables that do not fit the tags and levels")
-        if not (np.isfinite(self.transitions_).all() and np.isfinite(self.emissions_).all()):
+        if not all(np.isfinite(array).all() for array in arrays) or (self.variances_ <= 0).any():
             raise ValueError("probabilities that are no numbers")
 
     def explain(self) -> Explanation:
-        """The tags that follow each history, and what each tag emits most often."""
-        return (self._transition_table(), self._emission_table())
-
-    def _transition_table(self) -> findings.Table:
-        symbols = (*self.classes_, BOUNDARY)
-        outcomes = (*self.classes_, END) if self.stop else self.classes_
-        shares = np.exp(self.transitions_)
-        rows: list[tuple[Entry, ...]] = []
-        for history in np.ndindex(shares.shape[:-1]):
-            if _can_be(history, boundary=len(self.classes_)):
-                after = " ".join(symbols[tag] for tag in history)
-                rows.append((after, *shares[history][: len(outcomes)].tolist()))
-        title = "How probable each tag is after those before it"
-        return findings.Table(title, header=("after", *outcomes), rows=tuple(rows))
+        """The tags that follow each history, what each tag emits most often, and the rounds of Baum-Welch."""
+        emitted = self._emission_table() if self.levels_ else self._normal_table()
+        follows = transition_table(self.transitions_, self.classes_, self.stop)
+        if not len(self.path_):
+            return (follows, emitted)
+        rounds = tuple(float(number) for number in range(1, len(self.path_) + 1))
+        line = ("log-likelihood", tuple(self.path_.tolist()))
+        return (follows, emitted, findings.Curve("Baum-Welch", "round", rounds, (line,)))
 
     def _emission_table(self) -> findings.Table:
         shares = np.exp(self.emissions_[:-1])
@@ -153,10 +195,14 @@ class HiddenMarkovModel(Tagger):
             for code, (tag, levels) in enumerate(zip(self.classes_, typical, strict=True))
         )
         return findings.Table(
-            f"What each tag emits most often in {self.observed_}", header=("tag", "most often"), rows=rows
+            f"What each tag emits most often in {self.observed_[0]}", header=("tag", "most often"), rows=rows
         )
 
-
-def _can_be(history: tuple[int, ...], boundary: int) -> bool:
-    """Whether no tag stands before the start of a sequence."""
-    return all(later != boundary or earlier == boundary for earlier, later in pairwise(history))
+    def _normal_table(self) -> findings.Table:
+        deviations = np.sqrt(self.variances_)
+        rows = tuple(
+            (tag, column, float(self.means_[code, place]), float(deviations[code, place]))
+            for code, tag in enumerate(self.classes_)
+            for place, column in enumerate(self.observed_)
+        )
+        return findings.Table("What each tag emits", ("tag", "column", "mean", "deviation"), rows)

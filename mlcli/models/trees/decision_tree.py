@@ -56,7 +56,7 @@ from mlcli.core.params import explain_param, learned, param
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.trees.binning import MOST_BINS, binned
+from mlcli.engines.trees.binning import MOST_BINS, Binned, binned, every_value_binned
 from mlcli.engines.trees.candidates import Candidates
 from mlcli.engines.trees.cells import FILLS, features, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA, Criterion
@@ -166,8 +166,6 @@ class DecisionTree(Classifier, Regressor):
         return Grower(rows, grower.targets, grower.criterion, grower.limits).grow(words)
 
     def _grower(self, data: SupervisedRows) -> RecursiveGrower:
-        weights = None if (data.weights == data.weights[0]).all() else data.weights
-        levels = level_counts(self.columns_)
         limits = Limits(
             max_depth=self.max_depth,
             min_leaf=self.min_leaf,
@@ -176,14 +174,21 @@ class DecisionTree(Classifier, Regressor):
             purity=self.purity,
         )
         return RecursiveGrower(
-            binned(self.cells(data.table), ordered(self.columns_), levels, self.bins, weights),
-            levels,
+            self._binned(data),
+            level_counts(self.columns_),
             Targets.of(data.outputs, data.weights),
             self._criterion(data),
             ALGORITHMS[self.algorithm],
             self.gate,
             limits,
         )
+
+    def _binned(self, data: SupervisedRows) -> Binned:
+        cells, by_threshold, levels = self.cells(data.table), ordered(self.columns_), level_counts(self.columns_)
+        if self.bins is None:
+            return every_value_binned(data.table, cells, by_threshold, levels)
+        weights = None if (data.weights == data.weights[0]).all() else data.weights
+        return binned(cells, by_threshold, levels, self.bins, weights)
 
     def _candidates(self, tree: Trees, data: SupervisedRows) -> Candidates:
         """What every split would gain, of all rows, if that is wanted."""

@@ -1,0 +1,1 @@
+"""Distributions that factor over a graph: factors, exact and approximate inference, structures, questions."""

@@ -1,0 +1,143 @@
+"""Graphs learned from data: the best tree (Chow & Liu 1968), and climbing by a score over arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from mlcli.core.tables import Array, Codes, Flags
+
+LocalScore = Callable[[int, tuple[int, ...]], float]
+"""What a variable with such parents adds to the score of a graph."""
+LEAST_GAIN = 1e-9
+"""A move must raise the score by more, so that rounding moves nothing."""
+
+
+def counts(codes: Codes, levels: Sequence[int], of: Sequence[int], weights: Array) -> Array:
+    """The weight of each combination of levels of some variables, in rows where all of them are known."""
+    some, shape = codes[:, list(of)], tuple(levels[one] for one in of)
+    known = (some >= 0).all(axis=1)
+    places = np.ravel_multi_index(tuple(some[known].T), shape) if of else np.zeros(known.sum(), np.intp)
+    met = np.bincount(places, weights[known], int(np.prod(shape)))
+    return met.astype(np.float64).reshape(shape)  # without rows NumPy counts whole numbers
+
+
+def mutual_information(joint: Array) -> float:
+    """How many nats two variables tell of each other, the mean over any third: counts (a × b) or (a × b × c)."""
+    joint = joint.reshape(*joint.shape[:2], -1)
+    of_a, of_b, of_c = joint.sum(axis=1, keepdims=True), joint.sum(axis=0, keepdims=True), joint.sum(axis=(0, 1))
+    total = of_c.sum()
+    there = joint > 0
+    ratio = np.divide(joint * of_c, of_a * of_b, out=np.ones_like(joint), where=there)
+    return float((joint * np.log(ratio)).sum() / total) if total > 0 else 0.0
+
+
+def best_tree(worth: Array) -> Iterator[tuple[int, int]]:
+    """The edges of the tree (Prim) of the largest worth, each from what it has already; the first is its root."""
+    inside, outside = [0], list(range(1, len(worth)))
+    while outside:
+        pairs = ((one, other) for one in inside for other in outside)
+        one, other = max(pairs, key=lambda pair: (round(float(worth[pair]), 12), -pair[1], -pair[0]))
+        yield one, other
+        inside.append(other)
+        outside.remove(other)
+
+
+def pairwise_worth(
+    codes: Codes, levels: Sequence[int], among: Sequence[int], given: Sequence[int], weights: Array
+) -> Array:
+    """The mutual information of each pair of some variables, given others."""
+    worth = np.zeros((len(among), len(among)))
+    for i, one in enumerate(among):
+        for j in range(i):
+            joint = counts(codes, levels, (one, among[j], *given), weights)
+            worth[i, j] = worth[j, i] = mutual_information(joint)
+    return worth
+
+
+def tree_among(
+    codes: Codes, levels: Sequence[int], among: Sequence[int], given: Sequence[int], weights: Array
+) -> Flags:
+    """Arrows of the best tree over some variables, away from the first of them."""
+    arrows = np.zeros((len(levels), len(levels)), bool)
+    if among:
+        for one, other in best_tree(pairwise_worth(codes, levels, among, given, weights)):
+            arrows[among[one], among[other]] = True
+    return arrows
+
+
+def bic(joint: Array) -> float:
+    """The log-likelihood of counts (parents × levels), less ½ log N for each free number."""
+    by_parents = joint.reshape(-1, joint.shape[-1])
+    totals = by_parents.sum(axis=1, keepdims=True)
+    shares = np.divide(by_parents, totals, out=np.ones_like(by_parents), where=by_parents > 0)
+    free = len(by_parents) * (by_parents.shape[1] - 1)
+    return float((by_parents * np.log(shares)).sum() - 0.5 * free * np.log(max(totals.sum(), 1.0)))
+
+
+def bdeu(joint: Array, strength: float = 1.0) -> float:
+    """The log marginal likelihood of counts (parents × levels) where as many rows were spread evenly before."""
+    from scipy.special import gammaln
+
+    by_parents = joint.reshape(-1, joint.shape[-1])
+    each, all_ = strength / by_parents.size, strength / len(by_parents)
+    of_parents = gammaln(all_) - gammaln(by_parents.sum(axis=1) + all_)
+    return float(of_parents.sum() + (gammaln(by_parents + each) - gammaln(each)).sum())
+
+
+SCORES: dict[str, Callable[[Array], float]] = {"bic": bic, "bdeu": bdeu}
+
+
+def climbed(variables: int, score: LocalScore, most_parents: int) -> Flags:
+    """Arrows reached from none: the one that raises the score most is added, removed or turned, while one does."""
+    arrows = np.zeros((variables, variables), bool)
+    known: dict[tuple[int, tuple[int, ...]], float] = {}
+
+    def worth(child: int, parents: set[int]) -> float:
+        key = child, tuple(sorted(parents))
+        if key not in known:
+            known[key] = score(*key)
+        return known[key]
+
+    while True:
+        gain, move = max(_moves(arrows, worth, most_parents), default=(0.0, ()))
+        if gain <= LEAST_GAIN:
+            return arrows
+        for one, other in move:
+            arrows[one, other] = not arrows[one, other]
+
+
+Move = tuple[tuple[int, int], ...]
+"""The arrows that change: one alone, or both ways of one that is turned."""
+
+
+def _moves(
+    arrows: Flags, worth: Callable[[int, set[int]], float], most_parents: int
+) -> Iterator[tuple[float, Move]]:
+    """Every legal change with what it adds to the score, rounded so that equal ones tie."""
+    reach = _reach(arrows)
+    parents = [set(np.flatnonzero(column).tolist()) for column in arrows.T]
+    for one, other in np.ndindex(*arrows.shape):
+        before = worth(other, parents[other])
+        if arrows[one, other]:
+            lost = worth(other, parents[other] - {one}) - before
+            yield round(lost, 9), ((one, other),)
+            if len(parents[one]) < most_parents and not _longer_way(arrows, reach, one, other):
+                turned = worth(one, parents[one] | {other}) - worth(one, parents[one])
+                yield round(lost + turned, 9), ((one, other), (other, one))
+        elif one != other and len(parents[other]) < most_parents and not reach[other, one]:
+            yield round(worth(other, parents[other] | {one}) - before, 9), ((one, other),)
+
+
+def _reach(arrows: Flags) -> Flags:
+    """From where arrows lead to where."""
+    reach = arrows.copy()
+    for through in range(len(arrows)):
+        reach |= reach[:, through, None] & reach[through]
+    return reach
+
+
+def _longer_way(arrows: Flags, reach: Flags, one: int, other: int) -> bool:
+    """Whether arrows lead from one to the other by a third, so that turning theirs would close a cycle."""
+    return bool((arrows[one] & reach[:, other]).any())

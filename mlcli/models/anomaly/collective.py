@@ -1,0 +1,127 @@
+"""Collective: rows are odd together when a window of consecutive rows is unlike other windows.
+
+Formula:
+    The windows W_t = (x_t, …, x_(t+w−1)) of the training rows, in the order of the file, are rows of the nested
+    detector: all w × p cells (``of: values``), or for each column mean, standard deviation, smallest, largest and
+    slope (``of: summary``). s(x_t) is the mean score of the windows that x_t is in.
+
+Assumes:
+    The order of the rows is that of time, at even steps. Each row may be ordinary for itself: a count that is near
+    zero is nothing odd, near zero for a while it is.
+
+Cost:
+    One fit of the nested detector to as many rows as there are windows.
+
+Choices:
+    Windows overlap, so that the nearest neighbour of a window is itself one step later: a nested detector that
+    compares neighbours sees little. Of fewer rows than a window holds the last is repeated. With the protocol
+    `whole` rows stay together; where rows have gaps this is warned of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.configuration import behind_steps
+from mlcli.core.errors import FitError
+from mlcli.core.findings import Explanation
+from mlcli.core.model import Model
+from mlcli.core.nested import model_param
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Table
+from mlcli.engines.ensemble import fitted, outputs, refuse_other_method
+from mlcli.engines.windows import mean_over_windows, warn_of_gaps, windows_of
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+
+
+def _values(windows: Array) -> dict[str, Array]:
+    return {f"row {place + 1}": windows[:, place] for place in range(windows.shape[1])}
+
+
+def _summary(windows: Array) -> dict[str, Array]:
+    time = np.arange(windows.shape[1]) - (windows.shape[1] - 1) / 2
+    slope = np.einsum("t,wtc->wc", time, windows) / (time**2).sum()
+    found = {"mean": windows.mean(axis=1), "deviation": windows.std(axis=1)}
+    return found | {"smallest": windows.min(axis=1), "largest": windows.max(axis=1), "slope": slope}
+
+
+OF = {"summary": _summary, "values": _values}
+
+
+@register("collective", reference="Chandola, Banerjee & Kumar 2009, Anomaly detection: a survey, section 8")
+@dataclass(kw_only=True, eq=False)
+class Collective(Detector):
+    """Scores windows of rows as one."""
+
+    base: Model = model_param("isolation-forest", "the detector that scores windows", of=(Detector,))
+    window: int = param(10, "how many rows are scored together", ge=2, tune=(2, 50))
+    of: str = param("summary", "what is seen of a window", choices=OF)
+
+    base_: Any = learned()
+
+    @property
+    def in_sequence(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers; the detector stands behind the steps that it needs."""
+        return Accepts()
+
+    def conflicts(self) -> list[str]:
+        """Only the outer detector decides."""
+        return ["base: decide belongs to collective itself"] if getattr(self.base.final, "decide", None) else []
+
+    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
+        """Let the detector learn from all windows."""
+        warn_of_gaps(data.rows, self.id)
+        if len(data) <= self.window:
+            raise FitError(f"collective needs more training rows than its window has, {self.window}")
+        table = self._windows(data.table)
+        first = data.unlabelled().take(slice(0, len(table)))
+        self.base_ = fitted(behind_steps(self.base, table.columns), first.with_table(table), rng.spawn(1)[0])
+
+    def _windows(self, table: Table) -> Table:
+        """A row for each window."""
+        if not len(table.number_columns):
+            raise FitError("collective needs a column of numbers")
+        seen = OF[self.of](windows_of(table.numbers, self.window))
+        names = [Column(f"{c.name} {what}") for what in seen for c in table.number_columns]
+        cells = np.hstack(list(seen.values()))
+        return Table(tuple(names), cells, np.empty((len(cells), 0), np.int32))
+
+    def score_rows(self, table: Table) -> Array:
+        """The mean score of the windows that a row is in."""
+        if not len(table):
+            return np.empty(0)
+        scores = outputs(self.base_, self._windows(table), Detector)[:, 0]
+        return mean_over_windows(scores, self.window, len(table))
+
+    def deviations(self, table: Table) -> Array:
+        """What each column adds to the windows that a row is in, without direction."""
+        windows = self._windows(table)
+        final = self.base_.final
+        names, added = final.reasons(self.base_.prepared(windows))
+        found = np.zeros(table.numbers.shape)
+        for place, column in enumerate(table.number_columns):
+            mine = [at for at, name in enumerate(names) if name.rpartition(" ")[0].startswith(column.name)]
+            found[:, place] = mean_over_windows(np.abs(added[:, mine]).sum(axis=1), self.window, len(table))
+        return found
+
+    def explain(self) -> Explanation:
+        """What is seen of a window, then what the detector has learned."""
+        line = f"windows of {self.window} consecutive rows, seen by their {self.of}"
+        return (findings.Lines("Collective", (line,)), *self.base_.explain())
+
+    def check_learned(self) -> None:
+        """A detector of the kind that was asked for."""
+        super().check_learned()
+        refuse_other_method(self.base_, self.base)

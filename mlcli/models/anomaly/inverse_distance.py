@@ -1,0 +1,63 @@
+"""Inverse distance: a row is odd where few rows lie round it, by one over the mean distance to its neighbours.
+
+Formula:
+    N(x) are the k nearest training rows; density(x) = k / Σ_{o∈N(x)} d(x, o), d is euclidean. s(x) = −density(x).
+
+Assumes:
+    Regions of good rows are about equally dense: one threshold for all. Columns on one scale, so they are
+    standardised unless steps are given.
+
+Cost:
+    Nothing to fit; n·p per row asked, as of `knn-distance`, whose mean distance puts rows in the same order.
+
+Choices:
+    1e-10 is added to the mean distance, so that rows that stand on each other have a density. A model that is
+    asked about exactly the rows that it has learned from leaves each out of its own neighbours. Scores are below
+    0: near 0 for rows far from all others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.params import param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Table
+from mlcli.engines.neighbours.neighbourhoods import (
+    DistinctRows,
+    NeighbourDetector,
+    Neighbourhoods,
+    Neighbours,
+    same_rows,
+)
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+
+NEVER_NOTHING = 1e-10
+"""Added to a mean distance."""
+
+
+@register("inverse-distance", reference="Tan, Steinbach & Kumar 2005, Introduction to data mining, section 10.4.1")
+@dataclass(kw_only=True, eq=False)
+class InverseDistance(NeighbourDetector, Detector):
+    """Minus the density by the mean distance to the nearest rows."""
+
+    neighbours: int = param(5, "how many training rows are near", ge=1, tune=(1, 50))
+
+    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
+        """Store the rows."""
+        self.store(data, self.neighbours)
+
+    def score_rows(self, table: Table) -> Array:
+        """Minus one over the mean distance."""
+        within = same_rows(table.numbers, self.stored_)
+        asked = DistinctRows.of(table.numbers)
+        around = Neighbourhoods(asked, asked if within else DistinctRows.of(self.stored_), self.k_, within)
+        return around.each(self._score)[asked.point_of]
+
+    def _score(self, near: Neighbours) -> Array:
+        """Of rows as far as the k-th only as many count as k wants."""
+        beyond = near.totals - self.k_
+        mean = (near.sum(near.pairs.distance) - beyond * near.kth) / self.k_
+        return np.asarray(-1 / (mean + NEVER_NOTHING))

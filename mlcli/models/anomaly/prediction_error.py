@@ -1,0 +1,220 @@
+"""Prediction error: a row is odd when models that learned from other rows cannot predict its cells.
+
+Formula:
+    For each column j a model f_j predicts it from the other columns, or from the ``window`` rows before. e_j(x) =
+    (x_j − f_j(x)) / σ_j, with σ_j the root mean square of these errors out of fold. s(x) = mean_j e_j(x)².
+    ``score: psnr``: with the errors in units of the range of their column, PSNR(x) = −10 log₁₀ mean_j error_j²,
+    and s(x) = 1 − (PSNR(x) − min) / (max − min), over the training rows out of fold.
+    With a ``second`` model, the training rows of the largest errors (``marked``) are its positive class, and s(x)
+    is the probability that it gives to that.
+
+Assumes:
+    Good rows can be predicted: columns depend on each other, or a sequence on its past. A column of noise adds
+    noise to all scores.
+
+Cost:
+    folds + 1 fits of the model for each column predicted.
+
+Choices:
+    ``columns`` says what is predicted, by default every column of numbers that varies. Errors of training rows are
+    out of fold, so that a model that remembers rows does not look exact; rows asked meet the model of all training
+    rows. σ is at least a thousandth of the deviation of its column. With a window, rows are taken in the order
+    of the file, and before the first row stands itself.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.configuration import behind_steps
+from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.findings import Explanation
+from mlcli.core.model import Model
+from mlcli.core.names import did_you_mean
+from mlcli.core.nested import model_param
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Table
+from mlcli.engines.bags import order_of_content
+from mlcli.engines.ensemble import fitted, outputs, outputs_held_out
+from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.windows import rows_before, warn_of_gaps
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.regression import Regressor, ValuedRows
+
+SCORES = ("error", "psnr")
+NEVER_EXACT = 1e-3
+"""The least σ, as a share of the deviation of the column."""
+NEVER_NOTHING = 1e-12
+"""The least mean square of which a logarithm is taken."""
+MARKS = ("predicted", "odd")
+
+
+@register("prediction-error", reference="Noto, Brodley & Slonim 2012 (FRaC); Liu et al. 2018 (future frames)")
+@dataclass(kw_only=True, eq=False)
+class PredictionError(Detector):
+    """How badly each row is predicted."""
+
+    base: Model = model_param("ridge", "the model that predicts a column", of=(Regressor,))
+    columns: tuple[str, ...] = param((), "the columns that are predicted; none: all that are numbers")
+    window: int = param(0, "from how many rows before a row is predicted; 0: from its other columns", ge=0)
+    score: str = param("error", "how errors are counted", choices=SCORES)
+    folds: int = param(5, "into how many folds the training rows are dealt", ge=2)
+    second: Model | None = model_param(None, "a model that learns which rows have large errors", of=(Classifier,))
+    marked: float = param(0.1, "the share of rows that it learns as odd", gt=0, lt=1)
+
+    models_: tuple[Model, ...] = learned()
+    places_: Array = learned()
+    """Which columns of numbers are predicted."""
+    units_: Array = learned()
+    """σ of each, or its range."""
+    psnr_: Array = learned()
+    """The smallest and the largest of the training rows."""
+    second_: Any = learned()
+
+    accepts = Accepts()
+
+    @property
+    def in_sequence(self) -> bool:
+        """With a window a row is scored by those before it."""
+        return self.window > 0
+
+    def uses(self, parameter: str) -> bool:
+        """What is marked matters to a second model only."""
+        return parameter != "marked" or self.second is not None
+
+    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
+        """Predict each column out of fold, measure the errors, and fit the models again to all rows."""
+        if self.window:
+            warn_of_gaps(data.rows, self.id)
+        seen = self._seen(data.table)
+        order = np.arange(len(data)) if self.window else order_of_content(data)
+        data, seen, numbers = data.take(order), seen.take(order), data.table.numbers[order]
+        if len(data) < 3:
+            raise FitError("prediction-error needs at least three training rows")
+        self.places_ = self._places(data.table.number_columns, numbers)
+        names = [data.table.number_columns[place].name for place in self.places_]
+        rows = [self._valued(data, seen, name, numbers[:, p]) for name, p in zip(names, self.places_, strict=True)]
+        folds = inner_folds(rows[0], self.folds, rng)
+        errors = np.column_stack([self._held_out(one, folds, rng.spawn(1)[0]) for one in rows])
+        self.models_ = tuple(fitted(self._base(one), one, rng.spawn(1)[0]) for one in rows)
+        self._measure(errors, numbers[:, self.places_])
+        if self.second is not None:
+            self.second_ = self._of_marks(data, self._scored(errors), rng)
+
+    def _places(self, columns: tuple[Column, ...], numbers: Array) -> Array:
+        """The columns that are predicted; a name that is none is refused, and one that does not vary left out."""
+        names = [column.name for column in columns]
+        for wanted in self.columns:
+            if wanted not in names:
+                hint = did_you_mean(wanted, names, "columns of numbers")
+                raise FitError(f"prediction-error: there is no column '{wanted}' of numbers", hint=hint)
+        asked = [place for place, name in enumerate(names) if not self.columns or name in self.columns]
+        varying = [place for place in asked if np.ptp(numbers[:, place]) > 0]
+        if not varying:
+            raise FitError("prediction-error needs a column of numbers that varies, to predict it")
+        if not self.window and len(columns) < 2:
+            raise FitError("prediction-error needs a second column to predict from, or a window of a sequence")
+        if len(varying) < len(asked):
+            warnings.warn("columns with one value in all training rows are left out", MlcliWarning, stacklevel=3)
+        return np.array(varying)
+
+    def _seen(self, table: Table) -> Table:
+        """What a prediction is made from: the columns, or those of the rows before."""
+        if not self.window:
+            return table
+        before = rows_before(table.numbers, self.window)
+        back = range(1, self.window + 1)
+        names = [Column(f"{column.name} {rows} before") for rows in back for column in table.number_columns]
+        return Table(tuple(names), before.reshape(len(table), len(names)), np.empty((len(table), 0), np.int32))
+
+    def _valued(self, data: ScreenedRows, seen: Table, name: str, y: Array) -> ValuedRows:
+        return ValuedRows(table=self._without(seen, name), rows=data.rows, target=name, y=y)
+
+    @staticmethod
+    def _without(seen: Table, name: str) -> Table:
+        return seen.select(column.name for column in seen.columns if column.name != name)
+
+    def _base(self, rows: ValuedRows) -> Model:
+        return behind_steps(self.base, rows.table.columns)
+
+    def _held_out(self, rows: ValuedRows, folds: Any, rng: np.random.Generator) -> Array:
+        """The errors of each row by models that have not seen it."""
+        return np.asarray(rows.y - outputs_held_out(self._base(rows), rows, folds, rng)[:, 0])
+
+    def _measure(self, errors: Array, numbers: Array) -> None:
+        """Settle what errors are measured by."""
+        if self.score == "psnr":
+            self.units_ = np.ptp(numbers, axis=0)
+            found = _psnr(errors / self.units_)
+            self.psnr_ = np.array([found.min(), found.max()])
+        else:
+            least = NEVER_EXACT * numbers.std(axis=0)
+            self.units_ = np.maximum(np.sqrt((errors**2).mean(axis=0)), least)
+            self.psnr_ = np.zeros(2)
+
+    def _scored(self, errors: Array) -> Array:
+        if self.score == "error":
+            return np.asarray(((errors / self.units_) ** 2).mean(axis=1))
+        low, high = self.psnr_
+        return np.asarray(1 - (_psnr(errors / self.units_) - low) / ((high - low) or 1.0))
+
+    def _of_marks(self, data: ScreenedRows, scores: Array, rng: np.random.Generator) -> Model:
+        """The second model, which learns the rows of the largest errors."""
+        assert self.second is not None
+        count = max(1, round(self.marked * len(scores)))
+        y = np.zeros(len(scores), np.int32)
+        y[np.argsort(-scores, kind="stable")[:count]] = 1
+        seen = self._seen(data.table)
+        rows = LabelledRows(table=seen, rows=data.rows, target="error", y=y, classes=MARKS)
+        return fitted(behind_steps(self.second, seen.columns), rows, rng.spawn(1)[0])
+
+    def errors(self, table: Table) -> Array:
+        """X − f(x) of each column that is predicted."""
+        seen = self._seen(table)
+        said = [
+            outputs(model, self._without(seen, table.number_columns[place].name), Regressor)[:, 0]
+            for model, place in zip(self.models_, self.places_, strict=True)
+        ]
+        return np.asarray(table.numbers[:, self.places_] - np.column_stack(said))
+
+    def score_rows(self, table: Table) -> Array:
+        """The mean squared error, its PSNR, or what the second model makes of the row."""
+        if self.second_ is not None:
+            return np.asarray(outputs(self.second_, self._seen(table), Classifier)[:, 1])
+        return self._scored(self.errors(table))
+
+    def deviations(self, table: Table) -> Array:
+        """The squared error of each column, with its sign."""
+        if self.second_ is not None and not self.window:
+            return super().deviations(table)
+        found, errors = np.zeros(table.numbers.shape), self.errors(table) / self.units_
+        found[:, self.places_] = errors * np.abs(errors)
+        return found
+
+    def explain(self) -> Explanation:
+        """How well each column is predicted."""
+        names = [model.target_ for model in self.models_]
+        rows = tuple(zip(names, self.units_.tolist(), strict=True))
+        what = "range" if self.score == "psnr" else "error out of fold"
+        table = findings.Table("Predicted columns", ("column", what), rows)
+        return (table, *(self.second_.explain() if self.second_ is not None else ()))
+
+    def check_learned(self) -> None:
+        """A model and a unit for each column predicted."""
+        super().check_learned()
+        if not len(self.models_) == len(self.places_) == len(self.units_) or not (self.units_ > 0).all():
+            raise ValueError("the models of prediction-error do not fit the columns that it predicts")
+
+
+def _psnr(errors: Array) -> Array:
+    """In decibels, of errors in units of the range."""
+    return np.asarray(-10 * np.log10(np.maximum((errors**2).mean(axis=1), NEVER_NOTHING)))

@@ -1,0 +1,98 @@
+"""Score ranking: scores are learned from pairs, so that each anomaly scores above each good row.
+
+Formula:
+    All rows are one group of a ranking problem, of relevance 1 for anomalies and 0 for good rows. The nested
+    ranking model learns s from every pair of the two; its loss, pairs in the wrong order, is one minus the AUC.
+
+Assumes:
+    What ranks anomalies first is simple enough for the ranking model: `ranking-svm` has a weighted sum of the
+    columns, so that their squares, measured from the middle of the good rows, stand beside them (``squares``).
+
+Cost:
+    One fit of the ranking model on (anomalies × good rows) pairs.
+
+Choices:
+    Where no anomaly is known, artificial ones are drawn around the good rows, as `supervised-detector` does.
+    Rows whose label is not known count as good. Its own threshold is the highest score that the share
+    ``recall`` of the anomalies reaches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.configuration import behind_steps
+from mlcli.core.findings import Explanation
+from mlcli.core.model import Model
+from mlcli.core.nested import model_param
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Table
+from mlcli.engines.ensemble import fitted, refuse_other_method
+from mlcli.models.anomaly._labelled import LabelledDetector, as_plain
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.ranking import GroupedRows, Ranker
+
+
+@register("score-ranking", reference="Burges et al. 2005, Learning to rank; Pang et al. 2021, section 9.5")
+@dataclass(kw_only=True, eq=False)
+class ScoreRanking(LabelledDetector, Detector):
+    """The score of a ranking model."""
+
+    base: Model = model_param("ranking-svm", "the ranking model", of=(Ranker,))
+    squares: bool = param(True, "whether the squares of the columns stand beside them")
+
+    base_: Any = learned()
+    middle_: Array = learned()
+    pairs_: int = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale."""
+        return Accepts(prefers_scaled=True)
+
+    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
+        """Put all anomalies before all good rows."""
+        rows, y = self.labelled(data, rng)
+        self.middle_ = rows.table.numbers[y == 0].mean(axis=0)
+        self.pairs_ = int(y.sum()) * int((y == 0).sum())
+        seen = self._seen(rows.table)
+        grouped = GroupedRows(
+            **(as_plain(rows) | {"table": seen}),
+            relevance=y.astype(np.float64),
+            groups=np.zeros(len(y), np.int32),
+            names=("all rows",),
+        )
+        self.base_ = fitted(behind_steps(self.base, seen.columns), grouped, rng.spawn(1)[0])
+        self.limit_ = self.score_reached(self.score_rows(rows.table)[y == 1])
+
+    def _seen(self, table: Table) -> Table:
+        """The columns, and their squares."""
+        columns, X = table.number_columns, table.numbers - self.middle_
+        if not self.squares:
+            return Table(columns, X, np.empty((len(X), 0), np.int32))
+        squares = tuple(Column(f"{column.name}²") for column in columns)
+        return Table((*columns, *squares), np.hstack([X, X**2]), np.empty((len(X), 0), np.int32))
+
+    def score_rows(self, table: Table) -> Array:
+        """The score of the ranking model."""
+        seen = self.base_.prepared(self._seen(table))
+        return np.asarray(self.base_.final.score_rows(seen))
+
+    def explain(self) -> Explanation:
+        """The pairs, then the ranking model."""
+        line = f"{self.base_.final.id} has learned from {self.pairs_:,} pairs of an anomaly and a good row"
+        return (findings.Lines("Score ranking", (line,)), *self.base_.explain())
+
+    def check_learned(self) -> None:
+        """A ranking model of the kind that was asked for."""
+        super().check_learned()
+        refuse_other_method(self.base_, self.base)
+        if self.middle_.shape != (len(self.columns_),):
+            raise ValueError("the middle of score-ranking does not fit its columns")

@@ -1,0 +1,255 @@
+"""Markov random field: columns and target side by side, with a potential for each of them and each edge.
+
+Formula:
+    P(x_1, ..., x_n) = 1/Z Π_i f_i(x_i) Π_(i,j) f_ij(x_i, x_j) over the edges of a graph, the target being one of
+    the x_i (a pairwise Potts model). The class of a row is that of the largest P(class, known cells). Learned are
+    the logarithms θ of the potentials that maximise the pseudo-likelihood
+
+        Σ over rows and cells of log P(x_i | its neighbours) − ½ l2 |θ|²
+
+    which needs no Z and has one maximum.
+
+Assumes:
+    Two columns that no edge joins are independent once all others are known, and no three columns act together
+    but by pairs. Nominal columns: numbers are cut into bins in front of it.
+
+Cost:
+    To learn, some tens to hundreds of steps of rows × (levels of all columns)². To answer, rows × columns where
+    all cells are known; else up to exponential in how many empty cells hang together (`inference: exact`).
+
+Choices:
+    Edges: `star`, from the target to every column; `tree-augmented`, also the tree of the largest mutual
+    information given the target; `tree`, the tree of the largest mutual information, target included; `all`. Or
+    `potentials` gives the graph with its numbers, and nothing is learned: {play: [1, 2], windy - play: [[1, 3],
+    [2, 1]]}, by the levels of the first column, then of the second; what is not named has 1 everywhere.
+
+    Over empty cells `exact` sums by elimination, `sum-product` by messages (exact on trees, an approximation where
+    edges go in a circle), `gibbs` by drawing; `max-product` takes the most probable levels in their place. An
+    empty cell of training has no term, and says nothing to its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.errors import FitError
+from mlcli.core.findings import Explanation
+from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.engines.graphs.elimination import marginal
+from mlcli.engines.graphs.factors import Factor, log_sum
+from mlcli.engines.graphs.inference import INFERENCES, Inference, log_marginals
+from mlcli.engines.graphs.pseudo_likelihood import PseudoLikelihood
+from mlcli.engines.graphs.questions import Graph, answer
+from mlcli.engines.graphs.separation import separated
+from mlcli.engines.graphs.structures import tree_among
+from mlcli.models.graphs._columns import (
+    ACCEPTS,
+    class_shares,
+    labelled_codes,
+    level_counts,
+    listed_names,
+    log_joint,
+    place_of,
+    variables_of,
+)
+from mlcli.tasks.classification import Classifier, LabelledRows
+
+STRUCTURES = ("star", "tree-augmented", "tree", "all")
+BETWEEN = " - "
+
+
+@register(
+    "mrf",
+    reference="Besag 1975, Statistical analysis of non-lattice data; Koller & Friedman 2009, chapters 4 and 20",
+)
+@dataclass(kw_only=True, eq=False)
+class MarkovRandomField(Classifier):
+    """Edges between columns, and a potential for each."""
+
+    structure: str = param("tree-augmented", "which edges there are", choices=STRUCTURES)
+    potentials: dict[str, Any] | None = param(
+        None, "potentials that are given, such as {windy - play: [[1, 3], [2, 1]]}", if_given=True
+    )
+    l2: float = param(1.0, "how much large potentials cost", gt=0, tune=log_range(0.01, 100, simpler="high"))
+    inference: str = param("exact", "how empty cells are summed out", choices=INFERENCES)
+    sweeps: int = param(1000, "how often everything is drawn (inference: gibbs)", ge=10)
+
+    edges_: Flags = learned()
+    """Symmetric, the target being the last variable."""
+    alone_: Array = learned()
+    """The log-potential of each level of each variable, one variable after the other."""
+    pairs_: Array = learned()
+    """The log-potential of each two levels (symmetric); 0 where no edge is."""
+    seed_: int = learned()
+
+    accepts = ACCEPTS
+
+    def uses(self, parameter: str) -> bool:
+        """Nothing is learned where potentials are given; sampling has sweeps."""
+        if parameter in ("structure", "l2"):
+            return self.potentials is None
+        return parameter != "sweeps" or self.inference == "gibbs"
+
+    def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
+        """Find the edges and learn their potentials, or take those that are given."""
+        self.seed_ = int(rng.integers(2**31))
+        if self.potentials is not None:
+            self._take(self.potentials)
+            return
+        codes, levels = labelled_codes(data), level_counts(self)
+        self.edges_ = self._edges(codes, data.weights)
+        objective = PseudoLikelihood.of(codes, levels, self.edges_, data.weights, self.l2)
+        self.alone_, self.pairs_ = objective.learned()
+
+    def _edges(self, codes: Codes, weights: Array) -> Flags:
+        levels, target = level_counts(self), len(self.columns_)
+        edges = np.zeros((target + 1, target + 1), bool)
+        if self.structure == "all":
+            edges[:] = True
+        if self.structure == "tree":
+            edges = tree_among(codes, levels, range(target + 1), (), weights)
+        if self.structure == "tree-augmented":
+            edges = tree_among(codes, levels, range(target), (target,), weights)
+        if self.structure in ("star", "tree-augmented"):
+            edges[target] = True
+        np.fill_diagonal(edges, False)
+        return edges | edges.T
+
+    def _take(self, potentials: dict[str, Any]) -> None:
+        """Fill in what is given; everything else is 1."""
+        columns, places = variables_of(self), self._entries()
+        count, size = len(columns), places[-1].stop
+        self.edges_, self.alone_ = np.zeros((count, count), bool), np.zeros(size)
+        self.pairs_ = np.zeros((size, size))
+        for name, given in potentials.items():
+            one, *others = (place_of(part.strip(), columns, "potentials") for part in name.split(BETWEEN))
+            if len(others) > 1 or one in others:
+                raise FitError(
+                    f"potentials: '{name}' is no column and no pair of columns",
+                    hint="{a: [1, 2], a - b: [[1, 2], [2, 1]]}",
+                )
+            logs = _logs(name, given, tuple(len(columns[place].levels) for place in (one, *others)))
+            if others:
+                other = others[0]
+                self.edges_[one, other] = self.edges_[other, one] = True
+                self.pairs_[places[one], places[other]] = logs
+                self.pairs_[places[other], places[one]] = logs.T
+            else:
+                self.alone_[places[one]] = logs
+
+    def _entries(self) -> list[slice]:
+        """Where the levels of each variable stand."""
+        ends = np.cumsum(level_counts(self)).tolist()
+        return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+
+    def _joined(self) -> list[tuple[int, int]]:
+        return [(int(one), int(other)) for one, other in np.argwhere(np.triu(self.edges_))]
+
+    def factors(self) -> tuple[Factor, ...]:
+        """The potentials of variables, then of edges."""
+        places = self._entries()
+        alone = (Factor((one,), self.alone_[None, entries]) for one, entries in enumerate(places))
+        pairs = (Factor(pair, self._pair(*pair)[None]) for pair in self._joined())
+        return (*alone, *pairs)
+
+    def _pair(self, one: int, other: int) -> Array:
+        places = self._entries()
+        return self.pairs_[places[one], places[other]]
+
+    def predict_proba(self, table: Table) -> Array:
+        """P(class | known cells)."""
+        how = Inference(self.inference, self.sweeps, self.seed_)
+        return class_shares(self, log_joint(self, self.factors(), table, how))
+
+    def log_evidence(self, table: Table) -> Array:
+        """The logarithm of P(known cells), always exact: Z is found by elimination."""
+        factors = self.factors()
+        return log_sum(log_joint(self, factors, table, Inference()), 1) - marginal(factors, ()).logs
+
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """Each variable drawn given those before it, the later ones summed out; the target is the last column."""
+        codes, factors = np.full((n, len(self.edges_)), -1, np.int32), self.factors()
+        for variable, levels in enumerate(level_counts(self)):
+            logs = log_marginals(factors, codes, variable, levels, Inference())
+            up_to = np.cumsum(np.exp(logs - log_sum(logs, 1)[:, None]), axis=1)
+            codes[:, variable] = (rng.random((n, 1)) >= up_to[:, :-1]).sum(axis=1)
+        return Table.of(zip(variables_of(self), codes.T, strict=True), n)
+
+    def answer_to(self, question: str) -> Explanation:
+        """Probabilities, the most probable levels, or separation."""
+
+        def apart(*sets: Any) -> bool:
+            return separated(self.edges_, *sets)
+
+        return answer(Graph(variables_of(self), self.factors(), apart), question)
+
+    def check_learned(self) -> None:
+        """Edges and potentials that fit the columns."""
+        count, size = len(self.columns_) + 1, sum(level_counts(self))
+        shapes = (self.edges_.shape, self.alone_.shape, self.pairs_.shape)
+        if shapes != ((count, count), (size,), (size, size)) or self.edges_.dtype != bool:
+            raise ValueError("potentials that do not fit the columns")
+        if (self.edges_ != self.edges_.T).any() or self.edges_.diagonal().any():
+            raise ValueError("edges that do not join two columns")
+        if np.isnan(self.alone_).any() or np.isnan(self.pairs_).any():
+            raise ValueError("potentials that are no numbers")
+
+    def explain(self) -> Explanation:
+        """The factorisation, the edges, and the potentials of those of the target."""
+        return (self._factorisation(), self._edge_table(), *self._target_tables())
+
+    def _factorisation(self) -> findings.Lines:
+        columns = variables_of(self)
+        scopes = [(one,) for one in range(len(columns))] + self._joined()
+        lines = (f"    f({listed_names(columns, scope)})" for scope in scopes)
+        return findings.Lines(
+            "Factorisation", (f"P({listed_names(columns, range(len(columns)))}) = 1/Z times", *lines)
+        )
+
+    def _edge_table(self) -> findings.Table:
+        columns = variables_of(self)
+        pairs = [(_strength(self._pair(*pair)), listed_names(columns, pair)) for pair in self._joined()]
+        strongest = sorted(pairs, key=lambda pair: (-pair[0], pair[1]))
+        note = (
+            "strength: the standard deviation of what a pair of levels adds to log P beyond what each adds alone"
+        )
+        return findings.Table(
+            "Edges", ("between", "strength"), tuple((names, value) for value, names in strongest), note=note
+        )
+
+    def _target_tables(self) -> Iterator[findings.Table]:
+        columns, target = variables_of(self), len(self.columns_)
+        for one, other in self._joined():
+            if other == target:
+                rows = zip(columns[one].levels, np.exp(self._pair(one, other)).tolist(), strict=True)
+                title = f"f({listed_names(columns, (one, other))})"
+                header = (columns[one].name, *self.classes_)
+                yield findings.Table(title, header, tuple((level, *values) for level, values in rows))
+
+
+def _strength(logs: Array) -> float:
+    if np.isneginf(logs).any():
+        return float("inf")
+    centred = logs - logs.mean(axis=0) - logs.mean(axis=1, keepdims=True) + logs.mean()
+    return float(centred.std())
+
+
+def _logs(name: str, given: Any, shape: tuple[int, ...]) -> Array:
+    """The logarithms of given potentials, which are not negative and have a place for each level."""
+    wanted = " × ".join(map(str, shape))
+    try:
+        values = np.array(given, np.float64)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    if values.shape != shape or not (np.isfinite(values) & (values >= 0)).all():
+        raise FitError(f"potentials: '{name}' takes {wanted} numbers of at least 0, was given {given}")
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))

@@ -1,0 +1,157 @@
+"""What log-linear taggers share: features of rows by templates, weights by L-BFGS, answers by Viterbi."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.findings import Explanation
+from mlcli.core.names import did_you_mean
+from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.chain_objective import ChainObjective, Expect
+from mlcli.engines.sequence_features import LOOKS, FeatureMap, Template
+from mlcli.engines.sequences import IMPOSSIBLE, most_probable_tags, tag_probabilities
+from mlcli.engines.solvers.lbfgs import lbfgs
+from mlcli.engines.solvers.minimum import complaint
+from mlcli.models.sequences._tables import OF_SCORES, viterbi_table
+from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
+
+STRONGEST = 8
+"""How many features of each tag are shown."""
+REMEMBERED = 20
+"""How many steps L-BFGS remembers: a step of it costs little beside the sums over all rows."""
+
+
+@dataclass(kw_only=True, eq=False)
+class LogLinearTagger(Tagger):
+    """Weights of features with tags, and of tags after tags."""
+
+    templates: tuple[str, ...] = param(("word@-1", "word", "word@1"), f"what features look at: {LOOKS}")
+    columns: tuple[str, ...] = param((), "the columns that features are made of; all where none is named")
+    l2: float = param(
+        1.0,
+        "the cost of half a unit of squared weight, in log-likelihood",
+        gt=0,
+        tune=log_range(1e-2, 1e2, simpler="high"),
+    )
+    tolerance: float = param(1e-5, "the gradient per row at which to stop", gt=0)
+    max_iterations: int = param(1000, "how many steps at most", ge=1)
+
+    weights_: Array = learned()
+    """Features × tags; a tag that was not met has none."""
+    follows_: Array = learned()
+    """The weight of each tag after each."""
+    steps_: int = learned()
+
+    accepts = Accepts(nominal=True, missing=True, prefers_scaled=True)
+    """Levels, numbers and empty cells, which make no feature."""
+
+    def normaliser(self) -> Expect:
+        """How tags are normalised; the one thing in which these taggers learn differently."""
+        raise TypeError(f"{type(self).__name__} does not say how it is normalised")
+
+    def conflicts(self) -> list[str]:
+        """Templates that mean nothing."""
+        return [
+            f"templates: '{text}' is none; a template is {LOOKS}"
+            for text in self.templates
+            if Template.read(text) is None
+        ]
+
+    def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
+        """Climb the penalised likelihood, from weights of 0, over the tags that occur."""
+        met = np.flatnonzero(data.class_totals > 0)
+        features = self._map(data.table.columns)
+        width, count = len(features.names), len(met)
+        objective = ChainObjective(
+            rows=features.of_rows(data.table, data.sequence),
+            features=width,
+            tags=np.searchsorted(met, data.y).astype(np.int32),
+            sequence=data.sequence,
+            count=count,
+            l2=self.l2,
+            expect=self.normaliser(),
+        )
+        tolerance = self.tolerance * len(data)
+        found = lbfgs(objective, np.zeros((width + count) * count), tolerance, self.max_iterations, REMEMBERED)
+        if unfinished := complaint([found], tolerance):
+            warnings.warn(f"{self.id} {unfinished}; a larger l2 would help", MlcliWarning, stacklevel=2)
+        weights, follows = objective.parted(found.at.w)
+        tags = len(data.classes)
+        self.weights_, self.follows_ = np.zeros((width, tags)), np.zeros((tags, tags))
+        self.weights_[:, met], self.follows_[np.ix_(met, met)] = weights, follows
+        self.steps_ = found.iterations
+
+    def _map(self, columns: Sequence[Column]) -> FeatureMap:
+        by_name = {column.name: column for column in columns}
+        for name in self.columns:
+            if name not in by_name:
+                hint = did_you_mean(name, by_name, "columns")
+                raise FitError(f"{self.name}: there is no column '{name}'", hint=hint)
+        chosen = [by_name[name] for name in self.columns] if self.columns else columns
+        return FeatureMap.of(chosen, self.templates)
+
+    def scores(self, table: Table, sequence: Codes) -> Array:
+        """What each tag scores at each row by itself (rows × tags)."""
+        from mlcli.kernels.sequences.linear_chain import score_rows
+
+        rows = self._map(self.columns_).of_rows(table, sequence)
+        scores = np.empty((len(table), len(self.classes_)))
+        score_rows(rows.begins, rows.features, rows.values, self.weights_, scores)
+        return np.where(self.class_totals_ > 0, scores, IMPOSSIBLE)
+
+    def chain(self, table: Table, sequence: Codes) -> tuple[Array, Array]:
+        """Scores of rows, and of tags after tags, whose sum is that of a path but for a constant."""
+        return self.scores(table, sequence), _from_boundary(self.follows_)
+
+    def tag(self, table: Table, sequence: Codes) -> Codes:
+        """The most probable tags of each sequence."""
+        return most_probable_tags(*self.chain(table, sequence), sequence, False)
+
+    def tag_shares(self, table: Table, sequence: Codes) -> Array:
+        """The probability of each tag at each row, whatever the others are."""
+        return tag_probabilities(*self.chain(table, sequence), sequence, False)
+
+    def explain_answer(self, table: Table) -> Explanation:
+        """The table of Viterbi for one sequence."""
+        sequence = np.zeros(len(table), np.int32)
+        tags = self.tag(table, sequence)
+        chain = self.chain(table, sequence)
+        return (viterbi_table(table, chain, tags, self.classes_, self.target_, OF_SCORES),)
+
+    def check_learned(self) -> None:
+        """Weights that fit the features and tags, without gaps."""
+        tags, width = len(self.classes_), len(self._map(self.columns_).names)
+        if self.weights_.shape != (width, tags) or self.follows_.shape != (tags, tags):
+            raise ValueError("weights that do not fit the features and tags")
+        if not (np.isfinite(self.weights_).all() and np.isfinite(self.follows_).all()):
+            raise ValueError("weights that are no numbers")
+
+    def explain(self) -> Explanation:
+        """The weights of tags after tags, and the strongest features of each tag."""
+        names = self._map(self.columns_).names
+        pairs = tuple((tag, *row) for tag, row in zip(self.classes_, self.follows_.tolist(), strict=True))
+        strongest = np.argsort(-np.abs(self.weights_), axis=0, kind="stable")[:STRONGEST].T
+        rows = tuple(
+            (tag, names[feature], float(self.weights_[feature, code]))
+            for code, (tag, features) in enumerate(zip(self.classes_, strongest.tolist(), strict=True))
+            for feature in features
+        )
+        return (
+            findings.Table("What a tag adds to the score of the next", ("after", *self.classes_), pairs),
+            findings.Table("The strongest features of each tag", ("tag", "feature", "weight"), rows),
+        )
+
+
+def _from_boundary(follows: Array) -> Array:
+    """With the symbol that stands before the first row, which adds nothing."""
+    return np.pad(follows, (0, 1))

@@ -1,0 +1,40 @@
+"""Conditional random field: whole sequences of tags by features of rows and pairs of tags, normalised together.
+
+Formula:
+    p(y | x) = exp(Σ_i s(i, y_i) + Σ_i t(y_{i-1}, y_i)) / Σ over y' of the same; s sums the weights of features of
+    row i with a tag, t weighs a pair of tags: equation (128) of the notes, of features of one row or pair.
+    The weights maximise Σ log p(y | x) − l2 / 2 ‖w‖², equation (124). Answered are the most probable tags of the
+    sequence, by Viterbi; where probabilities are asked for, P(y_i | x) by forward-backward.
+
+Assumes:
+    Given everything that is observed, a tag depends on its neighbours only. Sequences are independent.
+
+Cost:
+    A step of L-BFGS takes rows × (features of a row × K + K²), K being the number of tags; some 50 to 200 steps.
+
+Choices:
+    Templates say what features look at (``word@-1``, ``suffix:3``, ``shape``); every row has one that is always
+    there, and the first and the last of a sequence one each, so that tags by themselves, starts and ends have
+    weights. All pairs of feature and tag have a weight, also those never met together (crfsuite:
+    ``feature.possible_states`` and ``feature.possible_transitions``, and its c2 is half of l2). A level that the
+    training file does not have makes no feature; numbers are features as they stand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlcli.core.registry import register
+from mlcli.engines.chain_objective import Expect, over_sequences
+from mlcli.models.sequences._log_linear import LogLinearTagger
+from mlcli.tasks.sequence_labelling import Tagger
+
+
+@register("crf", reference="Lafferty, McCallum & Pereira 2001")
+@dataclass(kw_only=True, eq=False)
+class ConditionalRandomField(LogLinearTagger, Tagger):
+    """A linear chain, normalised over whole sequences."""
+
+    def normaliser(self) -> Expect:
+        """Whole sequences."""
+        return over_sequences

@@ -1,0 +1,127 @@
+"""Markov chain: the next symbol by the few before it, without hidden states; the target is the symbol itself.
+
+Formula:
+    P(y) = Π P(y_i | y_{i-n}, ..., y_{i-1}), equation (117) of the notes for n = 1, with
+    P(y | h) = (count(h, y) + α) / (count(h) + α K), or interpolated; perplexity is exp(−Σ log P / rows).
+    The stationary distribution π satisfies π(y) = Σ_h π(h) P(y | h).
+
+Assumes:
+    A symbol depends on the n symbols before it, alike at every place. Sequences are independent.
+
+Cost:
+    One pass to count, one look-up per row to answer; a table of K^(n+1) numbers.
+
+Choices:
+    It is judged by the next symbol: each row is answered from the true symbols before it. Taggers do not see them:
+    scores of both do not compare. Where truth is not known (`predict`), the most probable sequence of so
+    many symbols is answered, and probabilities are those before anything is seen.
+    Before the first row stand start symbols; of equally probable symbols the first is answered.
+    The stationary distribution is that to which a chain tends from all histories alike; where the chain falls into
+    parts that do not meet, it depends on that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError
+from mlcli.core.findings import Explanation
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.sequences import logarithm, most_probable_tags, tag_probabilities
+from mlcli.models.sequences._counts import SMOOTHINGS, count_ngrams, histories
+from mlcli.models.sequences._tables import transition_table
+from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
+
+MOST_HISTORIES = 5_000_000
+"""How many n-grams a table may hold."""
+SETTLED, STEPS = 1e-13, 20_000
+"""The change at which a distribution is stationary, and the steps after which it is taken as it is."""
+
+
+@register("markov-chain", reference="Markov 1913; Norris 1997, Markov Chains")
+@dataclass(kw_only=True, eq=False)
+class MarkovChain(Tagger):
+    """Counts symbols after symbols."""
+
+    order: int = param(1, "how many symbols before it the next depends on", ge=1, le=5, tune=(1, 3))
+    smoothing: str = param("alpha", "how transitions that are rare are estimated", choices=SMOOTHINGS)
+    alpha: float = param(0.1, "what is added to every count; 0 for plain shares", ge=0, tune=(0.001, 1.0))
+
+    transitions_: Array = learned()
+    """Logarithms: histories, oldest first, × symbols and boundary."""
+    perplexity_: float = learned()
+    """Of the training rows."""
+
+    accepts = Accepts(nominal=True, missing=True)
+    """Anything: columns are not looked at."""
+
+    def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
+        """Count n-grams."""
+        symbols = len(data.classes)
+        if (cells := (symbols + 1) ** (self.order + 1)) > MOST_HISTORIES:
+            raise FitError(f"markov-chain: {symbols} symbols have {cells:,} n-grams", hint="lower the order")
+        ngrams = count_ngrams(data.y, data.sequence, symbols, self.order + 1, stop=False)
+        self.transitions_ = logarithm(SMOOTHINGS[self.smoothing](ngrams, self.alpha))
+        self.perplexity_ = float(np.exp(-self.log_probability(data.y, data.sequence) / len(data)))
+
+    def next_shares(self, y: Codes, sequence: Codes) -> Array:
+        """The probability of each symbol at each row, given the true symbols before it."""
+        before = histories(y, sequence, len(self.classes_), self.order)
+        return np.asarray(np.exp(self.transitions_[tuple(before)][:, :-1]))
+
+    def log_probability(self, y: Codes, sequence: Codes) -> float:
+        """Log P of some sequences of symbols."""
+        before = histories(y, sequence, self.transitions_.shape[-1] - 1, self.order)
+        return float(self.transitions_[(*before, y)].sum())
+
+    def judged_tags(self, data: Any) -> tuple[Codes, Array | None]:
+        """The most probable next symbol of each row, with the probabilities of all."""
+        shares = self.next_shares(data.y, data.sequence)
+        return shares.argmax(axis=1).astype(np.int32), shares
+
+    def tag(self, table: Table, sequence: Codes) -> Codes:
+        """The most probable symbols of sequences of which nothing but the length is known."""
+        nothing = np.zeros((len(table), len(self.classes_)))
+        return most_probable_tags(nothing, self.transitions_, sequence, False)
+
+    def tag_shares(self, table: Table, sequence: Codes) -> Array:
+        """The probability of each symbol at each place of a sequence, before anything is seen."""
+        nothing = np.zeros((len(table), len(self.classes_)))
+        return tag_probabilities(nothing, self.transitions_, sequence, False)
+
+    def stationary(self) -> Array:
+        """The distribution of symbols that a step of the chain does not change."""
+        inner = (slice(0, len(self.classes_)),) * (self.order + 1)
+        shares = np.exp(self.transitions_[inner])
+        now = np.full(shares.shape[:-1], 1.0 / shares[..., 0].size)
+        for _ in range(STEPS):
+            after = (now[..., None] * shares).sum(axis=0)
+            after = (now + after / after.sum()) / 2  # half a step: the same limit, also of what would swing
+            if np.abs(after - now).max() < SETTLED:
+                break
+            now = after
+        return np.asarray(now.reshape(-1, len(self.classes_)).sum(axis=0))
+
+    def check_learned(self) -> None:
+        """A table that fits the symbols, without gaps."""
+        if self.transitions_.shape != (len(self.classes_) + 1,) * (self.order + 1):
+            raise ValueError("a table that does not fit the symbols")
+        if not np.isfinite(self.transitions_).all():
+            raise ValueError("probabilities that are no numbers")
+
+    def explain(self) -> Explanation:
+        """What follows what, and what a long sequence consists of."""
+        note = f"perplexity of the training rows: {self.perplexity_:.6g}, of {len(self.classes_)} symbols"
+        header = (self.target_, "share")
+        shares = tuple(self.stationary().tolist())
+        return (
+            transition_table(self.transitions_, self.classes_, stop=False),
+            findings.Bars("Stationary distribution", header, tuple(self.classes_), shares, note=note),
+        )

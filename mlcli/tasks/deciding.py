@@ -1,0 +1,206 @@
+"""How a detector decides which rows to flag: the rules of ``decide``, and the score that each begins at."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.params import Parameter, yaml_from_text
+from mlcli.core.tables import Array
+
+RULES = ("own", "threshold", "top", "share", "p")
+WITH_AMOUNT = RULES[1:]
+WRITTEN = re.compile(r"(threshold|top|share|p)\s*(?:[:=<]|>=?|)\s*([-+.\deE]+)")
+WORDS = "own, {threshold: 3}, {top: 5}, {share: 0.05}, or p < 0.05"
+FAR_OUT = 3.0
+"""A score is far out that lies so many times the distance of the quartiles above the upper one (Tukey 1977)."""
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A rule with its amount: the threshold, the number of rows, their share, or the largest p."""
+
+    rule: str
+    amount: float = 0.0
+
+    def problem(self) -> str | None:
+        """What is wrong with the amount."""
+        legal = {
+            "threshold": ("a finite number", math.isfinite(self.amount)),
+            "top": ("a whole number from 1 on", self.amount >= 1 and self.amount % 1 == 0),
+            "share": ("between 0 and 1", 0 < self.amount < 1),
+            "p": ("between 0 and 1", 0 < self.amount < 1),
+        }
+        words, holds = legal.get(self.rule, ("", True))
+        return None if holds else f"{self.rule} must be {words}, was given {self.amount:g}"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The score from which on rows are flagged, and how it came to be."""
+
+    threshold: float
+    why: str
+
+
+def read_decision(value: Any) -> Decision | None:
+    """What text or a mapping says; None where it says nothing that is known."""
+    if isinstance(value, Decision) or value == "own":
+        return value if isinstance(value, Decision) else Decision("own")
+    if isinstance(value, str) and (found := WRITTEN.fullmatch(value.strip())):
+        return _with_amount(*found.groups())
+    if isinstance(value, Mapping) and len(value) == 1:
+        return _with_amount(*next(iter(value.items())))
+    return None
+
+
+def _with_amount(rule: Any, amount: Any) -> Decision | None:
+    if rule not in WITH_AMOUNT or isinstance(amount, bool):
+        return None
+    try:
+        return Decision(rule, float(amount))
+    except (TypeError, ValueError):
+        return None
+
+
+@dataclass(frozen=True)
+class DecisionParameter(Parameter):
+    """``decide``, as text or as a mapping with one rule."""
+
+    def problem_with(self, value: Any) -> str | None:
+        """A rule that is not known, or an amount that it cannot have."""
+        if value is None:
+            return None
+        read = read_decision(value)
+        return f"takes {WORDS}; was given {value!r}" if read is None else read.problem()
+
+    def converted(self, value: Any, inside: Mapping[str, Any]) -> Any:
+        """The decision; none where it is left to the labels."""
+        return read_decision(value)
+
+    def plain(self, value: Any) -> Any:
+        """The rule alone, or a mapping."""
+        if value is None or value.rule == "own":
+            return value and "own"
+        return {value.rule: int(value.amount) if value.rule == "top" else value.amount}
+
+    def from_text(self, text: str) -> Any:
+        """A rule as it is typed in a shell, or a mapping in YAML."""
+        if text.lower() in ("none", "null", ""):
+            return None
+        return yaml_from_text(text, self.name) if text.startswith("{") else text
+
+    def words(self) -> str:
+        """What may stand there."""
+        return f"{WORDS}, or none"
+
+    def illegal_values(self) -> list[Any]:
+        """Unknown rules and impossible amounts."""
+        amounts = ({"top": 0}, {"top": 1.5}, {"share": 1}, {"p": 0}, {"threshold": math.inf})
+        return ["no such rule", True, 3, {"rule": 1}, {"top": 1, "share": 0.1}, "p < 2", *amounts]
+
+    def schema(self) -> dict[str, Any]:
+        """One of the rules."""
+        share = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+        amounts = {"threshold": {"type": "number"}, "top": {"type": "integer", "minimum": 1}, "share": share}
+        mappings = [
+            {"type": "object", "properties": {rule: amount}, "required": [rule], "additionalProperties": False}
+            for rule, amount in (amounts | {"p": share}).items()
+        ]
+        text = {"type": "string", "pattern": f"^(own|{WRITTEN.pattern})$".replace("?:", "")}
+        return {"anyOf": [text, *mappings, {"type": "null"}], "description": self.help, "default": self.default}
+
+
+def decision_param(help: str) -> Any:
+    """Declare the parameter; it is among the settings only where it is given."""
+    declared = DecisionParameter("", (str, dict), None, help, optional=True, if_given=True)
+    return dataclasses.field(
+        default=None, metadata={"param": lambda name, hint: replace(declared, name=name, field=name)}
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """The scores of the rows that a detector has learned from, and their weights."""
+
+    score: Array
+    weights: Array
+
+    def at_most(self, most: float, *, least_one: bool) -> float:
+        """The lowest score that rows of at most such a weight reach; where one is wanted at least the highest."""
+        order = np.argsort(-self.score, kind="stable")
+        descending, reached = self.score[order], np.cumsum(self.weights[order])
+        last_of_equals = np.append(descending[1:] < descending[:-1], True)
+        within = np.flatnonzero(last_of_equals & (reached <= most * (1 + ROUNDING)))
+        if len(within):
+            return float(descending[within[-1]])
+        return float(descending[0] if least_one else np.nextafter(descending[0], np.inf))
+
+    def quantile(self, share: float) -> float:
+        """The lowest score that such a share of the rows does not exceed."""
+        order = np.argsort(self.score, kind="stable")
+        reached = np.cumsum(self.weights[order])
+        place = min(int(np.searchsorted(reached, share * reached[-1])), len(order) - 1)
+        return float(self.score[order[place]])
+
+
+def decided(model: Any, decision: Decision | None, learned: Callable[[], Learned]) -> Limit:
+    """The limit of a fitted detector by a rule; without one by its own."""
+    wanted = decision or Decision("own")
+    found: Limit = DECIDED[wanted.rule](model, wanted.amount, learned)
+    return found
+
+
+def _own(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+    """The limit that the method has, else where scores are far out."""
+    limit = model.own_limit()
+    if limit is not None:
+        return Limit(float(np.nextafter(limit[0], np.inf)), f"the method's own: {limit[1]}")
+    rows = learned()
+    low, high = rows.quantile(0.25), rows.quantile(0.75)
+    why = f"the upper quartile of the rows that were learned from plus {FAR_OUT:g} times the distance of quartiles"
+    return Limit(float(np.nextafter(high + FAR_OUT * (high - low), np.inf)), why)
+
+
+def _threshold(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+    return Limit(amount, "the one that was asked for")
+
+
+def _top(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+    threshold = learned().at_most(amount, least_one=True)
+    return Limit(threshold, f"that of the {amount:g} oddest rows of those that were learned from")
+
+
+def _share(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+    """At least one row: 5 % of ten rows are one."""
+    rows = learned()
+    threshold = rows.at_most(max(1.0, amount * rows.weights.sum()), least_one=True)
+    return Limit(threshold, f"that of the oddest {100 * amount:g} % of the rows that were learned from")
+
+
+def _p(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+    """By the distribution of the scores of good rows, else by ranks: p is the share of rows at least as odd."""
+    limit = model.limit_at(amount)
+    if limit is not None:
+        return Limit(float(np.nextafter(limit, np.inf)), f"where p = {amount:g} by the distribution of good rows")
+    rows = learned()
+    below = amount * float(rows.weights.sum()) * (1 - 10 * ROUNDING)
+    words = f"where p, the share of the rows that were learned from that are at least as odd, is below {amount:g}"
+    few = f" (of so few rows, {len(rows.score)}, none can be)" if below < 1 else ""
+    return Limit(rows.at_most(below, least_one=False), words + few)
+
+
+DECIDED: dict[str, Callable[[Any, float, Callable[[], Learned]], Limit]] = {
+    "own": _own,
+    "threshold": _threshold,
+    "top": _top,
+    "share": _share,
+    "p": _p,
+}

@@ -1,0 +1,81 @@
+"""Streams that are closed or full, and files of a size that no memory holds: words and the right exit code."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FULL = Path("/dev/full")
+MOST_MEMORY = 4 * 2**30
+HUGE = 30 * 2**30
+EVAL = "eval iris -m one-r"
+
+
+def ended(shell: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A line of the shell, in which mlcli is a command, with little memory."""
+    line = shell.replace("mlcli ", f"{sys.executable} -m mlcli ")
+    return subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY)),
+    )
+
+
+def test_a_closed_stdout_is_said_and_nothing_else_is_written_into_its_place(tmp_path: Path) -> None:
+    done = ended(f"mlcli {EVAL} --store runs.db >&-", tmp_path)
+    assert (done.returncode, done.stderr) == (6, "Error: stdout is closed, so that no result could be shown\n")
+
+
+def test_a_closed_stderr_costs_remarks_only(tmp_path: Path) -> None:
+    done = ended(f"mlcli {EVAL} --store runs.db 2>&-", tmp_path)
+    assert done.returncode == 0
+    assert "one-r" in done.stdout
+    assert ended("mlcli eval nothing 2>&-", tmp_path).returncode == 4
+    assert ended(f"mlcli {EVAL} --store runs.db", tmp_path).returncode == 0
+
+
+def test_all_streams_closed_still_end_with_the_right_code(tmp_path: Path) -> None:
+    assert ended(f"mlcli {EVAL} <&- >&- 2>&-", tmp_path).returncode == 6
+
+
+def test_a_full_device_is_the_disks_matter(tmp_path: Path) -> None:
+    assert FULL.exists()
+    assert ended(f"mlcli {EVAL} > {FULL}", tmp_path).returncode == 6
+    assert ended(f"mlcli {EVAL} 2> {FULL}", tmp_path).returncode == 0
+    assert ended(f"mlcli eval nothing 2> {FULL}", tmp_path).returncode == 4
+
+
+@pytest.mark.parametrize(
+    "start",
+    [b"", (HUGE - 100).to_bytes(8, "little") + b'{"', (2).to_bytes(8, "little") + b"{}"],
+    ids=["nothing but zeros", "a text of 30 GB", "arrays of 30 GB that its text does not know of"],
+)
+def test_a_huge_file_that_is_no_model_is_refused_before_it_is_read(tmp_path: Path, start: bytes) -> None:
+    with (tmp_path / "huge.bin").open("wb") as file:
+        file.write(start)
+        file.truncate(HUGE)
+    done = ended("mlcli predict huge.bin iris", tmp_path)
+    assert done.returncode == 7
+    assert "is not a model of mlcli" in done.stderr
+
+
+def test_a_path_that_is_no_text_is_a_path(tmp_path: Path) -> None:
+    rows = os.fsencode(tmp_path / "rows") + b"\xff.csv"
+    Path(os.fsdecode(rows)).write_text("a,y\n" + "".join(f"{place},{place % 2}\n" for place in range(40)))
+    assert ended("mlcli train $'rows\\xff.csv' -m one-r -o $'m\\xff.mlcli'", tmp_path).returncode == 0
+    assert ended("mlcli predict $'m\\xff.mlcli' $'rows\\xff.csv' -o out.csv", tmp_path).returncode == 0
+    assert ended("mlcli eval $'absent\\xff.csv'", tmp_path).returncode == 4
+
+
+def test_a_folder_that_is_not_there_is_said_before_anything_is_learned(tmp_path: Path) -> None:
+    done = ended("mlcli train iris -m one-r -o new/m.mlcli", tmp_path)
+    assert (done.returncode, done.stdout) == (6, "")
+    assert "mkdir -p new" in done.stderr
