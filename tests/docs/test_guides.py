@@ -22,8 +22,10 @@ from tests.cli.shell import WIDE, typed
 ROOT = Path(__file__).parents[2]
 PAGES = [
     *(page for folder in ("guides", "kinds") for page in sorted((ROOT / "docs" / folder).glob("*.md"))),
-    *(ROOT / "docs" / f"{name}.md" for name in ("comparing", "gates", "graphs", "published", "tuning")),
-    *(ROOT / "docs" / f"{name}.md" for name in ("comparing", "few-labels", "gates", "published", "tuning")),
+    *(
+        ROOT / "docs" / f"{name}.md"
+        for name in ("comparing", "few-labels", "gates", "graphs", "published", "tuning")
+    ),
     ROOT / "README.md",
 ]
 BLOCK = re.compile(r"^```(sh|text|python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
