@@ -75,7 +75,7 @@ class Likeness:
     """How many rows the model was shown."""
 
     @property
-    def told_apart(self) -> bool:
+    def are_separable(self) -> bool:
         """Whether the model tells the files apart better than chance; without an error there is no interval."""
         return self.auc == 1.0 if self.interval.low is None else self.interval.low > 0.5
 
@@ -91,7 +91,7 @@ def likeness(dataset: Dataset, reference: str) -> Likeness:
         raise DataError(f"{rows.records.name} has no rows to compare", hint="two files with rows are needed")
     found = [_column(column, a.cells(column.name), b.cells(column.name)) for column in a.columns]
     corrected = holm_corrected([one.p for one in found])
-    answers, auc = _told_apart(a, b, dataset.content), metric_named("auc", LabelAnswers, FILES)
+    answers, auc = _classified(a, b, dataset.content), metric_named("auc", LabelAnswers, FILES)
     area = summarise(auc, [answers], [len(answers)])
     return Likeness(
         names=(dataset.name, Path(rows.records.name).stem),
@@ -197,7 +197,7 @@ def psi(counts: Codes) -> float:
     return float(((b - a) * np.log(b / a)).sum())
 
 
-def _told_apart(a: Table, b: Table, content: str) -> LabelAnswers:
+def _classified(a: Table, b: Table, content: str) -> LabelAnswers:
     """What a forest says of rows that it has not learned from: from which file each is."""
     rng = rng_for("likeness", content)
     sides = [table.take(_some(len(table), rng)) for table in (a, b)]

@@ -56,11 +56,11 @@ def _of_model(found: Likeness) -> str:
 
 def _verdict(found: Likeness) -> str:
     differing = [one.name for one in found.columns if one.corrected < SURE]
-    told = "the model tells them apart" if found.told_apart else "the model cannot tell them apart"
+    verdict = "the model tells them apart" if found.are_separable else "the model cannot tell them apart"
     columns = f"{counted(len(differing), 'column')} of {len(found.columns)}"
     if differing:
-        return f"B is not like A: {columns} differ more than by chance ({listed(differing)}), and {told}."
-    if found.told_apart:
+        return f"B is not like A: {columns} differ more than by chance ({listed(differing)}), and {verdict}."
+    if found.are_separable:
         return "B is not like A: no single column differs more than by chance, but the model tells them apart."
     return (
         "Nothing speaks against B being like A: no column differs more than by chance, and the model cannot tell."
@@ -77,7 +77,7 @@ def as_json(found: Likeness) -> dict[str, Any]:
         "only_b": list(found.only_b),
         "model": {
             "auc": found.auc, "low": found.interval.low, "high": found.interval.high, "rows": found.seen,
-            "tells_apart": found.told_apart,
+            "tells_apart": found.are_separable,
         },
         "verdict": _verdict(found),
     }  # fmt: skip

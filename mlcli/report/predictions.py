@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.errors import DataError
 from mlcli.core.model import GENERATIVE, refuse_impossible, refuse_no_probabilities
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import MISSING_CODE, Array, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import as_numbers
 from mlcli.engines.principal import component_names
@@ -47,6 +47,11 @@ class Request:
     log_stretch: float = 0.0
     """How much higher the steps make the logarithm of a density."""
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a cell is empty, so that a model may have no answer."""
+        return bool(np.isnan(self.table.numbers).any() or (self.table.codes == MISSING_CODE).any())
+
     def refuse_probabilities(self, why: str) -> None:
         """Refuse to tell how probable the answers are, where that was wanted."""
         if self.probabilities:
@@ -73,7 +78,8 @@ def predictions_of(
 def label_columns(model: Any, request: Request) -> Columns:
     """The class of each row, and how probable each class is where that is wanted."""
     shares = model.predict_proba(request.table)
-    _refuse_gaps(shares)
+    if request.has_gaps:
+        _refuse_gaps(shares)
     refuse_no_probabilities(model, shares, (len(request.table), len(model.classes_)))
     columns = {PREDICTION: [model.classes_[code] for code in model.decide(shares)]}
     columns |= _share_columns(shares, model.classes_) if request.probabilities else {}

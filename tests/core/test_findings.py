@@ -10,6 +10,7 @@ import pytest
 from mlcli.core.findings import (
     KINDS,
     Bars,
+    Boxplots,
     CriticalDifference,
     Curve,
     Dendrogram,
@@ -33,6 +34,7 @@ EVERY: tuple[Finding, ...] = (
     Points("P", "x", "y", (("a", ((0.0, 1.0), (2.0, 3.0))), ("b", ()))),
     Dendrogram("D", ("a", "b", "c"), ((0, 1), (2, 3)), (1.0, 2.0)),
     CriticalDifference("D", ("a", "b"), (1.25, 1.75), 0.9, ((0, 1),)),
+    Boxplots("X", "length", (("a", (0.0, 1.0, 2.0, 3.0, 4.5)),), (2,)),
     Tree("R", (0, 1, 1), ("", "x ≤ 1", "x > 1"), ("a", "a", "b"), (0.5, 1.0, 0.75), (4.0, 2.0, 2.0)),
 )
 

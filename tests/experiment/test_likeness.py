@@ -56,7 +56,7 @@ def test_halves_of_the_same_rows_are_alike(tmp_path: Path) -> None:
     a, b = files(tmp_path, "same")
     found = likeness(load(str(a)), str(b))
     assert all(one.corrected > 0.05 for one in found.columns)
-    assert not found.told_apart
+    assert not found.are_separable
 
 
 def test_a_level_that_only_one_file_has_is_seen(tmp_path: Path) -> None:
@@ -71,4 +71,4 @@ def test_what_no_column_shows_the_model_sees(tmp_path: Path) -> None:
     a, b = files(tmp_path, "related")
     found = likeness(load(str(a)), str(b))
     assert all(one.corrected > 0.05 for one in found.columns)
-    assert found.told_apart
+    assert found.are_separable

@@ -136,7 +136,7 @@ def test_the_likelihoods_of_all_observations_of_a_hidden_markov_model_add_up_to_
     model = pipeline.final
     levels = len(model.levels_)
     pairs = np.array(np.meshgrid(range(levels), range(levels))).reshape(2, -1).T
-    column = next(one for one in rows.table.columns if one.name == model.observed_)
+    column = next(one for one in rows.table.columns if one.name in model.observed_)
     parts = [
         (one, pairs.ravel().astype(np.int32) if one is column else np.zeros(pairs.size, np.int32))
         for one in rows.table.columns

@@ -9,9 +9,10 @@ from mlcli.core.nested import ModelParameter, noun_of
 from mlcli.core.params import Parameter, by_name, parameters
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 from mlcli.data.shipped import shipped_paths
-from mlcli.experiment.spec.decisions import RULE
+from mlcli.experiment.spec.decisions import FAIR_RULE, RULE
 from mlcli.experiment.spec.file import DataShape, ExperimentShape
 from mlcli.experiment.spec.written import IGNORED
+from mlcli.metrics.fairness import CRITERIA
 from mlcli.metrics.registry import at_k_names_for, class_names_for, names_for
 from mlcli.tasks.table import KINDS, kind_named
 
@@ -127,10 +128,12 @@ def _decide() -> Schema:
     values = _values(declared) | {
         "cost": {**COSTS, "description": "what answers cost: {actual: {predicted: value}}"}
     }
-    by = {"enum": values["by"]["enum"], "description": values["by"]["description"]}
+    fair = [one for one in parameters(MODELS.load(FAIR_RULE)) if not isinstance(one, ModelParameter)]
+    names = [*values["by"]["enum"], *CRITERIA]
+    by = {"enum": names, "description": values["by"]["description"]}
     of_detectors = by_name(kind_named("anomaly").base)["decide"].schema()
     return {
-        "anyOf": [by, _mapping(values), *of_detectors["anyOf"]],
+        "anyOf": [by, _mapping(values), _mapping(_values(fair)), *of_detectors["anyOf"]],
         "description": "how classes are decided, or which rows are flagged",
     }
 
