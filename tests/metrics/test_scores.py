@@ -204,7 +204,7 @@ def _weighted_twins() -> list[tuple[str, Any]]:
         (name, answers)
         for answers in (labels, values)
         for name in names_for(type(answers))
-        if name not in CRITERIA
+        if name not in OF_GROUPS
     ]
     return [*asked, ("recall[b]", labels), ("auc[b]", labels)]
 
