@@ -12,8 +12,8 @@ from mlcli.data.sidecar import DELIMITER_WORDS, KEYS
 from mlcli.tasks.kind import ROLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
-CSV = "visit;age;pressure;grade;smoker;ward;sex;comment;operator;outcome\n"
-CSV += "1;50;-1;low;;A;f;x;p;good\n2;?;120;high;y;B;m;;q;bad\n"
+CSV = "visit;age;pressure;grade;smoker;ward;sex;comment;operator;outcome;age_group;clinic\n"
+CSV += "1;50;-1;low;;A;f;x;p;good;old;north\n2;?;120;high;y;B;m;;q;bad;young;south\n"
 
 
 def example() -> str:
@@ -37,6 +37,8 @@ def test_the_example_of_a_sidecar_loads_as_it_says(loaded: Callable[..., Dataset
         "comment": "ignore",
         "operator": "ignore",
         "outcome": "target",
+        "age_group": "sensitive",
+        "clinic": "domain",
     }
     kinds = [field.column.kind for field in dataset.schema][1:5]
     assert kinds == ["numeric", "numeric", "ordinal", "boolean"]
