@@ -116,6 +116,11 @@ def usual(subject: Subject) -> Any:
     return _learned[str(subject)]
 
 
+def usual_answers(subject: Subject, test: Any) -> Any:
+    """What that model says of some rows."""
+    return ask(usual(subject), test)
+
+
 SAID = ("probabilities", "predicted", "cluster", "log_density", "error", "score")
 
 
