@@ -90,6 +90,7 @@ class TaggedRows(LabelledRows):
 
     kind = "sequence-labelling"
     base = Tagger
+    in_sequences = True
 
     sequence: Codes
 
