@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -81,8 +81,7 @@ class Table:
 
     def joined(self, other: Table) -> Table:
         """These rows, then those of another table with the same columns."""
-        numbers = np.concatenate([self.numbers, other.numbers])
-        return Table(self.columns, numbers, np.concatenate([self.codes, other.codes]))
+        return joined([self, other])
 
     def select(self, names: Iterable[str]) -> Table:
         """Some of the columns, in the order of the file."""
@@ -92,6 +91,12 @@ class Table:
             _kept(self.numbers, [column.name in wanted for column in self.number_columns]),
             _kept(self.codes, [column.name in wanted for column in self.code_columns]),
         )
+
+
+def joined(tables: Sequence[Table]) -> Table:
+    """The rows of tables with the same columns, one table after another."""
+    numbers = np.concatenate([table.numbers for table in tables])
+    return Table(tables[0].columns, numbers, np.concatenate([table.codes for table in tables]))
 
 
 def _kept(cells: NDArray[Cell], wanted: list[bool]) -> NDArray[Cell]:

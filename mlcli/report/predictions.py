@@ -15,10 +15,11 @@ from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import as_numbers
 from mlcli.engines.principal import component_names
 from mlcli.report.anomalies import worth_naming
-from mlcli.tasks.anomaly import top_reasons
 from mlcli.tasks.association import items_in_words
 from mlcli.tasks.ranking import places
-from mlcli.tasks.sequence_labelling import in_order, numbered
+from mlcli.tasks.reasons import Asked
+from mlcli.tasks.sequence_labelling import in_order
+from mlcli.tasks.stretches import numbered, order_of_texts
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -179,20 +180,23 @@ def _places(cells: Sequence[str]) -> Array:
 def score_columns(model: Any, request: Request) -> Columns:
     """How odd each row is, whether it is flagged, and the columns that make it so."""
     request.refuse_probabilities("scores of oddness are no probabilities")
-    scores = model.score_rows(request.table)
-    columns = {"score": _numbers(scores)}
-    return columns if model.threshold_ is None else columns | _flags(model, request.table, scores)
+    places = {role: request.beside.get(role) for role in ("sequence", "order")}
+    sequence = None if places["sequence"] is None else numbered(places["sequence"])
+    order = None if places["order"] is None else order_of_texts(places["order"])
+    asked = Asked.about(model, request.table, sequence, order)
+    columns = {"score": _numbers(asked.score)}
+    return columns if model.threshold_ is None else columns | _flags(asked, model.threshold_)
 
 
-def _flags(model: Any, table: Table, scores: Array) -> Columns:
-    flagged = scores >= model.threshold_
-    names, reasons, shares = top_reasons(model, table, scores, int(flagged.sum()))
+def _flags(asked: Asked, threshold: float) -> Columns:
+    flagged = asked.score >= threshold
+    names, reasons, shares = asked.top_reasons(int(flagged.sum()))
     because = [
         ", ".join(
             f"{column} {'higher' if share > 0 else 'lower'} ({100 * abs(share):.0f} %)"
             for column, share in worth_naming(names, reasons[row], shares[row])
         )
-        for row in range(len(scores))
+        for row in range(len(flagged))
     ]
     return {"flagged": ["yes" if is_flagged else "no" for is_flagged in flagged], "because": because}
 

@@ -17,6 +17,7 @@ from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.tasks.classification import Classifier, LabelAnswers, LabelledRows
+from mlcli.tasks.stretches import numbered
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,6 +91,7 @@ class TaggedRows(LabelledRows):
 
     kind = "sequence-labelling"
     base = Tagger
+    stay_whole = True
 
     sequence: Codes
 
@@ -115,12 +117,6 @@ class TaggedRows(LabelledRows):
     def strata(self) -> Strata:
         """Whole sequences; they have no class to balance."""
         return replace(super().strata(), strata=None)
-
-
-def numbered(names: NDArray[Any] | Sequence[str]) -> Codes:
-    """A number for each name, by the order in which the names first stand there."""
-    _, first, place = np.unique(names, return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[place], dtype=np.int32)
 
 
 def in_order(sequence: Codes, order: NDArray[Any] | None) -> Rows:

@@ -107,10 +107,11 @@ class SavedModel:
 
     @property
     def hidden(self) -> frozenset[str]:
-        """The sensitive columns that the first step leaves out: it does not matter what stands there."""
+        """The sensitive and context columns that the first step leaves out: whatever stands there."""
         first = next(iter(self.pipeline.steps), None)
         dropped = first.columns or () if isinstance(first, Drop) else ()
-        return frozenset(one.name for one in self.features if one.sensitive and one.name in dropped)
+        few_see = {one.name for one in self.features if one.sensitive or one.context}
+        return frozenset(few_see.intersection(dropped))
 
     @property
     def by_role(self) -> dict[str, Column]:
