@@ -26,6 +26,8 @@ class Accepts:
     """Looks at sensitive columns, which are hidden from every other method."""
     context: bool = False
     """Looks at context columns, which are hidden from every other method."""
+    letters: bool = False
+    """Looks at the letters of levels, so that levels which were not there in training say something."""
     prefers_scaled: bool = False
     """Learns better, or only fairly, when numbers have one scale; not needed to run."""
 
@@ -41,5 +43,6 @@ class Accepts:
             levels_only=any(part.levels_only for part in parts),
             sensitive=any(part.sensitive for part in parts),
             context=any(part.context for part in parts),
+            letters=all(part.letters for part in parts),
             prefers_scaled=any(part.prefers_scaled for part in parts),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +97,11 @@ def joined(tables: Sequence[Table]) -> Table:
     """The rows of tables with the same columns, one table after another."""
     numbers = np.concatenate([table.numbers for table in tables])
     return Table(tables[0].columns, numbers, np.concatenate([table.codes for table in tables]))
+
+
+def empty_cells(column: Column, rows: int) -> NDArray[Any]:
+    """Nothing but gaps."""
+    return np.full(rows, MISSING_CODE, np.int32) if column.coded else np.full(rows, np.nan)
 
 
 def _kept(cells: NDArray[Cell], wanted: list[bool]) -> NDArray[Cell]:

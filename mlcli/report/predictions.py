@@ -63,7 +63,8 @@ def predictions_of(
     saved: SavedModel, rows: NewRows, *, probabilities: bool = False, evidence: bool = False
 ) -> Columns:
     """What a saved model says of new rows, by the function that the table of kinds names."""
-    model, beside = saved.pipeline.final, rows.texts(saved.by_role)
+    target = {} if saved.target is None else {"target": saved.target}
+    model, beside = saved.pipeline.final, rows.texts({**saved.by_role, **target})
     if evidence and saved.kind not in WITH_DENSITY:
         raise DataError(
             f"answers of {saved.kind} do not say how probable rows are", hint="leave out --log-density"
@@ -92,6 +93,10 @@ def _evidence_column(log_evidence: Array | None, request: Request) -> Columns:
     if log_evidence is None:
         what = "the model does not say how probable rows are"
         raise DataError(what, hint=f"leave out --log-density; {GENERATIVE}")
+    if np.isnan(log_evidence).any():
+        row = int(np.isnan(log_evidence).argmax()) + 1
+        what = f"row {row}: how probable it is cannot be said of what is not known"
+        raise DataError(what, hint="fill its target with a level of training, or leave out --log-density")
     return {EVIDENCE: [repr(float(value)) for value in log_evidence + request.log_stretch]}
 
 
@@ -159,7 +164,9 @@ def tag_columns(model: Any, request: Request) -> Columns:
         columns |= _share_columns(model.tag_shares(ordered, sequence[rows])[place], model.classes_)
     if not request.evidence:
         return columns
-    evidence = model.log_evidence_of(ordered, sequence[rows])
+    code_of = {label: code for code, label in enumerate(model.classes_)}
+    known = [code_of.get(label, MISSING_CODE) for label in request.beside.get("target", [""] * len(rows))]
+    evidence = model.log_evidence_of(ordered, sequence[rows], np.array(known, np.int32)[rows])
     return columns | _evidence_column(None if evidence is None else evidence[place], request)
 
 

@@ -80,8 +80,11 @@ class Tagger(Model):
         """The probability of each tag at each row (rows × tags), for those who ask for it."""
         raise DataError(f"{self.name} does not say how probable tags are", hint="leave out --probabilities")
 
-    def log_evidence_of(self, table: Table, sequence: Codes) -> Array | None:
-        """The natural logarithm of p(x) of the sequence of each row; None where it is not known."""
+    def log_evidence_of(self, table: Table, sequence: Codes, tags: Codes) -> Array | None:
+        """The natural logarithm of p(x) of the sequence of each row; None where it is not known.
+
+        ``tags`` are the true ones where they are known, else below 0: of a chain of symbols they are all there is.
+        """
         return None
 
 
