@@ -17,9 +17,9 @@ Choices:
     there, and the first and the last of a sequence one each, so that tags by themselves, starts and ends have
     weights. All pairs of feature and tag have a weight, also those never met together (crfsuite:
     ``feature.possible_states`` and ``feature.possible_transitions``, its c2 is half of l2 and its c1 is l1).
-    ``l1`` leaves out most of them; L-BFGS then goes from orthant to orthant (OWL-QN), in two to three times as
-    many steps. A level that the training file does not have makes the features of its letters (prefix, suffix,
-    shape), if any; numbers are features as they stand.
+    ``l1`` leaves out most of them; L-BFGS then goes from orthant to orthant (OWL-QN), in about as many steps. A
+    level that the training file does not have makes the features of its letters (prefix, suffix, shape), if any;
+    numbers are features as they stand.
 """
 
 from __future__ import annotations
