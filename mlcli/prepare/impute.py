@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -95,7 +95,6 @@ OWN_LEVEL = "missing"
 
 
 @register("impute", reference="Little & Rubin, Statistical Analysis with Missing Data, chapter 4", revision=2)
-@dataclass(kw_only=True, eq=False)
 class Impute(Step):
     """Fills gaps from what the training rows have."""
 

@@ -16,7 +16,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,7 +31,6 @@ from mlcli.prepare._rescaling import refuse_misfits, scale_table
 
 
 @register("indicator", reference="Suits 1957, Use of dummy variables in regression equations")
-@dataclass(kw_only=True, eq=False)
 class Indicator(Step):
     """Above a threshold or not."""
 

@@ -20,8 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -42,7 +40,6 @@ STILL = 1e-3
 
 
 @register("k-means-code", reference="Lloyd 1982; Coates & Ng 2012, Learning feature representations with k-means")
-@dataclass(kw_only=True, eq=False)
 class KMeansCode(Step):
     """The group of each row."""
 

@@ -18,8 +18,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -36,7 +34,6 @@ from mlcli.engines.centres import cloud_of, k_means_plus_plus
 
 
 @register("landmarks", reference="Broomhead & Lowe 1988; Williams & Seeger 2001 (Nyström)")
-@dataclass(kw_only=True, eq=False)
 class Landmarks(Step):
     """Similarity to landmarks instead of columns."""
 

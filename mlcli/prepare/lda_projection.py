@@ -18,7 +18,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -40,7 +39,6 @@ NEGLIGIBLE = 1e-10
 
 
 @register("lda-projection", reference="Fisher 1936; Rao 1948; Hastie, Tibshirani & Friedman 2009, 4.3.3")
-@dataclass(kw_only=True, eq=False)
 class DiscriminantProjection(Step):
     """Discriminant directions instead of columns."""
 

@@ -18,7 +18,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,7 +34,6 @@ from mlcli.prepare._rescaling import refuse_misfits, scale_table
 
 
 @register("log", reference="Tukey 1957, On the comparative anatomy of transformations")
-@dataclass(kw_only=True, eq=False)
 class Log(Step):
     """Logarithms of numbers."""
 

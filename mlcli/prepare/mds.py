@@ -21,8 +21,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -42,7 +40,6 @@ MOST_SHOWN = 10
 
 
 @register("mds", reference="Torgerson 1952; Gower 1968; de Silva & Tenenbaum 2004, Landmark MDS")
-@dataclass(kw_only=True, eq=False)
 class MultidimensionalScaling(Step):
     """Places instead of columns."""
 

@@ -16,8 +16,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.findings import Explanation
@@ -31,7 +29,6 @@ from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, rest
 
 
 @register("min-max", reference="Han, Kamber & Pei, Data Mining: Concepts and Techniques, section 3.5.2")
-@dataclass(kw_only=True, eq=False)
 class MinMax(Step):
     """Numbers as shares of their range."""
 

@@ -19,7 +19,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -51,7 +50,6 @@ DRAWN: dict[str, Draw] = {"gaussian": gaussian, "sparse": sparse}
 
 
 @register("random-projection", reference="Johnson & Lindenstrauss 1984; Achlioptas 2003; Li, Hastie & Church 2006")
-@dataclass(kw_only=True, eq=False)
 class RandomProjection(Step):
     """Random sums instead of columns."""
 

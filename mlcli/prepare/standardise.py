@@ -16,8 +16,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.findings import Explanation
@@ -32,7 +30,6 @@ from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, rest
 
 
 @register("standardise", reference="Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 3.4.1")
-@dataclass(kw_only=True, eq=False)
 class Standardise(Step):
     """Numbers in standard deviations from their mean."""
 

@@ -17,7 +17,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,7 +32,6 @@ from mlcli.prepare._rescaling import refuse_misfits, scale_table
 
 
 @register("winsorise", reference="Dixon 1960, Simplified estimation from censored normal samples")
-@dataclass(kw_only=True, eq=False)
 class Winsorise(Step):
     """Numbers within the edges of training."""
 

@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,7 +44,6 @@ RESTORED = OUTPUTS["linear", "squared-error"]
 @register(
     "autoencoder", reference="Hawkins, He, Williams & Baxter 2002, Outlier detection using replicator networks"
 )
-@dataclass(kw_only=True, eq=False)
 class Autoencoder(Detector):
     """Scores by the error of reconstruction."""
 

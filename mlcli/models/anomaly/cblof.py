@@ -28,7 +28,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -72,7 +71,6 @@ WEIGHTS: dict[str, Callable[[Placed, Array], Array]] = {"none": _none, "printed"
 
 
 @register("cblof", reference="He, Xu & Deng 2003, Discovering cluster-based local outliers")
-@dataclass(kw_only=True, eq=False)
 class ClusterFactor(Detector):
     """The distance from large clusters."""
 

@@ -22,7 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,6 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
 @register("contextual", reference="Song, Wu, Jermaine & Ranka 2007, Conditional anomaly detection")
-@dataclass(kw_only=True, eq=False)
 class Contextual(Detector):
     """A detector of how rows differ from those of a like context."""
 

@@ -22,8 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -44,7 +42,6 @@ ROUNDING = 1e-9
 
 
 @register("deep-one-class", reference="Chalapathy, Menon & Chawla 2018, Anomaly detection with one-class networks")
-@dataclass(kw_only=True, eq=False)
 class DeepOneClass(Detector):
     """A one-class SVM whose representation is learned with it."""
 

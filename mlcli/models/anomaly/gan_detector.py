@@ -25,7 +25,6 @@ Choices:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -55,7 +54,6 @@ JUDGED = OUTPUTS["sigmoid", "cross-entropy"]
     "gan-detector",
     reference="Schlegl et al. 2017, Unsupervised anomaly detection with generative adversarial networks",
 )
-@dataclass(kw_only=True, eq=False)
 class GanDetector(Detector):
     """Scores by what the generator leaves of a row."""
 

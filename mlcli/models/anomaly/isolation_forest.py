@@ -22,7 +22,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -45,7 +45,6 @@ SHARES = (0.5, 0.9, 0.99, 1.0)
 
 
 @register("isolation-forest", reference="Liu, Ting & Zhou 2008, Isolation forest")
-@dataclass(kw_only=True, eq=False)
 class IsolationForest(Detector):
     """Trees of random cuts; the mean number of questions tells how odd a row is."""
 

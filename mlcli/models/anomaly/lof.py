@@ -24,8 +24,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -46,7 +44,6 @@ NEVER_NOTHING = 1e-10
 
 
 @register("lof", reference="Breunig, Kriegel, Ng & Sander 2000, LOF: identifying density-based local outliers")
-@dataclass(kw_only=True, eq=False)
 class LocalOutlierFactor(NeighbourDetector, Detector):
     """Compares how densely a row lies with how densely its neighbours do."""
 

@@ -25,7 +25,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,6 @@ MARKS = ("predicted", "odd")
 
 
 @register("prediction-error", reference="Noto, Brodley & Slonim 2012 (FRaC); Liu et al. 2018 (future frames)")
-@dataclass(kw_only=True, eq=False)
 class PredictionError(Detector):
     """How badly each row is predicted."""
 

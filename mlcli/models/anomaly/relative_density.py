@@ -20,8 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.params import learned, param
@@ -42,7 +40,6 @@ OVER = {"mean": Neighbours.mean, "sum": Neighbours.sum}
 
 
 @register("relative-density", reference="Tan, Steinbach & Kumar 2005, Introduction to data mining, section 10.4.2")
-@dataclass(kw_only=True, eq=False)
 class RelativeDensity(NeighbourDetector, Detector):
     """Compares how densely a row lies with how densely its neighbours do."""
 

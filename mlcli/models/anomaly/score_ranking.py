@@ -19,7 +19,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,6 @@ from mlcli.tasks.ranking import GroupedRows, Ranker
 
 
 @register("score-ranking", reference="Burges et al. 2005, Learning to rank; Pang et al. 2021, section 9.5")
-@dataclass(kw_only=True, eq=False)
 class ScoreRanking(LabelledDetector, Detector):
     """The score of a ranking model."""
 

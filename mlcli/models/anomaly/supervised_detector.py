@@ -22,7 +22,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,6 @@ BALANCES = ("none", "repeat", "weights")
 
 
 @register("supervised-detector", reference="Hempstalk, Frank & Witten 2008, One-class classification by combining")
-@dataclass(kw_only=True, eq=False)
 class SupervisedDetector(LabelledDetector, Detector):
     """The probability of being an anomaly."""
 

@@ -17,8 +17,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -31,7 +29,6 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
 @register("z-score", reference="Iglewicz & Hoaglin 1993, How to detect and handle outliers")
-@dataclass(kw_only=True, eq=False)
 class ZScore(Detector):
     """Looks at one column at a time."""
 

@@ -54,7 +54,6 @@ ORDERS: dict[str, Callable[[Rule], float]] = {
 
 
 @register("fp-growth", reference="Han, Pei & Yin 2000, Mining frequent patterns without candidate generation")
-@dataclass(kw_only=True, eq=False)
 class FPGrowth(Associator):
     """Rules from frequent sets of items."""
 

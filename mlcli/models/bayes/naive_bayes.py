@@ -42,7 +42,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -92,7 +91,6 @@ FARTHEST = 5e4
     reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995",
     revision=2,
 )
-@dataclass(kw_only=True, eq=False)
 class NaiveBayes(Classifier):
     """Categorical and normal columns together."""
 

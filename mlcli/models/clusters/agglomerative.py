@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -48,7 +47,6 @@ LAST = 10
 
 
 @register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011")
-@dataclass(kw_only=True, eq=False)
 class Agglomerative(Clusterer):
     """A tree of merges, and its cut."""
 

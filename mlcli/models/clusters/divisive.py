@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -43,7 +42,6 @@ TIE = 1e-12
 
 
 @register("divisive", reference="Kaufman & Rousseeuw 1990, Finding Groups in Data, chapter 6")
-@dataclass(kw_only=True, eq=False)
 class Divisive(Clusterer):
     """A group, split again and again."""
 

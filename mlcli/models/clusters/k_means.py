@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -53,7 +52,6 @@ BETTER = 1e-12
 
 
 @register("k-means", reference="Lloyd 1982; Arthur & Vassilvitskii 2007 (start)")
-@dataclass(kw_only=True, eq=False)
 class KMeans(Clusterer):
     """Lloyd's algorithm with restarts."""
 

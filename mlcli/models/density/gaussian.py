@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -47,7 +46,6 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 
 
 @register("gaussian", reference="Bishop 2006, Pattern Recognition and Machine Learning, section 2.3")
-@dataclass(kw_only=True, eq=False)
 class Gaussian(DensityEstimator):
     """A mixture of one component."""
 

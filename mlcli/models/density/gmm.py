@@ -31,7 +31,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -72,7 +71,6 @@ COLLAPSED = (
 @register(
     "gmm", reference="Dempster, Laird & Rubin 1977; Bishop 2006, Pattern Recognition and Machine Learning, 9.2"
 )
-@dataclass(kw_only=True, eq=False)
 class GaussianMixture(DensityEstimator, Clusterer):
     """Several Gaussians, found by expectation-maximisation."""
 

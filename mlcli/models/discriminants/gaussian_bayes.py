@@ -20,8 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -45,7 +43,6 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 
 
 @register("gaussian-bayes", reference="Duda, Hart & Stork 2001, section 2.6")
-@dataclass(kw_only=True, eq=False)
 class GaussianBayes(Classifier):
     """Normal classes of a form that is chosen."""
 

@@ -92,7 +92,6 @@ class Scores:
 
 
 @register("lda", reference="Fisher 1936; Hastie, Tibshirani & Friedman 2009, section 4.3")
-@dataclass(kw_only=True, eq=False)
 class LinearDiscriminants(Classifier):
     """Normal classes of one covariance."""
 

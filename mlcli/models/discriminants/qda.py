@@ -108,7 +108,6 @@ class Normals:
 
 
 @register("qda", reference="Hastie, Tibshirani & Friedman 2009, section 4.3; Friedman 1989")
-@dataclass(kw_only=True, eq=False)
 class QuadraticDiscriminants(Classifier):
     """Normal classes, each with its covariance."""
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -51,7 +51,6 @@ MOST_ROUNDS = 10
 
 
 @register("adaboost", reference="Freund & Schapire 1997; Zhu et al. 2009 (SAMME)")
-@dataclass(kw_only=True, eq=False)
 class AdaBoost(Classifier):
     """Adaptive boosting."""
 

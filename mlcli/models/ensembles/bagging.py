@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -56,7 +55,6 @@ COMBINED = {"mean": outputs, "votes": votes}
 
 
 @register("bagging", reference="Breiman 1996, Bagging predictors")
-@dataclass(kw_only=True, eq=False)
 class Bagging(Classifier, Regressor):
     """Bootstrap aggregating."""
 

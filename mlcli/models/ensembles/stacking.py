@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,6 @@ OWN_META = {Classifier: "logistic-regression", Regressor: "ridge"}
 
 
 @register("stacking", reference="Wolpert 1992, Stacked generalization; Ting & Witten 1999 (probabilities)")
-@dataclass(kw_only=True, eq=False)
 class Stacking(Classifier, Regressor):
     """Models, and a model that learns from their answers."""
 

@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,7 +47,6 @@ COMBINED: dict[str, Says] = {"mean": outputs, "votes": votes}
 
 
 @register("voting", reference="Kittler et al. 1998, On combining classifiers")
-@dataclass(kw_only=True, eq=False)
 class Voting(Classifier, Regressor):
     """Several models that answer together."""
 

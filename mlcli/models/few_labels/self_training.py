@@ -23,7 +23,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,6 @@ from mlcli.tasks.classification import Classifier, LabelledRows
     reference="Yarowsky 1995, Unsupervised word sense disambiguation rivaling supervised",
     revision=2,
 )
-@dataclass(kw_only=True, eq=False)
 class SelfTraining(Classifier):
     """A base classifier that teaches itself."""
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, product
 
 import numpy as np
@@ -51,7 +51,6 @@ HELD_OUT = 3
 
 
 @register("kernel-perceptron", reference="Aizerman, Braverman & Rozonoer 1964; averaged: Freund & Schapire 1999")
-@dataclass(kw_only=True, eq=False)
 class KernelPerceptron(KernelModel, Classifier):
     """Sums over mistakes."""
 

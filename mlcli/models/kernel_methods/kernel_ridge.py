@@ -21,8 +21,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -39,7 +37,6 @@ from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("kernel-ridge", reference="Saunders, Gammerman & Vovk 1998, Ridge regression learning in dual variables")
-@dataclass(kw_only=True, eq=False)
 class KernelRidge(KernelModel, Classifier, Regressor):
     """A smooth function near all rows."""
 

@@ -86,7 +86,6 @@ class Weights:
 
 
 @register("rbf-network", reference="Broomhead & Lowe 1988; Moody & Darken 1989 for centres by k-means")
-@dataclass(kw_only=True, eq=False)
 class RadialBasisNetwork(Classifier, Regressor):
     """Bells around centres."""
 

@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -58,7 +57,6 @@ FORMS: dict[str, Likeness] = {"normalised": _shares, "plain": _sums}
 
 
 @register("similarity", reference="Nadaraya 1964; Watson 1964, Smooth regression analysis")
-@dataclass(kw_only=True, eq=False)
 class Similarity(Classifier, Regressor):
     """Stores landmarks; all work is done when it is asked."""
 

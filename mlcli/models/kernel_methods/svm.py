@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -59,7 +58,6 @@ BOUNDS = (
 @register(
     "svm", reference="Cortes & Vapnik 1995, Support-vector networks; Fan, Chen & Lin 2005 for the working set"
 )
-@dataclass(kw_only=True, eq=False)
 class SupportVectorMachine(KernelModel, Classifier):
     """Machines between two sides each, and their support vectors."""
 

@@ -20,8 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -37,7 +35,6 @@ from mlcli.tasks.regression import Regressor, ValuedRows
 @register(
     "svm-regression", reference="Drucker, Burges, Kaufman, Smola & Vapnik 1997, Support vector regression machines"
 )
-@dataclass(kw_only=True, eq=False)
 class SupportVectorRegression(KernelModel, Regressor):
     """A flat function through a tube."""
 

@@ -25,7 +25,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -57,7 +56,6 @@ CRITERIA = (ALL_ROWS, LAST_CLASS, EACH_CLASS)
 
 
 @register("fair-logistic-regression", reference="Zafar et al. 2017, Fairness constraints")
-@dataclass(kw_only=True, eq=False)
 class FairLogisticRegression(Classifier):
     """Penalised likelihood with a cost of unlike groups."""
 

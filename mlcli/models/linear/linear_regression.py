@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -65,7 +64,6 @@ INVOLVED = 1e-6
 
 
 @register("linear-regression", reference="Hastie, Tibshirani & Friedman 2009, section 3.2")
-@dataclass(kw_only=True, eq=False)
 class LinearRegression(LinearValues, Regressor):
     """Least squares by the pseudo-inverse."""
 

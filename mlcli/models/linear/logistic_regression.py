@@ -32,7 +32,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -79,7 +78,6 @@ SAID_OF_SCORES = (
 
 
 @register("logistic-regression", reference="Cox 1958; Böhning 1992")
-@dataclass(kw_only=True, eq=False)
 class LogisticRegression(Classifier):
     """Penalised maximum likelihood."""
 

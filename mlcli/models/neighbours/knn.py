@@ -40,7 +40,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -79,7 +79,6 @@ ODD = "Each of two classes may have half of {0.k} votes: {0.tied_vote} decides t
 
 
 @register("knn", reference="Cover & Hart 1967, Nearest neighbor pattern classification")
-@dataclass(kw_only=True, eq=False)
 class NearestNeighbours(Classifier, Regressor):
     """Stores the training rows; all work is done when it is asked."""
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -61,7 +61,6 @@ OF_CLASSES = ("softmax", "step")
 @register(
     "mlp", reference="Rumelhart, Hinton & Williams 1986, Learning representations by back-propagating errors"
 )
-@dataclass(kw_only=True, eq=False)
 class MultiLayerPerceptron(Classifier, Regressor):
     """A fully connected feed-forward network."""
 

@@ -12,8 +12,6 @@ Cost:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -29,7 +27,6 @@ ROUNDING = 1e-12
 
 
 @register("mean-row", reference="Jolliffe 2002, Principal Component Analysis, the case of no component")
-@dataclass(kw_only=True, eq=False)
 class MeanRow(Projector):
     """The baseline of projections."""
 

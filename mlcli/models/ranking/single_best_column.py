@@ -19,8 +19,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -39,7 +37,6 @@ TIE = 1e-12
 
 
 @register("single-best-column", reference="Holte 1993, for classes: very simple rules perform well")
-@dataclass(kw_only=True, eq=False)
 class SingleBestColumn(Ranker):
     """One column, upwards or downwards."""
 

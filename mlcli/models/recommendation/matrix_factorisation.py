@@ -43,7 +43,6 @@ BLOCK_CELLS = 4_000_000
 @register(
     "matrix-factorisation", reference="Koren, Bell & Volinsky 2009, Matrix factorization techniques", revision=2
 )
-@dataclass(kw_only=True, eq=False)
 class MatrixFactorisation(Recommender):
     """``users_`` and ``items_`` hold a bias, then the factors, of each."""
 

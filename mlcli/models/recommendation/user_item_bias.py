@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -43,7 +42,6 @@ STILL = 1e-11
 
 
 @register("user-item-bias", reference="Koren 2010, Factor in the neighbors, section 2.1")
-@dataclass(kw_only=True, eq=False)
 class UserItemBias(Recommender):
     """How generous users are, and how good items are."""
 

@@ -16,8 +16,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -31,7 +29,6 @@ from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 
 
 @register("most-frequent-tag", reference="Charniak 1997, Statistical techniques for natural language parsing")
-@dataclass(kw_only=True, eq=False)
 class MostFrequentTag(Tagger):
     """The baseline of sequence labelling."""
 

@@ -45,7 +45,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -82,7 +81,6 @@ STEADY_LEAF = 10
     reference="Breiman et al. 1984 (CART); Quinlan 1986 (ID3), 1993 (C4.5), 1987 (pruning)",
     revision=2,
 )
-@dataclass(kw_only=True, eq=False)
 class DecisionTree(Classifier, Regressor):
     """A tree grown greedily from the root."""
 

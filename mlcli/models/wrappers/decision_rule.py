@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -60,7 +59,6 @@ SHOWN = 40
 
 
 @register("decision-rule", reference="Elkan 2001, The foundations of cost-sensitive learning; Youden 1950")
-@dataclass(kw_only=True, eq=False)
 class DecisionRule(Classifier):
     """A classifier whose answers are decided in another way."""
 

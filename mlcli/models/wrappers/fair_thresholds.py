@@ -83,7 +83,6 @@ class Choice:
 
 
 @register("fair-thresholds", reference="Hardt, Price & Srebro 2016, Equality of opportunity")
-@dataclass(kw_only=True, eq=False)
 class FairThresholds(Classifier):
     """A classifier with a threshold for each group."""
 

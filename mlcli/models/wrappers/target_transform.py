@@ -72,7 +72,6 @@ TRANSFORMS = {
 
 
 @register("target-transform", reference="Box & Cox 1964, An analysis of transformations")
-@dataclass(kw_only=True, eq=False)
 class TargetTransform(Regressor):
     """A model of the transformed target."""
 
