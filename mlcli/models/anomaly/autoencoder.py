@@ -66,8 +66,8 @@ class Autoencoder(Detector):
 
     weights_: tuple[Array, ...] = learned()
     biases_: tuple[Array, ...] = learned()
-    training_loss_: Array = learned()
-    validation_loss_: Array = learned()
+    training_loss_: Array = learned("passes")
+    validation_loss_: Array = learned("validated")
 
     accepts = Accepts(weights=True, prefers_scaled=True)
 
@@ -121,8 +121,6 @@ class Autoencoder(Detector):
         """Refuse layers of other widths."""
         super().check_learned()
         check_layers(self.weights_, self.biases_, self._widths)
-        if any(curve.ndim != 1 for curve in (self.training_loss_, self.validation_loss_)):
-            raise ValueError("the saved losses are no curves")
 
 
 def _to_restore(data: ScreenedRows) -> Examples:

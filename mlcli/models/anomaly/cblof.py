@@ -89,8 +89,8 @@ class ClusterFactor(Detector):
     )
     restarts: int = param(5, "how often k-means begins anew; the best is kept", ge=1)
 
-    centres_: Array = learned()
-    sizes_: Array = learned()
+    centres_: Array = learned("groups", "columns")
+    sizes_: Array = learned("groups")
     """The weight of the rows of each cluster, the largest first."""
     large_: int = learned()
     """How many clusters are large."""
@@ -161,11 +161,10 @@ class ClusterFactor(Detector):
         return (findings.Table("Clusters", header, rows, note=note),)
 
     def check_learned(self) -> None:
-        """One size for each centre, in the columns of the model."""
+        """No more large clusters than clusters."""
         super().check_learned()
-        groups = len(self.sizes_)
-        if self.centres_.shape != (groups, len(self.columns_)) or not 1 <= self.large_ <= groups:
-            raise ValueError("the clusters of cblof do not fit its columns")
+        if not 1 <= self.large_ <= len(self.sizes_):
+            raise ValueError("there are not as many large clusters")
 
 
 def trimmed(X: Array, weights: Array, centres: Array, share: float) -> tuple[Array, Array]:

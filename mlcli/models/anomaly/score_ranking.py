@@ -47,7 +47,7 @@ class ScoreRanking(LabelledDetector, Detector):
     squares: bool = param(True, "whether the squares of the columns stand beside them")
 
     base_: Any = learned()
-    middle_: Array = learned()
+    middle_: Array = learned("columns")
     pairs_: int = learned()
 
     @property
@@ -92,5 +92,3 @@ class ScoreRanking(LabelledDetector, Detector):
         """A ranking model of the kind that was asked for."""
         super().check_learned()
         refuse_other_method(self.base_, self.base)
-        if self.middle_.shape != (len(self.columns_),):
-            raise ValueError("the middle of score-ranking does not fit its columns")

@@ -54,7 +54,7 @@ class SupervisedDetector(LabelledDetector, Detector):
     folds: int = param(5, "into how many folds rows are dealt to find that threshold", ge=2)
 
     base_: Any = learned()
-    counts_: Array = learned()
+    counts_: Array = learned(3)
     """Good rows, known anomalies, and artificial ones."""
 
     @property
@@ -109,5 +109,3 @@ class SupervisedDetector(LabelledDetector, Detector):
         """A classifier of the kind that was asked for."""
         super().check_learned()
         refuse_other_method(self.base_, self.base)
-        if self.counts_.shape != (3,):
-            raise ValueError("the counts of supervised-detector are not three")

@@ -34,8 +34,8 @@ class ZScore(Detector):
 
     ddof: int = param(0, "what is taken off the number of rows that variances are divided by", ge=0, le=1)
 
-    mean_: Array = learned()
-    deviation_: Array = learned()
+    mean_: Array = learned("columns")
+    deviation_: Array = learned("columns")
 
     accepts = Accepts(weights=True)
 
@@ -75,9 +75,3 @@ class ZScore(Detector):
         )
         header = ("column", "mean", "standard deviation", "z = -3 at", "z = 3 at")
         return (findings.Table("What is usual", header=header, rows=rows),)
-
-    def check_learned(self) -> None:
-        """One mean and one standard deviation for each column."""
-        super().check_learned()
-        if not self.mean_.shape == self.deviation_.shape == (len(self.columns_),):
-            raise ValueError("the means and deviations of z-score do not fit its columns")

@@ -67,7 +67,7 @@ class Stacking(Classifier, Regressor):
     use: str = param("probabilities", "what the meta model sees of classes", choices=("probabilities", "classes"))
     keep_columns: bool = param(False, "whether the meta model sees the columns as well")
 
-    models_: tuple[Model, ...] = learned()
+    models_: tuple[Model, ...] = learned("models")
     meta_: Any = learned()
 
     @property
@@ -124,8 +124,6 @@ class Stacking(Classifier, Regressor):
 
     def check_learned(self) -> None:
         """The models that were asked for."""
-        if len(self.models_) != len(self.models):
-            raise ValueError("there are not as many models as were asked for")
         for member, asked in zip(self.models_, self.models, strict=True):
             refuse_strangers([member], behind_steps(asked, self.columns_), self)
 

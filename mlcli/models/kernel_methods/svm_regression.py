@@ -55,7 +55,7 @@ class SupportVectorRegression(KernelModel, Regressor):
         1e-3, "how exactly the minimum is found, in standard deviations of the target", gt=0, le=0.5
     )
 
-    coefficients_: Array = learned()
+    coefficients_: Array = learned("points")
     """β of each support vector, in units of the target."""
     level_: float = learned()
     support_: Array = learned()
@@ -102,7 +102,7 @@ class SupportVectorRegression(KernelModel, Regressor):
         return (self.terms_of_points(table, (self.target_,), self.coefficients_, self.level_),)
 
     def check_learned(self) -> None:
-        """A coefficient for each point."""
+        """A number for each point."""
         self.check_points(self.coefficients_)
-        if self.coefficients_.ndim != 1 or not np.isfinite(self.coefficients_).all():
-            raise ValueError("the coefficients of svm-regression do not fit its points")
+        if not np.isfinite(self.coefficients_).all():
+            raise ValueError("the coefficients of svm-regression are no numbers")

@@ -30,8 +30,8 @@ ROUNDING = 1e-12
 class MeanRow(Projector):
     """The baseline of projections."""
 
-    mean_: Array = learned()
-    deviation_: Array = learned()
+    mean_: Array = learned("columns")
+    deviation_: Array = learned("columns")
 
     accepts = Accepts(weights=True, prefers_scaled=True)
     """Numbers on one scale, as the methods beside it see them."""
@@ -52,11 +52,6 @@ class MeanRow(Projector):
     def middle(self) -> Array:
         """The mean row."""
         return self.mean_
-
-    def check_learned(self) -> None:
-        """One mean and one deviation for each column."""
-        if {np.shape(self.mean_), np.shape(self.deviation_)} != {(len(self.columns_),)}:
-            raise ValueError("a mean row that does not fit the columns")
 
     def explain(self) -> findings.Explanation:
         """The mean row, with 0 for what is only rounding beside the deviation."""

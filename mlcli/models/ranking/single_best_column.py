@@ -42,7 +42,7 @@ class SingleBestColumn(Ranker):
 
     place_: int = learned()
     direction_: int = learned()
-    right_: Array = learned()
+    right_: Array = learned("columns")
     """The share of training pairs that each column puts in the right order, upwards."""
 
     accepts = Accepts(weights=True)
@@ -62,9 +62,8 @@ class SingleBestColumn(Ranker):
         return np.asarray(self.direction_ * table.numbers[:, self.place_])
 
     def check_learned(self) -> None:
-        """A share for each column, one of the columns, and a direction."""
-        fits = np.shape(self.right_) == (len(self.columns_),) and self.direction_ in DIRECTIONS
-        if not fits or self.place_ not in range(len(self.columns_)):
+        """One of the columns, and a direction."""
+        if self.direction_ not in DIRECTIONS or self.place_ not in range(len(self.columns_)):
             raise ValueError("a column that is not there")
 
     def explain(self) -> Explanation:

@@ -48,8 +48,8 @@ class UserItemBias(Recommender):
     l2: float = param(5.0, "how many ratings at the mean each user and item is given beside its own", ge=0.0)
 
     mean_: float = learned()
-    user_bias_: Array = learned()
-    item_bias_: Array = learned()
+    user_bias_: Array = learned("users")
+    item_bias_: Array = learned("items")
 
     def fit_ratings(self, data: Ratings, rng: np.random.Generator) -> None:
         """Let users and items take turns until neither moves."""
@@ -83,12 +83,6 @@ class UserItemBias(Recommender):
             extremes(item, self.item_bias_, self.item_ratings_),
             extremes(user, self.user_bias_, self.user_ratings_),
         )
-
-    def check_learned(self) -> None:
-        """One bias per user and item, and one for those that are not known."""
-        super().check_learned()
-        if (self.user_bias_.shape, self.item_bias_.shape) != (self.user_ratings_.shape, self.item_ratings_.shape):
-            raise ValueError("the biases do not fit the users and items")
 
 
 def extremes(column: Column, biases: Array, ratings: Array) -> findings.Table:
