@@ -86,6 +86,8 @@ class RandomDistance(Detector):
             raise FitError("random-distance needs two rows and a column")
         base: Any = fitted(behind_steps(self.base, self.columns_), data, rng.spawn(1)[0])
         suspected = _suspected(base.final.score_rows(base.prepared(data.table)))
+        if suspected.all():
+            raise FitError("random-distance finds no suspects: to its base all rows are equally odd")
         suspects, others = X[suspected], X[~suspected]
         network = Network((X.shape[1], self.features), [RELU])
         network.draw(rng)
