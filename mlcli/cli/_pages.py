@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from mlcli.cli._console import remark
 from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.report.document import Document
@@ -62,10 +63,8 @@ class Pages:
         """Whether anything is written."""
         return self.html is not None or self.pictures is not None
 
-    def write(self, make: Callable[[], Document]) -> None:
+    def write(self, make: Callable[[], Document], say: Callable[[str], None] = remark) -> None:
         """Write what was asked for, and say where it is."""
-        from mlcli.cli._console import remark
-
         if not self.wanted:
             return
         document = make()
@@ -74,9 +73,9 @@ class Pages:
             from mlcli.report.page import Page
 
             self.html.write_text(html_of(document, Page()), encoding="utf-8")
-            remark(f"wrote {self.html}: open it in a browser")
+            say(f"wrote {self.html}: open it in a browser")
         if self.pictures is not None:
             from mlcli.report.pictures import save_all
 
             self.pictures.mkdir(exist_ok=True)
-            remark(f"wrote {len(save_all(document, self.pictures, self.suffix))} pictures to {self.pictures}")
+            say(f"wrote {len(save_all(document, self.pictures, self.suffix))} pictures to {self.pictures}")

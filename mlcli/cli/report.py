@@ -38,11 +38,12 @@ def report_command(
     how it was made and how to cite it. The page needs no network. Of a run
     nothing is run again, but for pictures of the best model's behaviour.
     """
+    from mlcli.cli._console import show_line
     from mlcli.experiment.store.named_runs import SUFFIXES
 
     pages = Pages(output, pictures, picture_format)
     is_run = source.isdigit() or Path(source).suffix.lower() in SUFFIXES
-    pages.write(lambda: _of_run(source, store) if is_run else _of_model(Path(source)))
+    pages.write(lambda: _of_run(source, store) if is_run else _of_model(Path(source)), say=show_line)
 
 
 def _of_run(source: str, place: Path | None) -> Document:

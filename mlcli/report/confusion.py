@@ -102,7 +102,7 @@ def _largest(labels: Sequence[str], counts: Sequence[Sequence[float]]) -> Grid:
         for place, count in enumerate(row)
         if count and place != true
     ]
-    rows = [
+    rows: list[list[Content]] = [
         [Field(labels[true], "strong"), labels[place], short(count), share(count, sum(counts[true]))]
         for count, true, place in sorted(found, key=lambda one: (-one[0], *one[1:]))[:MOST_CONFUSIONS]
     ]

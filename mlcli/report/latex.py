@@ -1,6 +1,6 @@
 """Documents as LaTeX: tables with booktabs, the best in bold; to be pasted into a paper.
 
-Needs ``\\usepackage{booktabs}`` and no other package; text is UTF-8, its signs as commands that every engine knows.
+Needs the package booktabs and no other; letters are UTF-8, signs are commands that every engine knows.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ ROUNDING = 1e-9
 class Page:
     """``width`` is in columns, None where nothing needs to fit; ``encoding`` is that of the stream.
 
-    ``prose`` is how wide paragraphs are where the page has no width, so that tables are whole and sentences readable.
+    ``prose`` is how wide paragraphs are where the page has no width: tables stay whole, sentences readable.
     """
 
     width: int | None = None

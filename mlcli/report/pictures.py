@@ -1,6 +1,6 @@
 """Pictures as SVG in a page, and as files of SVG, PNG or PDF.
 
-matplotlib comes with the extra ``mlcli[report]``; it is imported where a picture is made, and keeps no state of ours.
+matplotlib comes with the extra ``mlcli[report]``; it is imported where a picture is made.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ VARIABLES = {INK: "currentColor", FAINT: "var(--faint)"} | {
     colour: f"var(--c{place})" for place, colour in enumerate(COLOURS)
 }
 """What stands for a colour in a page, which has others where it is dark."""
-STYLE = {
+STYLE: Any = {
     "font.size": 9,
     "svg.fonttype": "none",
     "text.color": INK,
@@ -78,10 +78,10 @@ def _is_shaded(element: Element) -> bool:
 
 
 def _write(picture: Any, out: Any, suffix: str, name: str) -> None:
-    import matplotlib
+    import matplotlib as mpl
 
     dates: dict[str, None] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(suffix, {})
-    with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):
+    with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
         figure = figure_of(picture)
         figure.savefig(out, format=suffix, transparent=suffix == "svg", dpi=DOTS, metadata=dates)
 

@@ -197,7 +197,7 @@ def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], parts: Parts
 
 
 def _pictures(group: Sequence[Scored], drawn: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
-    """The pictures of answers that their kind of task has: one of all cells together, one of each that is drawn."""
+    """The pictures of answers that their kind of task has: one of all cells, one of each that is drawn."""
     if not group:
         return
     kind = kind_named(group[0].result.cell.kind)

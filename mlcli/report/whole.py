@@ -1,4 +1,4 @@
-"""The whole report of an experiment: what holds over datasets, then each dataset, how it was made, how to cite it."""
+"""The whole report of an experiment: what holds over datasets, each dataset, how it was made, how to cite it."""
 
 from __future__ import annotations
 
@@ -63,19 +63,8 @@ def made_by_file(path: Path, **known: Any) -> Made:
 
 def made_by_run(about: RunFacts, kept: Mapping[str, str] | None) -> Made:
     """The making of a stored run, with the versions that were kept of it."""
-    started = about.started.replace("T", " ").removesuffix("+00:00")
-    known = {"started": f"{started} UTC", "versions": kept}
-    if about.source is not None:
-        return made_by_file(Path(about.source), **known)
-    return Made(about.title, f"mlcli {about.title}, run {about.id} of its store", **known)
-
-
-def made_by_run(about: RunFacts, kept: Mapping[str, str] | None) -> Made:
-    """The making of a stored run, with the versions that were kept of it."""
-    known: dict[str, Any] = {
-        "started": about.started.replace("T", " ").replace("+00:00", " UTC"),
-        "versions": kept,
-    }
+    started = about.started.replace("T", " ").replace("+00:00", " UTC")
+    known: dict[str, Any] = {"started": started, "versions": kept}
     if about.source is not None:
         return made_by_file(Path(about.source), **known)
     return Made(about.title, f"mlcli {about.title}, run {about.id} of its store", **known)
@@ -154,14 +143,14 @@ def _made(found: Sequence[Scored], made: Made) -> Iterator[Element]:
     yield Heading("How it was made", 1)
     cells = [one.result.cell for one in found]
     used = made.versions if made.versions is not None else versions()
-    facts: list[list[Content]] = [
-        ["command", made.how],
-        *([["started", made.started]] if made.started else []),
-        ["seed", ", ".join(dict.fromkeys(str(cell.seed) for cell in cells))],
-        ["protocol", "; ".join(dict.fromkeys(map(protocol_words, cells)))],
-        ["versions", ", ".join(f"{name} {version}" for name, version in used.items())],
-    ]
-    yield grid(["", ""], [[Field(str(name), "strong"), value] for name, value in facts])
+    facts = {
+        "command": made.how,
+        "started": made.started,
+        "seed": ", ".join(dict.fromkeys(str(cell.seed) for cell in cells)),
+        "protocol": "; ".join(dict.fromkeys(map(protocol_words, cells))),
+        "versions": ", ".join(f"{name} {version}" for name, version in used.items()),
+    }
+    yield grid(["", ""], [[Field(name, "strong"), value] for name, value in facts.items() if value])
     yield Heading("Data")
     yield grid(["dataset", "rows", "SHA-256 of its content", "from"], map(_data, _once(cells)), right=(1,))
     if made.spec:
