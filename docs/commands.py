@@ -59,7 +59,7 @@ def steady(text: str) -> str:
     """Without how long things took: the last column of tables that say so, and dates."""
     lines, timed = [], False
     for line in TIME.sub("2026-01-01 12:00:00", text).splitlines():
-        timed = line.endswith(SECONDS) or (timed and bool(line))
+        timed = line.endswith(SECONDS) or (timed and bool(line) and "..." not in line)
         is_row = timed and not line.endswith((SECONDS, "─", "-"))
         lines.append(re.sub(r"\s+\S+$", " …", line) if is_row else line)
     return "\n".join(lines)
