@@ -19,7 +19,7 @@ RENDERERS = {
     "csv": "mlcli.report.comma_separated:csv_of",
 }
 """What turns a document into text, named "module:function" and imported on use."""
-TEXT, JSON = "text", "json"
+TEXT, CSV, JSON = "text", "csv", "json"
 """What a terminal shows; and what is made of the results and not of the document: scripts want every digit."""
 FORMATS = (*RENDERERS, JSON)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import sys
 from pathlib import Path
@@ -55,6 +56,17 @@ def test_a_stored_run_gives_the_page_that_its_run_gave(folder: Path) -> None:
     before, after = ((folder / name).read_text(encoding="utf-8") for name in ("two.html", "again.html"))
     known = re.compile(r"<h[12][^>]*>.*?</h[12]>")
     assert known.findall(before) == known.findall(after)
+
+
+def test_a_stored_run_is_a_row_for_each_cell_in_csv(folder: Path) -> None:
+    shown = typed("runs", "1", "--store", str(folder / ".mlcli" / "runs.db"), "--format", "csv").stdout
+    rows = list(csv.DictReader(shown.splitlines()))
+    assert [(row["dataset"], row["model"]) for row in rows] == [
+        (dataset, model) for dataset in ("labor", "contact_lenses") for model in ("zero-r", "one-r", "tree")
+    ]
+    for row in rows:
+        assert float(row["accuracy-low"]) < float(row["accuracy"]) < float(row["accuracy-high"])
+        assert row["status"] == "done"
 
 
 @pytest.mark.parametrize(("suffix", "magic"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])

@@ -25,7 +25,7 @@ PAGES = [
     *(page for folder in ("guides", "kinds") for page in sorted((ROOT / "docs" / folder).glob("*.md"))),
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("comparing", "few-labels", "gates", "graphs", "published", "tuning")
+        for name in ("comparing", "few-labels", "gates", "graphs", "published", "reports", "tuning")
     ),
     ROOT / "README.md",
 ]
