@@ -99,6 +99,15 @@ class Dendrogram(Finding):
 
 
 @dataclass(frozen=True)
+class Graph(Finding):
+    """Which nodes lead to which; where it is not directed, which are joined."""
+
+    nodes: tuple[str, ...]
+    edges: tuple[tuple[int, int], ...]
+    directed: bool
+
+
+@dataclass(frozen=True)
 class Tree(Finding):
     """The nodes of a tree, each before those below it; the root has depth 0."""
 
@@ -128,7 +137,10 @@ CHOSEN, CANDIDATES = "Chosen by inner splits", "Candidates"
 """The titles of what a model has chosen (what, value, remark; the inner score last), and of all candidates."""
 KINDS: dict[str, type[Finding]] = {
     kind.__name__.lower(): kind
-    for kind in (Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Dendrogram, Tree, CriticalDifference)
+    for kind in (
+        *(Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Dendrogram, Graph, Tree),
+        CriticalDifference,
+    )
 }
 
 
