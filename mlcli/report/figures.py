@@ -11,7 +11,17 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mlcli.core.findings import Bars, Boxplots, CriticalDifference, Curve, Dendrogram, Histogram, Points, Tree
+from mlcli.core.findings import (
+    Bars,
+    Boxplots,
+    CriticalDifference,
+    Curve,
+    Dendrogram,
+    Graph,
+    Histogram,
+    Points,
+    Tree,
+)
 from mlcli.report.document import Grid
 from mlcli.report.numbers import column_of, lined_up, short
 
@@ -186,6 +196,26 @@ def _critical_difference(picture: CriticalDifference) -> Figure:
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_xlabel("mean rank")
+    return figure
+
+
+@figure_of.register
+def _graph(picture: Graph) -> Figure:
+    """The nodes on a circle, in their order from the top; an arrow from each to those that it leads to."""
+    turns = [2 * math.pi * place / len(picture.nodes) for place in range(len(picture.nodes))]
+    places = [(math.sin(turn), math.cos(turn)) for turn in turns]
+    figure, axes = _axes(max(HEIGHT, LINE * len(picture.nodes)))
+    style = "-|>" if picture.directed else "-"
+    for one, other in picture.edges:
+        arrow = {"arrowstyle": style, "color": FAINT, "shrinkA": 7, "shrinkB": 7}
+        axes.annotate("", places[other], places[one], arrowprops=arrow)
+    for name, (x, y) in zip(picture.nodes, places, strict=True):
+        axes.plot(x, y, "o", color=COLOURS[0], markersize=8)
+        side = "center" if abs(x) < 0.1 else "left" if x > 0 else "right"
+        axes.annotate(_cut(name), (1.16 * x, 1.12 * y), ha=side, va="center", fontsize=8)
+    axes.set_xlim(-2.2, 2.2)
+    axes.set_ylim(-1.25, 1.25)
+    axes.set_axis_off()
     return figure
 
 

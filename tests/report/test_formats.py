@@ -32,7 +32,7 @@ PICTURES: dict[str, Picture] = {
     "loss": Curve("curve", "round", (1.0, 2.0), (("loss", (3.0, 1.0)),)),
     "length": Histogram("histogram", "length", (0.0, 1.0, 2.0), (("all", (3.0, 4.0)),)),
     "the first": Dendrogram("merges", ("the first", "b"), ((0, 1),), (1.0,)),
-    "● of its column": Graph("graph", ("a", "b"), ((0, 1),), True),
+    "the cause": Graph("graph", ("the cause", "b"), ((0, 1),), True),
     "critical difference 0.9": CriticalDifference("ranks", ("a", "b"), (1.25, 1.75), 0.9, ((0, 1),)),
     "x <= 1": Tree("tree", (0, 1, 1), ("", "x <= 1", "x > 1"), ("a", "a", "b"), (0.5, 1.0, 1.0), (4.0, 2.0, 2.0)),
 }
