@@ -21,7 +21,7 @@ SPREAD := --numprocesses auto --maxprocesses 4 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-kernels test-sklearn check lint types layers docs-check docs bench format clean
+.PHONY: help run test test-kernels test-sklearn check lint types layers docs-check docs site bench format clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -56,6 +56,10 @@ docs-check: $(VENV)/.dev ## generated pages are current, every link and command 
 docs: $(VENV)/.dev ## write the generated pages again
 	$(BIN)/python docs/build.py
 
+site: $(VENV)/.site ## the documentation as a site in build/site, the example of every page run
+	$(BIN)/python docs/site.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 bench: $(VENV)/.bench $(if $(filter shell,$(or $(ONLY),shell)),$(VENV)/skll/.ready) ## speed side by side with peers (ONLY=forests, or ONLY=knn: one method)
 	$(BIN)/python benchmarks/run.py $(ONLY)
 
@@ -82,6 +86,10 @@ $(VENV)/.dev: pyproject.toml $(PINS) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[dev]'
 	$(COMPILE)
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.site: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[site]'
+	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[bench]'
