@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 NEARLY = 1 - 1e-9
 """Summed weights reach a limit when they come this close."""
 NO_LIMIT = 2**31 - 1
+GROWTH = {"last": 0, "leaf-wise": 1, "depth-wise": 2}
+"""Which leaf is split next, as compiled loops number it: any, the one that gains most, or that among the least deep."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Limits:
     min_split: int = 2
     min_gain: float = 0.0
     purity: float = 1.0
+    growth: str = "leaf-wise"
+    """Where leaves are limited."""
 
     @property
     def least(self) -> float:
@@ -51,7 +55,7 @@ class Limits:
 
     def compiled(self, criterion: Criterion, columns: int, unit: float) -> loops.Limits:
         """The same as compiled loops read it, which count weights in units."""
-        from mlcli.kernels.trees.growing import LAST, MOST_GAIN, Limits
+        from mlcli.kernels.trees.growing import Limits
 
         return Limits(
             features=columns if self.features is None else self.features,
@@ -63,7 +67,7 @@ class Limits:
             min_gain=self.min_gain,
             of_shares=criterion.of_shares,
             purity=self.purity,
-            order=LAST if self.max_leaves is None else MOST_GAIN,
+            order=GROWTH["last" if self.max_leaves is None else self.growth],
         )
 
 

@@ -158,8 +158,7 @@ def examine_slopes(slopes: Slopes, limits: Limits, node: int, leaves: int, grown
     nodes[node, FEATURE], grown.gain[node] = LEAF, 0.0
     if leaves >= limits.max_leaves or nodes[node, DEPTH] >= limits.max_depth:
         return False
-    rows = nodes[node, END] - nodes[node, BEGIN]
-    grown.gain[node], column, nodes[node, LOW], nodes[node, SIDE] = best_of_node(slopes, node, rows)
+    grown.gain[node], column, nodes[node, LOW], nodes[node, SIDE] = best_of_node(slopes, node)
     nodes[node, FEATURE] = column if grown.gain[node] > 0.0 else LEAF
     return bool(grown.gain[node] > 0.0)
 
@@ -173,7 +172,7 @@ def divide_slopes(
     middle = start + deal_by_set(
         slopes, node, column, nodes[node, LOW], nodes[node, SIDE], made, rows[start:end], right
     )
-    settle_children(slopes, node, made, slopes.directions[column])
+    settle_children(slopes, node, made, slopes.columns.directions[column])
     if leaves + 1 < limits.max_leaves and nodes[node, DEPTH] + 1 < limits.max_depth:
         sum_up(slopes, node, made, leaves, rows[start:middle], rows[middle:end])
     return add_children(nodes, node, made, middle)

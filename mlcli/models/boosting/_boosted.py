@@ -22,7 +22,8 @@ from mlcli.engines.draws import draws
 from mlcli.engines.trees.binning import MOST_BINS
 from mlcli.engines.trees.cells import features, level_counts, ordered
 from mlcli.engines.trees.findings import importances, not_asked
-from mlcli.engines.trees.gradients import GROWTH, GradientGrower, Grown, Limits
+from mlcli.engines.trees.gradients import GradientGrower, Grown
+from mlcli.engines.trees.growing import Limits
 from mlcli.engines.trees.losses import LOSSES_OF_VALUES, Loss, Slopes, loss_of_classes
 from mlcli.engines.trees.rounds import HeldAside, Plan, boost
 from mlcli.engines.trees.structure import Trees
@@ -59,7 +60,9 @@ class Boosted(Classifier, Regressor):
         None, "how many questions lead to a leaf at most", ge=1, tune=Range(1, 12, simpler="low", unasked=False)
     )
     growth: str = param(
-        "leaf-wise", "which leaf is split next: what gains most, or the least deep", choices=GROWTH
+        "leaf-wise",
+        "which leaf is split next: what gains most, or the least deep",
+        choices=("leaf-wise", "depth-wise"),
     )
     min_leaf: int = param(
         20, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 100, simpler="high", unasked=False)
@@ -104,10 +107,12 @@ class Boosted(Classifier, Regressor):
         """Sort cells into bins, then add tree after tree."""
         train, aside = self._parted(data.counted(), rng)
         loss = self._loss(train)
-        limits = Limits(self.max_leaves, self.max_depth, self.min_leaf, self.leaf_penalty, self.growth)
+        limits = Limits(
+            max_leaves=self.max_leaves, max_depth=self.max_depth, min_leaf=self.min_leaf, growth=self.growth
+        )
         cells, directions = self._cells(train.table), self.directions(len(loss.start))
         grower = GradientGrower.of(
-            cells, level_counts(self.columns_), self.bins, directions, train.weights, limits
+            cells, level_counts(self.columns_), self.bins, directions, train.weights, limits, self.leaf_penalty
         )
         columns = None if self.features == 1 else max(1, round(self.features * cells.shape[1]))
         plan = Plan(self.rounds, self.learning_rate, columns)
