@@ -93,7 +93,7 @@ class GradientGrower:
         slopes = self._room._replace(columns=columns, scales=self._fix_points(gradient, hessian))
         grown, space, limits = self._space
         rows = np.arange(self.bins.shape[1], dtype=np.uint32)
-        count = loops.grow(None, None, 1.0, limits, grown, space._replace(rows=rows), None, None, slopes)
+        count = loops.grow(None, None, 1.0, limits, grown, space._replace(rows=rows), None, slopes)
         return self._grown(grown, slopes, rows, count, chosen)
 
     def _grown(self, grown: Any, slopes: Any, rows: Ids, count: int, chosen: Rows | None) -> Grown:

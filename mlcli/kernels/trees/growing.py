@@ -11,7 +11,6 @@ import numpy as np
 
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.kernels.trees.binning import Bins
-from mlcli.kernels.trees.few import Few, lay_out
 from mlcli.kernels.trees.gradient_nodes import Slopes, begin, best_of_node, deal_by_set, settle_children, sum_up
 from mlcli.kernels.trees.splits import (
     ENTROPY,
@@ -25,7 +24,6 @@ from mlcli.kernels.trees.splits import (
 )
 from mlcli.kernels.trees.sums import (
     AMOUNT,
-    FEW,
     WEIGHT,
     Columns,
     Here,
@@ -98,13 +96,13 @@ class Space(NamedTuple):
 @compiled
 def grow(
     columns: Columns | None, targets: Any, unit: float, limits: Limits, grown: Grown, space: Space,
-    few: Few | None, chance: Chance | None, slopes: Slopes | None,
+    chance: Chance | None, slopes: Slopes | None,
 ) -> int:  # fmt: skip
     """Grow a tree on the rows of ``space``; how many nodes it has.
 
-    With ``few`` the best cut of each column is searched for, with ``chance`` one is drawn. An amount is a whole
-    number of ``unit``. With ``slopes``, and neither columns nor targets, a tree is grown on
-    gradients; what is None is not compiled.
+    With ``chance`` a cut of each column is drawn, otherwise the best is searched for. An amount is a whole number of
+    ``unit``. With ``slopes``, and neither columns nor targets, a tree is grown on gradients; what is None is not
+    compiled.
     """
     nodes, waiting = grown.nodes, space.waiting
     nodes[0, BEGIN], nodes[0, END], nodes[0, DEPTH] = 0, len(space.rows), 0
@@ -115,7 +113,7 @@ def grow(
         while seen < made:
             waiting[open_nodes] = seen
             if columns is not None:
-                open_nodes += examine(columns, targets, unit, limits, seen, grown, space, few, chance)
+                open_nodes += examine(columns, targets, unit, limits, seen, grown, space, chance)
             if slopes is not None:
                 open_nodes += examine_slopes(slopes, limits, seen, leaves, grown)
             seen += 1
@@ -193,7 +191,7 @@ def add_children(nodes: Codes, node: int, made: int, middle: int) -> int:
 @inlined
 def examine(
     columns: Columns, targets: Targets, unit: float, limits: Limits, node: int, grown: Grown, space: Space,
-    few: Few | None, chance: Chance | None,
+    chance: Chance | None,
 ) -> bool:  # fmt: skip
     """Sum up a node, and find its split; whether there is one."""
     nodes = grown.nodes
@@ -222,11 +220,8 @@ def examine(
     whole = Whole(
         grown.totals[node], targets.bits, limits.criterion, centre, limits.least, ROUNDING * most + noise
     )
-    if few is not None:  # noqa: SIM102 - a condition of two would be compiled for None as well
-        if len(here.rows) <= FEW:
-            lay_out(targets, here, centre, few)
     wanted = limits.min_gain * weight / scale
-    search(columns, limits, node, grown, here, whole, before, most, wanted, space, few, chance)
+    search(columns, limits, node, grown, here, whole, before, most, wanted, space, chance)
     grown.gain[node] *= scale
     return bool(nodes[node, FEATURE] != LEAF)
 
@@ -261,8 +256,7 @@ def settle_classes(totals: Words, node: int, bits: int, criterion: int) -> tuple
 @inlined
 def search(
     columns: Columns, limits: Limits, node: int, grown: Grown, here: Here, whole: Whole, before: float,
-    most: float, wanted: float, space: Space, few: Few | None,
-    chance: Chance | None,
+    most: float, wanted: float, space: Space, chance: Chance | None,
 ) -> None:  # fmt: skip
     """Note the best split of a node by columns drawn at random, going on while none of them gains anything.
 
@@ -279,9 +273,9 @@ def search(
             space.drawn[k], space.drawn[other] = space.drawn[other], space.drawn[k]
         feature, wish = space.drawn[k], np.nan
         score, low, high, side = -np.inf, 0, 0, 0
-        if few is not None:
-            score, low, high, side = best_split(columns, feature, here, whole, space.room, few)
-        if chance is not None:
+        if chance is None:
+            score, low, high, side = best_split(columns, feature, here, whole, space.room)
+        else:
             score, low, high, side = random_split(columns, feature, here, whole, space.room, space.state, chance)
             wish = chance.wish[0]
         if score > best + (0.0 if first else whole.tolerance):
