@@ -14,6 +14,7 @@ from mlcli.core.tables import Array, Rows
 from mlcli.engines.trees.binning import Binned, Bins, binned, with_rare_levels_joined
 from mlcli.engines.trees.criteria import CRITERIA
 from mlcli.engines.trees.growing import NEARLY, Limits
+from mlcli.engines.trees.rounds import HeldAside
 from mlcli.engines.trees.structure import LEAF, STOPS, Trees, trees_of
 from mlcli.engines.trees.targets import Ids
 
@@ -53,6 +54,10 @@ class Grown:
         order = np.argsort(self.spans[:, 0])
         lengths = (self.spans[:, 1] - self.spans[:, 0])[order]
         scores[self.rows] += np.repeat(self.tree.value[self.leaves[order], 0], lengths)
+
+    def says(self, held: HeldAside) -> Array:
+        """What the tree says of rows held aside."""
+        return self.tree.answers(held.cells, held.ordered)[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +139,9 @@ class GradientGrower:
         places = WORD - 1 - bits_of(np.abs(gradient).sum()), self._shift - 1 - bits_of(hessian.sum())
         finest = 2.0 ** np.array([*places, self._weight_places])
         fix_points(gradient, hessian, self.weights, finest, self._shift, self._room.fixed)
-        units = (1 / finest[:2]).tolist()
-        return Scales(*units, float(self.l2), self._least, self._shift, bool(self.directions.any()))
+        gradients, hessians = (1 / finest[:2]).tolist()
+        bound = bool(self.directions.any())
+        return Scales(gradients, hessians, float(self.l2), self._least, self._shift, bound)
 
     @cached_property
     def _weight_places(self) -> int:

@@ -20,7 +20,7 @@ NEARLY = 1 - 1e-9
 """Summed weights reach a limit when they come this close."""
 NO_LIMIT = 2**31 - 1
 GROWTH = {"last": 0, "leaf-wise": 1, "depth-wise": 2}
-"""Which leaf is split next, as compiled loops number it: any, the one that gains most, or that among the least deep."""
+"""Which leaf is split next, as compiled loops number it: any, what gains most, or that among the least deep."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,8 @@ def room_for(inside: Ids, binned: Binned, words: int, seed: int) -> tuple[loops.
         counts=np.empty(257, np.intp),
     )
     nodes = np.empty((2 * rows, DEPTH + 1), np.int32)
-    grown = Grown(nodes, *np.empty((5, 2 * rows)), np.empty((2 * rows, words), np.int64))
+    threshold, gain, weight, impurity, mean = np.empty((5, 2 * rows))
+    grown = Grown(nodes, threshold, gain, weight, impurity, mean, np.empty((2 * rows, words), np.int64))
     right, parts = np.empty(rows, np.uint32), np.empty((words, rows), np.int64)
     drawn, state, waiting = np.arange(len(binned.known)), np.array([seed]), np.empty(rows + 1, np.intp)
     return grown, Space(inside, right, parts, drawn, state, waiting, room)

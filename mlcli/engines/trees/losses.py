@@ -18,8 +18,6 @@ from mlcli.engines.trees.targets import Ids
 
 HALVINGS = 80
 """How often an interval is halved to find a minimum: to the last bit."""
-NEWTONS = 10
-"""How many of Newton's steps may come before that."""
 
 
 TINY = 1e-150
@@ -134,19 +132,7 @@ class HuberLoss(ValueLoss):
         return np.clip(short, -self.delta, self.delta)
 
     def best_of(self, values: Array, weights: Array) -> float:
-        """Where as much pulls up as down, by Newton's steps from the median."""
-        found = weighted_quantile(values, weights, 0.5)
-        for _ in range(NEWTONS):
-            short = values - found
-            curvature = weights @ (np.abs(short) <= self.delta)
-            change = weights @ self.pull(short) / curvature if curvature > 0 else np.inf
-            if abs(change) <= np.spacing(abs(found)):
-                return found
-            found += float(change)
-        return self._halved(values, weights)
-
-    def _halved(self, values: Array, weights: Array) -> float:
-        """The same by halving an interval, where those steps lead nowhere."""
+        """Where as much pulls up as down, by halving an interval."""
         low, high = float(values.min()), float(values.max())
         for _ in range(HALVINGS):
             middle = low / 2 + high / 2

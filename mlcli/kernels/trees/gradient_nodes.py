@@ -78,7 +78,7 @@ def deal_by_set(
     goes_left, bins, lefts, rights = slopes.sets[node], slopes.columns.columns[column], 0, 0
     for i in range(len(rows)):
         row = rows[i]
-        goes = np.intp(goes_left[bins[row]])
+        goes = int(goes_left[bins[row]])
         rows[lefts], right[rights] = row, row
         lefts += goes
         rights += 1 - goes
@@ -134,8 +134,9 @@ def sum_up(slopes: Slopes, node: int, first: int, fresh: int, lefts: Ids, rights
 @inlined
 def part(slopes: Slopes, node: int, column: int, cut: int, missing_left: int, left: Whole) -> None:
     """Fill which bins go left of a split, and what lies there; bins without rows go with the heavier side."""
-    sums, known, goes_left = slopes.pool[slopes.slots[node], column], slopes.columns.known[column], slopes.sets[node]
-    nominal, shift = slopes.columns.kinds[column] == NOMINAL, slopes.scales.shift
+    sums, goes_left = slopes.pool[slopes.slots[node], column], slopes.sets[node]
+    known, nominal = slopes.columns.known[column], slopes.columns.kinds[column] == NOMINAL
+    shift = slopes.scales.shift
     for b in range(len(goes_left)):
         goes_left[b] = (b <= cut) & (b < known) & (not nominal)
     if nominal:

@@ -100,9 +100,9 @@ def grow(
 ) -> int:  # fmt: skip
     """Grow a tree on the rows of ``space``; how many nodes it has.
 
-    With ``chance`` a cut of each column is drawn, otherwise the best is searched for. An amount is a whole number of
-    ``unit``. With ``slopes``, and neither columns nor targets, a tree is grown on gradients; what is None is not
-    compiled.
+    With ``chance`` a cut of each column is drawn, otherwise the best is searched for. An amount is a whole
+    number of ``unit``. With ``slopes``, and neither columns nor targets, a tree is grown on gradients; what is
+    None is not compiled.
     """
     nodes, waiting = grown.nodes, space.waiting
     nodes[0, BEGIN], nodes[0, END], nodes[0, DEPTH] = 0, len(space.rows), 0
