@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
@@ -51,6 +51,15 @@ class RunOptions:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What of the results is shown, and in which format."""
+
+    format: str
+    parts: Mapping[str, bool]
+    """Tables of classes, spread, curves, and fairness."""
+
+
+@dataclass(frozen=True)
 class ReportFiles:
     """Where JUnit XML is written, and to which file a summary in Markdown is appended."""
 
@@ -70,16 +79,7 @@ class ReportFiles:
 
 
 def run_and_show(
-    experiments: Sequence[Experiment],
-    *,
-    place_of: StorePath,
-    options: RunOptions,
-    classes: bool,
-    curves: bool,
-    fair: bool = False,
-    spread: bool = False,
-    files: ReportFiles,
-    format: str,
+    experiments: Sequence[Experiment], place_of: StorePath, options: RunOptions, shown: Shown, files: ReportFiles
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
     planned = [(experiment, with_serious_issues(plan(experiment))) for experiment in experiments]
@@ -92,14 +92,15 @@ def run_and_show(
     for experiment, cells in planned:
         place = place_of(experiment)
         outcome = outcome_of(experiment, _scored(experiment, cells, place, options), place)
-        if format != JSON:
-            results = results_of(outcome.found, classes=classes, curves=curves, fair=fair, spread=spread)
-            show((*results, *gates_as_elements(outcome.gates)), format)
+        if shown.format != JSON:
+            results = results_of(outcome.found, **shown.parts)
+            show((*results, *gates_as_elements(outcome.gates)), shown.format)
         outcomes.append(outcome)
-    if format == JSON:
+    if shown.format == JSON:
         gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
-        found = results_as_json([one for outcome in outcomes for one in outcome.found], curves=curves, fair=fair)
-        show_json({**found, **({"gates": gates} if gates else {})})
+        found = [one for outcome in outcomes for one in outcome.found]
+        read = results_as_json(found, curves=shown.parts["curves"], fair=shown.parts["fair"])
+        show_json({**read, **({"gates": gates} if gates else {})})
     files.write(outcomes)
     leave_by(outcomes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ from mlcli.cli._options import (
     Junit,
     NoShortcut,
     Params,
+    ProtocolName,
     Rule,
     Search,
     Seed,
@@ -32,7 +33,6 @@ from mlcli.cli._options import (
     Trials,
     Tune,
     model_names,
-    protocol_names,
     tuning,
 )
 
@@ -45,15 +45,6 @@ Models = Annotated[
         metavar="MODEL",
         autocompletion=model_names,
         help="An id, '{use: knn, params: {k: 3}}', or a saved model; repeatable. [default: a panel for the task]",
-    ),
-]
-ProtocolName = Annotated[
-    str | None,
-    typer.Option(
-        "--protocol",
-        metavar="NAME",
-        autocompletion=protocol_names,
-        help="How rows are split: an id, or '{use: good-only, repeats: 3}'. [default: by the task]",
     ),
 ]
 Folds = Annotated[int | None, typer.Option("--folds", metavar="N", help="Folds, each tested once. [default: 10]")]
@@ -125,16 +116,16 @@ def eval_command(
     mlcli eval my.csv is enough: it guesses the target, runs a panel of methods
     beside the baseline, and says which is best and how sure that is.
     """
-    from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
+    from mlcli.cli._running import ReportFiles, RunOptions, Shown, run_and_show
     from mlcli.experiment.spec.cells import DataSpec, Experiment
     from mlcli.experiment.spec.decisions import costs_from_text, with_costs
     from mlcli.experiment.spec.expectations import fail_under as bounds
-    from mlcli.experiment.spec.model_text import models_from_text
+    from mlcli.experiment.spec.model_text import models_from_text, protocol_from_text
 
     experiment = Experiment(
         data=tuple(DataSpec(reference, target, task, tuple(sensitive or ())) for reference in data),
         models=models_from_text(models or [], params or [], decide) or None,
-        protocol=_protocol(protocol, folds=folds, repeats=repeats, test_share=test_share),
+        protocol=protocol_from_text(protocol, folds=folds, repeats=repeats, test_share=test_share),
         average=_known(average),
         metrics=tuple(metrics or ()),
         cost=costs_from_text(cost) if cost else None,
@@ -148,14 +139,10 @@ def eval_command(
     )
     run_and_show(
         [with_costs(experiment)],
-        place_of=lambda _: store,
-        options=RunOptions(jobs),
-        classes=classes,
-        spread=spread,
-        curves=curves,
-        fair=fair,
-        files=ReportFiles(junit, summary),
-        format=format,
+        lambda _: store,
+        RunOptions(jobs),
+        Shown(format, {"classes": classes, "spread": spread, "curves": curves, "fair": fair}),
+        ReportFiles(junit, summary),
     )
 
 
@@ -168,10 +155,3 @@ def _known(average: str | None) -> str:
         what = f"--average is one of {', '.join(AVERAGES)}; was given '{average}'"
         raise UsageError(what, hint=did_you_mean(average, AVERAGES, "ways"))
     return average or ""
-
-
-def _protocol(name: str | None, **given: float | None) -> Any:
-    from mlcli.experiment.spec.model_text import protocol_from_text
-
-    params = {option: value for option, value in given.items() if value is not None}
-    return protocol_from_text(name or "", params) if name or params else None

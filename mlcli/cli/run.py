@@ -61,7 +61,7 @@ def run_command(
     """
     from dataclasses import replace
 
-    from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
+    from mlcli.cli._running import ReportFiles, RunOptions, Shown, run_and_show
     from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.file import read_experiment
 
@@ -72,14 +72,10 @@ def run_command(
         experiments = [replace(experiment, budget=budget) for experiment in experiments]
     run_and_show(
         experiments,
-        place_of=lambda one: store or _beside(one),
-        options=RunOptions(jobs, fresh, retry),
-        classes=classes,
-        spread=spread,
-        curves=curves,
-        fair=fair,
-        files=ReportFiles(junit, summary),
-        format=format,
+        lambda one: store or _beside(one),
+        RunOptions(jobs, fresh, retry),
+        Shown(format, {"classes": classes, "spread": spread, "curves": curves, "fair": fair}),
+        ReportFiles(junit, summary),
     )
 
 

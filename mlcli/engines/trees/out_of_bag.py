@@ -60,7 +60,7 @@ class OutOfBag:
         return worse
 
     def curve(self, leaves: Iterable[tuple[Rows, Codes]]) -> Array:
-        """Rows of a number of trees (1, 2, 5, 10 ... all) and the error, by the leaves of the rows out of each bag.
+        """Rows of how many trees (1, 2, 5, 10 ... all) and their error, by the leaves of the rows out of each bag.
 
         NaN while none was out of any.
         """
