@@ -82,23 +82,6 @@ class ValueLoss(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class SquaredLoss(ValueLoss):
-    """½ r²."""
-
-    def costs(self, short: Array) -> Array:
-        """½ r²."""
-        return short * short / 2
-
-    def pull(self, short: Array) -> Array:
-        """The difference r itself."""
-        return short
-
-    def best_of(self, values: Array, weights: Array) -> float:
-        """The mean."""
-        return float(weights @ values / weights.sum())
-
-
-@dataclass(frozen=True, eq=False)
 class AbsoluteLoss(ValueLoss):
     """|r|, without any curvature: leaves answer with the median."""
 
@@ -119,7 +102,7 @@ class AbsoluteLoss(ValueLoss):
 class HuberLoss(ValueLoss):
     """½ r² up to |r| = δ, and straight on from there: δ·(|r| − ½ δ)."""
 
-    delta: float
+    delta: float = np.inf
 
     def costs(self, short: Array) -> Array:
         """Squared near 0, straight far out."""
@@ -138,6 +121,14 @@ class HuberLoss(ValueLoss):
             middle = low / 2 + high / 2
             low, high = (middle, high) if weights @ self.pull(values - middle) > 0 else (low, middle)
         return low / 2 + high / 2
+
+
+class SquaredLoss(HuberLoss):
+    """½ r², however large r is."""
+
+    def best_of(self, values: Array, weights: Array) -> float:
+        """The mean."""
+        return float(weights @ values / weights.sum())
 
 
 class ClassLoss:
