@@ -102,7 +102,7 @@ class GradientGrower:
         return self._grown(grown, slopes, rows, count, chosen)
 
     def _grown(self, grown: Any, slopes: Any, rows: Ids, count: int, chosen: Rows | None) -> Grown:
-        from mlcli.kernels.trees.growing import BEGIN, END, FEATURE, LEFT, LOW
+        from mlcli.kernels.trees.nodes import BEGIN, END, FEATURE, LEFT, LOW
 
         nodes = grown.nodes[:count]
         inner = nodes[:, FEATURE] != LEAF
@@ -187,7 +187,7 @@ class GradientGrower:
     @cached_property
     def _space(self) -> tuple[Any, Any, Any]:
         """Room for nodes and for rows, and the limits."""
-        from mlcli.kernels.trees.growing import DEPTH, Grown, Space
+        from mlcli.kernels.trees.nodes import DEPTH, Grown, Space
 
         count, nothing = 2 * (self.limits.max_leaves or 0), np.empty(0, np.uint32)
         grown: Any = Grown(np.empty((count, DEPTH + 1), np.int32), None, np.empty(count), *[None] * 4)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from mlcli.engines.trees.structure import LEAF, STOPS, Trees, trees_of
 from mlcli.engines.trees.targets import Ids, Packed, Targets
 
 if TYPE_CHECKING:
-    from mlcli.kernels.trees import growing as loops
+    from mlcli.kernels.trees import nodes as loops
 
 NEARLY = 1 - 1e-9
 """Summed weights reach a limit when they come this close."""
@@ -51,7 +51,7 @@ class Limits:
 
     def compiled(self, criterion: Criterion, columns: int, unit: float) -> loops.Limits:
         """The same as compiled loops read it, which count weights in units."""
-        from mlcli.kernels.trees.growing import Limits
+        from mlcli.kernels.trees.nodes import Limits
 
         return Limits(
             features=columns if self.features is None else self.features,
@@ -82,7 +82,7 @@ class Grower:
 
     def grown(self, share: Packed, seed: int) -> loops.Grown:
         """The same as the loops leave it; ``trees`` takes less time for many than for one after another."""
-        from mlcli.kernels.trees import growing, splits, sums
+        from mlcli.kernels.trees import growing, nodes, splits, sums
 
         binned = self.binned
         columns = sums.Columns(binned.bins, binned.known, binned.ordered, binned.lowest, binned.highest)
@@ -93,11 +93,11 @@ class Grower:
         chance = drawn if self.limits.random_cuts else None
         count = growing.grow(columns, targets, share.fine, limits, grown, space, chance, None)
         kept: list[Any] = [array[:count].copy() for array in grown]
-        return growing.Grown(*kept)
+        return nodes.Grown(*kept)
 
     def trees(self, grown: Sequence[loops.Grown], share: Packed) -> Trees:
         """Trees as the loops left them, all of shares like this one."""
-        from mlcli.kernels.trees.growing import FEATURE, HIGH, LEFT, LOW, NONE_MISSING, SIDE, Grown
+        from mlcli.kernels.trees.nodes import FEATURE, HIGH, LEFT, LOW, NONE_MISSING, SIDE, Grown
 
         counts = [len(one.nodes) for one in grown]
         roots = np.cumsum([0, *counts[:-1]])
@@ -126,7 +126,7 @@ class Grower:
 
 def room_for(inside: Ids, binned: Binned, words: int, seed: int) -> tuple[loops.Grown, loops.Space]:
     """Memory for the largest tree of some rows whose sums take so many words."""
-    from mlcli.kernels.trees.growing import DEPTH, Grown, Space
+    from mlcli.kernels.trees.nodes import DEPTH, Grown, Space
     from mlcli.kernels.trees.sums import FEW, PLACE_BITS, Room
 
     rows, width = len(inside), np.arange(binned.width)

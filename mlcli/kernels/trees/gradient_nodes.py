@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array, Codes, Rows
 from mlcli.kernels.trees.gradient_splits import (
     NOMINAL,
     GradientColumns,
@@ -22,6 +22,7 @@ from mlcli.kernels.trees.gradient_splits import (
     sort_levels,
 )
 from mlcli.kernels.trees.gradient_sums import Bytes, Whole, add_rows, clear, subtract
+from mlcli.kernels.trees.nodes import BEGIN, DEPTH, END, FEATURE, LEAF, LOW, SIDE, Grown, Limits
 from mlcli.kernels.trees.sums import Ids
 from mlcli.kernels.without_counting import inlined
 
@@ -60,22 +61,40 @@ def begin(slopes: Slopes, rows: Ids) -> None:
 
 
 @inlined
-def best_of_node(slopes: Slopes, node: int) -> tuple[float, int, int, bool]:
-    """What the best split of a node gains, its column, its cut, and whether missing cells go left; 0 for none."""
-    scales, total = slopes.scales, slopes.totals[node]
+def examine_slopes(slopes: Slopes, limits: Limits, node: int, leaves: int, grown: Grown) -> bool:
+    """Find the split of a node; whether there is one."""
+    nodes, scales, total = grown.nodes, slopes.scales, slopes.totals[node]
+    nodes[node, FEATURE], grown.gain[node] = LEAF, 0.0
+    if leaves >= limits.max_leaves or nodes[node, DEPTH] >= limits.max_depth:
+        return False
     if total[1] >> scales.shift < 2 * scales.least:
-        return 0.0, -1, 0, False
+        return False
     sums = slopes.pool[slopes.slots[node]]
-    return best_split(sums, slopes.columns, total, scales, slopes.bounds[node], slopes.room)
+    gain, column, cut, left = best_split(sums, slopes.columns, total, scales, slopes.bounds[node], slopes.room)
+    if gain > 0.0:
+        grown.gain[node] = gain
+        nodes[node, FEATURE], nodes[node, LOW], nodes[node, SIDE] = column, cut, left
+    return gain > 0.0
 
 
 @inlined
-def deal_by_set(
-    slopes: Slopes, node: int, column: int, cut: int, missing_left: int, first: int, rows: Ids, right: Ids
+def divide_slopes(
+    slopes: Slopes, node: int, nodes: Codes, made: int, leaves: int, limits: Limits, rows: Ids, right: Ids
 ) -> int:
+    """Deal the rows of a node to two children, summed up where they may be split; where the others begin."""
+    start, end, column = nodes[node, BEGIN], nodes[node, END], nodes[node, FEATURE]
+    part(slopes, node, column, nodes[node, LOW], nodes[node, SIDE], slopes.totals[made])
+    middle = start + deal_by_set(slopes.sets[node], slopes.columns.columns[column], rows[start:end], right)
+    settle_children(slopes, node, made, slopes.columns.directions[column])
+    if leaves + 1 < limits.max_leaves and nodes[node, DEPTH] + 1 < limits.max_depth:
+        sum_up(slopes, node, made, leaves, rows[start:middle], rows[middle:end])
+    return int(middle)
+
+
+@inlined
+def deal_by_set(goes_left: Bytes, bins: Bytes, rows: Ids, right: Ids) -> int:
     """Put the rows of a node that go left before the others, both in their order; how many do."""
-    part(slopes, node, column, cut, missing_left, slopes.totals[first])
-    goes_left, bins, lefts, rights = slopes.sets[node], slopes.columns.columns[column], 0, 0
+    lefts, rights = 0, 0
     for i in range(len(rows)):
         row = rows[i]
         goes = int(goes_left[bins[row]])
@@ -84,7 +103,7 @@ def deal_by_set(
         rights += 1 - goes
     for i in range(rights):
         rows[lefts + i] = right[i]
-    return int(lefts)
+    return lefts
 
 
 @inlined

@@ -44,8 +44,6 @@ class Whole(NamedTuple):
     totals: Words
     bits: int
     criterion: int
-    centre: int
-    """What is taken from the amount of each unit of weight, so that scores keep their digits."""
     least: float
     """The least weight of a branch."""
     tolerance: float
@@ -64,8 +62,7 @@ def score_of(left: Words, whole: Whole) -> float:
     here, there, ours, theirs = 0.0, 0.0, 0.0, 0.0
     if whole.bits == 0:
         here, there = float(left[WEIGHT]), float(whole.totals[WEIGHT] - left[WEIGHT])
-        ours = float(left[AMOUNT] - left[WEIGHT] * whole.centre)
-        theirs = float(whole.totals[AMOUNT] - left[AMOUNT] - (whole.totals[WEIGHT] - left[WEIGHT]) * whole.centre)
+        ours, theirs = float(left[AMOUNT]), float(whole.totals[AMOUNT] - left[AMOUNT])
         ours, theirs = ours * ours, theirs * theirs
     else:
         mask = (1 << whole.bits) - 1

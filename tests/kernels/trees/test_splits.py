@@ -13,13 +13,13 @@ from mlcli.core.tables import Array
 from mlcli.engines.trees.binning import binned
 from mlcli.engines.trees.growing import room_for
 from mlcli.engines.trees.targets import Targets, in_units, packed
-from mlcli.kernels.trees import growing, splits, sums
+from mlcli.kernels.trees import nodes, splits, sums
 from mlcli.kernels.trees.splits import SQUARES, Chance, Whole, random_below, random_share
 from mlcli.kernels.trees.sums import Columns, Here
 
 TOLERANCE = 1e-12
 add_up, best_split, random_threshold = sums.add_up, splits.best_split, splits.random_threshold
-deal = growing.deal
+deal = nodes.deal
 
 
 # What only kernels call is called from these, which are compiled as well.
@@ -64,7 +64,7 @@ class Rows:
         amount = np.eye(slots)[slot] * weight[:, None] if slots > 1 else share.parts[1][:, None]
         self.each = np.column_stack([amount.astype(float), weight])[self.rows]
         totals = self.here.parts.sum(axis=1)
-        self.whole = Whole(totals, share.bits, SQUARES, 0, 4.0, TOLERANCE * (1.0 if slots > 1 else 1e30))
+        self.whole = Whole(totals, share.bits, SQUARES, 4.0, TOLERANCE * (1.0 if slots > 1 else 1e30))
         self.bin = found.bins[0, self.rows].astype(int)
         self.known = int(found.known[0])
         self.room = room_for(self.rows, found, len(share.parts), 1)[1].room
