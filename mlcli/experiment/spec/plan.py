@@ -70,7 +70,10 @@ def planned_cells(experiment: Experiment, *, base: Path | None = None) -> tuple[
         before: list[ProtocolSpec] = []
         for asked in (experiment.protocol, *experiment.further_protocols):
             with faults.collected(asked.where if asked else planned.spec.where):
-                protocol = _another(protocol_for(planned, asked), before)
+                protocol = protocol_for(planned, asked)
+                if protocol in before:
+                    what = f"{protocol.use} stands here twice, with the same parameters"
+                    raise UsageError(what, hint="leave one of them out")
                 with faults.collected(planned.spec.where):
                     found = _cells(experiment, planned, protocol, models, faults)
                     cells += [cell for cell in found if not before or cell.model.saved is None]
@@ -93,15 +96,6 @@ def _tuned(experiment: Experiment, faults: Faults) -> Sequence[ModelSpec]:
     return models
 
 
-def _another(protocol: ProtocolSpec, before: Sequence[ProtocolSpec]) -> ProtocolSpec:
-    """A protocol, unless rows would be split so twice."""
-    if protocol in before:
-        raise UsageError(
-            f"{protocol.use} stands here twice, with the same parameters", hint="leave one of them out"
-        )
-    return protocol
-
-
 def _resolved_models(models: Sequence[ModelSpec], faults: Faults) -> list[ModelSpec]:
     """The models with every parameter; the same one twice is refused."""
     resolved: list[ModelSpec] = []
@@ -110,8 +104,7 @@ def _resolved_models(models: Sequence[ModelSpec], faults: Faults) -> list[ModelS
         with faults.collected(model.where):
             full = _resolved(model)
             if seen.setdefault(f"{full.use} {settings_text(full)}", full) is not full:
-                label = distinct_labels([*resolved, full])[-1]
-                what = f"{label} stands here twice, with the same parameters and steps"
+                what = f"{distinct_labels([*resolved, full])[-1]} stands here twice, with the same parameters and steps"
                 raise UsageError(what, hint="leave one of them out")
             resolved.append(full)
     return resolved
