@@ -232,10 +232,8 @@ class Trees:
         yield "are not as many for each output", len(self) % outputs != 0
         ends = np.append(self.roots, nodes).astype(np.int64)
         yield "have roots out of order", bool(ends[0] != 0) or bool((np.diff(ends) < 1).any())
-        yield (
-            "ask for a column that is not there",
-            bool(((self.feature < LEAF) | (self.feature >= len(levels))).any()),
-        )
+        there = (self.feature >= LEAF) & (self.feature < len(levels))
+        yield "ask for a column that is not there", not there.all()
         inner = np.flatnonzero(~self.leaves)
         levels_here, maps = levels[self.feature[inner]], self.offset[inner] >= 0
         yield "mix thresholds and levels", bool((maps & (levels_here == 0)).any())
