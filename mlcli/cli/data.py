@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mlcli.cli._options import Format, Target, Task, dataset_names
+
+if TYPE_CHECKING:
+    from mlcli.data.dataset import Dataset
 
 Reference = Annotated[
     str | None,
@@ -50,7 +53,7 @@ def data_command(
     cells, ranges, small histograms, the balance of the classes, and warnings.
     --against compares column by column, and by a model that tells files apart.
     """
-    from mlcli.cli._console import remark, show_as
+    from mlcli.cli._console import remark
     from mlcli.core.errors import UsageError
 
     if reference is None:
@@ -59,10 +62,7 @@ def data_command(
         _list(format)
         return
 
-    from mlcli.checks.audit import issues_of_data
     from mlcli.data.load import load
-    from mlcli.data.profile import profile
-    from mlcli.report.profile import profile_of
 
     dataset = load(reference, target=target, task=task)
     if write_sidecar:
@@ -70,21 +70,38 @@ def data_command(
 
         remark(f"wrote {write(dataset)}: correct what is wrong there, and it is used from now on")
     if against is not None:
-        from mlcli.experiment.likeness import likeness
-        from mlcli.report.likeness import as_json as plain
-        from mlcli.report.likeness import likeness_of
+        _compare(dataset, against, format)
+    elif plot:
+        _draw(dataset, plot, format)
+    else:
+        _profile(dataset, format)
 
-        alike = likeness(dataset, against)
-        show_as(format, lambda: likeness_of(alike), lambda: plain(alike))
-        return
-    if plot:
-        from mlcli.core.findings import as_json
-        from mlcli.report.findings import explained
-        from mlcli.report.plots import plot_of
 
-        picture = plot_of(dataset, plot)
-        show_as(format, lambda: explained([picture]), lambda: as_json(picture))
-        return
+def _compare(dataset: Dataset, against: str, format: str) -> None:
+    from mlcli.cli._console import show_as
+    from mlcli.experiment.likeness import likeness
+    from mlcli.report.likeness import as_json, likeness_of
+
+    alike = likeness(dataset, against)
+    show_as(format, lambda: likeness_of(alike), lambda: as_json(alike))
+
+
+def _draw(dataset: Dataset, columns: list[str], format: str) -> None:
+    from mlcli.cli._console import show_as
+    from mlcli.core.findings import as_json
+    from mlcli.report.findings import explained
+    from mlcli.report.plots import plot_of
+
+    picture = plot_of(dataset, columns)
+    show_as(format, lambda: explained([picture]), lambda: as_json(picture))
+
+
+def _profile(dataset: Dataset, format: str) -> None:
+    from mlcli.checks.audit import issues_of_data
+    from mlcli.cli._console import show_as
+    from mlcli.data.profile import profile
+    from mlcli.report.profile import profile_of
+
     issues = issues_of_data(dataset)
     found = profile(dataset, [issue.sentence for issue in issues])
     tables = [finding for issue in issues for finding in issue.shown]

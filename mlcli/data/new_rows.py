@@ -117,32 +117,40 @@ def new_rows(
     if long_form and not set(records.header).intersection(needed):
         absent = (replace(problem, hint=_hint_of_form(long_form)) for problem in absent)
     raise_all(DataError, absent)
-    cells: dict[str, NDArray[Any]] = {}
-    problems: list[Problem] = []
-    for column in columns:
-        if column.name in absent_columns:
-            cells[column.name] = absent_cells(column, len(records))
-            continue
-        text, declaration = records.column(column.name), declarations.get(column.name, Declaration())
-        words = (missing or {}).get(column.name, ())
-        declaration = replace(declaration, missing=(*declaration.missing, *words))
-        if column.coded:
-            typed, unknown_levels = coded_by(text, column, declaration)
-            unseen += [Unseen(column.name, value, count) for value, count in unknown_levels.items()]
-        else:
-            plain = replace(declaration, kind=column.kind, range=None)
-            typed, found = declared(text, plain, records)
-            problems += found
-        cells[column.name] = typed.cells
-    raise_all(DataError, problems)
+    there = [column for column in columns if column.name not in absent_columns]
+    cells, unknown = _typed_cells(records, there, declarations, missing or {})
+    cells |= {column.name: absent_cells(column, len(records)) for column in columns if column not in there}
     return NewRows(
         table=Table.of(((column, cells[column.name]) for column in columns), len(records)),
         records=records,
         extra=tuple(name for name in records.header if name not in cells),
-        unseen=tuple(unseen),
+        unseen=(*unseen, *unknown),
         outside=_outside(cells, ranges or {}),
         absent_features=absent_columns,
     )
+
+
+def _typed_cells(
+    records: Records,
+    columns: Sequence[Column],
+    declarations: Mapping[str, Declaration],
+    missing: Mapping[str, Sequence[str]],
+) -> tuple[dict[str, NDArray[Any]], list[Unseen]]:
+    """The cells of columns as the model knows them, and levels that it does not know."""
+    cells, unseen, problems = dict[str, NDArray[Any]](), list[Unseen](), list[Problem]()
+    for column in columns:
+        text, declaration = records.column(column.name), declarations.get(column.name, Declaration())
+        words = (*declaration.missing, *missing.get(column.name, ()))
+        if column.coded:
+            typed, unknown_levels = coded_by(text, column, replace(declaration, missing=words))
+            unseen += [Unseen(column.name, value, count) for value, count in unknown_levels.items()]
+        else:
+            plain = replace(declaration, missing=words, kind=column.kind, range=None)
+            typed, found = declared(text, plain, records)
+            problems += found
+        cells[column.name] = typed.cells
+    raise_all(DataError, problems)
+    return cells, unseen
 
 
 def _hint_of_form(long_form: Mapping[str, str]) -> str:
