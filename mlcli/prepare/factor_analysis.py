@@ -22,8 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -37,7 +35,6 @@ from mlcli.engines.factors import FactorModel, Search
 
 
 @register("factor-analysis", reference="Spearman 1904; Jöreskog 1967; Barber 2012, Bayesian Reasoning, 21.2")
-@dataclass(kw_only=True, eq=False)
 class FactorAnalysis(FactorModel, Step):
     """Factors instead of columns."""
 

@@ -20,7 +20,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,7 +36,6 @@ WHICH: dict[str, Callable[[Neighbours, int], Array]] = {
 
 
 @register("knn-distance", reference="Ramaswamy, Rastogi & Shim 2000, Efficient algorithms for mining outliers")
-@dataclass(kw_only=True, eq=False)
 class NeighbourDistance(NeighbourDetector, Detector):
     """Stores the training rows; all work is done when it is asked."""
 
