@@ -39,7 +39,6 @@ REDRAW_AFTER = 0.1
 
 
 @dataclass(frozen=True)
-@dataclass(frozen=True)
 class Shown:
     """What of the results is shown, and in which format."""
 
