@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mlcli.cli._options import Format, Target, Task, dataset_names
+from mlcli.cli._pages import Html, PictureFormat, Pictures
 
 if TYPE_CHECKING:
     from mlcli.data.dataset import Dataset
+
+Make = Callable[[], Any]
+"""What makes a document, or plain values."""
 
 Reference = Annotated[
     str | None,
@@ -45,6 +50,9 @@ def data_command(
     plot: Plot = None,
     against: Against = None,
     write_sidecar: Write = False,
+    html: Html = None,
+    pictures: Pictures = None,
+    picture_format: PictureFormat = "svg",
     format: Format = "text",
 ) -> None:
     """List the shipped datasets, profile one or a CSV file, or compare one with another.
@@ -53,11 +61,13 @@ def data_command(
     cells, ranges, small histograms, the balance of the classes, and warnings.
     --against compares column by column, and by a model that tells files apart.
     """
-    from mlcli.cli._console import remark
+    from mlcli.cli._console import remark, show_as
+    from mlcli.cli._pages import Pages
     from mlcli.core.errors import UsageError
 
+    pages = Pages(html, pictures, picture_format)
     if reference is None:
-        if write_sidecar or target or task or plot or against:
+        if write_sidecar or target or task or plot or against or pages.wanted:
             raise UsageError("a file is missing", hint="such as mlcli data my.csv --write-sidecar")
         _list(format)
         return
@@ -70,42 +80,39 @@ def data_command(
 
         remark(f"wrote {write(dataset)}: correct what is wrong there, and it is used from now on")
     if against is not None:
-        _compare(dataset, against, format)
-    elif plot:
-        _draw(dataset, plot, format)
+        document, plain = _compared(dataset, against)
     else:
-        _profile(dataset, format)
+        document, plain = _drawn(dataset, plot) if plot else _profiled(dataset)
+    show_as(format, document, plain)
+    pages.write(document)
 
 
-def _compare(dataset: Dataset, against: str, format: str) -> None:
-    from mlcli.cli._console import show_as
+def _compared(dataset: Dataset, against: str) -> tuple[Make, Make]:
     from mlcli.experiment.likeness import likeness
     from mlcli.report.likeness import as_json, likeness_of
 
     alike = likeness(dataset, against)
-    show_as(format, lambda: likeness_of(alike), lambda: as_json(alike))
+    return lambda: likeness_of(alike), lambda: as_json(alike)
 
 
-def _draw(dataset: Dataset, columns: list[str], format: str) -> None:
-    from mlcli.cli._console import show_as
+def _drawn(dataset: Dataset, columns: list[str]) -> tuple[Make, Make]:
     from mlcli.core.findings import as_json
     from mlcli.report.findings import explained
     from mlcli.report.plots import plot_of
 
     picture = plot_of(dataset, columns)
-    show_as(format, lambda: explained([picture]), lambda: as_json(picture))
+    return lambda: explained([picture]), lambda: as_json(picture)
 
 
-def _profile(dataset: Dataset, format: str) -> None:
+def _profiled(dataset: Dataset) -> tuple[Make, Make]:
     from mlcli.checks.audit import issues_of_data
-    from mlcli.cli._console import show_as
     from mlcli.data.profile import profile
     from mlcli.report.profile import profile_of
 
     issues = issues_of_data(dataset)
     found = profile(dataset, [issue.sentence for issue in issues])
     tables = [finding for issue in issues for finding in issue.shown]
-    show_as(format, lambda: profile_of(found, tables), found.to_json)
+    return lambda: profile_of(found, tables), found.to_json
 
 
 def _list(format: str) -> None:
