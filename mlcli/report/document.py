@@ -6,7 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from mlcli.core.findings import Bars, Boxplots, CriticalDifference, Curve, Dendrogram, Histogram, Points, Tree
+from mlcli.core.findings import (
+    Bars,
+    Boxplots,
+    CriticalDifference,
+    Curve,
+    Dendrogram,
+    Histogram,
+    Points,
+    Regions,
+    Tree,
+)
 
 Style = Literal["", "strong", "best", "weak", "bad"]
 Side = Literal["left", "right"]
@@ -78,7 +88,7 @@ class Grid:
         )
 
 
-Picture = Bars | Boxplots | Curve | Histogram | Points | Dendrogram | Tree | CriticalDifference
+Picture = Bars | Boxplots | Curve | Histogram | Points | Regions | Dendrogram | Tree | CriticalDifference
 """A finding that is drawn; who draws it leaves title and note to the elements round it."""
 Element = Heading | Sentence | Lines | Notes | Grid | Picture
 Document = tuple[Element, ...]

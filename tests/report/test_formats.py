@@ -6,15 +6,27 @@ import csv
 import re
 from collections.abc import Sequence
 from html import unescape
+from typing import get_args
 
 import pytest
 
 from mlcli.core.errors import UsageError
-from mlcli.core.findings import Bars, CriticalDifference, Curve, Dendrogram, Histogram, Tree
-from mlcli.report.document import Content, Document, Field, Heading, Lines, Notes, Picture, Sentence, grid
+from mlcli.core.findings import (
+    Bars,
+    Boxplots,
+    CriticalDifference,
+    Curve,
+    Dendrogram,
+    Histogram,
+    Points,
+    Regions,
+    Tree,
+)
+from mlcli.report.document import Content, Document, Field, Grid, Heading, Lines, Notes, Picture, Sentence, grid
 from mlcli.report.formats import RENDERERS, known_format, renderer_of
 from mlcli.report.latex import COMMANDS
 from mlcli.report.page import Page
+from mlcli.report.pictures import FIGURES
 from tests.cli.shell import document, typed
 
 ROWS: list[list[Content]] = [["zero-r", Field("0.5|0.6", "best")], ["a, b", Field("", heights=(0.0, 1.0))]]
@@ -27,10 +39,15 @@ DOCUMENT: Document = (
     Lines(("x <= 3", "|   y: red")),
     Notes((("!", "no spread"), ("", "a remark"))),
 )
+PLANE = (0.0, 1.0), (0.0, 1.0)
 PICTURES: dict[str, Picture] = {
     "weight": Bars("bars", ("column", "weight"), ("x", "y"), (1.0, 2.0)),
     "loss": Curve("curve", "round", (1.0, 2.0), (("loss", (3.0, 1.0)),)),
     "length": Histogram("histogram", "length", (0.0, 1.0, 2.0), (("all", (3.0, 4.0)),)),
+    "petals": Points("points", "petals", "sepals", (("a", ((1.0, 2.0), (2.0, 3.0))), ("b", ((1.5, 1.0),)))),
+    "wide": Boxplots("boxes", "width", (("wide", (1.0, 2.0, 3.0, 4.0, 5.0)),), (0,)),
+    "across": Regions("regions", "across", "up", *PLANE, ((0.0, 1.0), (1.0, 1.0)), ("a", "b"), (("a", ()),)),
+    "height of h": Regions("numbers", "height of h", "up", *PLANE, ((0.0, 0.5), (0.7, 1.0)), (), ()),
     "the first": Dendrogram("merges", ("the first", "b"), ((0, 1),), (1.0,)),
     "critical difference 0.9": CriticalDifference("ranks", ("a", "b"), (1.25, 1.75), 0.9, ((0, 1),)),
     "x <= 1": Tree("tree", (0, 1, 1), ("", "x <= 1", "x > 1"), ("a", "a", "b"), (0.5, 1.0, 1.0), (4.0, 2.0, 2.0)),
@@ -82,6 +99,10 @@ def test_every_word_is_there_in_the_order_of_the_document(format: str) -> None:
 @pytest.mark.parametrize("format", RENDERERS)
 def test_every_picture_is_drawn(format: str, mark: str) -> None:
     assert mark in read(format, (PICTURES[mark],))
+
+
+def test_every_kind_of_picture_is_here_and_has_a_figure() -> None:
+    assert {type(picture) for picture in PICTURES.values()} == set(get_args(Picture)) == set(FIGURES) - {Grid}
 
 
 @pytest.mark.parametrize("format", RENDERERS)
