@@ -115,6 +115,15 @@ class Dendrogram(Finding):
 
 
 @dataclass(frozen=True)
+class Graph(Finding):
+    """Which nodes lead to which; where it is not directed, which are joined."""
+
+    nodes: tuple[str, ...]
+    edges: tuple[tuple[int, int], ...]
+    directed: bool
+
+
+@dataclass(frozen=True)
 class Tree(Finding):
     """The nodes of a tree, each before those below it; the root has depth 0."""
 
@@ -145,16 +154,7 @@ CHOSEN, CANDIDATES = "Chosen by inner splits", "Candidates"
 KINDS: dict[str, type[Finding]] = {
     kind.__name__.lower(): kind
     for kind in (
-        Table,
-        Lines,
-        Bars,
-        Curve,
-        Histogram,
-        Boxplots,
-        Points,
-        Regions,
-        Dendrogram,
-        Tree,
+        *(Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Regions, Dendrogram, Graph, Tree),
         CriticalDifference,
     )
 }

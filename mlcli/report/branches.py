@@ -1,13 +1,15 @@
-"""Figures of what branches or is joined: merges, trees, and models that cannot be told apart."""
+"""Figures of what branches or is joined: merges, trees, graphs, and models that cannot be told apart."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import cycle, pairwise
 
 from matplotlib.figure import Figure
 
-from mlcli.core.findings import CriticalDifference, Dendrogram, Tree
+from mlcli.core.findings import CriticalDifference, Dendrogram, Graph, Tree
 from mlcli.report.figures import COLOURS, FAINT, INK, WIDTH, axes_of, cut, height_of
 from mlcli.report.numbers import lined_up, short
 
@@ -148,3 +150,39 @@ def _heights_of_nodes(depths: Sequence[int], leaves: Sequence[bool]) -> list[flo
         if parent is not None:
             below.setdefault(parent, []).append(heights[node])
     return heights
+
+
+def graph(picture: Graph) -> Figure:
+    """Nodes by how many edges lead to them one after the other, from top to bottom; undirected ones in a circle."""
+    places = _layered(picture) if picture.directed else _in_a_circle(len(picture.nodes))
+    layers = len({y for _, y in places}) if picture.directed else 4
+    figure, axes = axes_of(max(1.6, 0.8 * layers))
+    style = {"arrowstyle": "->" if picture.directed else "-", "color": FAINT, "shrinkA": 12, "shrinkB": 12}
+    for one, other in picture.edges:
+        axes.annotate("", places[other], places[one], arrowprops=style)
+    for name, place in zip(picture.nodes, places, strict=True):
+        axes.annotate(cut(name), place, ha="center", va="center", fontsize=8, color=COLOURS[0])
+        axes.plot(*place, alpha=0)
+    axes.margins(0.2)
+    axes.set_axis_off()
+    return figure
+
+
+def _layered(picture: Graph) -> list[tuple[float, float]]:
+    """Every node below all that lead to it; those of one layer side by side."""
+    layer = [0] * len(picture.nodes)
+    for _ in picture.nodes:  # the longest way has no more edges than there are nodes, also where there is a circle
+        for one, other in picture.edges:
+            layer[other] = min(max(layer[other], layer[one] + 1), len(picture.nodes))
+    sizes = Counter(layer)
+    seen: Counter[int] = Counter()
+    places = []
+    for at in layer:
+        seen[at] += 1
+        places.append((seen[at] / (sizes[at] + 1), -float(at)))
+    return places
+
+
+def _in_a_circle(count: int) -> list[tuple[float, float]]:
+    angles = (2 * math.pi * node / max(count, 1) for node in range(count))
+    return [(math.sin(angle), math.cos(angle)) for angle in angles]

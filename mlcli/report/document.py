@@ -12,6 +12,7 @@ from mlcli.core.findings import (
     CriticalDifference,
     Curve,
     Dendrogram,
+    Graph,
     Histogram,
     Points,
     Regions,
@@ -88,7 +89,7 @@ class Grid:
         )
 
 
-Picture = Bars | Boxplots | Curve | Histogram | Points | Regions | Dendrogram | Tree | CriticalDifference
+Picture = Bars | Boxplots | Curve | Histogram | Points | Regions | Dendrogram | Graph | Tree | CriticalDifference
 """A finding that is drawn; who draws it leaves title and note to the elements round it."""
 Element = Heading | Sentence | Lines | Notes | Grid | Picture
 Document = tuple[Element, ...]

@@ -19,6 +19,7 @@ from mlcli.core.findings import (
     CriticalDifference,
     Curve,
     Dendrogram,
+    Graph,
     Histogram,
     Points,
     Regions,
@@ -37,6 +38,7 @@ FIGURES: dict[type[Any], Callable[[Any], Figure]] = {
     Regions: figures.regions,
     Grid: figures.shaded,
     Dendrogram: branches.dendrogram,
+    Graph: branches.graph,
     Tree: branches.tree,
     CriticalDifference: branches.critical_difference,
 }

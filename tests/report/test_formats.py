@@ -17,6 +17,7 @@ from mlcli.core.findings import (
     CriticalDifference,
     Curve,
     Dendrogram,
+    Graph,
     Histogram,
     Points,
     Regions,
@@ -49,6 +50,7 @@ PICTURES: dict[str, Picture] = {
     "across": Regions("regions", "across", "up", *PLANE, ((0.0, 1.0), (1.0, 1.0)), ("a", "b"), (("a", ()),)),
     "height of h": Regions("numbers", "height of h", "up", *PLANE, ((0.0, 0.5), (0.7, 1.0)), (), ()),
     "the first": Dendrogram("merges", ("the first", "b"), ((0, 1),), (1.0,)),
+    "a node": Graph("graph", ("a node", "b"), ((0, 1),), True),
     "critical difference 0.9": CriticalDifference("ranks", ("a", "b"), (1.25, 1.75), 0.9, ((0, 1),)),
     "x <= 1": Tree("tree", (0, 1, 1), ("", "x <= 1", "x > 1"), ("a", "a", "b"), (0.5, 1.0, 1.0), (4.0, 2.0, 2.0)),
 }
