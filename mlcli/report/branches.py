@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import cycle, pairwise
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -17,6 +18,10 @@ MOST_LEAVES = 60
 """Whose names are written."""
 MOST_ENDS = 24
 """Branches of a tree that end in the picture: it is drawn down to a depth that has no more."""
+CONDITION = 44
+"""Letters of what stands on a branch."""
+ASIDE = 0.09
+"""How far a layer of a graph is moved, so that edges do not run through nodes."""
 MOST_ANSWERS = 8
 """With more answers than these, colours mean nothing."""
 
@@ -48,15 +53,15 @@ def critical_difference(picture: CriticalDifference) -> Figure:
     for place, (name, rank) in enumerate(zip(names, picture.ranks, strict=True)):
         axes.plot((rank, rank), (0, place + 1), color=FAINT, linewidth=0.8)
         axes.plot(rank, 0, "o", color=COLOURS[0], markersize=5)
-        axes.annotate(
-            name, (rank, place + 1), ha="left" if rank < (1 + count) / 2 else "right", va="center", fontsize=8
-        )
+        is_left = rank < (1 + count) / 2
+        beside: Any = {"xytext": (4 if is_left else -4, 0), "textcoords": "offset points", "fontsize": 8}
+        axes.annotate(name, (rank, place + 1), ha="left" if is_left else "right", va="center", **beside)
     for place, group in enumerate(picture.groups):
         ends = picture.ranks[min(group)] - 0.03, picture.ranks[max(group)] + 0.03
         axes.plot(ends, [-0.55 - 0.4 * place] * 2, color=COLOURS[1], linewidth=3)
     top = -1.1 - 0.4 * len(picture.groups)
     axes.plot((1, 1 + picture.difference), (top, top), color=INK, marker="|")
-    axes.annotate(f" critical difference {short(picture.difference)}", (1 + picture.difference, top), va="center")
+    axes.annotate(f"  critical difference {short(picture.difference)}", (1 + picture.difference, top), va="center")
     axes.set_xlim(0.9, max(count, 2) + 0.1)
     axes.set_ylim(count + 0.6, top - 0.5)
     axes.set_yticks([])
@@ -78,7 +83,7 @@ def tree(picture: Tree) -> Figure:
         if parent is not None:
             above = picture.depths[parent], heights[parent]
             axes.plot((above[0], above[0] + 0.12, x), (above[1], y, y), color=FAINT, linewidth=1, zorder=0)
-            axes.annotate(cut(picture.conditions[node]), (x - 0.05, y - 0.1), ha="right", fontsize=7)
+            axes.annotate(cut(picture.conditions[node], CONDITION), (x - 0.05, y - 0.1), ha="right", fontsize=7)
         if leaves[node]:
             axes.annotate(_answer(picture, node), (x + 0.08, y), va="center", fontsize=8)
         axes.plot(x, y, "o", color=colours[picture.answers[node]], markersize=6)
@@ -153,7 +158,7 @@ def _heights_of_nodes(depths: Sequence[int], leaves: Sequence[bool]) -> list[flo
 
 
 def graph(picture: Graph) -> Figure:
-    """Nodes by how many edges lead to them one after the other, from top to bottom; undirected ones in a circle."""
+    """Nodes below those that lead to them; where edges have no direction, in a circle."""
     places = _layered(picture) if picture.directed else _in_a_circle(len(picture.nodes))
     layers = len({y for _, y in places}) if picture.directed else 4
     figure, axes = axes_of(max(1.6, 0.8 * layers))
@@ -179,7 +184,7 @@ def _layered(picture: Graph) -> list[tuple[float, float]]:
     places = []
     for at in layer:
         seen[at] += 1
-        places.append((seen[at] / (sizes[at] + 1), -float(at)))
+        places.append((seen[at] / (sizes[at] + 1) + ASIDE * (at % 3 - 1), -float(at)))
     return places
 
 

@@ -40,9 +40,9 @@ def height_of(count: int) -> float:
     return 0.75 + LINE * max(count, 2)
 
 
-def cut(label: str) -> str:
+def cut(label: str, letters: int = MOST_LETTERS) -> str:
     """A label that fits beside a bar; a dollar would begin a formula."""
-    short_one = label if len(label) <= MOST_LETTERS else f"{label[: MOST_LETTERS - 1]}…"
+    short_one = label if len(label) <= letters else f"{label[: letters - 1]}…"
     return short_one.replace("$", r"\$")
 
 

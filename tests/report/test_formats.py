@@ -129,6 +129,19 @@ def test_markdown_has_tables_whose_rows_are_as_long_as_their_header() -> None:
     ]
 
 
+def test_latex_has_rules_of_booktabs_and_the_best_in_bold() -> None:
+    shown = rendered("latex", (grid(["a_b", "±"], [["5 %", Field("*-0.5 ≤ Λᵢ", "best")]], right=[1]),))
+    assert shown.splitlines()[2:] == [
+        r"\begin{tabular}{lr}",
+        r"\toprule",
+        r"a\_b & $\pm$ \\",
+        r"\midrule",
+        r"5 \% & \textbf{*$-$0.5 $\leq$ $\Lambda$$_{i}$} \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
 def test_markdown_takes_no_text_for_markup() -> None:
     lines = rendered("markdown").splitlines()
     assert lines[0] == r"# iris: \*all\* of\_it"
