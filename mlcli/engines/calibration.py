@@ -70,7 +70,7 @@ def slope_of_two(score: Array, positive: Flags, weights: Array) -> float:
 
 
 def _where_mean_is(target: float, moments: Callable[[float], tuple[float, float]], unit: float) -> float:
-    """The slope at which the mean of scores, which rises with it, is a target; ``moments`` has it with its rise."""
+    """The slope at which the mean of scores, which rises with it, is a target; ``moments`` has both."""
     low, high, at = LEAST_SLOPE / unit, np.inf, 1.0 / unit
     for _ in range(STEPS):
         mean, curve = moments(at)
