@@ -22,8 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -47,7 +45,6 @@ from mlcli.engines.principal import (
 
 
 @register("pca", reference="Pearson 1901; Jolliffe 2002, Principal Component Analysis", revision=2)
-@dataclass(kw_only=True, eq=False)
 class PrincipalComponents(Step):
     """Components instead of columns."""
 
