@@ -93,12 +93,14 @@ def run_and_show(
         place = place_of(experiment)
         outcome = outcome_of(experiment, _scored(experiment, cells, place, options), place)
         if format != JSON:
-            results = results_of(outcome.found, classes=classes, curves=curves, fair=fair, spread=spread)
+            shown = {"classes": classes, "curves": curves, "fair": fair or experiment.fair, "spread": spread}
+            results = results_of(outcome.found, **shown)
             show((*results, *gates_as_elements(outcome.gates)), format)
         outcomes.append(outcome)
     if format == JSON:
         gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
-        found = results_as_json([one for outcome in outcomes for one in outcome.found], curves=curves, fair=fair)
+        wanted = fair or any(experiment.fair for experiment in experiments)
+        found = results_as_json([one for outcome in outcomes for one in outcome.found], curves=curves, fair=wanted)
         show_json({**found, **({"gates": gates} if gates else {})})
     files.write(outcomes)
     leave_by(outcomes)
