@@ -19,8 +19,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -41,7 +39,6 @@ LEAST_GAIN = 1e-12
 
 
 @register("k-medoids", reference="Kaufman & Rousseeuw 1990 (PAM); Schubert & Rousseeuw 2021 (FastPAM)")
-@dataclass(kw_only=True, eq=False)
 class KMedoids(Clusterer):
     """Partitioning around medoids."""
 

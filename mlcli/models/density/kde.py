@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -48,7 +47,6 @@ BLOCK_CELLS = 4_000_000
 
 
 @register("kde", reference="Scott 1992, Multivariate Density Estimation; Silverman 1986")
-@dataclass(kw_only=True, eq=False)
 class KernelDensity(DensityEstimator):
     """A Gaussian round each row."""
 

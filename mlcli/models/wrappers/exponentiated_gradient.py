@@ -28,7 +28,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,6 @@ STEP = 2.0
 
 
 @register("exponentiated-gradient", reference="Agarwal et al. 2018, A reductions approach to fair classification")
-@dataclass(kw_only=True, eq=False)
 class ExponentiatedGradient(Classifier):
     """A mixture of classifiers that keeps a criterion."""
 

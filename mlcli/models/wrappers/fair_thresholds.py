@@ -29,7 +29,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 
 import numpy as np
 
