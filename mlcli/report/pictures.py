@@ -44,10 +44,10 @@ FIGURES: dict[type[Any], Callable[[Any], Figure]] = {
 }
 """What draws each kind of picture, and a table that is shaded."""
 
-VARIABLES = {INK: "currentColor", FAINT: "var(--faint)"} | {
-    colour: f"var(--c{place})" for place, colour in enumerate(COLOURS)
+VARIABLES = {INK: "currentColor", FAINT: f"var(--faint, {FAINT})"} | {
+    colour: f"var(--c{place}, {colour})" for place, colour in enumerate(COLOURS)
 }
-"""What stands for a colour in a page, which has others where it is dark."""
+"""What stands for a colour in a page, which has others where it is dark; in a notebook it is itself."""
 STYLE: Any = {
     "font.size": 9,
     "svg.fonttype": "none",
