@@ -103,6 +103,15 @@ class Regions(Finding):
 
 
 @dataclass(frozen=True)
+class Confusions(Finding):
+    """How many rows of each class were answered with which, the classes being many."""
+
+    labels: tuple[str, ...]
+    counts: tuple[tuple[float, ...], ...]
+    """A row for each true class."""
+
+
+@dataclass(frozen=True)
 class Dendrogram(Finding):
     """Which two parts each merge joins, and at which height.
 
@@ -154,7 +163,7 @@ CHOSEN, CANDIDATES = "Chosen by inner splits", "Candidates"
 KINDS: dict[str, type[Finding]] = {
     kind.__name__.lower(): kind
     for kind in (
-        *(Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Regions, Dendrogram, Graph, Tree),
+        *(Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Regions, Confusions, Dendrogram, Graph, Tree),
         CriticalDifference,
     )
 }

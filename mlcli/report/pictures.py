@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from mlcli.core.findings import (
     Bars,
     Boxplots,
+    Confusions,
     CriticalDifference,
     Curve,
     Dendrogram,
@@ -32,6 +33,7 @@ from mlcli.report.figures import COLOURS, FAINT, INK
 FIGURES: dict[type[Any], Callable[[Any], Figure]] = {
     Bars: figures.bars,
     Boxplots: figures.boxplots,
+    Confusions: figures.confusions,
     Curve: figures.curve,
     Histogram: figures.histogram,
     Points: figures.points,

@@ -15,6 +15,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.findings import (
     Bars,
     Boxplots,
+    Confusions,
     CriticalDifference,
     Curve,
     Dendrogram,
@@ -51,6 +52,7 @@ PICTURES: dict[str, Picture] = {
     "wide": Boxplots("boxes", "width", (("wide", (1.0, 2.0, 3.0, 4.0, 5.0)),), (0,)),
     "across": Regions("regions", "across", "up", *PLANE, ((0.0, 1.0), (1.0, 1.0)), ("a", "b"), (("a", ()),)),
     "height of h": Regions("numbers", "height of h", "up", *PLANE, ((0.0, 0.5), (0.7, 1.0)), (), ()),
+    "a-class": Confusions("many", ("a-class", "b"), ((3.0, 1.0), (0.0, 2.0))),
     "the first": Dendrogram("merges", ("the first", "b"), ((0, 1),), (1.0,)),
     "a node": Graph("graph", ("a node", "b"), ((0, 1),), True),
     "critical difference 0.9": CriticalDifference("ranks", ("a", "b"), (1.25, 1.75), 0.9, ((0, 1),)),
