@@ -105,7 +105,8 @@ class Grower:
         feature, side = np.ascontiguousarray(whole.nodes[:, FEATURE]), whole.nodes[:, SIDE]
         inner = feature != LEAF
         left = np.where(inner, whole.nodes[:, LEFT] + np.repeat(roots, counts), LEAF).astype(np.int32)
-        cut = inner & self.binned.ordered[feature]
+        cut = inner.copy()
+        cut[inner] = self.binned.ordered[feature[inner]]
         threshold, sided = np.where(inner, whole.nodes[:, LOW], np.nan), cut & (side != NONE_MISSING)
         low, high = whole.nodes[cut][:, [LOW, HIGH]].T
         threshold[cut] = self.binned.between(feature[cut], low, high, whole.drawn[cut])
