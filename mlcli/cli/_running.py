@@ -154,7 +154,7 @@ def _scored(
     """The scores of the cells, which are kept in a store where there is a place for one."""
     with Progress() as progress:
         if place is None:
-            results = run(cells, on_progress=progress, **asdict(options))
+            results = run(cells, on_progress=progress, total=experiment.budget.total, **asdict(options))
             return [scored(result, experiment.metrics) for result in results]
         return _stored(experiment, cells, place, options, progress)
 
@@ -169,7 +169,8 @@ def _stored(
     with Store.open(place) as store:
         number = store.runs.begin(_about(experiment), len(cells))
         try:
-            results = run(cells, store=store, on_progress=progress, **asdict(options))
+            total = experiment.budget.total
+            results = run(cells, store=store, on_progress=progress, total=total, **asdict(options))
         except KeyboardInterrupt:
             remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
             raise

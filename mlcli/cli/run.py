@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
 
 Budget = Annotated[
-    float | None, typer.Option("--budget", metavar="SECONDS", help="Seconds that one cell may take, at most.")
+    str | None,
+    typer.Option(
+        "--budget",
+        metavar="LIMIT",
+        help="What a cell may take, such as 60s, or '{cell: 60s, total: 2h, memory: 4GiB}'.",
+    ),
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what is in the store, too.")]
 Retry = Annotated[bool, typer.Option("--retry", help="Run again what is in the store as failed.")]
@@ -62,6 +67,7 @@ def run_command(
     from dataclasses import replace
 
     from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
+    from mlcli.experiment.spec.budget import budget_from_text
     from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.file import read_experiment
 
@@ -69,7 +75,8 @@ def run_command(
     asked = bounds(fail_under or [])
     experiments = [replace(experiment, expect=(*experiment.expect, *asked)) for experiment in read]
     if budget is not None:
-        experiments = [replace(experiment, budget=budget) for experiment in experiments]
+        limits = budget_from_text(budget)
+        experiments = [replace(experiment, budget=limits) for experiment in experiments]
     run_and_show(
         experiments,
         place_of=lambda one: store or _beside(one),

@@ -8,10 +8,11 @@ from contextlib import closing
 from itertools import islice
 from math import inf
 from threading import active_count
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, Self
 
 from mlcli.core.compiling import compiling
+from mlcli.core.quantities import duration
 from mlcli.core.threads import cores, cores_for_a_fit
 from mlcli.experiment.run.cell_progress import (
     MIN_SPLITS,
@@ -52,13 +53,16 @@ def run(
     fresh: bool = False,
     retry: bool = False,
     patience: float = PATIENCE,
+    total: float | None = None,
 ) -> list[CellResult]:
     """Run cells and return what came of them, in their order.
 
     ``jobs`` is how many processes may work at once (None: as many as there are cores); ``fresh`` runs again what
-    is stored, ``retry`` what is recorded as failed; ``patience`` is for how long work stays in this process.
+    is stored, ``retry`` what is recorded as failed; ``patience`` is for how long work stays in this process, and
+    ``total`` for how long there is any.
     """
-    ledger = Ledger(cells, store, on_progress, fresh=fresh, retry=retry)
+    until = monotonic() + total if total is not None else inf
+    ledger = Ledger(cells, store, on_progress, fresh=fresh, retry=retry, watched=total is not None)
     workers = workers_for(jobs)
     if workers == 1:
         _run_in_process(ledger, None, patience)
@@ -69,8 +73,10 @@ def run(
         _run_in_pool(ledger, pool)
     special = [progress for progress in ledger.all_progress if not progress.ordinary and progress.blocks()]
     if special:
-        _run_supervised(ledger, [progress for progress in special if not progress.has_budget], 1)
-        _run_supervised(ledger, [progress for progress in special if progress.has_budget], workers)
+        _run_supervised(ledger, [progress for progress in special if progress.suspect], 1, until)
+        _run_supervised(ledger, [progress for progress in special if not progress.suspect], workers, until)
+    if total is not None:
+        _stop_the_rest(ledger, total)
     return ledger.results()
 
 
@@ -158,27 +164,39 @@ def _blocks_to_send(ledger: Ledger, under_way: dict[BlockId, CellProgress]) -> I
                 yield place, block
 
 
-def _run_supervised(ledger: Ledger, cells: Sequence[CellProgress], workers: int) -> None:
+def _run_supervised(ledger: Ledger, cells: Sequence[CellProgress], workers: int, until: float) -> None:
     """Judge each of some cells in a child that can be killed."""
     from mlcli.experiment.run.supervise import Stopped, supervised
 
-    with closing(supervised(_assignments(ledger, cells), workers)) as messages:
+    with closing(supervised(_assignments(ledger, cells), workers, until)) as messages:
         for progress, message in messages:
             if isinstance(message, Stopped):
-                ledger.end(progress, message.status, message.why)
+                ledger.end(progress, message)
             else:
                 _receive(ledger, progress, message)
 
 
 def _assignments(ledger: Ledger, cells: Sequence[CellProgress]) -> Iterator[Assignment]:
-    from mlcli.experiment.run.supervise import Assignment
+    from mlcli.experiment.run.supervise import Assignment, Stopped
 
     for progress in cells:
         left = None if progress.cell.budget is None else progress.cell.budget - progress.seconds
         if left is not None and left <= 0:
-            ledger.end(progress, "over-budget", "what is stored of it has taken all its seconds")
+            why = "what is stored of it has taken all its seconds"
+            ledger.end(progress, Stopped("over-budget", why, "seconds"))
         elif progress.ready is not None:
-            yield Assignment(progress, progress.ready, tuple(progress.blocks()), left)
+            blocks = tuple(progress.blocks())
+            yield Assignment(progress, progress.ready, blocks, left, progress.cell.memory)
+
+
+def _stop_the_rest(ledger: Ledger, total: float) -> None:
+    """Close what the time for everything was not enough for."""
+    from mlcli.experiment.run.supervise import Stopped
+
+    why = f"the {duration(total)} for all cells were over"
+    for progress in ledger.all_progress:
+        if not progress.status:
+            ledger.end(progress, Stopped("over-budget", why, "total"))
 
 
 def _receive(ledger: Ledger, progress: CellProgress, result: WorkerResult) -> None:

@@ -100,8 +100,6 @@ class RunLog:
 
     def kept(self, run: int, name: str) -> Any:
         """What was kept of a run under a name; None where nothing was."""
-        if self.database.one("SELECT name FROM sqlite_master WHERE name = 'run_details'") is None:
-            return None
         row = self.database.one("SELECT value FROM run_details WHERE run = ? AND name = ?", run, name)
         with damage_as_store_error(self.database.path):
             return None if row is None else json.loads(row[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Self
 
@@ -20,18 +20,23 @@ from mlcli.tasks.table import kind_named
 DEFAULT_PLACE = Path(".mlcli") / "runs.db"
 """Where an experiment keeps its store, relative to its file."""
 NEW_CELL = "INSERT INTO cells (key, created, splits, facts) VALUES (?, ?, ?, ?)"
+ENDING = "status, why, trace, split, budget, memory"
 BLOCKS = "SELECT payload, checksum, seconds FROM blocks WHERE cell = ? ORDER BY first"
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a cell ended, and why; ``split`` is the one that failed, ``budget`` the seconds it was given."""
+    """How a cell ended, and why; ``split`` is the one that failed.
+
+    Of one that was over its budget, ``budget`` (seconds) or ``memory`` is what it had of what was too little.
+    """
 
     status: str
     why: str = ""
     trace: str = ""
     split: int | None = None
     budget: float | None = None
+    memory: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +97,7 @@ class Store:
                 seconds += float(spent)
             except (ValueError, TypeError):
                 damaged += 1
-        ending = self._database.one("SELECT status, why, trace, split, budget FROM endings WHERE cell = ?", cell)
+        ending = self._database.one(f"SELECT {ENDING} FROM endings WHERE cell = ?", cell)
         risky = self._database.one("SELECT cell FROM risks WHERE cell = ?", cell) is not None
         return StoredCell(cell, judged.all(), Ending(*ending) if ending else None, seconds, damaged, risky)
 
@@ -116,17 +121,20 @@ class Store:
     def _insert(self, key: str, cell: Cell, splits: int) -> int:
         return self._database.write(NEW_CELL, key, now(), splits, json.dumps(facts_of_cell(cell)))
 
-    def put_block(self, cell: int, first: int, count: int, payload: bytes, seconds: float) -> None:
-        """Keep the answers of some consecutive splits."""
-        row = (cell, first, count, seconds, payload, checksum(payload))
+    def put_block(
+        self, cell: int, first: int, count: int, payload: bytes, seconds: float, memory: int | None = None
+    ) -> None:
+        """Keep the answers of some consecutive splits, and what they took."""
+        row = (cell, first, count, seconds, payload, checksum(payload), memory)
         with self._database.transaction():
-            self._database.write("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?, ?, ?)", *row)
+            self._database.write("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
 
     def put_ending(self, cell: int, ending: Ending) -> None:
         """Keep how a cell ended."""
-        row = (cell, ending.status, ending.why, ending.trace, ending.split, ending.budget, now())
+        row = (*astuple(ending), cell, now())
         with self._database.transaction():
-            self._database.write("INSERT OR REPLACE INTO endings VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
+            columns = f"({ENDING}, cell, ended)"
+            self._database.write(f"INSERT OR REPLACE INTO endings {columns} VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *row)
             self._database.write("DELETE FROM risks WHERE cell = ?", cell)
 
     def put_risk(self, cell: int | None) -> None:

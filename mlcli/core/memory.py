@@ -1,0 +1,53 @@
+"""Memory of processes, where the system tells of it in /proc: what one holds, and what a piece of work took."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+FORGET_THE_PEAK = "5"
+"""Written to ``clear_refs``, it sets the most that a process has held to what it holds now."""
+
+
+@dataclass
+class Taken:
+    """The bytes that a piece of work took at its peak, more than there were before; None where nobody tells."""
+
+    bytes: int | None = None
+
+
+def own_bytes(process: int) -> int | None:
+    """What a process holds that is not a file: bytes, or None where the system does not tell."""
+    try:
+        _, resident, shared, *_ = (PROC / str(process) / "statm").read_text().split()
+    except (OSError, ValueError):
+        return None
+    return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def peak_of() -> Iterator[Taken]:
+    """Measure what the body takes at its peak."""
+    taken = Taken()
+    try:
+        (PROC / "self/clear_refs").write_text(FORGET_THE_PEAK)
+        before = _status("VmRSS")
+    except OSError:
+        before = None
+    try:
+        yield taken
+    finally:
+        with suppress(OSError):
+            after = _status("VmHWM") if before is not None else None
+            taken.bytes = None if before is None or after is None else max(0, after - before)
+
+
+def _status(name: str) -> int | None:
+    for line in (PROC / "self/status").read_text().splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) * 1024
+    return None
