@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import typer
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 StorePath = Callable[[Experiment], Path | None]
 """Where the answers of an experiment are kept, if anywhere."""
+EMPTY: Mapping[str, Any] = MappingProxyType({})
 BROKEN = ("failed", "over-budget", "died")
 PATIENCE = 0.5
 """Seconds before a bar appears: a shorter wait needs no explanation."""
@@ -82,12 +83,7 @@ def run_and_show(
     format: str,
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
-    planned = [(experiment, with_serious_issues(plan(experiment))) for experiment in experiments]
-    for experiment, cells in planned:
-        if experiment.source is None:
-            _refuse_idle(cells)
-        for sentence in (*foreseen(cells), *_as_they_are(experiment, cells)):
-            remark(sentence)
+    planned = planned_and_foreseen(experiments)
     outcomes: list[Outcome] = []
     for experiment, cells in planned:
         place = place_of(experiment)
@@ -102,6 +98,17 @@ def run_and_show(
         show_json({**found, **({"gates": gates} if gates else {})})
     files.write(outcomes)
     leave_by(outcomes)
+
+
+def planned_and_foreseen(experiments: Sequence[Experiment]) -> list[tuple[Experiment, list[Cell]]]:
+    """All experiments with their cells, and what must be said before they run."""
+    planned = [(experiment, with_serious_issues(plan(experiment))) for experiment in experiments]
+    for experiment, cells in planned:
+        if experiment.source is None:
+            _refuse_idle(cells)
+        for sentence in (*foreseen(cells), *_as_they_are(experiment, cells)):
+            remark(sentence)
+    return planned
 
 
 def _refuse_idle(cells: Sequence[Cell]) -> None:
@@ -156,12 +163,18 @@ def _scored(
         if place is None:
             results = run(cells, on_progress=progress, total=experiment.budget.total, **asdict(options))
             return [scored(result, experiment.metrics) for result in results]
-        return _stored(experiment, cells, place, options, progress)
+        return stored(experiment, cells, place, options, progress)
 
 
-def _stored(
-    experiment: Experiment, cells: Sequence[Cell], place: Path, options: RunOptions, progress: Progress
+def stored(
+    experiment: Experiment,
+    cells: Sequence[Cell],
+    place: Path,
+    options: RunOptions,
+    progress: Progress,
+    more: Mapping[str, Any] = EMPTY,
 ) -> list[Scored]:
+    """The scores of cells whose answers are kept in a store, as a run of which ``more`` is remembered."""
     from mlcli.experiment.run.fingerprint import versions
     from mlcli.experiment.store.store import Store
     from mlcli.report.verified import SCORES, VERSIONS, kept_scores
@@ -176,7 +189,8 @@ def _stored(
             raise
         store.runs.finish(number, results)
         found = [scored(result, experiment.metrics) for result in results]
-        store.runs.keep(number, VERSIONS, versions())
+        for name, value in {VERSIONS: versions(), **more}.items():
+            store.runs.keep(number, name, value)
         store.runs.keep(number, SCORES, [kept_scores(one) for one in found])
     possible = [result for result in results if result.status != "skipped"]
     known = sum(result.stored for result in possible)
@@ -190,11 +204,16 @@ def _about(experiment: Experiment) -> RunFacts:
 
     source = experiment.source
     return RunFacts(
-        title=experiment.name or (source.stem if source else "eval"),
+        title=title_of(experiment),
         source=None if source is None else str(source),
         seed=experiment.seed,
         metrics=experiment.metrics,
     )
+
+
+def title_of(experiment: Experiment) -> str:
+    """What its runs are called."""
+    return experiment.name or (experiment.source.stem if experiment.source else "eval")
 
 
 class Progress:

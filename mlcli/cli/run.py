@@ -34,6 +34,14 @@ Budget = Annotated[
     ),
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what is in the store, too.")]
+Part = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="PART/PARTS",
+        help="Run only this part of the cells, such as 2/8, in a store of its own.",
+    ),
+]
 Retry = Annotated[bool, typer.Option("--retry", help="Run again what is in the store as failed.")]
 
 EXAMPLES = (
@@ -49,6 +57,7 @@ def run_command(
     budget: Budget = None,
     fresh: Fresh = False,
     retry: Retry = False,
+    shard: Part = None,
     no_shortcut: NoShortcut = False,
     classes: Classes = False,
     spread: Spread = False,
@@ -77,10 +86,16 @@ def run_command(
     if budget is not None:
         limits = budget_from_text(budget)
         experiments = [replace(experiment, budget=limits) for experiment in experiments]
+    options = RunOptions(jobs, fresh, retry)
+    if shard is not None:
+        from mlcli.cli._sharded import run_shard
+
+        run_shard(experiments, shard, store, options, format)
+        return
     run_and_show(
         experiments,
         place_of=lambda one: store or _beside(one),
-        options=RunOptions(jobs, fresh, retry),
+        options=options,
         classes=classes,
         spread=spread,
         curves=curves,

@@ -15,8 +15,8 @@ from mlcli.core.findings import shortened
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.learning import answers_of, ask, judged
 from mlcli.core.limits import all_moderate
-from mlcli.core.memory import peak_of
 from mlcli.core.pipeline import Pipeline
+from mlcli.core.processes import peak_of
 from mlcli.core.tables import Flags
 from mlcli.core.threads import one_blas_thread
 from mlcli.experiment.run.learner import Learner, captured_warnings

@@ -12,7 +12,7 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from mlcli.core.memory import own_bytes
+from mlcli.core.processes import own_bytes
 from mlcli.core.quantities import duration, size
 from mlcli.experiment.run.piped import kill
 

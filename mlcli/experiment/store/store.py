@@ -56,7 +56,7 @@ class Store:
     """An SQLite file; one process writes it at a time, a block of splits per transaction."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
         self.runs = RunLog(database, lambda cell, kind: self.cell(cell, kind).splits)
 
     @classmethod
@@ -72,7 +72,7 @@ class Store:
     @property
     def path(self) -> Path:
         """The file."""
-        return self._database.path
+        return self.database.path
 
     def __enter__(self) -> Self:
         return self
@@ -82,14 +82,14 @@ class Store:
 
     def close(self) -> None:
         """Let go of the file."""
-        self._database.connection.close()
+        self.database.connection.close()
 
     def cell(self, cell: int, kind: str) -> StoredCell:
         """What is there of a cell; a block whose checksum is wrong is left out, so that it runs again."""
         answers = kind_named(kind).answers
         judged = JudgedSplits()
         seconds, damaged = 0.0, 0
-        for payload, expected, spent in self._database.all(BLOCKS, cell):
+        for payload, expected, spent in self.database.all(BLOCKS, cell):
             try:
                 if checksum(payload) != expected:
                     raise ValueError("the checksum is wrong")
@@ -97,49 +97,49 @@ class Store:
                 seconds += float(spent)
             except (ValueError, TypeError):
                 damaged += 1
-        ending = self._database.one(f"SELECT {ENDING} FROM endings WHERE cell = ?", cell)
-        risky = self._database.one("SELECT cell FROM risks WHERE cell = ?", cell) is not None
+        ending = self.database.one(f"SELECT {ENDING} FROM endings WHERE cell = ?", cell)
+        risky = self.database.one("SELECT cell FROM risks WHERE cell = ?", cell) is not None
         return StoredCell(cell, judged.all(), Ending(*ending) if ending else None, seconds, damaged, risky)
 
     def add(self, key: str, cell: Cell, splits: int) -> int:
         """The id of a new cell without answers; from now on it is the one that its key finds."""
-        with self._database.transaction():
+        with self.database.transaction():
             return self._insert(key, cell, splits)
 
     def find_or_add(self, key: str, cell: Cell, splits: int) -> int:
         """The id of the newest cell with a key; processes that ask for the same at once share one cell."""
         found = self._newest(key)
         if found is None:
-            with self._database.transaction():
+            with self.database.transaction():
                 found = self._newest(key) or self._insert(key, cell, splits)
         return found
 
     def _newest(self, key: str) -> int | None:
-        found: int | None = self._database.one("SELECT max(id) FROM cells WHERE key = ?", key)[0]
+        found: int | None = self.database.one("SELECT max(id) FROM cells WHERE key = ?", key)[0]
         return found
 
     def _insert(self, key: str, cell: Cell, splits: int) -> int:
-        return self._database.write(NEW_CELL, key, now(), splits, json.dumps(facts_of_cell(cell)))
+        return self.database.write(NEW_CELL, key, now(), splits, json.dumps(facts_of_cell(cell)))
 
     def put_block(
         self, cell: int, first: int, count: int, payload: bytes, seconds: float, memory: int | None = None
     ) -> None:
         """Keep the answers of some consecutive splits, and what they took."""
         row = (cell, first, count, seconds, payload, checksum(payload), memory)
-        with self._database.transaction():
-            self._database.write("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
+        with self.database.transaction():
+            self.database.write("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
 
     def put_ending(self, cell: int, ending: Ending) -> None:
         """Keep how a cell ended."""
         row = (*astuple(ending), cell, now())
-        with self._database.transaction():
+        with self.database.transaction():
             columns = f"({ENDING}, cell, ended)"
-            self._database.write(f"INSERT OR REPLACE INTO endings {columns} VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *row)
-            self._database.write("DELETE FROM risks WHERE cell = ?", cell)
+            self.database.write(f"INSERT OR REPLACE INTO endings {columns} VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *row)
+            self.database.write("DELETE FROM risks WHERE cell = ?", cell)
 
     def put_risk(self, cell: int | None) -> None:
         """Keep which cell this process is running itself; who finds that later knows that it ended the process."""
-        with self._database.transaction():
-            self._database.write("DELETE FROM risks WHERE process = ?", os.getpid())
+        with self.database.transaction():
+            self.database.write("DELETE FROM risks WHERE process = ?", os.getpid())
             if cell is not None:
-                self._database.write("INSERT OR REPLACE INTO risks VALUES (?, ?)", cell, os.getpid())
+                self.database.write("INSERT OR REPLACE INTO risks VALUES (?, ?)", cell, os.getpid())

@@ -41,12 +41,14 @@ CREATE TABLE run_cells (
     notes TEXT NOT NULL,
     PRIMARY KEY (run, position)
 );
+CREATE INDEX run_cells_by_cell ON run_cells (cell);
 {DETAILS}
 """
 """``blocks.memory``: what judging took at its peak; ``endings.budget`` (seconds) and ``.memory``: what it had."""
 MIGRATIONS = {
     2: f"""
 {DETAILS};
+CREATE INDEX run_cells_by_cell ON run_cells (cell);
 ALTER TABLE blocks ADD COLUMN memory INTEGER;
 ALTER TABLE endings ADD COLUMN memory INTEGER
 """,

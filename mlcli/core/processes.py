@@ -1,8 +1,9 @@
-"""Memory of processes, where the system tells of it in /proc: what one holds, and what a piece of work took."""
+"""What the system tells of processes: which one is meant, what memory it holds, and what a piece of work took."""
 
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,6 +19,27 @@ class Taken:
     """The bytes that a piece of work took at its peak, more than there were before; None where nobody tells."""
 
     bytes: int | None = None
+
+
+def name_of(process: int) -> str:
+    """A name that no other process has had or will have: machine, number, and where it is told the start."""
+    try:
+        started = (PROC / str(process) / "stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        started = ""
+    return f"{platform.node()} {process} {started}"
+
+
+def is_at_work(name: str) -> bool:
+    """Whether a process of this name runs on this machine."""
+    try:
+        number = int(name.rsplit(" ", 2)[1])
+        os.kill(number, 0)
+    except PermissionError:
+        pass
+    except (LookupError, ValueError, OSError):
+        return False
+    return name == name_of(number)
 
 
 def own_bytes(process: int) -> int | None:

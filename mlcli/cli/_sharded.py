@@ -1,0 +1,48 @@
+"""``run --shard``: a part of the cells on this machine, in a store of its own, to be merged with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from mlcli.cli._console import show_as
+from mlcli.cli._running import Progress, RunOptions, leave_by, planned_and_foreseen, stored, title_of
+from mlcli.experiment.run.shards import Shard, plan_digest, shard_from_text
+from mlcli.experiment.spec.cells import Cell, Experiment
+from mlcli.experiment.store.store import DEFAULT_PLACE
+from mlcli.experiment.store.transfer import SHARD
+from mlcli.report.kept import Part, parts_as_json, parts_of
+from mlcli.report.outcome import Outcome
+from mlcli.report.scored import Scored
+
+
+def run_shard(
+    experiments: Sequence[Experiment], text: str, store: Path | None, options: RunOptions, format: str
+) -> None:
+    """Run a part of the cells of each experiment, and say how it is put together with the others."""
+    shard = shard_from_text(text)
+    parts: list[Part] = []
+    for experiment, cells in planned_and_foreseen(experiments):
+        place = store or _beside(experiment, shard)
+        found = _scored(experiment, cells, shard, place, options)
+        parts.append(Part(title_of(experiment), str(shard), len(cells), found, place))
+    show_as(format, lambda: parts_of(parts), lambda: parts_as_json(parts))
+    leave_by([Outcome(part.title, part.found, (), ()) for part in parts])
+
+
+def _beside(experiment: Experiment, shard: Shard) -> Path:
+    """A store that no other shard writes: on a disk that machines share, SQLite cannot keep two writers apart."""
+    assert experiment.source is not None
+    place = experiment.source.parent / DEFAULT_PLACE
+    return place.with_name(f"{place.stem}.{shard.part}-of-{shard.of}{place.suffix}")
+
+
+def _scored(
+    experiment: Experiment, cells: Sequence[Cell], shard: Shard, place: Path, options: RunOptions
+) -> list[Scored]:
+    title, places = title_of(experiment), shard.places(cells)
+    named = replace(experiment, name=f"{title}, {shard}")
+    about = {"part": shard.part, "of": shard.of, "places": places, "plan": plan_digest(cells), "title": title}
+    with Progress() as progress:
+        return stored(named, [cells[one] for one in places], place, options, progress, {SHARD: about})
