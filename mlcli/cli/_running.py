@@ -15,8 +15,9 @@ import typer
 from mlcli.checks.audit import foreseen, with_serious_issues
 from mlcli.cli._console import is_terminal, page_for, remark, show, show_json
 from mlcli.core.errors import ExitCode, Problem, UsageError
+from mlcli.core.quantities import duration
 from mlcli.core.registry import MODELS
-from mlcli.experiment.run.batch import run
+from mlcli.experiment.run.batch import run, workers_for
 from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, Experiment
 from mlcli.experiment.spec.plan import plan
@@ -38,6 +39,8 @@ EMPTY: Mapping[str, Any] = MappingProxyType({})
 BROKEN = ("failed", "over-budget", "died")
 PATIENCE = 0.5
 """Seconds before a bar appears: a shorter wait needs no explanation."""
+WORTH_ASKING = 3600.0
+"""Seconds of work that nobody should begin by mistake."""
 REDRAW_AFTER = 0.1
 """Seconds for which a bar stands still at least."""
 
@@ -84,6 +87,8 @@ def run_and_show(
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
     planned = planned_and_foreseen(experiments)
+    if sys.stdin.isatty() and is_terminal(sys.stderr):
+        _ask_before_hours([(cells, place_of(experiment)) for experiment, cells in planned], options)
     outcomes: list[Outcome] = []
     for experiment, cells in planned:
         place = place_of(experiment)
@@ -98,6 +103,19 @@ def run_and_show(
         show_json({**found, **({"gates": gates} if gates else {})})
     files.write(outcomes)
     leave_by(outcomes)
+
+
+def _ask_before_hours(planned: Sequence[tuple[Sequence[Cell], Path | None]], options: RunOptions) -> None:
+    """Ask whoever sits there before work begins that the store knows to take hours."""
+    from mlcli.experiment.store.estimates import work_left
+
+    work = sum(work_left(cells, place) for cells, place in planned if place is not None and not options.fresh)
+    hours = work / workers_for(options.jobs)
+    if hours < WORTH_ASKING:
+        return
+    remark(f"as far as the store knows, this will take about {duration(hours)}: mlcli plan says what. Go on? [y/N]")
+    if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
+        raise typer.Exit(ExitCode.DONE)
 
 
 def planned_and_foreseen(experiments: Sequence[Experiment]) -> list[tuple[Experiment, list[Cell]]]:
@@ -209,6 +227,14 @@ def _about(experiment: Experiment) -> RunFacts:
         seed=experiment.seed,
         metrics=experiment.metrics,
     )
+
+
+def beside(experiment: Experiment) -> Path:
+    """Where its answers are kept if nobody says otherwise."""
+    from mlcli.experiment.store.store import DEFAULT_PLACE
+
+    assert experiment.source is not None
+    return experiment.source.parent / DEFAULT_PLACE
 
 
 def title_of(experiment: Experiment) -> str:

@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from mlcli.cli._console import show_as
-from mlcli.cli._running import Progress, RunOptions, leave_by, planned_and_foreseen, stored, title_of
+from mlcli.cli._running import Progress, RunOptions, beside, leave_by, planned_and_foreseen, stored, title_of
 from mlcli.experiment.run.shards import Shard, plan_digest, shard_from_text
 from mlcli.experiment.spec.cells import Cell, Experiment
-from mlcli.experiment.store.store import DEFAULT_PLACE
 from mlcli.experiment.store.transfer import SHARD
 from mlcli.report.kept import Part, parts_as_json, parts_of
 from mlcli.report.outcome import Outcome
@@ -33,8 +32,7 @@ def run_shard(
 
 def _beside(experiment: Experiment, shard: Shard) -> Path:
     """A store that no other shard writes: on a disk that machines share, SQLite cannot keep two writers apart."""
-    assert experiment.source is not None
-    place = experiment.source.parent / DEFAULT_PLACE
+    place = beside(experiment)
     return place.with_name(f"{place.stem}.{shard.part}-of-{shard.of}{place.suffix}")
 
 

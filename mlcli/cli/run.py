@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,9 +20,6 @@ from mlcli.cli._options import (
     StepSummary,
     Store,
 )
-
-if TYPE_CHECKING:
-    from mlcli.experiment.spec.cells import Experiment
 
 Budget = Annotated[
     str | None,
@@ -75,7 +71,7 @@ def run_command(
     """
     from dataclasses import replace
 
-    from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
+    from mlcli.cli._running import ReportFiles, RunOptions, beside, run_and_show
     from mlcli.experiment.spec.budget import budget_from_text
     from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.file import read_experiment
@@ -94,7 +90,7 @@ def run_command(
         return
     run_and_show(
         experiments,
-        place_of=lambda one: store or _beside(one),
+        place_of=lambda one: store or beside(one),
         options=options,
         classes=classes,
         spread=spread,
@@ -103,10 +99,3 @@ def run_command(
         files=ReportFiles(junit, summary),
         format=format,
     )
-
-
-def _beside(experiment: Experiment) -> Path:
-    from mlcli.experiment.store.store import DEFAULT_PLACE
-
-    assert experiment.source is not None
-    return experiment.source.parent / DEFAULT_PLACE

@@ -75,7 +75,7 @@ def test_a_store_of_format_2_becomes_one_of_this_format_when_it_is_written(migra
     with closing(sqlite3.connect(migrated)) as looked, closing(sqlite3.connect(":memory:")) as new:
         assert looked.execute("PRAGMA user_version").fetchone() == (FORMAT,)
         new.executescript(TABLES)
-        for table in ("blocks", "endings", "run_details"):
+        for table in ("cells", "endings", "run_details"):
             columns = f"PRAGMA table_info({table})"
             assert {one[1:] for one in looked.execute(columns)} == {one[1:] for one in new.execute(columns)}
     assert typed("verify", "1", "--store", str(migrated)).exit_code == 0

@@ -21,6 +21,7 @@ DEFAULT_PLACE = Path(".mlcli") / "runs.db"
 """Where an experiment keeps its store, relative to its file."""
 NEW_CELL = "INSERT INTO cells (key, created, splits, facts) VALUES (?, ?, ?, ?)"
 ENDING = "status, why, trace, split, budget, memory"
+MOST_MEMORY = "UPDATE cells SET memory = max(coalesce(memory, 0), ?) WHERE id = ?"
 BLOCKS = "SELECT payload, checksum, seconds FROM blocks WHERE cell = ? ORDER BY first"
 
 
@@ -108,13 +109,14 @@ class Store:
 
     def find_or_add(self, key: str, cell: Cell, splits: int) -> int:
         """The id of the newest cell with a key; processes that ask for the same at once share one cell."""
-        found = self._newest(key)
+        found = self.find(key)
         if found is None:
             with self.database.transaction():
-                found = self._newest(key) or self._insert(key, cell, splits)
+                found = self.find(key) or self._insert(key, cell, splits)
         return found
 
-    def _newest(self, key: str) -> int | None:
+    def find(self, key: str) -> int | None:
+        """The id of the newest cell with a key, if there is one."""
         found: int | None = self.database.one("SELECT max(id) FROM cells WHERE key = ?", key)[0]
         return found
 
@@ -125,9 +127,11 @@ class Store:
         self, cell: int, first: int, count: int, payload: bytes, seconds: float, memory: int | None = None
     ) -> None:
         """Keep the answers of some consecutive splits, and what they took."""
-        row = (cell, first, count, seconds, payload, checksum(payload), memory)
+        row = (cell, first, count, seconds, payload, checksum(payload))
         with self.database.transaction():
-            self.database.write("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
+            self.database.write("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?, ?, ?)", *row)
+            if memory is not None:
+                self.database.write(MOST_MEMORY, memory, cell)
 
     def put_ending(self, cell: int, ending: Ending) -> None:
         """Keep how a cell ended."""

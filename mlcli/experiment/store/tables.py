@@ -13,13 +13,14 @@ CREATE TABLE IF NOT EXISTS run_details (
 )"""
 TABLES = f"""
 CREATE TABLE cells (
-    id INTEGER PRIMARY KEY, key TEXT NOT NULL, created TEXT NOT NULL, splits INTEGER NOT NULL, facts TEXT NOT NULL
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL, created TEXT NOT NULL, splits INTEGER NOT NULL, facts TEXT NOT NULL,
+    memory INTEGER
 );
 CREATE INDEX cells_by_key ON cells (key);
 CREATE TABLE blocks (
     cell INTEGER NOT NULL REFERENCES cells (id) ON DELETE CASCADE,
     first INTEGER NOT NULL, count INTEGER NOT NULL, seconds REAL NOT NULL,
-    payload BLOB NOT NULL, checksum TEXT NOT NULL, memory INTEGER,
+    payload BLOB NOT NULL, checksum TEXT NOT NULL,
     PRIMARY KEY (cell, first)
 );
 CREATE TABLE endings (
@@ -44,12 +45,12 @@ CREATE TABLE run_cells (
 CREATE INDEX run_cells_by_cell ON run_cells (cell);
 {DETAILS}
 """
-"""``blocks.memory``: what judging took at its peak; ``endings.budget`` (seconds) and ``.memory``: what it had."""
+"""``cells.memory``: what judging took at its peak; ``endings.budget`` (seconds) and ``.memory``: what it had."""
 MIGRATIONS = {
     2: f"""
 {DETAILS};
 CREATE INDEX run_cells_by_cell ON run_cells (cell);
-ALTER TABLE blocks ADD COLUMN memory INTEGER;
+ALTER TABLE cells ADD COLUMN memory INTEGER;
 ALTER TABLE endings ADD COLUMN memory INTEGER
 """,
 }

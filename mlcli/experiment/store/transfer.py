@@ -23,8 +23,8 @@ BY_CELL, OTHERS = "scores", "versions"
 """What a run keeps of each cell in their order; what may differ between the parts of one run."""
 OF_RUN = ("started", "finished", "title", "source", "seed", "metrics", "cells")
 OF_RUN_CELL = ("dataset", "facts", "status", "why", "trace", "answered", "pooled", "stored", "notes")
-OF_CELL = ("key", "created", "splits", "facts")
-OF_BLOCK = ("first", "count", "seconds", "payload", "checksum", "memory")
+OF_CELL = ("key", "created", "splits", "facts", "memory")
+OF_BLOCK = ("first", "count", "seconds", "payload", "checksum")
 OF_ENDING = ("status", "why", "trace", "split", "budget", "memory", "ended")
 
 
