@@ -47,11 +47,13 @@ REDRAW_AFTER = 0.1
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How cells are run: by how many processes, and which of those in the store are run again."""
+    """How cells are run: by how many processes, which of those in the store again, and on whose workers."""
 
     jobs: int | None = None
     fresh: bool = False
     retry: bool = False
+    backend: str | None = None
+    address: str | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,8 @@ def _ask_before_hours(planned: Sequence[tuple[Sequence[Cell], Path | None]], opt
     hours = work / workers_for(options.jobs)
     if hours < WORTH_ASKING:
         return
-    remark(f"as far as the store knows, this will take about {duration(hours)}: mlcli plan says what. Go on? [y/N]")
+    remark(f"as far as the store knows, this will take about {duration(hours)}: mlcli plan says what")
+    remark("Go on? [y/N]")
     if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
         raise typer.Exit(ExitCode.DONE)
 

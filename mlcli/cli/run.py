@@ -30,6 +30,15 @@ Budget = Annotated[
     ),
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what is in the store, too.")]
+Backend = Annotated[
+    str | None, typer.Option("--backend", metavar="NAME", help="Work on a cluster of another engine: dask, ray.")
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address", metavar="URL", help="Where it is, such as tcp://host:8786. [default: made here, of --jobs]"
+    ),
+]
 Part = Annotated[
     str | None,
     typer.Option(
@@ -54,6 +63,8 @@ def run_command(
     fresh: Fresh = False,
     retry: Retry = False,
     shard: Part = None,
+    backend: Backend = None,
+    address: Address = None,
     no_shortcut: NoShortcut = False,
     classes: Classes = False,
     spread: Spread = False,
@@ -82,7 +93,7 @@ def run_command(
     if budget is not None:
         limits = budget_from_text(budget)
         experiments = [replace(experiment, budget=limits) for experiment in experiments]
-    options = RunOptions(jobs, fresh, retry)
+    options = RunOptions(jobs, fresh, retry, backend, address)
     if shard is not None:
         from mlcli.cli._sharded import run_shard
 
