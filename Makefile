@@ -21,7 +21,7 @@ SPREAD := --numprocesses auto --maxprocesses 4
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-kernels check lint types layers docs-check docs bench format clean
+.PHONY: help run test test-kernels test-clusters check lint types layers docs-check docs bench format clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ test: $(VENV)/.dev ## set up what tests need and run them (ONLY=trees: a family 
 
 test-kernels: $(VENV)/.dev ## the kernels as plain Python, without compiling them
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SPREAD) tests/kernels
+
+test-clusters: $(VENV)/.clusters ## the same answers from clusters of Dask and Ray, made on this machine
+	$(BIN)/python -m pytest tests/clusters
 
 check: lint types layers docs-check test ## everything that CI runs
 
@@ -79,6 +82,10 @@ $(VENV)/.dev: pyproject.toml $(PINS) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[dev]'
 	$(COMPILE)
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.clusters: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[dask,ray]'
+	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[bench]'
