@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mlcli.cli._console import show_as
 from mlcli.cli._running import Progress, RunOptions, beside, leave_by, planned_and_foreseen, stored, title_of
+from mlcli.core.errors import UsageError
 from mlcli.experiment.run.shards import Shard, plan_digest, shard_from_text
 from mlcli.experiment.spec.cells import Cell, Experiment
 from mlcli.experiment.store.transfer import SHARD
@@ -28,6 +29,13 @@ def run_shard(
         parts.append(Part(title_of(experiment), str(shard), len(cells), found, place))
     show_as(format, lambda: parts_of(parts), lambda: parts_as_json(parts))
     leave_by([Outcome(part.title, part.found, (), ()) for part in parts])
+
+
+def refuse_views(**asked: object) -> None:
+    """Refuse options for what can only be seen when all cells are there."""
+    for name in (name for name, given in asked.items() if given):
+        hint = "merge the stores first: mlcli runs merge, then mlcli run without --shard"
+        raise UsageError(f"--{name.replace('_', '-')} is for when all shards are there", hint=hint)
 
 
 def _beside(experiment: Experiment, shard: Shard) -> Path:

@@ -95,8 +95,17 @@ def run_command(
         experiments = [replace(experiment, budget=limits) for experiment in experiments]
     options = RunOptions(jobs, fresh, retry, backend, address)
     if shard is not None:
-        from mlcli.cli._sharded import run_shard
+        from mlcli.cli._sharded import refuse_views, run_shard
 
+        refuse_views(
+            classes=classes,
+            spread=spread,
+            curves=curves,
+            fair=fair,
+            fail_under=fail_under,
+            junit=junit,
+            summary=summary,
+        )
         run_shard(experiments, shard, store, options, format)
         return
     run_and_show(

@@ -62,6 +62,8 @@ def run(
     is stored, ``retry`` what is recorded as failed; ``patience`` is for how long work stays in this process, and
     ``total`` for how long there is any. ``backend`` names an engine whose workers, at an ``address``, judge all.
     """
+    if address is not None and backend is None:
+        raise UsageError(f"whose workers are at {address}?", hint="say it with --backend dask or ray")
     until = monotonic() + total if total is not None else inf
     ledger = Ledger(cells, store, on_progress, fresh=fresh, retry=retry, watched=total is not None)
     workers = workers_for(jobs)
