@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from mlcli.api.running import RunOptions, answered, title_of
 from mlcli.cli._console import show_as
-from mlcli.cli._running import Progress, RunOptions, beside, leave_by, planned_and_foreseen, stored, title_of
+from mlcli.cli._running import Progress, beside, leave_by, planned_and_foreseen
 from mlcli.core.errors import UsageError
 from mlcli.experiment.run.shards import Shard, plan_digest, shard_from_text
 from mlcli.experiment.spec.cells import Cell, Experiment
@@ -51,4 +52,4 @@ def _scored(
     named = replace(experiment, name=f"{title}, {shard}")
     about = {"part": shard.part, "of": shard.of, "places": places, "plan": plan_digest(cells), "title": title}
     with Progress() as progress:
-        return stored(named, [cells[one] for one in places], place, options, progress, {SHARD: about})
+        return answered(named, [cells[one] for one in places], place, options, progress, {SHARD: about})

@@ -19,7 +19,9 @@ from mlcli.cli._options import (
     Spread,
     StepSummary,
     Store,
+    Verbose,
 )
+from mlcli.cli._pages import Html, PictureFormat, Pictures
 
 Budget = Annotated[
     str | None,
@@ -73,6 +75,10 @@ def run_command(
     fail_under: FailUnder = None,
     junit: Junit = None,
     summary: StepSummary = None,
+    html: Html = None,
+    pictures: Pictures = None,
+    picture_format: PictureFormat = "svg",
+    verbose: Verbose = False,
     format: Format = "text",
 ) -> None:
     """Run experiment files; what is in the store is not run again.
@@ -82,11 +88,15 @@ def run_command(
     """
     from dataclasses import replace
 
-    from mlcli.cli._running import ReportFiles, RunOptions, beside, run_and_show
+    from mlcli.api.running import RunOptions
+    from mlcli.cli._pages import Pages
+    from mlcli.cli._running import ReportFiles, beside, run_and_show
     from mlcli.experiment.spec.budget import budget_from_text
     from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.file import read_experiment
+    from mlcli.report.results import Parts
 
+    pages = Pages(html, pictures, picture_format)
     read = [replace(read_experiment(spec), shortcuts=not no_shortcut) for spec in specs]
     asked = bounds(fail_under or [])
     experiments = [replace(experiment, expect=(*experiment.expect, *asked)) for experiment in read]
@@ -102,6 +112,8 @@ def run_command(
             spread=spread,
             curves=curves,
             fair=fair,
+            html=html,
+            pictures=pictures,
             fail_under=fail_under,
             junit=junit,
             summary=summary,
@@ -112,10 +124,8 @@ def run_command(
         experiments,
         place_of=lambda one: store or beside(one),
         options=options,
-        classes=classes,
-        spread=spread,
-        curves=curves,
-        fair=fair,
+        parts=Parts(verbose, classes, curves, fair, spread),
         files=ReportFiles(junit, summary),
+        pages=pages,
         format=format,
     )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Classes, Curves, Format, StoreToRead
+from mlcli.cli._options import Classes, Curves, Format, StoreToRead, Verbose
 from mlcli.core.errors import ExitCode
 
 Name = Annotated[str | None, typer.Argument(metavar="RUN", help="A run by its number, or its experiment file.")]
@@ -37,18 +37,22 @@ def show_command(
     store: StoreToRead = None,
     classes: Classes = False,
     curves: Curves = False,
+    verbose: Verbose = False,
     format: Format = "text",
 ) -> None:
     """List all runs, or show one again without running it.
 
     Tables are made from stored answers: neither data nor methods are needed.
+    With --format csv a run has a row for each cell.
     """
     from mlcli.cli._console import show_as
     from mlcli.experiment.store.named_runs import number_of, store_of
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.report.as_json import results_as_json
+    from mlcli.report.cells import cells_of
+    from mlcli.report.formats import CSV
     from mlcli.report.lists import runs_as_json, runs_of
-    from mlcli.report.results import results_of
+    from mlcli.report.results import Parts, results_of
     from mlcli.report.scored import scored
 
     with Store.read(store or DEFAULT_PLACE if run is None else store_of(run, store)) as opened:
@@ -60,7 +64,7 @@ def show_command(
     found = [scored(result, about.metrics) for result in results]
     show_as(
         format,
-        lambda: results_of(found, classes=classes, curves=curves),
+        lambda: cells_of(found) if format == CSV else results_of(found, Parts(verbose, classes, curves)),
         lambda: results_as_json(found, curves=curves),
     )
 
@@ -84,9 +88,9 @@ def rm_command(numbers: Number, store: StoreToRead = None, format: Format = "tex
 def gc_command(store: StoreToRead = None, format: Format = "text") -> None:
     """Remove answers that no run needs.
 
-    The file gets smaller by what they took.     A run that was cut short may
-    need any answer: while one is in the list and was not made anew, answers
-    are kept. Remove it first, or finish it.
+    The file gets smaller by what they took. A run that was cut short may need
+    any answer: while one is in the list and was not made anew, answers are
+    kept. Remove it first, or finish it.
     """
     from mlcli.cli._console import show_as
     from mlcli.experiment.store.housekeeping import collect

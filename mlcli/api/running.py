@@ -1,0 +1,87 @@
+"""From the cells of an experiment to scores, by way of a store where there is one: for shell and Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from mlcli.experiment.run.batch import run
+from mlcli.experiment.run.ledger import BatchProgress
+from mlcli.experiment.spec.cells import Cell, Experiment
+from mlcli.report.scored import Scored, scored
+
+if TYPE_CHECKING:
+    from mlcli.experiment.store.runs import RunFacts
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+OnProgress = Callable[[BatchProgress], None]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How cells are run: by how many processes, which of those in the store again, and on whose workers."""
+
+    jobs: int | None = None
+    fresh: bool = False
+    retry: bool = False
+    backend: str | None = None
+    address: str | None = None
+
+
+def answered(
+    experiment: Experiment,
+    cells: Sequence[Cell],
+    place: Path | None,
+    options: RunOptions,
+    on_progress: OnProgress | None = None,
+    more: Mapping[str, Any] = NOTHING,
+) -> list[Scored]:
+    """The scores of the cells, kept where a store has a place, as a run of which ``more`` is remembered."""
+    if place is not None:
+        return _stored(experiment, cells, place, options, on_progress, more)
+    results = run(cells, on_progress=on_progress, total=experiment.budget.total, **asdict(options))
+    return [scored(result, experiment.metrics) for result in results]
+
+
+def _stored(
+    experiment: Experiment,
+    cells: Sequence[Cell],
+    place: Path,
+    options: RunOptions,
+    on_progress: OnProgress | None,
+    more: Mapping[str, Any],
+) -> list[Scored]:
+    from mlcli.experiment.run.fingerprint import versions
+    from mlcli.experiment.store.store import Store
+    from mlcli.report.verified import SCORES, VERSIONS, kept_scores
+
+    with Store.open(place) as store:
+        number = store.runs.begin(_about(experiment), len(cells))
+        total = experiment.budget.total
+        results = run(cells, store=store, on_progress=on_progress, total=total, **asdict(options))
+        store.runs.finish(number, results)
+        found = [scored(result, experiment.metrics) for result in results]
+        shown = [kept_scores(one) for one in found]
+        for name, value in {VERSIONS: versions(), SCORES: shown, **more}.items():
+            store.runs.keep(number, name, value)
+    return found
+
+
+def title_of(experiment: Experiment) -> str:
+    """What its runs are called."""
+    return experiment.name or (experiment.source.stem if experiment.source else "eval")
+
+
+def _about(experiment: Experiment) -> RunFacts:
+    from mlcli.experiment.store.runs import RunFacts
+
+    source = experiment.source
+    return RunFacts(
+        title=title_of(experiment),
+        source=None if source is None else str(source),
+        seed=experiment.seed,
+        metrics=experiment.metrics,
+    )
