@@ -176,7 +176,7 @@ def test_a_batch_that_is_killed_loses_nothing_that_was_stored(fits: Path, store:
         f"run([toy.troubled('slow', 'always', seed=s) for s in (1, 2)], store=Store.open(Path({path!r})), jobs=1)"
     )
     process = driver(code)
-    wait_for_fits(fits, 4)
+    wait_for_fits(fits, 5)  # what the last but one came to may be on its way still
     process.send_signal(signal.SIGKILL)
     process.wait(PATIENCE)
     before = len(fits.read_text().splitlines())
