@@ -43,7 +43,7 @@ AHEAD = 2
 class Measured:
     """What a driver spent on some blocks, and for which share of the time its workers were at work."""
 
-    engine: str
+    backend: str
     workers: int
     blocks: int
     driver: float
@@ -57,8 +57,8 @@ def main() -> None:
 
     small, large = cells(5, "one-r"), cells(1, "random-forest", trees=10)
     run([*small[:1], *large[:1]], jobs=1)  # loads and compiles, for forks and for the cache of others
-    cost = {engine: measured(engine, 2, small) for engine in ("forks", "dask")}
-    busy = [measured(engine, count, large) for engine in ("forks", "dask") for count in WORKERS]
+    cost = {backend: measured(backend, 2, small) for backend in ("forks", "dask")}
+    busy = [measured(backend, count, large) for backend in ("forks", "dask") for count in WORKERS]
     prepared = preparation(small)
     text = page(cost, busy, prepared)
     PAGE.write_text(text, encoding="utf-8")
@@ -78,22 +78,22 @@ def cells(seeds: int, model: str, **params: object) -> list[Any]:
     return [cell for one in asked for cell in plan(one) if cell.model.use == model]
 
 
-def measured(engine: str, workers: int, of: Sequence[Any]) -> Measured:
+def measured(backend: str, workers: int, of: Sequence[Any]) -> Measured:
     """Run cells into a store of their own."""
     from mlcli.experiment.run.batch import run
     from mlcli.experiment.run.split_results import each
     from mlcli.experiment.store.store import Store
 
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "runs.db") as store:
-        with dask_cluster(Path(folder), workers) if engine == "dask" else nothing() as address:
-            backend = "dask" if engine == "dask" else None
+        with dask_cluster(Path(folder), workers) if backend == "dask" else nothing() as address:
+            backend = "dask" if backend == "dask" else None
             processor, clock = process_time(), perf_counter()
             results = run(of, store=store, jobs=workers, patience=0.0, backend=backend, address=address)
             processor, clock = process_time() - processor, perf_counter() - clock
         seconds = [one for result in results for one in each(result.splits, "seconds")]
         (size,) = store.database.one("SELECT avg(length(payload)) FROM blocks")
     blocks = len(seconds)
-    return Measured(engine, workers, blocks, processor / blocks, sum(seconds) / workers / clock, size)
+    return Measured(backend, workers, blocks, processor / blocks, sum(seconds) / workers / clock, size)
 
 
 @contextmanager
@@ -180,7 +180,7 @@ def page(cost: Mapping[str, Measured], busy: Sequence[Measured], prepared: tuple
     dask, (seconds, size) = cost["dask"], prepared
     costs = [
         (
-            one.engine,
+            one.backend,
             f"{one.blocks:,}",
             f"{1000 * one.driver:.2f} ms",
             f"{1 / one.driver:,.0f}",
@@ -189,15 +189,15 @@ def page(cost: Mapping[str, Measured], busy: Sequence[Measured], prepared: tuple
         for one in cost.values()
     ]
     shares = [
-        (engine, *(f"{one.busy:.0%}" for one in busy if one.engine == engine)) for engine in dict.fromkeys(cost)
+        (backend, *(f"{one.busy:.0%}" for one in busy if one.backend == backend)) for backend in dict.fromkeys(cost)
     ]
     simulations = [
         (f"{mean:g} s", *(_share(*simulated(workers, mean * spread, dask.driver)) for workers in SIMULATED))
         for mean in BLOCK_SECONDS
     ]
     return TEMPLATE.format(
-        costs=markdown(("engine", "blocks", "a block", "blocks a second, at most", "bytes of answers"), costs),
-        shares=markdown(("engine", *(f"by {count}" for count in WORKERS)), shares),
+        costs=markdown(("backend", "blocks", "a block", "blocks a second, at most", "bytes of answers"), costs),
+        shares=markdown(("backend", *(f"by {count}" for count in WORKERS)), shares),
         cores=os.cpu_count(),
         blocks=f"{BLOCKS:,}",
         latency=f"{1000 * LATENCY:g}",

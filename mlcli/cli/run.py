@@ -33,7 +33,7 @@ Budget = Annotated[
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what is in the store, too.")]
 Backend = Annotated[
-    str | None, typer.Option("--backend", metavar="NAME", help="Work on a cluster of another engine: dask, ray.")
+    str | None, typer.Option("--backend", metavar="NAME", help="Work on a cluster: dask, ray.")
 ]
 Address = Annotated[
     str | None,

@@ -96,13 +96,13 @@ def test_what_no_run_needs_is_collected(folder: Path) -> None:
 
 
 def test_answers_of_a_run_that_was_cut_short_stay_until_it_is_made_anew(folder: Path) -> None:
-    typed("run", "spec.yaml")
+    typed("run", "other.yaml")
     with closing(sqlite3.connect(STORE)) as other, other:
         other.execute("DELETE FROM run_cells")
         other.execute("UPDATE runs SET finished = NULL")
         other.execute("DELETE FROM run_details")
     assert done("runs", "gc")["kept_for"] == [1]
-    typed("run", "spec.yaml")
+    typed("run", "other.yaml")
     freed = done("runs", "gc")
     assert (freed["runs"], freed["cells"], freed["kept_for"]) == ([1], 0, [])
 

@@ -60,7 +60,7 @@ def run(
 
     ``jobs`` is how many processes may work at once (None: as many as there are cores); ``fresh`` runs again what
     is stored, ``retry`` what is recorded as failed; ``patience`` is for how long work stays in this process, and
-    ``total`` for how long there is any. ``backend`` names an engine whose workers, at an ``address``, judge all.
+    ``total`` for how long there is any. ``backend`` names a cluster, at an ``address``, whose workers judge all.
     """
     if address is not None and backend is None:
         raise UsageError(f"whose workers are at {address}?", hint="say it with --backend dask or ray")

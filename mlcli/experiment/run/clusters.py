@@ -1,4 +1,4 @@
-"""Clusters of other engines: blocks are judged by their workers, and only this process writes the store.
+"""Clusters: blocks are judged by workers elsewhere, and only this process writes the store.
 
 The tables, splits and learners of all blocks are sent once to each worker, then blocks that name them by number.
 Whatever a worker had under way when it was lost is judged again by another.
