@@ -78,22 +78,22 @@ def cells(seeds: int, model: str, **params: object) -> list[Any]:
     return [cell for one in asked for cell in plan(one) if cell.model.use == model]
 
 
-def measured(backend: str, workers: int, of: Sequence[Any]) -> Measured:
+def measured(by: str, workers: int, of: Sequence[Any]) -> Measured:
     """Run cells into a store of their own."""
     from mlcli.experiment.run.batch import run
     from mlcli.experiment.run.split_results import each
     from mlcli.experiment.store.store import Store
 
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "runs.db") as store:
-        with dask_cluster(Path(folder), workers) if backend == "dask" else nothing() as address:
-            backend = "dask" if backend == "dask" else None
+        with dask_cluster(Path(folder), workers) if by == "dask" else nothing() as address:
+            backend = "dask" if by == "dask" else None
             processor, clock = process_time(), perf_counter()
             results = run(of, store=store, jobs=workers, patience=0.0, backend=backend, address=address)
             processor, clock = process_time() - processor, perf_counter() - clock
         seconds = [one for result in results for one in each(result.splits, "seconds")]
         (size,) = store.database.one("SELECT avg(length(payload)) FROM blocks")
     blocks = len(seconds)
-    return Measured(backend, workers, blocks, processor / blocks, sum(seconds) / workers / clock, size)
+    return Measured(by, workers, blocks, processor / blocks, sum(seconds) / workers / clock, size)
 
 
 @contextmanager
@@ -188,9 +188,7 @@ def page(cost: Mapping[str, Measured], busy: Sequence[Measured], prepared: tuple
         )
         for one in cost.values()
     ]
-    shares = [
-        (backend, *(f"{one.busy:.0%}" for one in busy if one.backend == backend)) for backend in dict.fromkeys(cost)
-    ]
+    shares = [(name, *(f"{one.busy:.0%}" for one in busy if one.backend == name)) for name in cost]
     simulations = [
         (f"{mean:g} s", *(_share(*simulated(workers, mean * spread, dask.driver)) for workers in SIMULATED))
         for mean in BLOCK_SECONDS
