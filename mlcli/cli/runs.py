@@ -164,13 +164,12 @@ def check_command(store: StoreToRead = None, format: Format = "text") -> None:
     Everything that it holds is read; the exit code is 6 where something is wrong.
     """
     from mlcli.cli._console import show_as
-    from mlcli.experiment.store.housekeeping import faults_of
     from mlcli.experiment.store.store import Store
     from mlcli.report.kept import faults_in
 
     place = _there(store)
     with Store.read(place) as opened:
-        faults = faults_of(opened)
+        faults = opened.faults()
     show_as(format, lambda: faults_in(faults, place), lambda: {"faults": faults})
     if faults:
         raise typer.Exit(ExitCode.STORE)

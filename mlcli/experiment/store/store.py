@@ -85,6 +85,12 @@ class Store:
         """Let go of the file."""
         self.database.connection.close()
 
+    def faults(self) -> list[str]:
+        """What is wrong with it, a sentence each; none where it is sound."""
+        from mlcli.experiment.store.housekeeping import faults_of
+
+        return faults_of(self)
+
     def cell(self, cell: int, kind: str) -> StoredCell:
         """What is there of a cell; a block whose checksum is wrong is left out, so that it runs again."""
         answers = kind_named(kind).answers
