@@ -32,9 +32,7 @@ Budget = Annotated[
     ),
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what is in the store, too.")]
-Backend = Annotated[
-    str | None, typer.Option("--backend", metavar="NAME", help="Work on a cluster: dask, ray.")
-]
+Backend = Annotated[str | None, typer.Option("--backend", metavar="NAME", help="Work on a cluster: dask, ray.")]
 Address = Annotated[
     str | None,
     typer.Option(

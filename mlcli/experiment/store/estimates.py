@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -132,14 +133,19 @@ def _seconds_at(size: int, known: Sequence[tuple[int, float]]) -> float:
 
 
 def _memory_at(size: int, known: Sequence[tuple[int, int]]) -> int | None:
-    """The memory at a size: a part that every table takes, such as loading what computes, and one that grows.
+    """The memory at a size: a part that every table takes and one that grows, by medians over pairs (Theil, Sen).
 
-    Of one size alone nothing is learned of a much larger one.
+    Medians, since the first fit of a process also loads and compiles. Of one size alone nothing is learned of a
+    much larger one.
     """
-    if not known:
+    at_size: dict[int, list[int]] = defaultdict(list)
+    for at, memory in known:
+        at_size[at].append(memory)
+    typical = [(at, median(peaks)) for at, peaks in sorted(at_size.items())]
+    if not typical:
         return None
-    x, y = np.array(known, float).T
-    if x.max() / x.min() <= APART:
-        return int(y.max()) if size <= APART * x.max() else None
-    growth = max(float(np.polyfit(x, y, 1)[0]), 0.0)
-    return int(np.max(y - growth * x) + growth * size)
+    smallest, largest = typical[0][0], typical[-1][0]
+    if largest / smallest <= APART:
+        return int(max(peak for _, peak in typical)) if size <= APART * largest else None
+    growth = max(median((d - b) / (c - a) for (a, b), (c, d) in combinations(typical, 2)), 0.0)
+    return int(max(median(peak - growth * at for at, peak in typical) + growth * size, 0.0))
