@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
@@ -79,6 +79,7 @@ def run_and_show(
     if sys.stdin.isatty() and is_terminal(sys.stderr):
         _ask_before_hours([(cells, place_of(experiment)) for experiment, cells in planned], options)
     outcomes: list[Outcome] = []
+    parts = replace(parts, fair=parts.fair or any(experiment.fair for experiment in experiments))
     for experiment, cells in planned:
         place = place_of(experiment)
         outcomes.append(outcome_of(experiment, _scored(experiment, cells, place, options), place))
