@@ -84,8 +84,9 @@ def lowering(gradient: float, hessian: float, score: float) -> float:
 @inlined
 def is_poor(here: float, there: float, weight: int, total: Whole, scales: Scales) -> bool:
     """Whether a side has too little weight or curvature."""
-    light = (weight < scales.least) | ((total[1] >> scales.shift) - weight < scales.least)
-    return light | (here < LEAST_HESSIAN) | (there < LEAST_HESSIAN)
+    rest = (total[1] >> scales.shift) - weight
+    poor: bool = (weight < scales.least) | (rest < scales.least) | (here < LEAST_HESSIAN) | (there < LEAST_HESSIAN)
+    return poor
 
 
 @inlined
