@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from mlcli.core.findings import Confusions
-from mlcli.metrics.confusion import Confusion
-from mlcli.metrics.one_against_rest import ClassRates
 from mlcli.report.document import Content, Element, Field, Grid, Heading, Style, grid
 from mlcli.report.numbers import fixed, share, short
+
+if TYPE_CHECKING:
+    from mlcli.metrics.confusion import Confusion
+    from mlcli.metrics.one_against_rest import ClassRates
 
 MOST_CLASSES = 12
 MOST_CONFUSIONS = 10
