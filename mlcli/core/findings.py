@@ -82,6 +82,8 @@ class Points(Finding):
     across: str
     upwards: str
     groups: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
+    lines: tuple[str, ...] = ()
+    """Which of the groups are points along a line."""
 
 
 @dataclass(frozen=True)

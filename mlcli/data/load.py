@@ -23,32 +23,31 @@ from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import Layout, Records, read_records
 from mlcli.data.roles import Role, assigned_roles, refuse_unusable, sensitive_roles
-from mlcli.data.shipped import find
-from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, sidecar_document
+from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar
+from mlcli.data.source import Source, source_of_file
 from mlcli.data.task import choose_target, has_no_target, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
 
 
 def load(
-    reference: str,
+    reference: str | Source,
     *,
     base: Path | None = None,
     target: str | None = None,
     task: str | None = None,
     sensitive: Sequence[str] = (),
 ) -> Dataset:
-    """A shipped dataset by name, or a CSV file by path.
+    """A shipped dataset by name, a CSV file by path, or rows from elsewhere.
 
     ``target``, ``task`` and the columns that are ``sensitive`` go before its sidecar.
     """
     if task is not None:
         kind_named(task)
-    path = find(reference, base)
-    document = sidecar_document(path)
-    records = read_records(content_of(path), str(path), layout_of(document))
+    source = reference if isinstance(reference, Source) else source_of_file(reference, base)
+    records = read_records(source.content, source.name, layout_of(source.document))
     if not len(records):
         raise DataError("has column names but no rows", where=records.name)
-    sidecar = read_sidecar(document, records.header)
+    sidecar = read_sidecar(source.document, records.header)
     typed = typed_columns(records, sidecar)
     learnt = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
     roles = assigned_roles(typed, sidecar, records, target, guess_target=learnt)
@@ -67,20 +66,9 @@ def load(
     if dataset.unlabelled == len(dataset):
         what = f"the target '{_target_name(roles)}' is empty in every row"
         raise DataError(what, where=records.name, hint="choose another target with --target COLUMN")
-    return replace(
-        dataset,
-        path=path,
-        name=sidecar.name or path.stem,
-        notes=(*dataset.notes, *_notes_on_bands(typed), *column_warnings(dataset)),
-    )
-
-
-def content_of(path: Path) -> bytes:
-    """The bytes of a file, or a DataError that says why not."""
-    try:
-        return path.read_bytes()
-    except OSError as problem:
-        raise DataError(f"cannot be read: {problem.strerror}", where=str(path)) from None
+    name = sidecar.name or (source.path.stem if source.path else source.name)
+    notes = (*dataset.notes, *_notes_on_bands(typed), *column_warnings(dataset))
+    return replace(dataset, path=source.path, name=name, notes=notes)
 
 
 def layout_of(document: Document | None) -> Layout:

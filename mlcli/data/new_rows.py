@@ -19,17 +19,19 @@ from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.data.columns import absent_cells, coded_by, declared, with_new_levels
-from mlcli.data.load import content_of, layout_of
+from mlcli.data.load import layout_of
 from mlcli.data.long_form import wide_records
 from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import Records, read_records
-from mlcli.data.shipped import find
-from mlcli.data.sidecar import Declaration, sidecar_document
+from mlcli.data.sidecar import Declaration
+from mlcli.data.source import Source, source_of_file
 
 STANDARD_INPUT = "-"
 COMMAND_LINE = "the row on the command line"
 NO_FORM: Mapping[str, str] = MappingProxyType({})
 Ranges = Mapping[str, tuple[float, float]]
+Reference = str | Mapping[str, str] | Source
+"""A file, standard input (``-``), one row by its cells, or rows from elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class NewRows:
 
 
 def new_rows(
-    reference: str | Mapping[str, str],
+    reference: Reference,
     columns: Sequence[Column],
     *,
     base: Path | None = None,
@@ -104,7 +106,7 @@ def new_rows(
     long_form: Mapping[str, str] = NO_FORM,
     letters: bool = False,
 ) -> NewRows:
-    """The rows of a file, of standard input (``-``), or one row by its cells, as such a model needs them.
+    """The rows of a file, of standard input, one row by its cells, or rows from elsewhere, as a model needs them.
 
     Missing columns are refused, extra ones are kept as text. Of a sidecar beside the file only what says how cells
     are read counts: delimiter, header and missing cells. ``missing`` are words, by column, that stood for an empty
@@ -188,16 +190,21 @@ def _widened(
     return wide, [Unseen(thing, value, count) for value, count in unknown_levels.items()]
 
 
-def _records(reference: str | Mapping[str, str], base: Path | None) -> tuple[Records, dict[str, Declaration]]:
-    if not isinstance(reference, str):
-        return read_records(_one_line(reference), COMMAND_LINE), {}
-    if reference == STANDARD_INPUT:
-        return read_records(sys.stdin.buffer.read(), "standard input"), {}
-    path = find(reference, base)
-    document = sidecar_document(path)
-    records = read_records(content_of(path), str(path), layout_of(document))
-    sidecar = read_sidecar(document, records.header)
+def _records(reference: Reference, base: Path | None) -> tuple[Records, dict[str, Declaration]]:
+    source = _source(reference, base)
+    records = read_records(source.content, source.name, layout_of(source.document))
+    sidecar = read_sidecar(source.document, records.header)
     return records, {name: sidecar.of(name) for name in records.header}
+
+
+def _source(reference: Reference, base: Path | None) -> Source:
+    if isinstance(reference, Source):
+        return reference
+    if not isinstance(reference, str):
+        return Source(COMMAND_LINE, _one_line(reference))
+    if reference == STANDARD_INPUT:
+        return Source("standard input", sys.stdin.buffer.read())
+    return source_of_file(reference, base)
 
 
 def records_of(reference: str) -> Records:

@@ -30,6 +30,8 @@ class Field:
     style: Style = ""
     heights: tuple[float, ...] = ()
     """In the place of text, a picture as small as a word: heights from 0 to 1."""
+    shade: float | None = None
+    """From 0 to 1, how strongly the field is shaded in the colour of its style."""
 
 
 Content = str | Field

@@ -94,6 +94,7 @@ class TaggedRows(LabelledRows):
 
     kind = "sequence-labelling"
     base = Tagger
+    in_sequences = True
     stay_whole = True
 
     sequence: Codes

@@ -17,7 +17,7 @@ from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import names_of_form
-from mlcli.data.new_rows import NewRows, new_rows
+from mlcli.data.new_rows import NewRows, Reference, new_rows
 from mlcli.engines.hidden_columns import usual_values
 from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.saved.alignment import Fingerprints, aligned, fingerprints_of, is_missing, unknown_levels
@@ -123,8 +123,8 @@ class SavedModel:
         """The columns that the model sees, in their roles."""
         return (Field(column, self.roles.get(column.name, "feature")) for column in self.features)
 
-    def new_rows(self, reference: str | Mapping[str, str]) -> NewRows:
-        """The rows of a file, or of standard input (``-``), or one row by its cells, whose truth is not known."""
+    def new_rows(self, reference: Reference) -> NewRows:
+        """Rows whose truth is not known."""
         kind = kind_named(self.kind)
         unasked = {name for name, role in self.roles.items() if role in kind.optional_roles}
         return new_rows(

@@ -97,7 +97,6 @@ def within(some: Array, others: Array, eps: float) -> Flags:
 
 
 @register("dbscan", reference="Ester, Kriegel, Sander & Xu 1996; Schubert et al. 2017")
-@dataclass(kw_only=True, eq=False)
 class DBSCAN(Clusterer):
     """Core rows, what they reach, and noise."""
 

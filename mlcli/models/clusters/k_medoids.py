@@ -19,8 +19,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -41,7 +39,6 @@ LEAST_GAIN = 1e-12
 
 
 @register("k-medoids", reference="Kaufman & Rousseeuw 1990 (PAM); Schubert & Rousseeuw 2021 (FastPAM)")
-@dataclass(kw_only=True, eq=False)
 class KMedoids(Clusterer):
     """Partitioning around medoids."""
 
@@ -52,9 +49,9 @@ class KMedoids(Clusterer):
 
     medoids_: Array = learned()
     """The rows that groups lie round, or the places of their columns of distances."""
-    rows_: Rows = learned()
+    rows_: Rows = learned("medoids")
     """The numbers of these rows in the file."""
-    sizes_: Array = learned()
+    sizes_: Array = learned("medoids")
     total_: float = learned()
     built_: float = learned()
     """The sum of distances, and what it was before the swaps."""

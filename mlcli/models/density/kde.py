@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -48,7 +47,6 @@ BLOCK_CELLS = 4_000_000
 
 
 @register("kde", reference="Scott 1992, Multivariate Density Estimation; Silverman 1986")
-@dataclass(kw_only=True, eq=False)
 class KernelDensity(DensityEstimator):
     """A Gaussian round each row."""
 
@@ -57,12 +55,12 @@ class KernelDensity(DensityEstimator):
     covariance: str = param("full", "how columns vary together", choices=("full", "diagonal"))
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
-    varies_: Rows = learned()
-    constants_: Array = learned()
+    varies_: Rows = learned("varying")
+    constants_: Array = learned("columns")
     """A number for each column, which those have that do not vary."""
-    rows_: Array = learned()
+    rows_: Array = learned("rows", "varying")
     """The training rows."""
-    weights_: Array = learned()
+    weights_: Array = learned("rows")
     covariance_: Array = learned()
     h_: float = learned()
 
@@ -149,9 +147,5 @@ class KernelDensity(DensityEstimator):
         """Rows with weights, and a covariance that fits them."""
         check_varying_columns(self.varies_, len(self.columns_))
         shape = COVARIANCE_TYPES[self.covariance].shape(len(self.varies_))
-        if self.rows_.shape[1:] != self.varies_.shape or len(self.rows_) != len(self.weights_):
-            raise ValueError("rows that do not fit the columns")
-        if np.shape(self.constants_) != (len(self.columns_),):
-            raise ValueError("constants that do not fit the columns")
         if np.shape(self.covariance_) != shape or not self.h_ > 0:
             raise ValueError("a width that does not fit the columns")

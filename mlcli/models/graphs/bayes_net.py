@@ -33,7 +33,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -82,7 +82,6 @@ MOST_CHANCES = 10_000_000
     "bayes-net",
     reference="Pearl 1988; Friedman, Geiger & Goldszmidt 1997, Bayesian network classifiers",
 )
-@dataclass(kw_only=True, eq=False)
 class BayesNet(Classifier):
     """Arrows between columns, and a table of conditional probabilities for each."""
 

@@ -22,7 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from mlcli.core.registry import register
@@ -35,7 +34,6 @@ from mlcli.tasks.recommendation import Recommender
     reference="Sarwar, Karypis, Konstan & Riedl 2001, Item-based collaborative filtering",
     revision=2,
 )
-@dataclass(kw_only=True, eq=False)
 class ItemNeighbours(Neighbourhood, Recommender):
     """Items are compared by the users who have rated both."""
 

@@ -26,7 +26,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from mlcli.core.registry import register
@@ -35,7 +34,6 @@ from mlcli.tasks.recommendation import Recommender
 
 
 @register("user-neighbours", reference="Resnick et al. 1994, GroupLens; Herlocker et al. 1999", revision=2)
-@dataclass(kw_only=True, eq=False)
 class UserNeighbours(Neighbourhood, Recommender):
     """Users are compared by the items that both have rated."""
 

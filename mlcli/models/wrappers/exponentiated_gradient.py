@@ -28,7 +28,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,6 @@ STEP = 2.0
 
 
 @register("exponentiated-gradient", reference="Agarwal et al. 2018, A reductions approach to fair classification")
-@dataclass(kw_only=True, eq=False)
 class ExponentiatedGradient(Classifier):
     """A mixture of classifiers that keeps a criterion."""
 
@@ -70,9 +69,9 @@ class ExponentiatedGradient(Classifier):
         None, "the columns that make groups together; none: all sensitive ones", if_given=True
     )
 
-    models_: tuple[Model, ...] = learned()
+    models_: tuple[Model, ...] = learned("models")
     """Those with a share in the mixture."""
-    shares_: Array = learned()
+    shares_: Array = learned("models")
     labels_: tuple[str, ...] = learned()
     breaches_: Array = learned()
     """How far groups lie from all rows in training (events × groups), of the base alone, then of the mixture."""

@@ -29,7 +29,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 
 import numpy as np
 
@@ -61,7 +61,6 @@ NO_LOTS = astuple(Lots(HALF, HALF, 1.0))
 
 
 @register("fair-thresholds", reference="Hardt, Price & Srebro 2016, Equality of opportunity")
-@dataclass(kw_only=True, eq=False)
 class FairThresholds(Classifier):
     """A classifier with a threshold for each group."""
 
@@ -78,9 +77,9 @@ class FairThresholds(Classifier):
 
     model_: Model = learned()
     by_columns_: tuple[str, ...] = learned()
-    labels_: tuple[str, ...] = learned()
-    thresholds_: Array = learned()
-    rates_: Array = learned()
+    labels_: tuple[str, ...] = learned("groups")
+    thresholds_: Array = learned("groups")
+    rates_: Array = learned("groups", "rates")
     """The rates of groups on rows held out (groups × rates); NaN of a group with too few rows."""
     lots_: Array = learned()
     """Of each group two thresholds, the share of the first, the share that a coin answers, and the coin's."""
@@ -214,10 +213,8 @@ class FairThresholds(Classifier):
         return np.array([known.get(label, default) for label in here.labels])[here.codes]
 
     def check_learned(self) -> None:
-        """The base that was asked for, and a threshold for each group."""
+        """The base that was asked for, and groups by columns that are there."""
         refuse_strangers((self.model_,), behind_steps(self.base, self.columns_), self)
-        if self.thresholds_.shape != (len(self.labels_),) or len(self.rates_) != len(self.labels_):
-            raise ValueError("thresholds that do not fit the groups")
         if self.lots_.shape != (len(self.labels_) * self.lots, len(NO_LOTS)) or not np.isfinite(self.lots_).all():
             raise ValueError("lots that do not fit the groups")
         if not set(self.by_columns_) <= {column.name for column in self.columns_ if column.groups}:
