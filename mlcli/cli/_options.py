@@ -46,11 +46,23 @@ Data = Annotated[
 ]
 Target = Annotated[
     str | None,
-    typer.Option("--target", metavar="COLUMN", help="The column to predict. [default: sidecar, else the last]"),
+    typer.Option("--target", metavar="COLUMN", help="The column to predict. [default: sidecar, else guessed]"),
 ]
 Sensitive = Annotated[
     list[str] | None,
     typer.Option("--sensitive", metavar="COLUMN", help="A column by whose groups fairness is judged; repeatable."),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop", "--ignore", metavar="COLUMN", help="Leave a column out, so that no model sees it; repeatable."
+    ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        "--positive", metavar="CLASS", help="The class that is looked for: f1, precision, recall are those of it."
+    ),
 ]
 Fair = Annotated[
     bool, typer.Option("--fair", help="Show how groups are answered, and what fairness costs in accuracy.")

@@ -14,11 +14,14 @@ import typer
 
 from mlcli.checks.audit import foreseen, with_serious_issues
 from mlcli.cli._console import is_terminal, page_for, remark, show, show_json
+from mlcli.core.compiling import compiling
 from mlcli.core.errors import ExitCode, Problem, UsageError
 from mlcli.core.registry import MODELS
+from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, Experiment
+from mlcli.experiment.spec.panel import estimated_work
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
 from mlcli.report.formats import JSON
@@ -39,6 +42,8 @@ PATIENCE = 0.5
 """Seconds before a bar appears: a shorter wait needs no explanation."""
 REDRAW_AFTER = 0.1
 """Seconds for which a bar stands still at least."""
+MOST_FOR_A_GUESS = 10.0
+"""Seconds of work at most for a target that may not be the one that is meant."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,7 @@ def run_and_show(
     for experiment, cells in planned:
         if experiment.source is None:
             _refuse_idle(cells)
+        doubt_of(cells).refuse_longer(estimated_work(cells))
         for sentence in (*foreseen(cells), *_as_they_are(experiment, cells)):
             remark(sentence)
     outcomes: list[Outcome] = []
@@ -102,6 +108,29 @@ def run_and_show(
         show_json({**found, **({"gates": gates} if gates else {})})
     files.write(outcomes)
     leave_by(outcomes)
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a target that was guessed may not be the one that is meant; empty where it is sure."""
+
+    why: str = ""
+
+    def refuse_longer(self, seconds: float) -> None:
+        """Stop, where that may be a lot of work for nothing."""
+        if self.why and seconds > MOST_FOR_A_GUESS:
+            hint = f"this takes about {seconds:.0f} s, so it was not done on a guess: say --target COLUMN to go on"
+            raise UsageError(self.why, hint=f"{hint} (in an experiment file, target: COLUMN beside path)")
+
+
+SURE = Doubt()
+
+
+def doubt_of(cells: Sequence[Cell]) -> Doubt:
+    """The doubt about the first target that is in doubt."""
+    return Doubt(
+        next((one.dataset.doubt for one in cells if isinstance(one.dataset, Dataset) and one.dataset.doubt), "")
+    )
 
 
 def _refuse_idle(cells: Sequence[Cell]) -> None:
@@ -152,7 +181,7 @@ def _scored(
     experiment: Experiment, cells: Sequence[Cell], place: Path | None, options: RunOptions
 ) -> list[Scored]:
     """The scores of the cells, which are kept in a store where there is a place for one."""
-    with Progress() as progress:
+    with Progress(doubt_of(cells)) as progress:
         if place is None:
             results = run(cells, on_progress=progress, **asdict(options))
             return [scored(result, experiment.metrics) for result in results]
@@ -199,7 +228,8 @@ def _about(experiment: Experiment) -> RunFacts:
 class Progress:
     """How many splits are judged, on stderr: a live bar on a terminal where the work lasts, else nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, doubt: Doubt = SURE) -> None:
+        self._doubt = doubt
         self._started = perf_counter()
         self._bar: Any = None
         self._task: Any = None
@@ -216,6 +246,9 @@ class Progress:
 
     def __call__(self, now: BatchProgress) -> None:
         """So much is done, and this cell has just moved."""
+        if self._doubt.why:
+            elapsed = perf_counter() - self._started - compiling.seconds
+            self._doubt.refuse_longer(elapsed + now.seconds_left())
         if not is_terminal(sys.stderr) or perf_counter() - self._started < PATIENCE:
             return
         if self._bar is None:

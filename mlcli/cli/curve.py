@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Data, Format, Jobs, Params, Seed, Target, Task, model_names
+from mlcli.cli._options import Data, Drop, Format, Jobs, Params, Seed, Target, Task, model_names
 
 KINDS = ("learning", "validation", "stages", "bias-variance")
 
@@ -56,6 +56,7 @@ def curve_command(
     metric: Metric = None,
     target: Target = None,
     task: Task = None,
+    drop: Drop = None,
     seed: Seed = 1,
     jobs: Jobs = None,
     format: Format = "text",
@@ -79,7 +80,7 @@ def curve_command(
     split = {"folds": folds, "repeats": repeats}
     given = {name: value for name, value in split.items() if value is not None}
     asked = Asked(kind, tuple(models), tuple(params or ()), sizes, given)
-    sweep = experiment_of(asked, DataSpec(data, target, task), metric, seed)
+    sweep = experiment_of(asked, DataSpec(data, target, task, drop=tuple(drop or ())), metric, seed)
     with Progress() as progress:
         results = run(plan(sweep.experiment), jobs=jobs, on_progress=progress)
     show_as(format, lambda: sweep_of(sweep, results), lambda: sweep_as_json(sweep, results))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Format, Target, Task, dataset_names
+from mlcli.cli._options import Drop, Format, Target, Task, dataset_names
 
 Reference = Annotated[
     str | None,
@@ -39,6 +39,7 @@ def data_command(
     reference: Reference = None,
     target: Target = None,
     task: Task = None,
+    drop: Drop = None,
     plot: Plot = None,
     against: Against = None,
     write_sidecar: Write = False,
@@ -54,7 +55,7 @@ def data_command(
     from mlcli.core.errors import UsageError
 
     if reference is None:
-        if write_sidecar or target or task or plot or against:
+        if write_sidecar or target or task or drop or plot or against:
             raise UsageError("a file is missing", hint="such as mlcli data my.csv --write-sidecar")
         _list(format)
         return
@@ -64,7 +65,7 @@ def data_command(
     from mlcli.data.profile import profile
     from mlcli.report.profile import profile_of
 
-    dataset = load(reference, target=target, task=task)
+    dataset = load(reference, target=target, task=task, drop=drop or ())
     if write_sidecar:
         from mlcli.data.write_sidecar import write_sidecar as write
 

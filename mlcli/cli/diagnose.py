@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mlcli.cli._options import Data, Format, Jobs, Params, Seed, Target, Task, model_names, protocol_names
+from mlcli.cli._options import Data, Drop, Format, Jobs, Params, Seed, Target, Task, model_names, protocol_names
 
 Model = Annotated[
     str,
@@ -41,6 +41,7 @@ def diagnose_command(
     params: Params = None,
     target: Target = None,
     task: Task = None,
+    drop: Drop = None,
     protocol: ProtocolName = None,
     metric: Metric = None,
     seed: Seed = 1,
@@ -65,7 +66,7 @@ def diagnose_command(
 
     split: Any = protocol_from_text(protocol, {}) if protocol else None
     experiment = Experiment(
-        data=(DataSpec(data, target, task),),
+        data=(DataSpec(data, target, task, drop=tuple(drop or ())),),
         models=models_from_text([model], params or []),
         protocol=split,
         metrics=(metric,) if metric else (),

@@ -11,6 +11,7 @@ from mlcli.cli._options import (
     Cost,
     Curves,
     Decide,
+    Drop,
     FailUnder,
     Fair,
     Format,
@@ -18,6 +19,7 @@ from mlcli.cli._options import (
     Junit,
     NoShortcut,
     Params,
+    Positive,
     Rule,
     Search,
     Seed,
@@ -92,6 +94,8 @@ def eval_command(
     target: Target = None,
     task: Task = None,
     sensitive: Sensitive = None,
+    drop: Drop = None,
+    positive: Positive = None,
     protocol: ProtocolName = None,
     folds: Folds = None,
     repeats: Repeats = None,
@@ -127,16 +131,20 @@ def eval_command(
     """
     from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
     from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.experiment.spec.datasets import of_class
     from mlcli.experiment.spec.decisions import costs_from_text, with_costs
     from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.model_text import models_from_text
 
     experiment = Experiment(
-        data=tuple(DataSpec(reference, target, task, tuple(sensitive or ())) for reference in data),
+        data=tuple(
+            DataSpec(reference, target, task, tuple(sensitive or ()), tuple(drop or ()), positive)
+            for reference in data
+        ),
         models=models_from_text(models or [], params or [], decide) or None,
         protocol=_protocol(protocol, folds=folds, repeats=repeats, test_share=test_share),
         average=_known(average),
-        metrics=tuple(metrics or ()),
+        metrics=of_class(metrics or (), positive),
         cost=costs_from_text(cost) if cost else None,
         seed=seed,
         shortcuts=not no_shortcut,

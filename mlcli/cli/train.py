@@ -9,8 +9,10 @@ import typer
 
 from mlcli.cli._options import (
     Data,
+    Drop,
     Format,
     Params,
+    Positive,
     Rule,
     Search,
     Seed,
@@ -64,6 +66,8 @@ def train_command(
     target: Target = None,
     task: Task = None,
     sensitive: Sensitive = None,
+    drop: Drop = None,
+    positive: Positive = None,
     seed: Seed = 1,
     tune: Tune = False,
     search: Search = None,
@@ -89,7 +93,8 @@ def train_command(
         refuse_to_overwrite(output, data)
         refuse_to_replace(output)
     settings = tuning(tune, search=search, trials=trials, rule=rule)
-    cell = _cell(DataSpec(data, target, task, tuple(sensitive or ())), model, params or [], seed, settings)
+    spec = DataSpec(data, target, task, tuple(sensitive or ()), tuple(drop or ()), positive)
+    cell = _cell(spec, model, params or [], seed, settings)
     assert isinstance(cell.dataset, Dataset)
     learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
     answers = tuple(found for question in ask or () for found in learned.pipeline.final.answer_to(question))

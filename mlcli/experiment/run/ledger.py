@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from mlcli.core.errors import ModelFileError
-from mlcli.experiment.run.cell_progress import CellProgress
+from mlcli.experiment.run.cell_progress import CellProgress, seconds_left
 from mlcli.experiment.run.judge import Failure, Outcome, message_of, trace_of
 from mlcli.experiment.run.preparation import Block, Preparation
 from mlcli.experiment.run.split_results import each
@@ -30,6 +30,8 @@ class BatchProgress:
     label: str
     status: str = ""
     """How that cell ended, or empty while it runs."""
+    seconds_left: Callable[[], float] = float
+    """How much work is foreseen, as far as anything is known of it."""
 
 
 OnProgress = Callable[[BatchProgress], None]
@@ -183,6 +185,7 @@ class Ledger:
                 dataset=progress.cell.dataset.name,
                 label=progress.cell.label,
                 status=progress.status,
+                seconds_left=lambda: seconds_left(self.all_progress, unknown=0.0),
             )
         )
 

@@ -41,6 +41,10 @@ class DataSpec(Spec):
     target: str | None = None
     task: str | None = None
     sensitive: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    """Columns that no model sees."""
+    positive: str | None = None
+    """The class that is looked for."""
 
 
 @dataclass(frozen=True)

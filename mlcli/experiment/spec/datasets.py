@@ -15,7 +15,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.expectations import Bound
 from mlcli.experiment.spec.written import Faults
-from mlcli.metrics.registry import metric_named
+from mlcli.metrics.registry import class_names_for, metric_named
 from mlcli.protocols._base import Protocol
 from mlcli.tasks.table import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of
 
@@ -105,6 +105,14 @@ def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None) -> Protocol
     return replace(spec, use=use, params=settings(protocol))
 
 
+def of_class(metrics: Sequence[str], positive: str | None) -> tuple[str, ...]:
+    """The metrics, those that are rates of a class as rates of the positive one where that is named."""
+    if positive is None:
+        return tuple(metrics)
+    known = class_names_for(kind_named("classification").answers)
+    return tuple(f"{name}[{positive}]" if name in known else name for name in metrics)
+
+
 def legal_protocols(kind: Kind) -> tuple[str, ...]:
     """Those that the kind names, then those that say that they were made for it."""
     every: dict[str, type[Protocol]] = {name: PROTOCOLS.load(name) for name in PROTOCOLS.names()}
@@ -119,14 +127,27 @@ def _hint_for_protocol(kind: Kind) -> str:
 
 
 def _loaded(spec: DataSpec, base: Path | None, models: Sequence[type]) -> PlannedDataset:
-    from mlcli.data.load import load
-
     implied = implied_by(models)
     task = spec.task or (implied.name if implied else None)
-    dataset = load(spec.reference, base=base, target=spec.target, task=task, sensitive=spec.sensitive)
+    dataset = loaded(spec, base, task)
     if task is None and (other := _other_task(dataset, models)) is not None:
-        dataset = load(spec.reference, base=base, target=spec.target, task=other, sensitive=spec.sensitive)
+        dataset = loaded(spec, base, other)
     return planned_dataset(spec, dataset)
+
+
+def loaded(spec: DataSpec, base: Path | None, task: str | None) -> Dataset:
+    """A dataset as it is asked for, with what goes before its sidecar."""
+    from mlcli.data.load import load
+
+    return load(
+        spec.reference,
+        base=base,
+        target=spec.target,
+        task=task,
+        sensitive=spec.sensitive,
+        drop=spec.drop,
+        positive=spec.positive,
+    )
 
 
 def _other_task(dataset: Dataset, models: Sequence[type]) -> str | None:

@@ -81,6 +81,8 @@ class DataShape(_Shape):
     target: Text = Field("", description="the column to predict")
     task: Text = Field("", description="the kind of task")
     sensitive: Several = Field([], description="columns by whose groups fairness is judged; no model sees them")
+    drop: Several = Field([], description="columns that are left out")
+    positive: Text = Field("", description="the class that is looked for, such as yes or malignant")
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -169,12 +171,13 @@ def _dataset(written: Written, task: str | None, found: list[Problem]) -> DataSp
             written.problem("a dataset takes one of 'path' and 'name'", "such as {path: mine.csv, target: y}")
         )
     own_task = _task(parts, found) or task
-    sensitive = _names(parts["sensitive"], found) if "sensitive" in parts else ()
+    columns = {key: _names(parts[key], found) for key in ("sensitive", "drop") if key in parts}
     if len(found) > before:
         return None
     values = {key: part.value for key, part in parts.items()}
     reference = values.get("path") or values["name"]
-    return DataSpec(reference, values.get("target"), own_task, sensitive, where=written.where)
+    positive = values.get("positive")
+    return DataSpec(reference, values.get("target"), own_task, **columns, positive=positive, where=written.where)
 
 
 def _names(written: Written, found: list[Problem]) -> tuple[str, ...]:
