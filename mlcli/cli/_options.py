@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mlcli.core.errors import UsageError
+from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.report.formats import FORMATS, known_format
 
@@ -38,6 +38,14 @@ def dataset_names(incomplete: str) -> list[str]:
 def format_names(incomplete: str) -> list[str]:
     """The formats that start so, for the shell's completion."""
     return [name for name in FORMATS if name.startswith(incomplete)]
+
+
+def in_a_folder(output: Path | None) -> Path | None:
+    """A file to write, unless its folder is not there: that is said before any work is done."""
+    if output is not None and not output.parent.is_dir():
+        what = f"cannot be written: there is no folder '{output.parent}'"
+        raise StoreError(what, where=str(output), hint=f"make it first: mkdir -p {output.parent}")
+    return output
 
 
 Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
@@ -132,10 +140,16 @@ FailUnder = Annotated[
     ),
 ]
 Junit = Annotated[
-    Path | None, typer.Option("--junit", metavar="FILE", help="Write cells and gates as JUnit XML, for CI.")
+    Path | None,
+    typer.Option(
+        "--junit", metavar="FILE", callback=in_a_folder, help="Write cells and gates as JUnit XML, for CI."
+    ),
 ]
 StepSummary = Annotated[
-    Path | None, typer.Option("--summary", metavar="FILE", help="Append tables and gates as Markdown, for CI.")
+    Path | None,
+    typer.Option(
+        "--summary", metavar="FILE", callback=in_a_folder, help="Append tables and gates as Markdown, for CI."
+    ),
 ]
 Classes = Annotated[
     bool, typer.Option("--classes", help="Show each class against the rest: precision, recall, specificity, ...")

@@ -16,11 +16,11 @@ from mlcli.checks.audit import foreseen, with_serious_issues
 from mlcli.cli._console import is_terminal, page_for, remark, show, show_json
 from mlcli.core.compiling import compiling
 from mlcli.core.errors import ExitCode, Problem, UsageError
-from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, Experiment
+from mlcli.experiment.spec.instead import advice_on
 from mlcli.experiment.spec.panel import estimated_work
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
@@ -30,7 +30,7 @@ from mlcli.report.numbers import counted
 from mlcli.report.outcome import Outcome, outcome_of
 from mlcli.report.results import results_of
 from mlcli.report.scored import Scored, scored
-from mlcli.tasks.table import kind_named, kinds_of
+from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
     from mlcli.experiment.store.runs import RunFacts
@@ -137,8 +137,18 @@ def _refuse_idle(cells: Sequence[Cell]) -> None:
     """A command that asks only for what cannot be done is a mistake, not a result with exit code 0."""
     asked = [cell for cell in cells if cell.model.use not in kind_named(cell.kind).baselines]
     if asked and all(cell.skipped for cell in asked):
-        reasons = [*dict.fromkeys(cell.skipped for cell in asked)]
-        raise UsageError(*reasons[:-1], Problem(reasons[-1], hint=_other_tasks(asked)))
+        raise refused(asked)
+
+
+def refused(cells: Sequence[Cell]) -> UsageError:
+    """That none of these cells can be run, why, and what would work."""
+    reasons = [*dict.fromkeys(cell.skipped for cell in cells)]
+    first = cells[0]
+    hint = "mlcli models lists what each can do"
+    uses = [cell.model.use for cell in cells if cell.model.saved is None and cell.model.use != TUNED]
+    if isinstance(first.dataset, Dataset) and any(" does " in reason for reason in reasons):
+        hint = advice_on(uses, first.dataset, kind_named(first.kind))
+    return UsageError(*reasons[:-1], Problem(reasons[-1], hint=hint))
 
 
 def _as_they_are(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str]:
@@ -148,15 +158,6 @@ def _as_they_are(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str]
     plain = [one.use for one in models if one.use not in baselines | {TUNED, SELECTED}]
     if experiment.tune is not None and plain:
         yield f"nothing to tune: {', '.join(dict.fromkeys(plain))}; judged with the parameters as they are"
-
-
-def _other_tasks(asked: Sequence[Cell]) -> str:
-    """The kinds of task that the models can do, where none of them can do the one at hand."""
-    able = [kinds_of(MODELS.load(cell.model.use)) for cell in asked if cell.model.saved is None]
-    others = list(dict.fromkeys(kind.name for kinds in able for kind in kinds))
-    if not others or asked[0].kind in others:
-        return "mlcli models lists what each can do"
-    return f"what they can do is stated: {' or '.join(f'--task {name}' for name in others)}"
 
 
 def leave_by(outcomes: Sequence[Outcome]) -> None:

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Data, Target, Task
+from mlcli.cli._options import Data, Target, Task, in_a_folder
 
-Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", callback=in_a_folder, help="The file to write.")
+]
 
 EXAMPLES = (
     "mlcli init penguins",

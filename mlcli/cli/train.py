@@ -21,6 +21,7 @@ from mlcli.cli._options import (
     Task,
     Trials,
     Tune,
+    in_a_folder,
     model_names,
     tuning,
 )
@@ -39,7 +40,10 @@ Model = Annotated[
     ),
 ]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the model here, for predict and eval.")
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", callback=in_a_folder, help="Save the model here, for predict and eval."
+    ),
 ]
 Questions = Annotated[
     list[str] | None,
@@ -131,5 +135,7 @@ def _cell(
     meant = (models[0].use,) if tune is None else (models[0].use, TUNED)
     cell = next(cell for cell in cells if cell.model.use in meant)
     if cell.skipped:
-        raise UsageError(cell.skipped)
+        from mlcli.cli._running import refused
+
+        raise refused([cell])
     return cell

@@ -73,7 +73,8 @@ def assigned_roles(
 def _refuse_absent(names: Iterable[str], typed: Mapping[str, Typed], records: Records, word: str) -> None:
     for name in names:
         if name not in typed:
-            hint = did_you_mean(name, typed, "columns")
+            several = all(part.strip() in typed for part in name.split(","))
+            hint = "name columns one by one" if several else did_you_mean(name, typed, "columns")
             raise DataError(f"there is no column '{name}' to be {word}", where=records.name, hint=hint)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from mlcli.core.errors import DataError, Problem
 from mlcli.core.names import did_you_mean, listed
 from mlcli.data.columns import SEEMS_MISSING, WRITE_PLAINLY, Typed, counted_cells, retyped
-from mlcli.data.number_text import decorated_among, is_number
+from mlcli.data.number_text import as_numbers, decorated_among, is_number
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
 from mlcli.tasks.table import Kind, kind_named, marked_by
@@ -154,13 +154,21 @@ def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> 
         what = (
             f"{kind.name} needs a {needed} target, and '{column.name}' is {column.kind}: {listed(column.levels)}"
         )
-        hint = "leave out the task, or choose another target with --target COLUMN"
+        hint = f"leave out the task, or choose another target with --target {_a_numeric(records, column.name)}"
         raise DataError(Problem(what, where=records.name, hint=hint), *problems[:1])
     changed = replace(changed, why=target.why)
     note = f"the target '{column.name}' is {column.kind}, and was taken as {needed} for {kind.name}"
     if changed.column.coded:
         note += f": {len(changed.column.levels)} classes"
     return ChosenTarget(changed, f"for {kind.name}", (note,))
+
+
+def _a_numeric(records: Records, target: str) -> str:
+    """A column that could be a target of numbers."""
+    others = (one for one in records.columns if one.name != target and len(one.values) > CLASSES_AT_MOST)
+    return next(
+        (one.name for one in others if as_numbers([text for text in one.values if text]) is not None), "COLUMN"
+    )
 
 
 def _looks_like_classes(target: Typed, records: Records) -> bool:
@@ -190,7 +198,7 @@ def _as_classes(target: Typed, records: Records, sidecar: Sidecar) -> ChosenTarg
 
 OTHERS = "any other"
 """What the good side is called where it has several levels."""
-SAY_IT = "to choose another, write 'anomaly: LEVEL' in the sidecar"
+SAY_IT = "to choose another, say --positive LEVEL, or write 'anomaly: LEVEL' in the sidecar"
 
 
 def positive_class(target: Typed, records: Records, sidecar: Sidecar) -> tuple[Typed, str]:
@@ -241,5 +249,5 @@ def _why_not(typed: Typed) -> str:
     levels = typed.column.levels
     return (
         f"the target '{typed.column.name}' has {len(levels)} levels ({listed(levels)}) and none is said to be the "
-        "anomaly, so it judges nothing; 'anomaly: LEVEL' in the sidecar says which is"
+        "anomaly, so it judges nothing; --positive LEVEL, or 'anomaly: LEVEL' in the sidecar, says which is"
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, UsageError, raise_all
-from mlcli.core.params import build, settings
+from mlcli.core.params import build, by_name, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.data.dataset import Dataset
@@ -99,7 +99,10 @@ def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None) -> Protocol
     if use not in planned.kind.protocols and planned.kind.name not in cls.kinds:
         what = f"{planned.name} is {planned.kind.name}, which {use} cannot split"
         raise UsageError(what, hint=_hint_for_protocol(planned.kind))
-    protocol = build(cls, spec.params)
+    try:
+        protocol = build(cls, spec.params)
+    except UsageError as error:
+        raise _with_protocols_that_take(spec, planned.kind, error) from None
     problems = protocol.problems_with_rows(planned.strata)
     raise_all(DataError, (replace(one, what=f"{planned.name}: {one.what}") for one in problems))
     return replace(spec, use=use, params=settings(protocol))
@@ -117,6 +120,23 @@ def legal_protocols(kind: Kind) -> tuple[str, ...]:
     """Those that the kind names, then those that say that they were made for it."""
     every: dict[str, type[Protocol]] = {name: PROTOCOLS.load(name) for name in PROTOCOLS.names()}
     return (*kind.protocols, *(name for name, protocol in every.items() if kind.name in protocol.kinds))
+
+
+def _with_protocols_that_take(spec: ProtocolSpec, kind: Kind, error: UsageError) -> UsageError:
+    """The error, with the protocols that have such parameters where none was named."""
+    if spec.use or not any("no parameter" in one.what for one in error.problems):
+        return error
+    default, asked = kind.protocols[0], " and ".join(spec.params)
+    able = [name for name in legal_protocols(kind) if spec.params.keys() <= by_name(PROTOCOLS.load(name)).keys()]
+    if not able:
+        what = f"no protocol of {kind.name} has {asked} together"
+        return UsageError(
+            what, hint=f"leave one out, and name the protocol that has the other; {default} otherwise"
+        )
+    what = f"{default}, the protocol of {kind.name} where none is named, has no parameter '{asked}'"
+    return UsageError(
+        what, hint=f"name one that has it, such as {' or '.join(f'--protocol {one}' for one in able[:2])}"
+    )
 
 
 def _hint_for_protocol(kind: Kind) -> str:
