@@ -141,15 +141,11 @@ FailUnder = Annotated[
 ]
 Junit = Annotated[
     Path | None,
-    typer.Option(
-        "--junit", metavar="FILE", callback=in_a_folder, help="Write cells and gates as JUnit XML, for CI."
-    ),
+    typer.Option("--junit", metavar="FILE", help="Write cells and gates as JUnit XML, for CI."),
 ]
 StepSummary = Annotated[
     Path | None,
-    typer.Option(
-        "--summary", metavar="FILE", callback=in_a_folder, help="Append tables and gates as Markdown, for CI."
-    ),
+    typer.Option("--summary", metavar="FILE", help="Append tables and gates as Markdown, for CI."),
 ]
 Classes = Annotated[
     bool, typer.Option("--classes", help="Show each class against the rest: precision, recall, specificity, ...")

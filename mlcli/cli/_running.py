@@ -20,7 +20,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, Experiment
-from mlcli.experiment.spec.instead import advice_on
+from mlcli.experiment.spec.instead import advice_on, method_instead
 from mlcli.experiment.spec.panel import estimated_work
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
@@ -164,7 +164,7 @@ def leave_by(outcomes: Sequence[Outcome]) -> None:
     """Say what did not go as it was asked for, if anything, and leave with its exit code."""
     found = [one for outcome in outcomes for one in outcome.found]
     broken = sum(one.result.status in BROKEN for one in found)
-    skipped = dict.fromkeys(one.result.cell.label for outcome in outcomes for one in outcome.skipped)
+    skipped = dict.fromkeys(_with_another(one.result.cell) for outcome in outcomes for one in outcome.skipped)
     failed = sum(not gate.passed for outcome in outcomes for gate in outcome.gates)
     if broken:
         remark(f"{broken} of {len(found)} cells did not end well; each says why above")
@@ -176,6 +176,13 @@ def leave_by(outcomes: Sequence[Outcome]) -> None:
         raise typer.Exit(ExitCode.CELLS)
     if failed:
         raise typer.Exit(ExitCode.UNMET)
+
+
+def _with_another(cell: Cell) -> str:
+    """The name of a model that was skipped, with the method that does the task."""
+    if cell.model.saved is not None or " does " not in cell.skipped:
+        return cell.label
+    return f"{cell.label} ({method_instead(cell.model.use, kind_named(cell.kind))} does {cell.kind})"
 
 
 def _scored(

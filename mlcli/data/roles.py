@@ -63,9 +63,10 @@ def assigned_roles(
         _refuse_target(names, roles, records, word)
         roles |= {name: Role(role) for name in names}
     if guess_target and wanted is None and not sidecar.target_is_settled:
-        named = {*asked.sensitive, *asked.drop}
-        guess = guessed_target(typed, [name for name in free if name not in named], kinds)
-        _refuse_target(named, {guess.name: Role("target")}, records, "both that and dropped or sensitive")
+        guess = guessed_target(typed, [name for name in free if name not in asked.drop], kinds)
+        _refuse_target(
+            (*asked.sensitive, *asked.drop), {guess.name: Role("target")}, records, "dropped or sensitive"
+        )
         roles[guess.name] = Role("target", guess.why, guess.note, guess.others)
     return roles
 

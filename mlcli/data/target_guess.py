@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,12 +20,16 @@ CERTAIN = _words("class target label labels outcome response y output truth goal
 """What people call a target and nothing else."""
 LIKELY = _words(
     """species diagnosis survived churn churned exited attrition default defaulted fraud spam approved purchased
-    clicked converted subscribed readmitted died death mortality deceased quality income salary price cost charges
-    expenses sales revenue profit demand mpg medv house_value rating strength consumption emissions yield tip
-    deposit satisfaction sentiment category digit play choice decision risk disease stroke diabetes cancer
-    hired released admitted progression potability winner result"""
+    clicked converted subscribed readmitted died death mortality deceased quality mpg medv yield satisfaction
+    house_value sentiment category digit play choice decision risk disease stroke diabetes cancer hired released
+    admitted progression potability winner result strength"""
 )
 """What is predicted in most tables that have it."""
+AMOUNTS = _words(
+    """income salary price cost charges expenses sales revenue profit demand rating consumption
+    emissions tip deposit"""
+)
+"""What is predicted in many tables, and known beforehand in others."""
 POSSIBLE = _words("type status score grade level value count cnt total amount rate variety kind mode stress")
 """What is predicted in some tables that have it."""
 NEVER = _words(
@@ -37,13 +42,19 @@ NEVER_AT_THE_END = _words(
     "id ids uuid guid date lat latitude lattitude lon lng long longitude longtitude zip zipcode postcode"
 )
 """What nobody predicts, whatever stands before it: keys, days, coordinates."""
-NAMED = ((CERTAIN, (10.0, 7.0, 5.0)), (LIKELY, (8.0, 5.0, 3.0)), (POSSIBLE, (3.0, 2.0, 0.0)))
+NAMED = (
+    (CERTAIN, (10.0, 5.0, 4.0)),
+    (LIKELY, (8.0, 5.0, 3.0)),
+    (AMOUNTS, (5.5, 3.0, 3.0)),
+    (POSSIBLE, (3.0, 2.0, 0.0)),
+)
 """What a name is worth that is such a word, or ends or begins with one."""
-LAST, FEW_CLASSES, ALONE, UNLIKE_KIND = 4.0, 2.0, 1.0, -6.0
-"""What it is worth to stand last, to hold few classes, as no other does, and to be of a kind not asked for."""
-CLEAR, AHEAD = 6.0, 2.0
+LAST, TWO_CLASSES, FEW_CLASSES, ALONE, UNLIKE_KIND = 4.0, 2.0, 1.0, 2.0, -6.0
+"""What it is worth to stand last, to hold two or a few classes, as no other does, to be of another kind."""
+CLEAR, AHEAD = 5.0, 1.0
 """A guess is in no doubt from so much on, where it is so far ahead of the others."""
-CLASSES = range(2, 101)
+TWO = 2
+CLASSES = range(TWO, 101)
 ROWS_PER_CLASS = 2
 MANY_ALIKE = 5
 """More columns than these, all of whole numbers or none, are of one sort; the one beside them is the target."""
@@ -81,7 +92,7 @@ def guessed_target(columns: Mapping[str, Typed], free: Sequence[str], kinds: Col
     worth = {
         name: by_name[name]
         + LAST * (name == names[-1])
-        + FEW_CLASSES * (name in few)
+        + (TWO_CLASSES if len(columns[name].column.levels) == TWO else FEW_CLASSES) * (name in few)
         + _alone(name, alone, names, columns)
         + UNLIKE_KIND * bool(kinds and columns[name].column.kind not in kinds)
         for name in names
@@ -105,9 +116,11 @@ def _is_never(name: str, columns: Mapping[str, Typed]) -> bool:
 
 def _is_coordinate(name: str, columns: Mapping[str, Typed]) -> bool:
     """Whether a column is x or y (or z) of a place of which further columns say something."""
-    known = {other.lower() for other in columns}
-    place = [axis for axis in ("x", "y", "z") if axis in known]
-    return name.lower() in place and place[:2] == ["x", "y"] and len(columns) > (3 if name.lower() == "z" else 2)
+    known = [other.lower() for other in columns]
+    if name.lower() not in ("x", "y", "z") or not any(pair == ("x", "y") for pair in pairwise(known)):
+        return False
+    is_last = known[-1] == name.lower()
+    return len(known) > 3 if is_last else len(known) > 2
 
 
 def _worth_of_name(name: str, columns: Mapping[str, Typed]) -> float:
@@ -138,8 +151,6 @@ def _alone(name: str, alone: str, names: Sequence[str], columns: Mapping[str, Ty
     """What the only column of classes is worth at an end, where the last is a number like the others."""
     if name != alone:
         return 0.0
-    if name == names[-1]:
-        return ALONE
     rest = {_whole(columns[other]) for other in names if other != name}
     return LAST + ALONE if name == next(iter(columns)) and len(rest) == 1 and len(names) > MANY_ALIKE else 0.0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ class BatchProgress:
     label: str
     status: str = ""
     """How that cell ended, or empty while it runs."""
-    seconds_left: Callable[[], float] = float
+    seconds_left: Callable[[], float] = field(default=float, compare=False, repr=False)
     """How much work is foreseen, as far as anything is known of it."""
 
 

@@ -124,10 +124,13 @@ def legal_protocols(kind: Kind) -> tuple[str, ...]:
 
 def _with_protocols_that_take(spec: ProtocolSpec, kind: Kind, error: UsageError) -> UsageError:
     """The error, with the protocols that have such parameters where none was named."""
-    if spec.use or not any("no parameter" in one.what for one in error.problems):
+    every = {name: by_name(PROTOCOLS.load(name)).keys() for name in legal_protocols(kind)}
+    if spec.use or not all(any(one in known for known in every.values()) for one in spec.params):
         return error
     default, asked = kind.protocols[0], " and ".join(spec.params)
-    able = [name for name in legal_protocols(kind) if spec.params.keys() <= by_name(PROTOCOLS.load(name)).keys()]
+    able = [name for name, known in every.items() if spec.params.keys() <= known]
+    if default in able:
+        return error
     if not able:
         what = f"no protocol of {kind.name} has {asked} together"
         return UsageError(

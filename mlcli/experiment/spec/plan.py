@@ -27,7 +27,6 @@ from mlcli.experiment.spec.cells import (
     StepSpec,
 )
 from mlcli.experiment.spec.datasets import PlannedDataset, check_metrics, planned_datasets, protocol_for
-from mlcli.experiment.spec.instead import method_instead
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
 from mlcli.experiment.spec.panel import why_too_slow
 from mlcli.experiment.spec.tuning import (
@@ -239,8 +238,7 @@ def _why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSp
     kinds = _kinds_of(model)
     if planned.kind not in kinds:
         does = " and ".join(kind.name for kind in kinds)
-        instead = "" if model.use == TUNED or model.saved else f" (see {method_instead(model.use, planned.kind)})"
-        return f"{model.name} does {does}; {planned.name} is {planned.kind.name}{instead}"
+        return f"{model.name} does {does}; {planned.name} is {planned.kind.name}"
     cls = MODELS.load(model.use)
     splitter = build(PROTOCOLS.load(protocol.use), protocol.params)
     if getattr(cls, "transductive", False) and not splitter.asks_only_learned_rows():
