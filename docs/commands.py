@@ -50,6 +50,8 @@ FILES = {
     "customers.csv": "customer,town\n17,Ulm\n23,Bern\n99,Graz\n",
 }
 """Small files that an example reads."""
+DIFFERENT_EVERYWHERE = {"mlcli doctor": re.compile(r"^(\w[\w ']*?  +)\S.*$", re.MULTILINE)}
+"""Examples of whose tables only the first column is the same on every machine."""
 TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 
 
@@ -60,7 +62,10 @@ def help_section(verb: str) -> str:
 
 def example_section(example: str) -> str:
     """An example with the first lines of what it prints."""
-    lines = TIME.sub("2026-01-01 12:00:00", printed(example)).splitlines()
+    text = TIME.sub("2026-01-01 12:00:00", printed(example))
+    if example in DIFFERENT_EVERYWHERE:
+        text = DIFFERENT_EVERYWHERE[example].sub(r"\1...", text)
+    lines = text.splitlines()
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], "..."]
     return "```console\n" + "\n".join([f"$ {example}", *lines]) + "\n```\n"

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from mlcli.cli._completion import column_names, data_names, parameter_values, task_names
 from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.report.formats import FORMATS, known_format
@@ -28,13 +29,6 @@ def protocol_names(incomplete: str) -> list[str]:
     return [name for name in PROTOCOLS.names() if name.startswith(incomplete)]
 
 
-def dataset_names(incomplete: str) -> list[str]:
-    """The shipped datasets that start so, for the shell's completion."""
-    from mlcli.data.shipped import shipped_paths
-
-    return [name for name in shipped_paths() if name.startswith(incomplete)]
-
-
 def format_names(incomplete: str) -> list[str]:
     """The formats that start so, for the shell's completion."""
     return [name for name in FORMATS if name.startswith(incomplete)]
@@ -50,20 +44,34 @@ def in_a_folder(output: Path | None) -> Path | None:
 
 Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="A CSV file, or a shipped dataset.", autocompletion=dataset_names)
+    str, typer.Argument(metavar="DATA", help="A CSV file, or a shipped dataset.", autocompletion=data_names)
 ]
 Target = Annotated[
     str | None,
-    typer.Option("--target", metavar="COLUMN", help="The column to predict. [default: sidecar, else guessed]"),
+    typer.Option(
+        "--target",
+        metavar="COLUMN",
+        autocompletion=column_names,
+        help="The column to predict. [default: sidecar, else guessed]",
+    ),
 ]
 Sensitive = Annotated[
     list[str] | None,
-    typer.Option("--sensitive", metavar="COLUMN", help="A column by whose groups fairness is judged; repeatable."),
+    typer.Option(
+        "--sensitive",
+        metavar="COLUMN",
+        autocompletion=column_names,
+        help="A column by whose groups fairness is judged; repeatable.",
+    ),
 ]
 Drop = Annotated[
     list[str] | None,
     typer.Option(
-        "--drop", "--ignore", metavar="COLUMN", help="Leave a column out, so that no model sees it; repeatable."
+        "--drop",
+        "--ignore",
+        metavar="COLUMN",
+        autocompletion=column_names,
+        help="Leave a column out, so that no model sees it; repeatable.",
     ),
 ]
 Positive = Annotated[
@@ -77,11 +85,22 @@ Fair = Annotated[
 ]
 Task = Annotated[
     str | None,
-    typer.Option("--task", metavar="KIND", help="The kind of task. [default: by models, sidecar, target]"),
+    typer.Option(
+        "--task",
+        metavar="KIND",
+        autocompletion=task_names,
+        help="The kind of task. [default: by models, sidecar, target]",
+    ),
 ]
 Params = Annotated[
     list[str] | None,
-    typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the model, such as k=3; repeatable."),
+    typer.Option(
+        "--param",
+        "-p",
+        metavar="NAME=VALUE",
+        autocompletion=parameter_values,
+        help="A parameter of the model, such as k=3; repeatable.",
+    ),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="What all random numbers follow from.")]
 Jobs = Annotated[

@@ -36,6 +36,7 @@ VERBS = (
     "audit",
     "schema",
     "init",
+    "doctor",
 )
 """In the order of ``mlcli --help``: what answers the first question stands first."""
 

@@ -7,16 +7,27 @@ from typing import Annotated
 
 import typer
 
+from mlcli.cli._completion import metric_names, run_numbers
 from mlcli.cli._options import Format, StoreToRead
 from mlcli.core.errors import UsageError
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
 Sources = Annotated[
     list[str],
-    typer.Argument(metavar="RUN|FILE", help="Runs by number, an experiment file, or a CSV of scores."),
+    typer.Argument(
+        metavar="RUN|FILE",
+        autocompletion=run_numbers,
+        help="Runs by number, an experiment file, or a CSV of scores.",
+    ),
 ]
 MetricName = Annotated[
-    str, typer.Option("--metric", metavar="NAME", help="What is compared. [default: the first of the run]")
+    str,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        autocompletion=metric_names,
+        help="What is compared. [default: the first of the run]",
+    ),
 ]
 Rope = Annotated[
     float, typer.Option("--rope", min=0, metavar="SIZE", help="Differences within this size count as none.")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from mlcli.cli._completion import metric_names
 from mlcli.cli._options import Data, Drop, Format, Jobs, Params, Seed, Target, Task, model_names
 
 KINDS = ("learning", "validation", "stages", "bias-variance")
@@ -34,7 +35,10 @@ Repeats = Annotated[
     int | None, typer.Option("--repeats", metavar="N", help="Times that rows are split, or training sets drawn.")
 ]
 Metric = Annotated[
-    str | None, typer.Option("--metric", metavar="NAME", help="The score. [default: the first of the task]")
+    str | None,
+    typer.Option(
+        "--metric", metavar="NAME", autocompletion=metric_names, help="The score. [default: the first of the task]"
+    ),
 ]
 
 EXAMPLES = (

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Drop, Format, Target, Task, dataset_names
+from mlcli.cli._completion import column_names, data_names
+from mlcli.cli._options import Drop, Format, Target, Task
 
 Reference = Annotated[
     str | None,
-    typer.Argument(metavar="NAME|FILE", help="A shipped dataset, or a CSV file.", autocompletion=dataset_names),
+    typer.Argument(metavar="NAME|FILE", help="A shipped dataset, or a CSV file.", autocompletion=data_names),
 ]
 Write = Annotated[
     bool, typer.Option("--write-sidecar", help="Write what was inferred beside the CSV file, for review.")
@@ -18,12 +19,22 @@ Write = Annotated[
 
 Plot = Annotated[
     list[str] | None,
-    typer.Option("--plot", metavar="COLUMN", help="Draw a column; two columns against each other; repeatable."),
+    typer.Option(
+        "--plot",
+        metavar="COLUMN",
+        autocompletion=column_names,
+        help="Draw a column; two columns against each other; repeatable.",
+    ),
 ]
 
 Against = Annotated[
     str | None,
-    typer.Option("--against", metavar="FILE", help="Compare with the rows of another file: is it like this one?"),
+    typer.Option(
+        "--against",
+        metavar="FILE",
+        autocompletion=data_names,
+        help="Compare with the rows of another file: is it like this one?",
+    ),
 ]
 
 EXAMPLES = (

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mlcli.cli._completion import metric_names
 from mlcli.cli._options import Data, Drop, Format, Jobs, Params, Seed, Target, Task, model_names, protocol_names
 
 Model = Annotated[
@@ -22,7 +23,13 @@ ProtocolName = Annotated[
     ),
 ]
 Metric = Annotated[
-    str | None, typer.Option("--metric", metavar="NAME", help="The score that decides. [default: by the task]")
+    str | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        autocompletion=metric_names,
+        help="The score that decides. [default: by the task]",
+    ),
 ]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Show the tables behind each issue, and the curve.")

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mlcli.cli._completion import data_names, metric_names
 from mlcli.cli._options import (
     Classes,
     Cost,
@@ -38,7 +39,10 @@ from mlcli.cli._options import (
     tuning,
 )
 
-Data = Annotated[list[str], typer.Argument(metavar="DATA", help="CSV files, or shipped datasets such as iris.")]
+Data = Annotated[
+    list[str],
+    typer.Argument(metavar="DATA", autocompletion=data_names, help="CSV files, or shipped datasets such as iris."),
+]
 Models = Annotated[
     list[str] | None,
     typer.Option(
@@ -70,7 +74,10 @@ Average = Annotated[
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
-        "--metric", metavar="NAME", help="A score; repeatable, the first decides. [default: by the task]"
+        "--metric",
+        metavar="NAME",
+        autocompletion=metric_names,
+        help="A score; repeatable, the first decides. [default: by the task]",
     ),
 ]
 

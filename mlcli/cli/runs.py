@@ -6,9 +6,12 @@ from typing import Annotated
 
 import typer
 
+from mlcli.cli._completion import run_numbers
 from mlcli.cli._options import Classes, Curves, Format, StoreToRead
 
-Number = Annotated[int | None, typer.Argument(metavar="ID", help="A run, by its number in the list.")]
+Number = Annotated[
+    int | None, typer.Argument(metavar="ID", autocompletion=run_numbers, help="A run, by its number in the list.")
+]
 
 EXAMPLES = (
     "mlcli runs 1 --store runs.db",

@@ -79,6 +79,17 @@ class Store:
         """Let go of the file."""
         self._database.connection.close()
 
+    def faults(self) -> list[str]:
+        """What is wrong with the file, and how many blocks of answers are damaged."""
+        found = [text for (text,) in self._database.all("PRAGMA integrity_check") if text != "ok"]
+        rows = self._database.all("SELECT payload, checksum FROM blocks")
+        damaged = sum(checksum(payload) != expected for payload, expected in rows)
+        return (
+            [*found, f"{damaged} blocks of answers are damaged: they run again by themselves"]
+            if damaged
+            else found
+        )
+
     def cell(self, cell: int, kind: str) -> StoredCell:
         """What is there of a cell; a block whose checksum is wrong is left out, so that it runs again."""
         answers = kind_named(kind).answers
