@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import typer
 
+from mlcli.api.running import RunOptions, answered
 from mlcli.checks.audit import foreseen, with_serious_issues
 from mlcli.cli._console import is_terminal, page_for, remark, show, show_json
 from mlcli.core.compiling import compiling
 from mlcli.core.errors import ExitCode, Problem, UsageError
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, Experiment
 from mlcli.experiment.spec.instead import advice_on, method_instead
@@ -29,11 +29,8 @@ from mlcli.report.gates import gates_as_elements, gates_as_json
 from mlcli.report.numbers import counted
 from mlcli.report.outcome import Outcome, outcome_of
 from mlcli.report.results import results_of
-from mlcli.report.scored import Scored, scored
+from mlcli.report.scored import Scored
 from mlcli.tasks.table import kind_named
-
-if TYPE_CHECKING:
-    from mlcli.experiment.store.runs import RunFacts
 
 StorePath = Callable[[Experiment], Path | None]
 """Where the answers of an experiment are kept, if anywhere."""
@@ -44,15 +41,6 @@ REDRAW_AFTER = 0.1
 """Seconds for which a bar stands still at least."""
 MOST_FOR_A_GUESS = 10.0
 """Seconds of work at most for a target that may not be the one that is meant."""
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """How cells are run: by how many processes, and which of those in the store are run again."""
-
-    jobs: int | None = None
-    fresh: bool = False
-    retry: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,49 +176,19 @@ def _with_another(cell: Cell) -> str:
 def _scored(
     experiment: Experiment, cells: Sequence[Cell], place: Path | None, options: RunOptions
 ) -> list[Scored]:
-    """The scores of the cells, which are kept in a store where there is a place for one."""
+    """The scores of the cells, their progress shown meanwhile."""
     with Progress(doubt_of(cells)) as progress:
-        if place is None:
-            results = run(cells, on_progress=progress, **asdict(options))
-            return [scored(result, experiment.metrics) for result in results]
-        return _stored(experiment, cells, place, options, progress)
-
-
-def _stored(
-    experiment: Experiment, cells: Sequence[Cell], place: Path, options: RunOptions, progress: Progress
-) -> list[Scored]:
-    from mlcli.experiment.run.fingerprint import versions
-    from mlcli.experiment.store.store import Store
-    from mlcli.report.verified import SCORES, VERSIONS, kept_scores
-
-    with Store.open(place) as store:
-        number = store.runs.begin(_about(experiment), len(cells))
         try:
-            results = run(cells, store=store, on_progress=progress, **asdict(options))
+            found = answered(experiment, cells, place, options, progress)
         except KeyboardInterrupt:
-            remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
+            if place is not None:
+                remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
             raise
-        store.runs.finish(number, results)
-        found = [scored(result, experiment.metrics) for result in results]
-        store.runs.keep(number, VERSIONS, versions())
-        store.runs.keep(number, SCORES, [kept_scores(one) for one in found])
-    possible = [result for result in results if result.status != "skipped"]
+    possible = [one.result for one in found if one.result.status != "skipped"]
     known = sum(result.stored for result in possible)
     if known:
         remark(f"{known} of {len(possible)} cells were in {place} already")
     return found
-
-
-def _about(experiment: Experiment) -> RunFacts:
-    from mlcli.experiment.store.runs import RunFacts
-
-    source = experiment.source
-    return RunFacts(
-        title=experiment.name or (source.stem if source else "eval"),
-        source=None if source is None else str(source),
-        seed=experiment.seed,
-        metrics=experiment.metrics,
-    )
 
 
 class Progress:

@@ -136,7 +136,8 @@ def eval_command(
     mlcli eval my.csv is enough: it guesses the target, runs a panel of methods
     beside the baseline, and says which is best and how sure that is.
     """
-    from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
+    from mlcli.api.running import RunOptions
+    from mlcli.cli._running import ReportFiles, run_and_show
     from mlcli.experiment.spec.cells import DataSpec, Experiment
     from mlcli.experiment.spec.datasets import of_class
     from mlcli.experiment.spec.decisions import costs_from_text, with_costs

@@ -61,7 +61,8 @@ def run_command(
     """
     from dataclasses import replace
 
-    from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
+    from mlcli.api.running import RunOptions
+    from mlcli.cli._running import ReportFiles, run_and_show
     from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.file import read_experiment
 

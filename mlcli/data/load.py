@@ -20,14 +20,14 @@ from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import Layout, Records, read_records
 from mlcli.data.roles import AskedRoles, Role, assigned_roles, refuse_unusable
-from mlcli.data.shipped import find
-from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, sidecar_document
+from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar
+from mlcli.data.source import Source, source_of_file
 from mlcli.data.task import choose_target, has_no_target, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
 
 
 def load(
-    reference: str,
+    reference: str | Source,
     *,
     base: Path | None = None,
     target: str | None = None,
@@ -36,19 +36,18 @@ def load(
     drop: Sequence[str] = (),
     positive: str | None = None,
 ) -> Dataset:
-    """A shipped dataset by name, or a CSV file by path.
+    """A shipped dataset by name, a CSV file by path, or rows from elsewhere.
 
     ``target``, ``task``, the columns that are ``sensitive`` or to ``drop``, and the ``positive`` class go before
     its sidecar.
     """
     if task is not None:
         kind_named(task)
-    path = find(reference, base)
-    document = sidecar_document(path)
-    records = read_records(content_of(path), str(path), layout_of(document))
+    source = reference if isinstance(reference, Source) else source_of_file(reference, base)
+    records = read_records(source.content, source.name, layout_of(source.document))
     if not len(records):
         raise DataError("has column names but no rows", where=records.name)
-    sidecar = _looking_for(positive, read_sidecar(document, records.header))
+    sidecar = _looking_for(positive, read_sidecar(source.document, records.header))
     typed = typed_columns(records, sidecar)
     learnt = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
     asked = AskedRoles(target, tuple(sensitive), tuple(drop))
@@ -68,22 +67,13 @@ def load(
     if dataset.unlabelled == len(dataset):
         what = f"the target '{_target_name(roles)}' is empty in every row"
         raise DataError(what, where=records.name, hint="choose another target with --target COLUMN")
-    return replace(
-        dataset, path=path, name=sidecar.name or path.stem, notes=dataset.notes + column_warnings(dataset)
-    )
+    name = sidecar.name or (source.path.stem if source.path else source.name)
+    return replace(dataset, path=source.path, name=name, notes=dataset.notes + column_warnings(dataset))
 
 
 def _looking_for(positive: str | None, sidecar: Sidecar) -> Sidecar:
     """The sidecar with the class that the user looks for; among anomalies it is that one."""
     return sidecar if positive is None else replace(sidecar, positive=positive, anomaly=(positive,))
-
-
-def content_of(path: Path) -> bytes:
-    """The bytes of a file, or a DataError that says why not."""
-    try:
-        return path.read_bytes()
-    except OSError as problem:
-        raise DataError(f"cannot be read: {problem.strerror}", where=str(path)) from None
 
 
 def layout_of(document: Document | None) -> Layout:
@@ -153,9 +143,10 @@ def _doubt_of(target: str, given: Role) -> str:
 
 
 def _marked(typed: Typed, given: Role, sidecar: Sidecar) -> Typed:
-    """A sensitive column is marked, so that no model sees it, unless its sidecar says that it is a feature."""
-    hidden = given.role == "sensitive" and not sidecar.of(typed.column.name).feature
-    return replace(typed, column=replace(typed.column, sensitive=True)) if hidden else typed
+    """What few models see is marked: columns of context, and sensitive ones that the sidecar calls no feature."""
+    column = typed.column
+    hidden = given.role == "sensitive" and not sidecar.of(column.name).feature
+    return replace(typed, column=replace(column, sensitive=hidden, context=given.role == "context"))
 
 
 def _target_name(roles: Mapping[str, Role]) -> str | None:

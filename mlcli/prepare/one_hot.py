@@ -19,7 +19,7 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,6 @@ FIRST_KEPT: dict[str, Callable[[int], int]] = {
 
 
 @register("one-hot", reference="Suits 1957, Use of dummy variables in regression equations")
-@dataclass(kw_only=True, eq=False)
 class OneHot(Step):
     """Levels as 0/1 columns."""
 
@@ -95,7 +94,7 @@ class OneHot(Step):
             yield 0, column
             return
         for code in range(FIRST_KEPT[self.drop](len(column.levels)), len(column.levels)):
-            yield code, Column(f"{column.name}={column.levels[code]}")
+            yield code, Column(f"{column.name}={column.levels[code]}", context=column.context)
 
     def explain(self) -> findings.Explanation:
         """The columns that each column became."""

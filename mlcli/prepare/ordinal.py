@@ -17,7 +17,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,6 @@ EQUAL_STEPS = "Neighbouring levels are taken to be equally far apart; one-hot wo
 
 
 @register("ordinal", reference="Gower 1971, A general coefficient of similarity")
-@dataclass(kw_only=True, eq=False)
 class Ordinal(Step):
     """Levels as ranks."""
 
@@ -63,7 +61,8 @@ class Ordinal(Step):
         return column.kind == "ordinal" or (column.coded and self.columns is not None)
 
     def _after(self, column: Column) -> Column:
-        return Column(column.name, missing=column.missing) if self._changes(column) else column
+        numeric = Column(column.name, missing=column.missing, context=column.context)
+        return numeric if self._changes(column) else column
 
     def _cells(self, column: Column, cells: NDArray[Any]) -> NDArray[Any]:
         # The last entry is for the code -1.

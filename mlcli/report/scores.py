@@ -169,7 +169,7 @@ def reach_of(summary: Summary) -> float | None:
 def _intervals(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]) -> Iterable[str]:
     """How the intervals were made, metrics of one rule together, with the models where they differ."""
     rules: dict[tuple[str, str], list[str]] = {}
-    trusted: dict[str, dict[str, None]] = {}
+    trusted: dict[tuple[str, str], dict[str, None]] = {}
     for metric in metrics:
         models: dict[str, list[str]] = {}
         for one in done:
@@ -177,20 +177,28 @@ def _intervals(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Seq
             if reach_of(summary) is not None:
                 rule, _, trust = summary.interval.partition(";")[0].partition(COUNTED_AS)
                 models.setdefault(rule, []).append(names[one])
-                trusted.setdefault(trust, {})[names[one]] = None
+                trusted.setdefault((_unit(rule), trust), {})[names[one]] = None
         for rule, of_rule in models.items():
             rules.setdefault((rule, f" ({', '.join(of_rule)})" * (len(models) > 1)), []).append(metric.name)
     yield from (f"interval of {', '.join(of)}{models}: {rule}" for (rule, models), of in rules.items())
-    yield from _trust({trust: list(of) for trust, of in trusted.items() if trust})
+    for unit in ("row", "group"):
+        yield from _trust(
+            unit, {trust: list(of) for (of_unit, trust), of in trusted.items() if of_unit == unit and trust}
+        )
 
 
-def _trust(models: Mapping[str, Sequence[str]]) -> Iterable[str]:
-    """For how much judged rows count, where fits change with their training rows."""
+def _unit(rule: str) -> str:
+    """What a rule counts: rows, or groups of rows that hang together."""
+    return "group" if rule.endswith(" groups") or " groups," in rule else "row"
+
+
+def _trust(unit: str, models: Mapping[str, Sequence[str]]) -> Iterable[str]:
+    """For how much judged rows or groups count, where fits change with their training rows."""
     if models:
         usual = max(models, key=lambda trust: len(models[trust]))
         others = [f"{trust} for {', '.join(of)}" for trust, of in models.items() if trust != usual]
         rest = f" ({'; '.join(others)})" if others else ""
-        yield f"each row counts as {usual}{rest} of one in these, since fits change with their training rows"
+        yield f"each {unit} counts as {usual}{rest} of one in these, since fits change with their training rows"
 
 
 def _undone(one: Scored, name: str) -> list[Content]:

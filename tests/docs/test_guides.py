@@ -6,6 +6,8 @@ Line breaks and the width of columns do not count, nor what computers round diff
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import shlex
@@ -24,7 +26,7 @@ PAGES = [
     *(page for folder in ("guides", "kinds") for page in sorted((ROOT / "docs" / folder).glob("*.md"))),
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("comparing", "few-labels", "gates", "graphs", "published", "tuning")
+        for name in ("comparing", "few-labels", "gates", "graphs", "published", "python", "tuning")
     ),
     ROOT / "README.md",
 ]
@@ -61,6 +63,14 @@ def in_process(*words: str, given: str) -> str:
     return done.stdout + done.stderr
 
 
+def printed_in_python(code: str) -> str:
+    """What a few lines of Python print, run in this process."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "python block", "exec"), {"__name__": "__main__"})
+    return printed.getvalue()
+
+
 def runs_and_shows(page: Path) -> Iterator[tuple[str, str]]:
     """The blocks of a page in order: ``sh`` and ``python`` to be run, ``text`` to have been printed."""
     for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
@@ -95,7 +105,7 @@ def test_what_a_page_shows_is_what_its_commands_print(page: Path, folder: Path) 
         if kind == "sh":
             printed += map(printed_by, block.splitlines())
         elif kind == "python":
-            in_process(sys.executable, "-", given=block)
+            printed.append(printed_in_python(block))
         else:
             assert any(is_part_of(block, one) for one in printed), f"no command has printed this:\n{block}"
     assert printed

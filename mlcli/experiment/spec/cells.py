@@ -13,6 +13,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.split_results import SplitResult, each
 
 if TYPE_CHECKING:
+    from mlcli.data.source import Source
     from mlcli.experiment.spec.expectations import Expectation
 
 WHOLE = "whole"
@@ -45,6 +46,22 @@ class DataSpec(Spec):
     """Columns that no model sees."""
     positive: str | None = None
     """The class that is looked for."""
+    source: Source | None = None
+    """The rows themselves, where the reference names no file."""
+
+    def loaded(self, base: Path | None, task: str | None) -> Dataset:
+        """The dataset; ``base`` is where relative paths begin."""
+        from mlcli.data.load import load
+
+        return load(
+            self.source or self.reference,
+            base=base,
+            target=self.target,
+            task=task,
+            sensitive=self.sensitive,
+            drop=self.drop,
+            positive=self.positive,
+        )
 
 
 @dataclass(frozen=True)

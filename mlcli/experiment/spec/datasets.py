@@ -152,25 +152,10 @@ def _hint_for_protocol(kind: Kind) -> str:
 def _loaded(spec: DataSpec, base: Path | None, models: Sequence[type]) -> PlannedDataset:
     implied = implied_by(models)
     task = spec.task or (implied.name if implied else None)
-    dataset = loaded(spec, base, task)
+    dataset = spec.loaded(base, task)
     if task is None and (other := _other_task(dataset, models)) is not None:
-        dataset = loaded(spec, base, other)
+        dataset = spec.loaded(base, other)
     return planned_dataset(spec, dataset)
-
-
-def loaded(spec: DataSpec, base: Path | None, task: str | None) -> Dataset:
-    """A dataset as it is asked for, with what goes before its sidecar."""
-    from mlcli.data.load import load
-
-    return load(
-        spec.reference,
-        base=base,
-        target=spec.target,
-        task=task,
-        sensitive=spec.sensitive,
-        drop=spec.drop,
-        positive=spec.positive,
-    )
 
 
 def _other_task(dataset: Dataset, models: Sequence[type]) -> str | None:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from mlcli.core.errors import ExperimentError, MlcliError, Problem
 from mlcli.core.names import did_you_mean, nearest
 from mlcli.core.seeds import MAX_SEED
-from mlcli.core.strict_yaml import read
+from mlcli.core.strict_yaml import Document, read
 from mlcli.data.shipped import FILE_SUFFIXES, shipped_path
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.decisions import costs_of, with_costs
@@ -136,8 +136,20 @@ def _position(problem: Problem, file: str) -> tuple[float, ...]:
 def _read(path: Path) -> tuple[Experiment, list[Problem]]:
     """The legal parts of an experiment file, and everything that is wrong with the others."""
     _refuse_tables(path)
-    document = read(path, ExperimentError)
+    return _from_document(read(path, ExperimentError), path)
+
+
+def experiment_from(document: Document) -> Experiment:
+    """The experiment of a document that is no file; paths in it begin where the user is."""
+    experiment, found = _from_document(document, None)
+    if found:
+        raise ExperimentError(*_all_problems(experiment, found))
+    return experiment
+
+
+def _from_document(document: Document, source: Path | None) -> tuple[Experiment, list[Problem]]:
     written = Written(document.value, document)
+    base = source.parent if source else None
     if not isinstance(document.value, dict):
         example = "such as data: [iris] on the first line"
         raise ExperimentError(written.problem("an experiment is a mapping of keys to values", example))
@@ -149,7 +161,7 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
     first, *further = _protocols(parts, found) or [None]
     experiment = Experiment(
         data=_data(parts, found),
-        models=tuple(models_of(parts["models"].items(), found, path.parent)) if "models" in parts else None,
+        models=tuple(models_of(parts["models"].items(), found, base)) if "models" in parts else None,
         protocol=first,
         further_protocols=tuple(one for one in further if one is not None),
         metrics=tuple(metrics),
@@ -158,7 +170,7 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
         tune=tuning_of(parts["tune"], found) if "tune" in parts else None,
         expect=expectations_of(parts["expect"], found) if "expect" in parts else (),
         metrics_where={name: part.where for name, part in metrics.items()},
-        source=path,
+        source=source,
         **plain,
     )
     return with_costs(experiment), found
@@ -199,13 +211,20 @@ def _dataset(written: Written, task: str | None, found: list[Problem]) -> DataSp
             written.problem("a dataset takes one of 'path' and 'name'", "such as {path: mine.csv, target: y}")
         )
     own_task = _task(parts, found) or task
-    columns = {key: _names(parts[key], found) for key in ("sensitive", "drop") if key in parts}
+    sensitive, drop = (_names(parts[key], found) if key in parts else () for key in ("sensitive", "drop"))
     if len(found) > before:
         return None
     values = {key: part.value for key, part in parts.items()}
     reference = values.get("path") or values["name"]
-    positive = values.get("positive")
-    return DataSpec(reference, values.get("target"), own_task, **columns, positive=positive, where=written.where)
+    return DataSpec(
+        reference,
+        values.get("target"),
+        own_task,
+        sensitive,
+        drop,
+        values.get("positive"),
+        where=written.where,
+    )
 
 
 def _names(written: Written, found: list[Problem]) -> tuple[str, ...]:

@@ -22,8 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -37,14 +35,14 @@ from mlcli.engines.network.activations import IDENTITY, TANH, Activation
 from mlcli.engines.network.findings import layers_of, loss_curve
 from mlcli.engines.network.network import Network, check_layers
 from mlcli.engines.network.optimisers import Adam
-from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.reasons import occlusion
 
 ROUNDING = 1e-9
 """A row that is no nearer to the origin than this lies in the plane, which goes through one of the rows."""
 
 
 @register("deep-one-class", reference="Chalapathy, Menon & Chawla 2018, Anomaly detection with one-class networks")
-@dataclass(kw_only=True, eq=False)
 class DeepOneClass(Detector):
     """A one-class SVM whose representation is learned with it."""
 
@@ -59,11 +57,11 @@ class DeepOneClass(Detector):
 
     weights_: tuple[Array, ...] = learned()
     biases_: tuple[Array, ...] = learned()
-    normal_: Array = learned()
+    normal_: Array = learned("features")
     """w."""
     margin_: float = learned()
     """r."""
-    usual_: Array = learned()
+    usual_: Array = learned("numbers")
     objective_: Array = learned()
 
     accepts = Accepts(prefers_scaled=True)
@@ -153,7 +151,4 @@ class DeepOneClass(Detector):
     def check_learned(self) -> None:
         """Refuse layers of other widths."""
         super().check_learned()
-        columns = sum(not column.coded for column in self.columns_)
-        check_layers(self.weights_, self.biases_, (columns, *self.hidden, self.features))
-        if self.normal_.shape != (self.features,) or self.usual_.shape != (columns,):
-            raise ValueError("the saved plane is not that of such a representation")
+        check_layers(self.weights_, self.biases_, (len(self.usual_), *self.hidden, self.features))

@@ -23,7 +23,7 @@ Choices:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,8 @@ from mlcli.engines.network.activations import ACTIVATIONS
 from mlcli.engines.network.findings import layers_of
 from mlcli.engines.network.network import Network, check_layers
 from mlcli.engines.network.optimisers import Adam
-from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.reasons import occlusion
 
 SUSPICIOUS = math.sqrt(3)
 """How many deviations above the mean a suspect scores."""
@@ -54,7 +55,6 @@ RELU = ACTIVATIONS["relu"](1.0)
 
 
 @register("random-distance", reference="Pang, Cao, Chen & Liu 2018, Representations for distances to random rows")
-@dataclass(kw_only=True, eq=False)
 class RandomDistance(Detector):
     """Learns the representation in which distances to random rows tell suspects from others."""
 
@@ -86,6 +86,8 @@ class RandomDistance(Detector):
             raise FitError("random-distance needs two rows and a column")
         base: Any = fitted(behind_steps(self.base, self.columns_), data, rng.spawn(1)[0])
         suspected = _suspected(base.final.score_rows(base.prepared(data.table)))
+        if suspected.all():
+            raise FitError("random-distance finds no suspects: to its base all rows are equally odd")
         suspects, others = X[suspected], X[~suspected]
         network = Network((X.shape[1], self.features), [RELU])
         network.draw(rng)
