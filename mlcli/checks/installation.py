@@ -91,7 +91,7 @@ def _threads(problems: list[str]) -> dict[str, str]:
     return {
         "cores for worker processes": str(cores()),
         "BLAS": found or "none was found",
-        "pinned by": ", ".join(pinned) or "nothing",
+        "BLAS is pinned to one thread": "yes" if pinned else "no",
         "start of workers": "as copies of this one" if sys.platform == "linux" else "anew",
     }
 

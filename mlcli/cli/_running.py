@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
@@ -76,18 +76,22 @@ def run_and_show(
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
     planned = [(experiment, with_serious_issues(plan(experiment))) for experiment in experiments]
+    said: list[str] = []
     for experiment, cells in planned:
         if experiment.source is None:
             _refuse_idle(cells)
         doubt_of(cells).refuse_longer(estimated_work(cells))
-        for sentence in (*foreseen(cells), *_as_they_are(experiment, cells)):
+        before = len(said)
+        said += foreseen(cells)
+        for sentence in (*said[before:], *_as_they_are(experiment, cells)):
             remark(sentence)
     outcomes: list[Outcome] = []
     for experiment, cells in planned:
         place = place_of(experiment)
         outcome = outcome_of(experiment, _scored(experiment, cells, place, options), place)
         if format != JSON:
-            results = results_of(outcome.found, classes=classes, curves=curves, fair=fair, spread=spread)
+            shown = _without(said, outcome.found) if format == "text" else outcome.found
+            results = results_of(shown, classes=classes, curves=curves, fair=fair, spread=spread)
             show((*results, *gates_as_elements(outcome.gates)), format)
         outcomes.append(outcome)
     if format == JSON:
@@ -96,6 +100,21 @@ def run_and_show(
         show_json({**found, **({"gates": gates} if gates else {})})
     files.write(outcomes)
     leave_by(outcomes)
+
+
+def _without(said: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
+    """The same scores, without the notes that were said before anything was run."""
+    return [_unsaid(one, {sentence.removeprefix(_place_of(one)) for sentence in said}) for one in found]
+
+
+def _unsaid(one: Scored, known: Collection[str]) -> Scored:
+    notes = tuple(note for note in one.result.notes if note not in known)
+    return replace(one, result=replace(one.result, notes=notes))
+
+
+def _place_of(one: Scored) -> str:
+    """How a sentence on the rows and the protocol of a cell begins."""
+    return f"{one.result.cell.dataset.name}, {one.result.cell.protocol.use}: "
 
 
 @dataclass(frozen=True)
