@@ -102,7 +102,9 @@ Params = Annotated[
         help="A parameter of the model, such as k=3; repeatable.",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="What all random numbers follow from.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, metavar="N", help="The random seed: the same one gives the same numbers.")
+]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Worker processes. [default: one per core]")
 ]

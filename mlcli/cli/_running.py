@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
-from types import TracebackType
-from typing import Any, Self
 
 import typer
 
 from mlcli.api.running import RunOptions, answered
 from mlcli.checks.audit import foreseen, with_serious_issues
-from mlcli.cli._console import is_terminal, page_for, remark, show, show_json
-from mlcli.core.compiling import compiling
+from mlcli.cli._console import remark, show, show_json
+from mlcli.cli._progress import Progress, WorkTooLong, doubt_of
 from mlcli.core.errors import ExitCode, Problem, UsageError
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, Experiment
 from mlcli.experiment.spec.instead import advice_on, method_instead
 from mlcli.experiment.spec.panel import estimated_work
@@ -35,12 +30,6 @@ from mlcli.tasks.table import kind_named
 StorePath = Callable[[Experiment], Path | None]
 """Where the answers of an experiment are kept, if anywhere."""
 BROKEN = ("failed", "over-budget", "died")
-PATIENCE = 0.5
-"""Seconds before a bar appears: a shorter wait needs no explanation."""
-REDRAW_AFTER = 0.1
-"""Seconds for which a bar stands still at least."""
-MOST_FOR_A_GUESS = 10.0
-"""Seconds of work at most for a target that may not be the one that is meant."""
 
 
 @dataclass(frozen=True)
@@ -117,29 +106,6 @@ def _place_of(one: Scored) -> str:
     return f"{one.result.cell.dataset.name}, {one.result.cell.protocol.use}: "
 
 
-@dataclass(frozen=True)
-class Doubt:
-    """Why a target that was guessed may not be the one that is meant; empty where it is sure."""
-
-    why: str = ""
-
-    def refuse_longer(self, seconds: float) -> None:
-        """Stop, where that may be a lot of work for nothing."""
-        if self.why and seconds > MOST_FOR_A_GUESS:
-            hint = f"this takes about {seconds:.0f} s, so it was not done on a guess: say --target COLUMN to go on"
-            raise UsageError(self.why, hint=f"{hint} (in an experiment file, target: COLUMN beside path)")
-
-
-SURE = Doubt()
-
-
-def doubt_of(cells: Sequence[Cell]) -> Doubt:
-    """The doubt about the first target that is in doubt."""
-    return Doubt(
-        next((one.dataset.doubt for one in cells if isinstance(one.dataset, Dataset) and one.dataset.doubt), "")
-    )
-
-
 def _refuse_idle(cells: Sequence[Cell]) -> None:
     """A command that asks only for what cannot be done is a mistake, not a result with exit code 0."""
     asked = [cell for cell in cells if cell.model.use not in kind_named(cell.kind).baselines]
@@ -199,6 +165,9 @@ def _scored(
     with Progress(doubt_of(cells)) as progress:
         try:
             found = answered(experiment, cells, place, options, progress)
+        except WorkTooLong:
+            progress.refuse()
+            raise
         except KeyboardInterrupt:
             if place is not None:
                 remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
@@ -208,50 +177,3 @@ def _scored(
     if known:
         remark(f"{known} of {len(possible)} cells were in {place} already")
     return found
-
-
-class Progress:
-    """How many splits are judged, on stderr: a live bar on a terminal where the work lasts, else nothing."""
-
-    def __init__(self, doubt: Doubt = SURE) -> None:
-        self._doubt = doubt
-        self._started = perf_counter()
-        self._bar: Any = None
-        self._task: Any = None
-        self._drawn = 0.0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def __call__(self, now: BatchProgress) -> None:
-        """So much is done, and this cell has just moved."""
-        if self._doubt.why:
-            elapsed = perf_counter() - self._started - compiling.seconds
-            self._doubt.refuse_longer(elapsed + now.seconds_left())
-        if not is_terminal(sys.stderr) or perf_counter() - self._started < PATIENCE:
-            return
-        if self._bar is None:
-            self._make()
-        doing = page_for(sys.stderr).shown(f"{now.dataset}: {now.label}")
-        self._bar.update(self._task, completed=now.done_splits, total=now.total_splits, description=doing)
-        if perf_counter() - self._drawn >= REDRAW_AFTER:
-            self._bar.start()
-            self._bar.refresh()
-            self._drawn = perf_counter()
-
-    def _make(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-        # Without a thread of its own that draws it: copies of this process can then be workers.
-        console = Console(stderr=True)
-        self._bar = Bar(*columns, TimeRemainingColumn(), console=console, transient=True, auto_refresh=False)
-        self._task = self._bar.add_task("", total=None)

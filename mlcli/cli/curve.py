@@ -74,7 +74,7 @@ def curve_command(
     answers of many training sets are off, and how much they differ.
     """
     from mlcli.cli._console import show_as
-    from mlcli.cli._running import Progress
+    from mlcli.cli._progress import Progress
     from mlcli.experiment.run.batch import run
     from mlcli.experiment.spec.cells import DataSpec
     from mlcli.experiment.spec.plan import plan

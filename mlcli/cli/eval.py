@@ -1,4 +1,4 @@
-"""eval: judge methods on rows they have not seen; start here."""
+"""eval: evaluate methods on rows they have not seen; start here."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def eval_command(
     summary: StepSummary = None,
     format: Format = "text",
 ) -> None:
-    """Judge methods on rows they have not seen.
+    """Evaluate methods on rows they have not seen.
 
     mlcli eval my.csv is enough: it guesses the target, runs a panel of methods
     beside the baseline, and says which is best and how sure that is.

@@ -12,7 +12,7 @@ from mlcli.core.errors import UsageError
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
 Rows = Annotated[int, typer.Option("--rows", "-n", min=1, help="How many rows; of a tagger, how many sequences.")]
-Seed = Annotated[int, typer.Option("--seed", help="What the random numbers follow from.")]
+Seed = Annotated[int, typer.Option("--seed", help="The random seed.")]
 Output = Annotated[
     Path | None,
     typer.Option(

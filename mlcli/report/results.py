@@ -97,9 +97,8 @@ def opening(cells: Sequence[Cell]) -> Iterator[Element]:
     data = cells[0].dataset
     protocols = dict.fromkeys(map(protocol_words, cells))
     yield Heading(subject_of(cells[0]), 1)
-    yield Sentence(
-        f"{_rows_of(cells)}, {_width_of(cells[0])}{_roles_of(data)}; {'; '.join(protocols)}; seed {cells[0].seed}"
-    )
+    subject = f"{_rows_of(cells)}, {_width_of(cells[0])}{_roles_of(data)}"
+    yield Sentence(f"{subject}; {'; '.join(protocols)}; random seed {cells[0].seed}")
     if found := _notes_on(cells):
         yield Notes(tuple(("-", note) for note in found))
 

@@ -12,6 +12,7 @@ import pytest
 import typer
 
 from mlcli.cli._boundary import reported
+from mlcli.cli._progress import Doubt, Progress, WorkTooLong
 from mlcli.core.errors import DataError, MlcliWarning, Problem
 from tests.cli.shell import typed
 
@@ -170,3 +171,16 @@ def test_long_work_is_not_done_on_a_doubtful_guess(folder: Path) -> None:
     assert result.exit_code == 2
     assert "the target 'word' has 400 classes in 1,000 rows" in result.stderr
     assert "say --target COLUMN to go on" in result.stderr
+
+
+def test_work_that_turns_out_long_is_ended_where_the_target_is_in_doubt(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mlcli.cli._progress.MOST_FOR_A_GUESS", 0.0)
+    (folder / "plain.csv").write_text("u,v\n" + "".join(f"{row}.5,{row * 7 % 11}.25\n" for row in range(20)))
+    result = typed("eval", "plain.csv", "-m", "ridge", "--folds", "2")
+    assert result.exit_code == 2
+    assert "the target was guessed: 'v', the last column; 'u' may be meant" in result.stderr
+    assert typed("eval", "plain.csv", "-m", "ridge", "--folds", "2", "--target", "v").exit_code == 0
+    with pytest.raises(WorkTooLong):
+        Progress(Doubt("in doubt"))._tick(14, None)

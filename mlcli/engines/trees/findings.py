@@ -141,7 +141,7 @@ def _worth(tree: Trees, columns: Sequence[Column]) -> findings.Table:
     rows = tuple((columns[j].name, float(worth[j]), float(share[j]), int(depth[j])) for j in used)
     header = ("column", "share of all gains", "share of rows asked", "first asked at depth")
     unused = [column.name for j, column in enumerate(columns) if j not in used]
-    return findings.Table("What columns are worth", header, rows, note=not_asked(unused))
+    return findings.Table("Feature importance", header, rows, note=not_asked(unused))
 
 
 def path_of(words: Words, node: int, outputs: Sequence[str]) -> findings.Table:

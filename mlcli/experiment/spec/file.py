@@ -74,7 +74,7 @@ class ExperimentShape(_Shape):
         None, description="what answers cost: {actual: {predicted: value}}, by which cost is measured"
     )
     metrics: Several = Field([], description="what is measured; left out: the defaults of the kind of task")
-    seed: int = Field(1, ge=0, le=MAX_SEED, description="what all random choices follow from")
+    seed: int = Field(1, ge=0, le=MAX_SEED, description="the random seed")
     task: Text = Field("", description="the kind of task of every dataset that does not name its own")
     stages: Any = Field(False, description="at which stages of a fit models are judged, too")
     training: bool = Field(False, description="whether training rows are answered, too")

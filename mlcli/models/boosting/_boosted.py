@@ -221,7 +221,7 @@ class Boosted(Classifier, Regressor):
         order = [j for j in np.argsort(-gains, kind="stable") if questions[j]]
         rows = tuple((columns[j].name, float(gains[j] / gains.sum()), int(questions[j])) for j in order)
         note = not_asked([column.name for j, column in enumerate(columns) if not questions[j]])
-        return Figures("What columns are worth", ("column", "share of all gains", "questions"), rows, note=note)
+        return Figures("Feature importance", ("column", "share of all gains", "questions"), rows, note=note)
 
     def check_learned(self) -> None:
         """Refuse what could lead a row astray, or answer other classes."""

@@ -212,7 +212,7 @@ class Forest(Classifier, Regressor):
         return Figures("Out-of-bag error", ("trees", measure), shown, note=note)
 
     def _worth(self, loss: str) -> Figures:
-        """What columns are worth, those that gain most first."""
+        """Feature importance, those that gain most first."""
         header: tuple[str, ...] = ("column", "share of all gains", "share of rows asked", "first asked at depth")
         parts = [self.gained_, *control(self._trees, len(self.columns_))]
         if len(self.shuffled_):
@@ -223,7 +223,7 @@ class Forest(Classifier, Regressor):
             for j, row in zip(order, figures.tolist(), strict=True)
         )
         note = "each averaged over trees; depths over those that ask for the column"
-        return Figures("What columns are worth", header, rows, note=note)
+        return Figures("Feature importance", header, rows, note=note)
 
     def check_learned(self) -> None:
         """The trees must be ones, over these columns."""
