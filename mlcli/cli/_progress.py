@@ -68,6 +68,7 @@ class Progress:
     def __init__(self, doubt: Doubt = SURE) -> None:
         self._doubt = doubt
         self._started = perf_counter()
+        self._compiled_before = compiling.seconds
         self._shown = is_terminal(sys.stderr)
         self._bar: Any = None
         self._task: Any = None
@@ -104,7 +105,8 @@ class Progress:
 
     @property
     def _elapsed(self) -> float:
-        return perf_counter() - self._started - compiling.seconds
+        """Seconds of work so far; compiling is done once and is none."""
+        return perf_counter() - self._started - (compiling.seconds - self._compiled_before)
 
     def _tick(self, number: int, frame: FrameType | None) -> None:
         """The timer has moved on, in the midst of whatever this process does."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from mlcli.api.running import RunOptions, answered
 from mlcli.checks.audit import foreseen, with_serious_issues
 from mlcli.cli._console import remark, show, show_json
+from mlcli.cli._pages import Pages
 from mlcli.cli._progress import Progress, WorkTooLong, doubt_of
 from mlcli.core.errors import ExitCode, Problem, UsageError
 from mlcli.data.dataset import Dataset
@@ -19,11 +23,12 @@ from mlcli.experiment.spec.instead import advice_on, method_instead
 from mlcli.experiment.spec.panel import estimated_work
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
-from mlcli.report.formats import JSON
+from mlcli.report.document import Document, Element
+from mlcli.report.formats import JSON, TEXT
 from mlcli.report.gates import gates_as_elements, gates_as_json
 from mlcli.report.numbers import counted
 from mlcli.report.outcome import Outcome, outcome_of
-from mlcli.report.results import results_of
+from mlcli.report.results import Parts, results_of
 from mlcli.report.scored import Scored
 from mlcli.tasks.table import kind_named
 
@@ -56,11 +61,9 @@ def run_and_show(
     *,
     place_of: StorePath,
     options: RunOptions,
-    classes: bool,
-    curves: bool,
-    fair: bool = False,
-    spread: bool = False,
+    parts: Parts,
     files: ReportFiles,
+    pages: Pages,
     format: str,
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
@@ -77,23 +80,22 @@ def run_and_show(
     outcomes: list[Outcome] = []
     for experiment, cells in planned:
         place = place_of(experiment)
-        outcome = outcome_of(experiment, _scored(experiment, cells, place, options), place)
-        if format != JSON:
-            shown = _without(said, outcome.found) if format == "text" else outcome.found
-            results = results_of(shown, classes=classes, curves=curves, fair=fair, spread=spread)
-            show((*results, *gates_as_elements(outcome.gates)), format)
-        outcomes.append(outcome)
+        outcomes.append(outcome_of(experiment, _scored(experiment, cells, place, options), place))
+        if format == TEXT:
+            show(_document(_without(said, outcomes[-1]), parts))
     if format == JSON:
-        gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
-        found = results_as_json([one for outcome in outcomes for one in outcome.found], curves=curves, fair=fair)
-        show_json({**found, **({"gates": gates} if gates else {})})
+        show_json(_plain(outcomes, parts))
+    elif format != TEXT:
+        show(tuple(element for outcome in outcomes for element in _document(outcome, parts)), format)
     files.write(outcomes)
+    pages.write(lambda: _report(experiments, outcomes))
     leave_by(outcomes)
 
 
-def _without(said: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
-    """The same scores, without the notes that were said before anything was run."""
-    return [_unsaid(one, {sentence.removeprefix(_place_of(one)) for sentence in said}) for one in found]
+def _without(said: Sequence[str], outcome: Outcome) -> Outcome:
+    """The same outcome, without the notes that were said before anything was run."""
+    found = [_unsaid(one, {sentence.removeprefix(_place_of(one)) for sentence in said}) for one in outcome.found]
+    return replace(outcome, found=found)
 
 
 def _unsaid(one: Scored, known: Collection[str]) -> Scored:
@@ -104,6 +106,31 @@ def _unsaid(one: Scored, known: Collection[str]) -> Scored:
 def _place_of(one: Scored) -> str:
     """How a sentence on the rows and the protocol of a cell begins."""
     return f"{one.result.cell.dataset.name}, {one.result.cell.protocol.use}: "
+
+
+def _document(outcome: Outcome, parts: Parts) -> Document:
+    return (*results_of(outcome.found, parts), *gates_as_elements(outcome.gates))
+
+
+def _plain(outcomes: Sequence[Outcome], parts: Parts) -> dict[str, Any]:
+    gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
+    found = [one for outcome in outcomes for one in outcome.found]
+    return {
+        **results_as_json(found, curves=parts.curves, fair=parts.fair),
+        **({"gates": gates} if gates else {}),
+    }
+
+
+def _report(experiments: Sequence[Experiment], outcomes: Sequence[Outcome]) -> Document:
+    """The whole report of all experiments."""
+    from mlcli.report.whole import Made, made_by_file, report_of
+
+    elements: list[Element] = []
+    for experiment, outcome in zip(experiments, outcomes, strict=True):
+        typed = f"mlcli {shlex.join(sys.argv[1:])}"
+        made = made_by_file(experiment.source) if experiment.source else Made(outcome.title, typed)
+        elements += [*report_of(outcome.found, made), *gates_as_elements(outcome.gates)]
+    return tuple(elements)
 
 
 def _refuse_idle(cells: Sequence[Cell]) -> None:

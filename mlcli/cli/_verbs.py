@@ -26,6 +26,7 @@ VERBS = (
     "plan",
     "check",
     "runs",
+    "report",
     "compare",
     "verify",
     "rerun",
