@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from threading import current_thread, main_thread
 from time import perf_counter
@@ -61,12 +61,14 @@ def doubt_of(cells: Sequence[Cell]) -> Doubt:
 class Progress:
     """How many splits are judged, on stderr: a live bar on a terminal where the work lasts, else nothing.
 
+    Above it stands what cannot be done well, for who waits; when the bar is gone, the table of results says it.
     It is drawn when a split is done, and by a timer of the system in between: without a thread of its own, so that
     copies of this process can be workers.
     """
 
-    def __init__(self, doubt: Doubt = SURE) -> None:
+    def __init__(self, doubt: Doubt = SURE, foreseen: Sequence[str] = ()) -> None:
         self._doubt = doubt
+        self._foreseen = foreseen
         self._started = perf_counter()
         self._compiled_before = compiling.seconds
         self._shown = is_terminal(sys.stderr)
@@ -130,9 +132,17 @@ class Progress:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
+        from rich.text import Text
+
+        above = [Text(page_for(sys.stderr).shown(sentence)) for sentence in self._foreseen]
+
+        class BarBelow(Bar):
+            def get_renderables(self) -> Iterator[Any]:
+                yield from above
+                yield from super().get_renderables()
 
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
         times = (TimeElapsedColumn(), TimeRemainingColumn())
         console = Console(stderr=True)
-        self._bar = Bar(*columns, *times, console=console, transient=True, auto_refresh=False)
+        self._bar = BarBelow(*columns, *times, console=console, transient=True, auto_refresh=False)
         self._task = self._bar.add_task("", total=None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -68,21 +68,18 @@ def run_and_show(
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
     planned = [(experiment, with_serious_issues(plan(experiment))) for experiment in experiments]
-    said: list[str] = []
     for experiment, cells in planned:
         if experiment.source is None:
             _refuse_idle(cells)
         doubt_of(cells).refuse_longer(estimated_work(cells))
-        before = len(said)
-        said += foreseen(cells)
-        for sentence in (*said[before:], *_as_they_are(experiment, cells)):
+        for sentence in _as_they_are(experiment, cells):
             remark(sentence)
     outcomes: list[Outcome] = []
     for experiment, cells in planned:
         place = place_of(experiment)
         outcomes.append(outcome_of(experiment, _scored(experiment, cells, place, options), place))
         if format == TEXT:
-            show(_document(_without(said, outcomes[-1]), parts))
+            show(_document(outcomes[-1], parts))
     if format == JSON:
         show_json(_plain(outcomes, parts))
     elif format != TEXT:
@@ -90,22 +87,6 @@ def run_and_show(
     files.write(outcomes)
     pages.write(lambda: _report(experiments, outcomes))
     leave_by(outcomes)
-
-
-def _without(said: Sequence[str], outcome: Outcome) -> Outcome:
-    """The same outcome, without the notes that were said before anything was run."""
-    found = [_unsaid(one, {sentence.removeprefix(_place_of(one)) for sentence in said}) for one in outcome.found]
-    return replace(outcome, found=found)
-
-
-def _unsaid(one: Scored, known: Collection[str]) -> Scored:
-    notes = tuple(note for note in one.result.notes if note not in known)
-    return replace(one, result=replace(one.result, notes=notes))
-
-
-def _place_of(one: Scored) -> str:
-    """How a sentence on the rows and the protocol of a cell begins."""
-    return f"{one.result.cell.dataset.name}, {one.result.cell.protocol.use}: "
 
 
 def _document(outcome: Outcome, parts: Parts) -> Document:
@@ -189,7 +170,7 @@ def _scored(
     experiment: Experiment, cells: Sequence[Cell], place: Path | None, options: RunOptions
 ) -> list[Scored]:
     """The scores of the cells, their progress shown meanwhile."""
-    with Progress(doubt_of(cells)) as progress:
+    with Progress(doubt_of(cells), tuple(foreseen(cells))) as progress:
         try:
             found = answered(experiment, cells, place, options, progress)
         except WorkTooLong:
