@@ -23,7 +23,7 @@ def method_instead(use: str, kind: Kind) -> str:
     return own or (kind.panel[0] if kind.panel else kind.baseline)
 
 
-def ways_on(use: str, dataset: Dataset, kind: Kind) -> list[str]:
+def options_on(use: str, dataset: Dataset, kind: Kind) -> list[str]:
     """The options by which a model and a dataset come together; each works."""
     found = [f"-m {method_instead(use, kind)}"]
     for other in kinds_of(MODELS.load(use)):
@@ -53,9 +53,9 @@ def _serves(column: Column, kind: Kind, dataset: Dataset) -> bool:
 
 
 def advice_on(uses: Sequence[str], dataset: Dataset, kind: Kind) -> str:
-    """A sentence with the ways of the first model that has more than one, or of the first."""
-    ways = [ways_on(use, dataset, kind) for use in uses if use in MODELS]
-    best = max(ways, key=len, default=[])
+    """A sentence with the options of the first model that has more than one, or of the first."""
+    options = [options_on(use, dataset, kind) for use in uses if use in MODELS]
+    best = max(options, key=len, default=[])
     return f"what would work: {', or '.join(best)}" if best else "mlcli models lists what each can do"
 
 
