@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -19,7 +19,7 @@ class Advancing:
         """The share of the loop under way that is done; None where no loop says it."""
         return self._share
 
-    def over(self, steps: Sequence[T]) -> Iterator[T]:
+    def over(self, steps: Sequence[T]) -> Generator[T]:
         """The steps of a loop, one by one."""
         if self._share is not None:
             yield from steps
