@@ -105,6 +105,16 @@ Params = Annotated[
 Seed = Annotated[
     int, typer.Option("--seed", min=0, metavar="N", help="The random seed: the same one gives the same numbers.")
 ]
+ProtocolName = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol",
+        metavar="NAME",
+        autocompletion=protocol_names,
+        help="How rows are split: an id, or '{use: good-only, repeats: 3}'. [default: by the task]",
+    ),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Leave with exit code 8 if something serious is found.")]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Worker processes. [default: one per core]")
 ]

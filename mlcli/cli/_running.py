@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,7 @@ def run_and_show(
         for sentence in _as_they_are(experiment, cells):
             remark(sentence)
     outcomes: list[Outcome] = []
+    parts = replace(parts, fair=parts.fair or any(experiment.fair for experiment in experiments))
     for experiment, cells in planned:
         place = place_of(experiment)
         outcomes.append(outcome_of(experiment, _scored(experiment, cells, place, options), place))
