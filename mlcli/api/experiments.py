@@ -50,7 +50,7 @@ def eval(  # it is the verb
     jobs: int | None = None,
     store: str | Path | None = None,
 ) -> Results:
-    """Judge methods on rows they have not seen: data frames, CSV files, or shipped datasets such as "iris".
+    """Evaluate methods on rows they have not seen: data frames, CSV files, or shipped datasets such as "iris".
 
     Without ``models`` a panel of methods for the task is judged. ``sidecar`` says of data frames what the sidecar
     says of a file: roles, kinds of columns, words for missing cells.

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from mlcli.core.errors import UsageError
+from mlcli.cli._completion import column_names, data_names, parameter_values, task_names
+from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.report.formats import FORMATS, known_format
 
@@ -28,40 +29,81 @@ def protocol_names(incomplete: str) -> list[str]:
     return [name for name in PROTOCOLS.names() if name.startswith(incomplete)]
 
 
-def dataset_names(incomplete: str) -> list[str]:
-    """The shipped datasets that start so, for the shell's completion."""
-    from mlcli.data.shipped import shipped_paths
-
-    return [name for name in shipped_paths() if name.startswith(incomplete)]
-
-
 def format_names(incomplete: str) -> list[str]:
     """The formats that start so, for the shell's completion."""
     return [name for name in FORMATS if name.startswith(incomplete)]
 
 
+def in_a_folder(output: Path | None) -> Path | None:
+    """A file to write, unless its folder is not there: that is said before any work is done."""
+    if output is not None and not output.parent.is_dir():
+        what = f"cannot be written: there is no folder '{output.parent}'"
+        raise StoreError(what, where=str(output), hint=f"make it first: mkdir -p {output.parent}")
+    return output
+
+
 Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="A CSV file, or a shipped dataset.", autocompletion=dataset_names)
+    str, typer.Argument(metavar="DATA", help="A CSV file, or a shipped dataset.", autocompletion=data_names)
 ]
 Target = Annotated[
     str | None,
-    typer.Option("--target", metavar="COLUMN", help="The column to predict. [default: sidecar, else the last]"),
+    typer.Option(
+        "--target",
+        metavar="COLUMN",
+        autocompletion=column_names,
+        help="The column to predict. [default: sidecar, else guessed]",
+    ),
 ]
 Sensitive = Annotated[
     list[str] | None,
-    typer.Option("--sensitive", metavar="COLUMN", help="A column by whose groups fairness is judged; repeatable."),
+    typer.Option(
+        "--sensitive",
+        metavar="COLUMN",
+        autocompletion=column_names,
+        help="A column by whose groups fairness is judged; repeatable.",
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop",
+        "--ignore",
+        metavar="COLUMN",
+        autocompletion=column_names,
+        help="Leave a column out, so that no model sees it; repeatable.",
+    ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        "--positive", metavar="CLASS", help="The class that is looked for: f1, precision, recall are those of it."
+    ),
 ]
 Fair = Annotated[
     bool, typer.Option("--fair", help="Show how groups are answered, and what fairness costs in accuracy.")
 ]
 Task = Annotated[
     str | None,
-    typer.Option("--task", metavar="KIND", help="The kind of task. [default: by models, sidecar, target]"),
+    typer.Option(
+        "--task",
+        metavar="KIND",
+        autocompletion=task_names,
+        help="The kind of task. [default: by models, sidecar, target]",
+    ),
 ]
 Params = Annotated[
     list[str] | None,
-    typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the model, such as k=3; repeatable."),
+    typer.Option(
+        "--param",
+        "-p",
+        metavar="NAME=VALUE",
+        autocompletion=parameter_values,
+        help="A parameter of the model, such as k=3; repeatable.",
+    ),
+]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, metavar="N", help="The random seed: the same one gives the same numbers.")
 ]
 ProtocolName = Annotated[
     str | None,
@@ -73,7 +115,6 @@ ProtocolName = Annotated[
     ),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Leave with exit code 8 if something serious is found.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="What all random numbers follow from.")]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Worker processes. [default: one per core]")
 ]
@@ -130,10 +171,12 @@ FailUnder = Annotated[
     ),
 ]
 Junit = Annotated[
-    Path | None, typer.Option("--junit", metavar="FILE", help="Write cells and gates as JUnit XML, for CI.")
+    Path | None,
+    typer.Option("--junit", metavar="FILE", help="Write cells and gates as JUnit XML, for CI."),
 ]
 StepSummary = Annotated[
-    Path | None, typer.Option("--summary", metavar="FILE", help="Append tables and gates as Markdown, for CI.")
+    Path | None,
+    typer.Option("--summary", metavar="FILE", help="Append tables and gates as Markdown, for CI."),
 ]
 Classes = Annotated[
     bool, typer.Option("--classes", help="Show each class against the rest: precision, recall, specificity, ...")

@@ -7,22 +7,22 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import typer
 
 from mlcli.api.running import RunOptions, answered
 from mlcli.checks.audit import foreseen, with_serious_issues
-from mlcli.cli._console import is_terminal, page_for, remark, show, show_json
+from mlcli.cli._console import is_terminal, remark, show, show_json
 from mlcli.cli._pages import Pages
+from mlcli.cli._progress import Progress, WorkTooLong, doubt_of
 from mlcli.core.errors import ExitCode, Problem, UsageError
 from mlcli.core.quantities import duration
-from mlcli.core.registry import MODELS
+from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import workers_for
-from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, Experiment
+from mlcli.experiment.spec.instead import advice_on, method_instead
+from mlcli.experiment.spec.panel import estimated_work
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
 from mlcli.report.document import Document, Element
@@ -32,17 +32,13 @@ from mlcli.report.numbers import counted
 from mlcli.report.outcome import Outcome, outcome_of
 from mlcli.report.results import Parts, results_of
 from mlcli.report.scored import Scored
-from mlcli.tasks.table import kind_named, kinds_of
+from mlcli.tasks.table import kind_named
 
 StorePath = Callable[[Experiment], Path | None]
 """Where the answers of an experiment are kept, if anywhere."""
 BROKEN = ("failed", "over-budget", "died")
-PATIENCE = 0.5
-"""Seconds before a bar appears: a shorter wait needs no explanation."""
 WORTH_ASKING = 3600.0
 """Seconds of work that nobody should begin by mistake."""
-REDRAW_AFTER = 0.1
-"""Seconds for which a bar stands still at least."""
 
 
 @dataclass(frozen=True)
@@ -109,12 +105,13 @@ def _ask_before_hours(planned: Sequence[tuple[Sequence[Cell], Path | None]], opt
 
 
 def planned_and_foreseen(experiments: Sequence[Experiment]) -> list[tuple[Experiment, list[Cell]]]:
-    """All experiments with their cells, and what must be said before they run."""
+    """All experiments with their cells; what cannot be done is refused, what must be known beforehand is said."""
     planned = [(experiment, with_serious_issues(plan(experiment))) for experiment in experiments]
     for experiment, cells in planned:
         if experiment.source is None:
             _refuse_idle(cells)
-        for sentence in (*foreseen(cells), *_as_they_are(experiment, cells)):
+        doubt_of(cells).refuse_longer(estimated_work(cells))
+        for sentence in _as_they_are(experiment, cells):
             remark(sentence)
     return planned
 
@@ -148,8 +145,18 @@ def _refuse_idle(cells: Sequence[Cell]) -> None:
     """A command that asks only for what cannot be done is a mistake, not a result with exit code 0."""
     asked = [cell for cell in cells if cell.model.use not in kind_named(cell.kind).baselines]
     if asked and all(cell.skipped for cell in asked):
-        reasons = [*dict.fromkeys(cell.skipped for cell in asked)]
-        raise UsageError(*reasons[:-1], Problem(reasons[-1], hint=_other_tasks(asked)))
+        raise refused(asked)
+
+
+def refused(cells: Sequence[Cell]) -> UsageError:
+    """That none of these cells can be run, why, and what would work."""
+    reasons = [*dict.fromkeys(cell.skipped for cell in cells)]
+    first = cells[0]
+    hint = "mlcli models lists what each can do"
+    uses = [cell.model.use for cell in cells if cell.model.saved is None and cell.model.use != TUNED]
+    if isinstance(first.dataset, Dataset) and any(" does " in reason for reason in reasons):
+        hint = advice_on(uses, first.dataset, kind_named(first.kind))
+    return UsageError(*reasons[:-1], Problem(reasons[-1], hint=hint))
 
 
 def _as_they_are(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str]:
@@ -161,20 +168,11 @@ def _as_they_are(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str]
         yield f"nothing to tune: {', '.join(dict.fromkeys(plain))}; judged with the parameters as they are"
 
 
-def _other_tasks(asked: Sequence[Cell]) -> str:
-    """The kinds of task that the models can do, where none of them can do the one at hand."""
-    able = [kinds_of(MODELS.load(cell.model.use)) for cell in asked if cell.model.saved is None]
-    others = list(dict.fromkeys(kind.name for kinds in able for kind in kinds))
-    if not others or asked[0].kind in others:
-        return "mlcli models lists what each can do"
-    return f"what they can do is stated: {' or '.join(f'--task {name}' for name in others)}"
-
-
 def leave_by(outcomes: Sequence[Outcome]) -> None:
     """Say what did not go as it was asked for, if anything, and leave with its exit code."""
     found = [one for outcome in outcomes for one in outcome.found]
     broken = sum(one.result.status in BROKEN for one in found)
-    skipped = dict.fromkeys(one.result.cell.label for outcome in outcomes for one in outcome.skipped)
+    skipped = dict.fromkeys(_with_another(one.result.cell) for outcome in outcomes for one in outcome.skipped)
     failed = sum(not gate.passed for outcome in outcomes for gate in outcome.gates)
     if broken:
         remark(f"{broken} of {len(found)} cells did not end well; each says why above")
@@ -188,13 +186,23 @@ def leave_by(outcomes: Sequence[Outcome]) -> None:
         raise typer.Exit(ExitCode.UNMET)
 
 
+def _with_another(cell: Cell) -> str:
+    """The name of a model that was skipped, with the method that does the task."""
+    if cell.model.saved is not None or " does " not in cell.skipped:
+        return cell.label
+    return f"{cell.label} ({method_instead(cell.model.use, kind_named(cell.kind))} does {cell.kind})"
+
+
 def _scored(
     experiment: Experiment, cells: Sequence[Cell], place: Path | None, options: RunOptions
 ) -> list[Scored]:
     """The scores of the cells, their progress shown meanwhile."""
-    with Progress() as progress:
+    with Progress(doubt_of(cells), tuple(foreseen(cells))) as progress:
         try:
             found = answered(experiment, cells, place, options, progress)
+        except WorkTooLong:
+            progress.refuse()
+            raise
         except KeyboardInterrupt:
             if place is not None:
                 remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
@@ -212,46 +220,3 @@ def beside(experiment: Experiment) -> Path:
 
     assert experiment.source is not None
     return experiment.source.parent / DEFAULT_PLACE
-
-
-class Progress:
-    """How many splits are judged, on stderr: a live bar on a terminal where the work lasts, else nothing."""
-
-    def __init__(self) -> None:
-        self._started = perf_counter()
-        self._bar: Any = None
-        self._task: Any = None
-        self._drawn = 0.0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def __call__(self, now: BatchProgress) -> None:
-        """So much is done, and this cell has just moved."""
-        if not is_terminal(sys.stderr) or perf_counter() - self._started < PATIENCE:
-            return
-        if self._bar is None:
-            self._make()
-        doing = page_for(sys.stderr).shown(f"{now.dataset}: {now.label}")
-        self._bar.update(self._task, completed=now.done_splits, total=now.total_splits, description=doing)
-        if perf_counter() - self._drawn >= REDRAW_AFTER:
-            self._bar.start()
-            self._bar.refresh()
-            self._drawn = perf_counter()
-
-    def _make(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-        # Without a thread of its own that draws it: copies of this process can then be workers.
-        console = Console(stderr=True)
-        self._bar = Bar(*columns, TimeRemainingColumn(), console=console, transient=True, auto_refresh=False)
-        self._task = self._bar.add_task("", total=None)

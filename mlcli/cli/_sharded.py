@@ -8,7 +8,8 @@ from pathlib import Path
 
 from mlcli.api.running import RunOptions, answered, title_of
 from mlcli.cli._console import show_as
-from mlcli.cli._running import Progress, beside, leave_by, planned_and_foreseen
+from mlcli.cli._progress import Progress
+from mlcli.cli._running import beside, leave_by, planned_and_foreseen
 from mlcli.core.errors import UsageError
 from mlcli.experiment.run.shards import Shard, plan_digest, shard_from_text
 from mlcli.experiment.spec.cells import Cell, Experiment

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, get_args
@@ -12,7 +14,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from mlcli import __version__
 from mlcli.cli._boundary import reported
-from mlcli.core.names import did_you_mean
 
 VERBS = (
     "eval",
@@ -36,6 +37,7 @@ VERBS = (
     "audit",
     "schema",
     "init",
+    "doctor",
 )
 """In the order of ``mlcli --help``: what answers the first question stands first."""
 
@@ -89,8 +91,9 @@ class Verb(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """What was typed, ``--json`` written out."""
-        words = ["--format=json" if word == "--json" else word for word in args]
-        return list(super().parse_args(ctx, words if self._has_format() else args))
+        words = ["--format=json" if word == "--json" else word for word in args] if self._has_format() else args
+        with advised(self, ctx, args):
+            return list(super().parse_args(ctx, words))
 
     def _has_format(self) -> bool:
         return any(parameter.name == "format" for parameter in self.params)
@@ -116,6 +119,8 @@ class VerbOfParts(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """What was typed, the name of the first put in where none stands."""
+        from mlcli.core.names import did_you_mean
+
         first, *others = self.list_commands(ctx)
         if args and not set(args[0]) & set("-.0123456789") and args[0] not in (first, *others):
             ctx.fail(f"there is no command '{args[0]}'\n  {did_you_mean(args[0], (first, *others), 'commands')}")
@@ -126,6 +131,38 @@ class VerbOfParts(TyperGroup):
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The usage line."""
         return ["[COMMAND] ..."]
+
+
+@contextmanager
+def advised(command: Verb, ctx: Any, words: list[str]) -> Iterator[None]:
+    """Run the body; a usage error of it says what to type instead."""
+    from mlcli.cli import _advice as advice
+
+    verb, typed = str(ctx.info_name), list(words)
+    own = [option for parameter in command.params for option in getattr(parameter, "opts", ())]
+    if not ctx.resilient_parsing:
+        for wrong, right in advice.single_dashes(typed, own):
+            ctx.fail(f"there is no option '{wrong}'\n  did you mean {right}? Two hyphens stand before a word")
+        for parameter in command.params:
+            if not getattr(parameter, "multiple", True) and not getattr(parameter, "is_flag", True):
+                given = [word for word in typed if word.partition("=")[0] in parameter.opts]
+                if len(given) > 1:
+                    ctx.fail(f"{given[-1]} stands here twice, and mlcli {verb} takes one\n  leave one of them out")
+    try:
+        yield
+    except typer.TyperException as error:
+        option = getattr(error, "option_name", "")
+        if type(error).__name__ == "NoSuchOption":
+            ctx.fail(f"there is no option '{option}'\n  {advice.on_option(option, typed, verb, own, verbs_with)}")
+        elif type(error).__name__ == "MissingParameter":
+            asked = error.format_message().removesuffix(".")
+            ctx.fail(f"{asked}\n  {advice.on_missing(verb, asked, typed, examples_of(verb))}")
+        raise
+
+
+def verbs_with(option: str) -> list[str]:
+    """The verbs that have an option."""
+    return [verb for verb in VERBS if any(option in getattr(one, "opts", ()) for one in command_of(verb).params)]
 
 
 class Verbs(TyperGroup):
@@ -144,7 +181,9 @@ class Verbs(TyperGroup):
         """The real command in place of the listed one; an unknown verb is named with the nearest."""
         if args and args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
             typed = args[0] if args[0].isprintable() else repr(args[0])[1:-1]
-            ctx.fail(f"there is no command '{typed}'\n  {did_you_mean(args[0], VERBS, 'commands')}")
+            from mlcli.cli._advice import on_command
+
+            ctx.fail(f"there is no command '{typed}'\n  {on_command(args[0], args[1:], VERBS)}")
         verb, listed, rest = super().resolve_command(ctx, args)
         return verb, listed and command_of(str(verb)), rest
 
@@ -197,7 +236,12 @@ def _read(value: Any, parameter: Any, ctx: Any) -> Any:
 
 
 app = typer.Typer(
-    cls=Verbs, name="mlcli", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+    cls=Verbs,
+    name="mlcli",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
 
 

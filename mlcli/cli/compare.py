@@ -7,16 +7,27 @@ from typing import Annotated
 
 import typer
 
+from mlcli.cli._completion import metric_names, run_numbers
 from mlcli.cli._options import Format, StoreToRead
 from mlcli.core.errors import UsageError
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
 Sources = Annotated[
     list[str],
-    typer.Argument(metavar="RUN|FILE", help="Runs by number, an experiment file, or a CSV of scores."),
+    typer.Argument(
+        metavar="RUN|FILE",
+        autocompletion=run_numbers,
+        help="Runs by number, an experiment file, or a CSV of scores.",
+    ),
 ]
-MetricName = Annotated[
-    str, typer.Option("--metric", metavar="NAME", help="What is compared. [default: the first of the run]")
+MetricNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        autocompletion=metric_names,
+        help="What is compared; repeatable, or all. [default: the first of the run]",
+    ),
 ]
 Rope = Annotated[
     float, typer.Option("--rope", min=0, metavar="SIZE", help="Differences within this size count as none.")
@@ -39,7 +50,7 @@ EXAMPLES = (
 def compare_command(
     sources: Sources,
     store: StoreToRead = None,
-    metric: MetricName = "",
+    metrics: MetricNames = None,
     rope: Rope = 0.01,
     against: Against = "",
     test: TestName = "",
@@ -52,7 +63,7 @@ def compare_command(
     Wilcoxon and Holm, and a Bayesian test says how probable a gain is.
     """
     from mlcli.cli._console import show_as
-    from mlcli.report.compared import compared_file, compared_runs, refuse_unknown_test
+    from mlcli.report.compared import compared_by, compared_file, refuse_unknown_test
     from mlcli.report.comparison import comparison_as_json, comparison_of
 
     refuse_unknown_test(test)
@@ -61,11 +72,14 @@ def compare_command(
             raise UsageError("one CSV of scores is compared at a time", hint="put all scores into one file")
         if test:
             raise UsageError("--test needs the answers of runs", hint="a CSV has scores only")
+        if len(metrics or ()) > 1:
+            raise UsageError("a CSV of scores is compared by one metric at a time", hint="leave the others out")
+        metric = next(iter(metrics or ()), "")
         comparison = compared_file(Path(sources[0]), metric, "low" if lower_is_better else "high", rope, against)
     else:
         if lower_is_better:
             raise UsageError("--lower-is-better is for a CSV of scores", hint="a metric knows its direction")
-        comparison = compared_runs(sources, store, metric, rope, against, test)
+        comparison = compared_by(sources, store, metrics or (), rope, against, test)
     show_as(format, lambda: comparison_of(comparison), lambda: comparison_as_json(comparison))
 
 

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Data, Format, Jobs, Params, Seed, Target, Task, model_names
+from mlcli.cli._completion import metric_names
+from mlcli.cli._options import Data, Drop, Format, Jobs, Params, Seed, Target, Task, model_names
 
 KINDS = ("learning", "validation", "stages", "bias-variance")
 
@@ -34,7 +35,10 @@ Repeats = Annotated[
     int | None, typer.Option("--repeats", metavar="N", help="Times that rows are split, or training sets drawn.")
 ]
 Metric = Annotated[
-    str | None, typer.Option("--metric", metavar="NAME", help="The score. [default: the first of the task]")
+    str | None,
+    typer.Option(
+        "--metric", metavar="NAME", autocompletion=metric_names, help="The score. [default: the first of the task]"
+    ),
 ]
 
 EXAMPLES = (
@@ -56,6 +60,7 @@ def curve_command(
     metric: Metric = None,
     target: Target = None,
     task: Task = None,
+    drop: Drop = None,
     seed: Seed = 1,
     jobs: Jobs = None,
     format: Format = "text",
@@ -69,7 +74,7 @@ def curve_command(
     answers of many training sets are off, and how much they differ.
     """
     from mlcli.cli._console import show_as
-    from mlcli.cli._running import Progress
+    from mlcli.cli._progress import Progress
     from mlcli.experiment.run.batch import run
     from mlcli.experiment.spec.cells import DataSpec
     from mlcli.experiment.spec.plan import plan
@@ -79,7 +84,7 @@ def curve_command(
     split = {"folds": folds, "repeats": repeats}
     given = {name: value for name, value in split.items() if value is not None}
     asked = Asked(kind, tuple(models), tuple(params or ()), sizes, given)
-    sweep = experiment_of(asked, DataSpec(data, target, task), metric, seed)
+    sweep = experiment_of(asked, DataSpec(data, target, task, drop=tuple(drop or ())), metric, seed)
     with Progress() as progress:
         results = run(plan(sweep.experiment), jobs=jobs, on_progress=progress)
     show_as(format, lambda: sweep_of(sweep, results), lambda: sweep_as_json(sweep, results))

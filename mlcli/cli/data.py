@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mlcli.cli._options import Format, Target, Task, dataset_names
+from mlcli.cli._completion import column_names, data_names
+from mlcli.cli._options import Drop, Format, Target, Task
 from mlcli.cli._pages import Html, PictureFormat, Pictures
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ Make = Callable[[], Any]
 
 Reference = Annotated[
     str | None,
-    typer.Argument(metavar="NAME|FILE", help="A shipped dataset, or a CSV file.", autocompletion=dataset_names),
+    typer.Argument(metavar="NAME|FILE", help="A shipped dataset, or a CSV file.", autocompletion=data_names),
 ]
 Write = Annotated[
     bool, typer.Option("--write-sidecar", help="Write what was inferred beside the CSV file, for review.")
@@ -26,12 +27,22 @@ Write = Annotated[
 
 Plot = Annotated[
     list[str] | None,
-    typer.Option("--plot", metavar="COLUMN", help="Draw a column; two columns against each other; repeatable."),
+    typer.Option(
+        "--plot",
+        metavar="COLUMN",
+        autocompletion=column_names,
+        help="Draw a column; two columns against each other; repeatable.",
+    ),
 ]
 
 Against = Annotated[
     str | None,
-    typer.Option("--against", metavar="FILE", help="Compare with the rows of another file: is it like this one?"),
+    typer.Option(
+        "--against",
+        metavar="FILE",
+        autocompletion=data_names,
+        help="Compare with the rows of another file: is it like this one?",
+    ),
 ]
 
 EXAMPLES = (
@@ -47,6 +58,7 @@ def data_command(
     reference: Reference = None,
     target: Target = None,
     task: Task = None,
+    drop: Drop = None,
     plot: Plot = None,
     against: Against = None,
     write_sidecar: Write = False,
@@ -67,14 +79,14 @@ def data_command(
 
     pages = Pages(html, pictures, picture_format)
     if reference is None:
-        if write_sidecar or target or task or plot or against or pages.wanted:
+        if write_sidecar or target or task or drop or plot or against or pages.wanted:
             raise UsageError("a file is missing", hint="such as mlcli data my.csv --write-sidecar")
         _list(format)
         return
 
     from mlcli.data.load import load
 
-    dataset = load(reference, target=target, task=task)
+    dataset = load(reference, target=target, task=task, drop=drop or ())
     if write_sidecar:
         from mlcli.data.write_sidecar import write_sidecar as write
 

@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from mlcli.cli._completion import metric_names
 from mlcli.cli._options import (
     Data,
+    Drop,
     Format,
     Jobs,
     Params,
@@ -24,7 +26,13 @@ Model = Annotated[
     typer.Option("--model", "-m", metavar="MODEL", autocompletion=model_names, help="An id or a mapping."),
 ]
 Metric = Annotated[
-    str | None, typer.Option("--metric", metavar="NAME", help="The score that decides. [default: by the task]")
+    str | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        autocompletion=metric_names,
+        help="The score that decides. [default: by the task]",
+    ),
 ]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Show the tables behind each issue, and the curve.")
@@ -42,6 +50,7 @@ def diagnose_command(
     params: Params = None,
     target: Target = None,
     task: Task = None,
+    drop: Drop = None,
     protocol: ProtocolName = None,
     metric: Metric = None,
     seed: Seed = 1,
@@ -65,7 +74,7 @@ def diagnose_command(
     from mlcli.experiment.spec.model_text import models_from_text, protocol_from_text
 
     experiment = Experiment(
-        data=(DataSpec(data, target, task),),
+        data=(DataSpec(data, target, task, drop=tuple(drop or ())),),
         models=models_from_text([model], params or []),
         protocol=protocol_from_text(protocol),
         metrics=(metric,) if metric else (),

@@ -1,4 +1,4 @@
-"""eval: judge methods on rows they have not seen; start here."""
+"""eval: evaluate methods on rows they have not seen; start here."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
+from mlcli.cli._completion import data_names, metric_names
 from mlcli.cli._options import (
     Classes,
     Cost,
     Curves,
     Decide,
+    Drop,
     FailUnder,
     Fair,
     Format,
@@ -18,6 +20,7 @@ from mlcli.cli._options import (
     Junit,
     NoShortcut,
     Params,
+    Positive,
     ProtocolName,
     Rule,
     Search,
@@ -38,7 +41,10 @@ from mlcli.cli._options import (
 )
 from mlcli.cli._pages import Html, PictureFormat, Pictures
 
-Data = Annotated[list[str], typer.Argument(metavar="DATA", help="CSV files, or shipped datasets such as iris.")]
+Data = Annotated[
+    list[str],
+    typer.Argument(metavar="DATA", autocompletion=data_names, help="CSV files, or shipped datasets such as iris."),
+]
 Models = Annotated[
     list[str] | None,
     typer.Option(
@@ -61,7 +67,10 @@ Average = Annotated[
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
-        "--metric", metavar="NAME", help="A score; repeatable, the first decides. [default: by the task]"
+        "--metric",
+        metavar="NAME",
+        autocompletion=metric_names,
+        help="A score; repeatable, the first decides. [default: by the task]",
     ),
 ]
 
@@ -85,6 +94,8 @@ def eval_command(
     target: Target = None,
     task: Task = None,
     sensitive: Sensitive = None,
+    drop: Drop = None,
+    positive: Positive = None,
     protocol: ProtocolName = None,
     folds: Folds = None,
     repeats: Repeats = None,
@@ -117,7 +128,7 @@ def eval_command(
     verbose: Verbose = False,
     format: Format = "text",
 ) -> None:
-    """Judge methods on rows they have not seen.
+    """Evaluate methods on rows they have not seen.
 
     mlcli eval my.csv is enough: it guesses the target, runs a panel of methods
     beside the baseline, and says which is best and how sure that is.
@@ -126,6 +137,7 @@ def eval_command(
     from mlcli.cli._pages import Pages
     from mlcli.cli._running import ReportFiles, run_and_show
     from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.experiment.spec.datasets import of_class
     from mlcli.experiment.spec.decisions import costs_from_text, with_costs
     from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.model_text import models_from_text, protocol_from_text
@@ -133,11 +145,14 @@ def eval_command(
 
     pages = Pages(html, pictures, picture_format)
     experiment = Experiment(
-        data=tuple(DataSpec(reference, target, task, tuple(sensitive or ())) for reference in data),
+        data=tuple(
+            DataSpec(reference, target, task, tuple(sensitive or ()), tuple(drop or ()), positive)
+            for reference in data
+        ),
         models=models_from_text(models or [], params or [], decide) or None,
         protocol=protocol_from_text(protocol, folds=folds, repeats=repeats, test_share=test_share),
         average=_known(average),
-        metrics=tuple(metrics or ()),
+        metrics=of_class(metrics or (), positive),
         cost=costs_from_text(cost) if cost else None,
         seed=seed,
         shortcuts=not no_shortcut,

@@ -7,9 +7,14 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Data, Target, Task
+from mlcli.cli._options import Data, Target, Task, in_a_folder
 
-Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", callback=in_a_folder, help="The file to write.")
+]
+
+SCHEMA = Path(".mlcli") / "experiment.schema.json"
+"""The schema of experiment files, relative to one that init has written."""
 
 EXAMPLES = (
     "mlcli init penguins",
@@ -20,7 +25,11 @@ EXAMPLES = (
 def init_command(
     reference: Data, output: Output = Path("experiment.yaml"), target: Target = None, task: Task = None
 ) -> None:
-    """Write a first experiment file for a dataset; one that is there is never overwritten."""
+    """Write a first experiment file for a dataset; one that is there is never overwritten.
+
+    Its schema is written beside it, by which editors complete and check: see
+    mlcli schema.
+    """
     from mlcli.cli._console import show_line
     from mlcli.core.errors import UsageError
     from mlcli.data.load import load
@@ -30,8 +39,19 @@ def init_command(
         raise UsageError(f"{output} is there already", hint="remove it, or name another file with -o")
     text = first_experiment(_seen_from(output, reference), load(reference, target=target, task=task))
     with output.open("x", encoding="utf-8") as file:
-        file.write(text)
+        file.write(f"# yaml-language-server: $schema={_schema_beside(output)}\n{text}")
     show_line(f"wrote {output}; next: mlcli plan {output}, then mlcli run {output}")
+
+
+def _schema_beside(output: Path) -> str:
+    """The schema of this version, written where editors of the experiment find it."""
+    import json
+
+    from mlcli.experiment.spec.json_schema import experiment_schema
+
+    (output.parent / SCHEMA).parent.mkdir(exist_ok=True)
+    (output.parent / SCHEMA).write_text(json.dumps(experiment_schema()), encoding="utf-8")
+    return SCHEMA.as_posix()
 
 
 def _seen_from(output: Path, reference: str) -> str:

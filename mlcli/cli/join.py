@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Format
+from mlcli.cli._options import Format, in_a_folder
 from mlcli.core.errors import UsageError
 
 First = Annotated[str, typer.Argument(metavar="A", help="A CSV file, or a shipped dataset: its rows are kept.")]
@@ -16,7 +16,10 @@ On = Annotated[
     list[str], typer.Option("--on", metavar="COLUMN", help="The key, or A's=B's name of it; repeatable.")
 ]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", callback=in_a_folder, help="Write here instead of standard output."
+    ),
 ]
 How = Annotated[
     str, typer.Option("--how", metavar="left|inner|outer", help="Rows of A; those with a match; all rows of both.")

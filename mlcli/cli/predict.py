@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlcli.cli._console import remark
+from mlcli.cli._options import in_a_folder
 from mlcli.core.errors import UsageError
 from mlcli.core.names import listed
 from mlcli.report.numbers import counted
@@ -23,7 +24,10 @@ MOST_LISTED = 8
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
 Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV file; - reads standard input.")]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", callback=in_a_folder, help="Write here instead of standard output."
+    ),
 ]
 Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add one column per class.")]
 Density = Annotated[
@@ -66,6 +70,8 @@ def predict_command(
         raise UsageError("--explain prints no CSV", hint=WITHOUT_CSV)
     if output is not None and not force:
         _refuse_to_replace(output, data, file)
+    if Path(data).suffix == ".mlcli":
+        raise UsageError(f"{data} is a model, and stands first", hint=f"did you mean: mlcli predict {data} {file}")
     saved = load_model(file)
     rows = saved.new_rows(data)
     for warning in (*_unlike_training(rows), *_not_there(rows, saved.optional - saved.hidden)):

@@ -23,7 +23,7 @@ def rerun_command(run: RunName, store: StoreToRead = None, jobs: Jobs = None, fo
     with versions of packages that have changed; the exit code is then 8.
     """
     from mlcli.cli._console import show_as
-    from mlcli.cli._running import Progress
+    from mlcli.cli._progress import Progress
     from mlcli.experiment.run.again import run_again
     from mlcli.experiment.run.fingerprint import versions
     from mlcli.experiment.store.named_runs import number_of, store_of

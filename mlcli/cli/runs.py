@@ -7,11 +7,17 @@ from typing import Annotated
 
 import typer
 
+from mlcli.cli._completion import run_numbers
 from mlcli.cli._options import Classes, Curves, Format, StoreToRead, Verbose
 from mlcli.core.errors import ExitCode
 
-Name = Annotated[str | None, typer.Argument(metavar="RUN", help="A run by its number, or its experiment file.")]
-Number = Annotated[list[int], typer.Argument(metavar="ID", help="Runs, by their numbers in the list.")]
+Name = Annotated[
+    str | None,
+    typer.Argument(metavar="RUN", autocompletion=run_numbers, help="A run by its number, or its experiment file."),
+]
+Number = Annotated[
+    list[int], typer.Argument(metavar="ID", autocompletion=run_numbers, help="Runs, by their numbers in the list.")
+]
 SomeNumbers = Annotated[list[int] | None, typer.Argument(metavar="ID", help="Runs by number. [default: all]")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A store that holds what was exported.")]
 Files = Annotated[list[Path], typer.Argument(metavar="STORE", help="Stores, such as those of shards.")]

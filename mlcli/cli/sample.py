@@ -7,13 +7,17 @@ from typing import Annotated
 
 import typer
 
+from mlcli.cli._options import in_a_folder
 from mlcli.core.errors import UsageError
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
 Rows = Annotated[int, typer.Option("--rows", "-n", min=1, help="How many rows; of a tagger, how many sequences.")]
-Seed = Annotated[int, typer.Option("--seed", help="What the random numbers follow from.")]
+Seed = Annotated[int, typer.Option("--seed", help="The random seed.")]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", callback=in_a_folder, help="Write here instead of standard output."
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")]
 

@@ -9,8 +9,10 @@ import typer
 
 from mlcli.cli._options import (
     Data,
+    Drop,
     Format,
     Params,
+    Positive,
     Rule,
     Search,
     Seed,
@@ -19,6 +21,7 @@ from mlcli.cli._options import (
     Task,
     Trials,
     Tune,
+    in_a_folder,
     model_names,
     tuning,
 )
@@ -38,7 +41,10 @@ Model = Annotated[
     ),
 ]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the model here, for predict and eval.")
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", callback=in_a_folder, help="Save the model here, for predict and eval."
+    ),
 ]
 Questions = Annotated[
     list[str] | None,
@@ -65,6 +71,8 @@ def train_command(
     target: Target = None,
     task: Task = None,
     sensitive: Sensitive = None,
+    drop: Drop = None,
+    positive: Positive = None,
     seed: Seed = 1,
     tune: Tune = False,
     search: Search = None,
@@ -91,7 +99,8 @@ def train_command(
     if output is not None:
         _refuse(output, data)
     settings = tuning(tune, search=search, trials=trials, rule=rule)
-    cell = _cell(DataSpec(data, target, task, tuple(sensitive or ())), model, params or [], seed, settings)
+    spec = DataSpec(data, target, task, tuple(sensitive or ()), tuple(drop or ()), positive)
+    cell = _cell(spec, model, params or [], seed, settings)
     assert isinstance(cell.dataset, Dataset)
     learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
     answers = tuple(found for question in ask or () for found in learned.pipeline.final.answer_to(question))
@@ -131,5 +140,7 @@ def _cell(data: DataSpec, model: str, params: list[str], seed: int, tune: dict[s
     meant = (models[0].use,) if tune is None else (models[0].use, TUNED)
     cell = next(cell for cell in cells if cell.model.use in meant)
     if cell.skipped:
-        raise UsageError(cell.skipped)
+        from mlcli.cli._running import refused
+
+        raise refused([cell])
     return cell

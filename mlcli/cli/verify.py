@@ -6,10 +6,14 @@ from typing import Annotated
 
 import typer
 
+from mlcli.cli._completion import run_numbers
 from mlcli.cli._options import Format, StoreToRead
 from mlcli.core.errors import ExitCode
 
-RunName = Annotated[str, typer.Argument(metavar="RUN", help="A run by its number, or its experiment file.")]
+RunName = Annotated[
+    str,
+    typer.Argument(metavar="RUN", autocompletion=run_numbers, help="A run by its number, or its experiment file."),
+]
 
 EXAMPLES = (
     "mlcli verify 1 --store runs.db",

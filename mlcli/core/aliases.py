@@ -19,15 +19,19 @@ METHODS = {
     "dtree": "decision-tree",
     "dummy": "zero-r",
     "ecoc": "output-codes",
+    "deeplearning": "mlp",
+    "dnn": "mlp",
     "em": "gmm",
     "enet": "elastic-net",
     "et": "extra-trees",
     "extratrees": "extra-trees",
+    "forest": "random-forest",
     "gaussianmixture": "gmm",
     "gaussiannb": "naive-bayes",
     "gb": "gradient-boosting",
     "gbdt": "gradient-boosting",
     "gbm": "gradient-boosting",
+    "gbr": "gradient-boosting",
     "hierarchical": "agglomerative",
     "histgradientboosting": "newton-boosting",
     "ibk": "knn",
@@ -41,11 +45,13 @@ METHODS = {
     "lightgbm": "newton-boosting",
     "lgbm": "newton-boosting",
     "lineardiscriminantanalysis": "lda",
+    "linear": "linear-regression",
     "linearsvc": "linear-svm",
     "linearsvr": "svm-regression",
     "lm": "linear-regression",
     "localoutlierfactor": "lof",
     "logisticregressioncv": "logistic-regression",
+    "logistic": "logistic-regression",
     "logit": "logistic-regression",
     "logreg": "logistic-regression",
     "lr": "logistic-regression",
@@ -103,8 +109,12 @@ PARAMETERS = {
     "estimator": ("base",),
     "estimators": ("models",),
     "finalestimator": ("meta",),
+    "depth": ("max_depth",),
     "fitintercept": ("intercept",),
+    "gamma": ("gamma", "width"),
+    "hiddenlayers": ("hidden",),
     "hiddenlayersizes": ("hidden",),
+    "k": ("k", "clusters", "components", "folds"),
     "lambda": ("l2", "l1"),
     "lr": ("learning_rate",),
     "maxfeatures": ("features", "column_share"),
@@ -115,7 +125,7 @@ PARAMETERS = {
     "minimpuritydecrease": ("min_gain",),
     "minsamplesleaf": ("min_leaf",),
     "minsamplessplit": ("min_split",),
-    "nclusters": ("k",),
+    "nclusters": ("clusters", "k"),
     "ncomponents": ("components", "k"),
     "nestimators": ("trees", "rounds", "bags"),
     "ninit": ("restarts",),
@@ -153,17 +163,110 @@ METRICS = {
     "rootmeansquarederror": "rmse",
     "rsquared": "r2",
 }
-OPTIONS = {
-    "classifier": "--model",
-    "cv": "--protocol",
-    "folds": "--protocol",
-    "label": "--target",
-    "njobs": "--jobs",
-    "randomstate": "--seed",
-    "scoring": "--metric",
-    "testsize": "--protocol",
-    "y": "--target",
+TASKS = {
+    "apriori": "association",
+    "basket": "association",
+    "binary": "classification",
+    "binaryclassification": "classification",
+    "categorical": "classification",
+    "classify": "classification",
+    "cluster": "clustering",
+    "collaborativefiltering": "recommendation",
+    "continuous": "regression",
+    "densityestimation": "density",
+    "dimensionalityreduction": "projection",
+    "embedding": "projection",
+    "fraud": "anomaly",
+    "learningtorank": "ranking",
+    "marketbasket": "association",
+    "multiclass": "classification",
+    "ner": "sequence-labelling",
+    "novelty": "anomaly",
+    "numeric": "regression",
+    "outlier": "anomaly",
+    "outlierdetection": "anomaly",
+    "outliers": "anomaly",
+    "predict": "regression",
+    "recommender": "recommendation",
+    "reduction": "projection",
+    "regress": "regression",
+    "rules": "association",
+    "segmentation": "clustering",
+    "supervised": "classification",
+    "tagging": "sequence-labelling",
+    "unsupervised": "clustering",
 }
+PROTOCOLS = {
+    "bootstrapping": "bootstrap",
+    "crossval": "k-fold",
+    "crossvalidation": "k-fold",
+    "cv": "k-fold",
+    "groupkfold": "leave-groups-out",
+    "logo": "leave-groups-out",
+    "loo": "leave-one-out",
+    "loocv": "leave-one-out",
+    "montecarlo": "repeated-holdout",
+    "predefinedsplit": "given",
+    "resubstitution": "whole",
+    "shufflesplit": "repeated-holdout",
+    "split": "holdout",
+    "timeseries": "forward-chaining",
+    "timeseriessplit": "forward-chaining",
+    "train": "whole",
+    "traintest": "holdout",
+    "traintestsplit": "holdout",
+    "walkforward": "forward-chaining",
+}
+VALUES = {
+    "backpropagation": ("sgd",),
+    "cityblock": ("manhattan",),
+    "deviance": ("cross-entropy",),
+    "distance": ("inverse",),
+    "exponential": ("laplacian",),
+    "gain": ("entropy",),
+    "informationgain": ("entropy",),
+    "kmeans++": ("k-means-plus-plus",),
+    "l1": ("manhattan", "absolute"),
+    "l2": ("euclidean", "squared"),
+    "lad": ("absolute",),
+    "lbfgs": ("l-bfgs",),
+    "linearunit": ("identity",),
+    "logistic": ("sigmoid",),
+    "logloss": ("entropy", "cross-entropy"),
+    "mae": ("absolute",),
+    "mse": ("squared-error", "squared"),
+    "newtoncg": ("newton",),
+    "newtoncholesky": ("newton",),
+    "ovo": ("one-against-one",),
+    "ovr": ("one-against-rest",),
+    "poly": ("polynomial",),
+    "probit": ("normal",),
+    "radial": ("gaussian",),
+    "rbf": ("gaussian",),
+    "squarederror": ("squared",),
+}
+"""Values of parameters."""
+METHODS_OF_KINDS = {
+    "adaboost": {"regression": "gradient-boosting"},
+    "elastic-net": {"classification": "logistic-regression"},
+    "kernel-ridge": {"classification": "svm"},
+    "lasso": {"classification": "logistic-regression"},
+    "lda": {"regression": "linear-regression"},
+    "least-absolute": {"classification": "logistic-regression"},
+    "linear-classifier": {"regression": "linear-regression"},
+    "linear-regression": {"classification": "logistic-regression"},
+    "linear-svm": {"regression": "svm-regression"},
+    "logistic-regression": {"regression": "linear-regression"},
+    "naive-bayes": {"regression": "linear-regression"},
+    "one-class-svm": {"classification": "svm"},
+    "one-r": {"regression": "decision-tree"},
+    "perceptron": {"regression": "linear-regression"},
+    "qda": {"regression": "linear-regression"},
+    "ridge": {"classification": "logistic-regression"},
+    "svm": {"regression": "svm-regression", "anomaly": "one-class-svm"},
+    "svm-regression": {"classification": "svm"},
+}
+"""What does another kind of task in the way of a method."""
 ENDINGS = ("classifier", "regressor", "clusterer", "cv")
 
 
@@ -171,10 +274,11 @@ def other_names(name: str) -> Iterator[str]:
     """What a name from another program may be called here, best first."""
     plain = _plain(name)
     for typed in dict.fromkeys((plain, without_ending(plain))):
-        for table in (METHODS, METRICS, OPTIONS):
+        for table in (METHODS, METRICS, TASKS, PROTOCOLS):
             if typed in table:
                 yield table[typed]
-        yield from PARAMETERS.get(typed, ())
+        for several in (PARAMETERS, VALUES):
+            yield from several.get(typed, ())
 
 
 def setting_for(name: str) -> str:
@@ -183,7 +287,7 @@ def setting_for(name: str) -> str:
 
 
 def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())
+    return "".join(letter for letter in name.lower() if letter.isalnum() or letter == "+")
 
 
 def without_ending(name: str) -> str:

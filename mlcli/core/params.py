@@ -51,7 +51,9 @@ class Parameter:
     def problems(self, whose: str, value: Any, inside: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         """Everything that is wrong with a value; ``inside`` are values for parameters of a model that it names."""
         if wrong := self.problem_with(value):
-            yield Problem(f"{whose}: {self.name} {wrong}", where=place(self.name), hint=self.help)
+            grid = f"to try several: grid: {{{self.name}: {value}}}"
+            hint = grid if isinstance(value, list) and not self.many and value else self.help
+            yield Problem(f"{whose}: {self.name} {wrong}", where=place(self.name), hint=hint)
         for path in inside:
             what = f"{whose}: {self.name} is no model, so it has no parameter '{path}'"
             yield Problem(what, where=place(f"{self.name}.{path}"), hint=self.help)

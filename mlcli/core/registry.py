@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar, dataclass_transform
 
 from mlcli.core.errors import UsageError
-from mlcli.core.names import did_you_mean, id_of, module_of
+from mlcli.core.names import did_you_mean, id_of, meant, module_of
 
 T = TypeVar("T", bound=type)
 CLASS_LINE = re.compile(r"^@register\(.*?^class (\w+)\(([^)]*)\)", re.MULTILINE | re.DOTALL)
@@ -60,6 +60,16 @@ class Entry:
             ):
                 return value
         raise UsageError(f"{self.module} registers nothing named '{self.name}'")
+
+
+def _written_apart(name: str, parts: list[str], ids: list[str]) -> str:
+    """Several models, or a model with its parameters, that were typed as one word."""
+    if len(ids) > 1:
+        return f"several models are named one by one: {' '.join(f'-m {one}' for one in ids)}"
+    values = re.findall(r"([A-Za-z_]\w*)\s*[=:]\s*([^\s,;)}]+)", name)
+    if not values:
+        return f"did you mean -m {parts[0]}?"
+    return f"a parameter stands for itself: -m {parts[0]}" + "".join(f" -p {key}={value}" for key, value in values)
 
 
 class Catalogue:
@@ -116,9 +126,23 @@ class Catalogue:
             return self._heads[name]
         if name in self._plugins:
             return self._plugins[name]
-        raise UsageError(
-            f"there is no {self.noun} '{name}'", hint=did_you_mean(name, self.names(), f"{self.noun}s")
-        )
+        raise UsageError(f"there is no {self.noun} '{name}'", hint=self._advice(name))
+
+    def _advice(self, name: str) -> str:
+        """What may be meant by an unknown id: one with more behind it, a thing of another sort, or a near one."""
+        parts = [part for part in re.split(r"[\s,;:({=]+", name.strip(" ,;:=")) if part]
+        begins = parts[0] if parts and self.noun == "model" else ""
+        if begins != name and begins in self:
+            return _written_apart(name, parts, [part for part in parts if part in self])
+        other = next((one for one in ALL if one is not self and name in one), None)
+        if other is not None:
+            return f"'{name}' is a {other.noun}: {HOW_TO_NAME[other.noun].replace('ID', name)}"
+        if self.noun == "model" and name.lower() in ANY_MODEL:
+            return "leave it out, and the methods of a panel are compared"
+        names = self.names()
+        if len(names) > MOST_LISTED and not meant(name, names):
+            return f"mlcli {self.noun}s lists all {len(names)}"
+        return did_you_mean(name, names, f"{self.noun}s")
 
     def __contains__(self, name: str) -> bool:
         return name in self._shipped or name in self._plugins
@@ -141,3 +165,12 @@ class Catalogue:
 MODELS = Catalogue("mlcli.models", "model")
 STEPS = Catalogue("mlcli.prepare", "step")
 PROTOCOLS = Catalogue("mlcli.protocols", "protocol")
+ALL = (MODELS, STEPS, PROTOCOLS)
+HOW_TO_NAME = {
+    "model": "say -m ID",
+    "step": "it stands before a model: -m '{use: knn, steps: [ID]}'",
+    "protocol": "say --protocol ID",
+}
+ANY_MODEL = ("all", "any", "auto", "automl", "best", "default", "panel", "*")
+MOST_LISTED = 50
+"""Of more things nobody reads the list in a message."""

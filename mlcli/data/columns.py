@@ -23,7 +23,10 @@ from mlcli.data.records import Records, TextColumn
 from mlcli.data.sidecar import DISCRETE, Declaration
 
 BOOLEAN_PAIRS = (("false", "true"), ("no", "yes"), ("f", "t"), ("n", "y"))
-SEEMS_MISSING = {"?", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", ".", "missing", "unknown"}
+SEEMS_MISSING = {
+    *("?", "na", "n/a", "n.a.", "n.a", "#n/a", "<na>", "nan", "null", "none", "nil", "-", "--", ".", "missing"),
+    *("unknown", "not available", "#value!", "#div/0!", "#ref!"),
+}
 """Words that often stand for an empty cell; they are read as they are, and asked about."""
 NEVER_A_LEVEL = SEEMS_MISSING - {"none", "nil", "unknown", "missing"}
 SHOWN_VALUES = 5
@@ -170,11 +173,15 @@ def _doubts(text: TextColumn, values: Sequence[str], others: Sequence[str]) -> t
     return tuple(notes)
 
 
+def counted_cells(count: int) -> str:
+    """So many cells."""
+    return f"{count:,} {'cell' if count == 1 else 'cells'}"
+
+
 def _asks_missing(name: str, value: str, count: int, then: str) -> str:
-    cells = "cell" if count == 1 else "cells"
     token = f'["{value}"]'
     return (
-        f"'{value}' in {count} {cells} of column '{name}' was read as it stands: "
+        f"'{value}' in {counted_cells(count)} of column '{name}' was read as it stands: "
         f"if it means missing, say missing: {token} in the sidecar{then}"
     )
 

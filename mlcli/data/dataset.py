@@ -28,6 +28,8 @@ class Dataset:
     """The kind of task that the sidecar or the user states, if any."""
     notes: tuple[str, ...] = ()
     """What was guessed or looks odd, in sentences for the user."""
+    doubt: str = ""
+    """Why the target may be another column, where that was guessed."""
     about: Mapping[str, Any] = field(default_factory=dict)
     """Source, licence, citation and the like, from the sidecar."""
     sidecar: Sidecar = field(default_factory=Sidecar)

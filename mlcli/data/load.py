@@ -22,7 +22,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import Layout, Records, read_records
-from mlcli.data.roles import Role, assigned_roles, refuse_unusable, sensitive_roles
+from mlcli.data.roles import AskedRoles, Role, assigned_roles, refuse_unusable
 from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar
 from mlcli.data.source import Source, source_of_file
 from mlcli.data.task import choose_target, has_no_target, marked_task, needs_target, wanted_task
@@ -36,10 +36,13 @@ def load(
     target: str | None = None,
     task: str | None = None,
     sensitive: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    positive: str | None = None,
 ) -> Dataset:
     """A shipped dataset by name, a CSV file by path, or rows from elsewhere.
 
-    ``target``, ``task`` and the columns that are ``sensitive`` go before its sidecar.
+    ``target``, ``task``, the columns that are ``sensitive`` or to ``drop``, and the ``positive`` class go before
+    its sidecar.
     """
     if task is not None:
         kind_named(task)
@@ -47,11 +50,12 @@ def load(
     records = read_records(source.content, source.name, layout_of(source.document))
     if not len(records):
         raise DataError("has column names but no rows", where=records.name)
-    sidecar = read_sidecar(source.document, records.header)
+    sidecar = _looking_for(positive, read_sidecar(source.document, records.header))
     typed = typed_columns(records, sidecar)
     learnt = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
-    roles = assigned_roles(typed, sidecar, records, target, guess_target=learnt)
-    roles |= sensitive_roles(sensitive, roles, records)
+    asked = AskedRoles(target, tuple(sensitive), tuple(drop))
+    kinds = kind_named(task).target_kinds if task is not None else ()
+    roles = assigned_roles(typed, sidecar, records, asked, guess_target=learnt, kinds=kinds)
     refuse_unusable(typed, roles, records)
     named = _target_name(roles)
     marked = marked_task((given.role for given in roles.values()), typed[named] if named else None)
@@ -69,6 +73,11 @@ def load(
     name = sidecar.name or (source.path.stem if source.path else source.name)
     notes = (*dataset.notes, *_notes_on_bands(typed), *column_warnings(dataset))
     return replace(dataset, path=source.path, name=name, notes=notes)
+
+
+def _looking_for(positive: str | None, sidecar: Sidecar) -> Sidecar:
+    """The sidecar with the class that the user looks for; among anomalies it is that one."""
+    return sidecar if positive is None else replace(sidecar, positive=positive, anomaly=(positive,))
 
 
 def layout_of(document: Document | None) -> Layout:
@@ -112,11 +121,13 @@ def _dataset(
     """The columns in their roles as one table, the target as its task needs it."""
     notes = records.notes + tuple(given.note for given in roles.values() if given.note)
     guesses = {name: given.guessed for name, given in roles.items()}
-    target = _target_name(roles)
+    target, doubt = _target_name(roles), ""
     if target is not None:
         end = choose_target(typed[target], task, records, sidecar)
         typed, notes = {**typed, target: end.target}, notes + end.notes
         guesses[target] = "; ".join(filter(None, (guesses[target], end.guessed)))
+        if roles[target].note:
+            doubt = end.doubt or _doubt_of(target, roles[target])
     return Dataset(
         name=records.name,
         table=Table.of(((column.column, column.cells) for column in typed.values()), len(records)),
@@ -125,7 +136,14 @@ def _dataset(
         notes=notes + tuple(note for column in typed.values() for note in column.notes),
         about=sidecar.about,
         sidecar=sidecar,
+        doubt=doubt,
     )
+
+
+def _doubt_of(target: str, given: Role) -> str:
+    """That the target was guessed, and may as well be another column."""
+    others = " or ".join(f"'{other}'" for other in given.others)
+    return f"the target was guessed: '{target}', {given.guessed}; {others} may be meant" if others else ""
 
 
 def _marked(typed: Typed, given: Role, sidecar: Sidecar) -> Typed:

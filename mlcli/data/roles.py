@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from mlcli.core.split_columns import looks_like_parts
 from mlcli.data.columns import Typed
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
+from mlcli.data.target_guess import guessed_target
 
 ID_NAME = re.compile(r"(?i:id|index|row|rownames?|uuid|guid|unnamed: 0)|.*[-_. ](?i:id)|.*[a-z](Id|ID)")
 ROWS_FOR_AN_ID = 10
@@ -30,35 +31,59 @@ class Role:
     role: str
     guessed: str = ""
     note: str = ""
+    others: tuple[str, ...] = ()
+    """Columns that may as well have the role, where that is in doubt."""
+
+
+@dataclass(frozen=True)
+class AskedRoles:
+    """What the user asks columns to be; it goes before the sidecar."""
+
+    target: str | None = None
+    sensitive: Sequence[str] = ()
+    drop: Sequence[str] = ()
 
 
 def assigned_roles(
-    typed: Mapping[str, Typed], sidecar: Sidecar, records: Records, target: str | None, *, guess_target: bool
+    typed: Mapping[str, Typed],
+    sidecar: Sidecar,
+    records: Records,
+    asked: AskedRoles,
+    *,
+    guess_target: bool,
+    kinds: Collection[str] = (),
 ) -> dict[str, Role]:
-    """The role of every column; ``target`` is what the user asks for, and goes before the sidecar."""
-    if target is not None and target not in typed:
-        hint = did_you_mean(target, typed, "columns")
-        raise DataError(f"there is no column '{target}' to be the target", where=records.name, hint=hint)
-    wanted = target if target is not None else sidecar.target
+    """The role of every column; a target that is guessed is of one of the ``kinds``, if there is such a column."""
+    _refuse_absent((asked.target,) if asked.target is not None else (), typed, records, "the target")
+    wanted = asked.target if asked.target is not None else sidecar.target
     roles = {name: _given(name, column, sidecar, wanted) for name, column in typed.items()}
+    free = [name for name, given in roles.items() if given.role in ("feature", "sensitive")]
+    for names, role, word in ((asked.sensitive, "sensitive", "sensitive"), (asked.drop, "ignore", "dropped")):
+        _refuse_absent(names, typed, records, word)
+        _refuse_target(names, roles, records, word)
+        roles |= {name: Role(role) for name in names}
     if guess_target and wanted is None and not sidecar.target_is_settled:
-        guessed = _last_feature(roles)
-        why = "the last column" if guessed == list(roles)[-1] else "the last column that is a feature"
-        note = f"the target was guessed: {why}, '{guessed}'; to choose another, say --target COLUMN"
-        roles[guessed] = Role("target", why, note)
+        guess = guessed_target(typed, [name for name in free if name not in asked.drop], kinds)
+        _refuse_target(
+            (*asked.sensitive, *asked.drop), {guess.name: Role("target")}, records, "dropped or sensitive"
+        )
+        roles[guess.name] = Role("target", guess.why, guess.note, guess.others)
     return roles
 
 
-def sensitive_roles(names: Sequence[str], roles: Mapping[str, Role], records: Records) -> dict[str, Role]:
-    """The role of the columns that the user calls sensitive."""
+def _refuse_absent(names: Iterable[str], typed: Mapping[str, Typed], records: Records, word: str) -> None:
     for name in names:
-        if name not in roles:
-            hint = did_you_mean(name, roles, "columns")
-            raise DataError(f"there is no column '{name}' to be sensitive", where=records.name, hint=hint)
-        if roles[name].role == "target":
-            hint = "judge by another column, or choose another target with --target COLUMN"
-            raise DataError(f"'{name}' is the target, so it cannot be sensitive", where=records.name, hint=hint)
-    return {name: Role("sensitive") for name in names}
+        if name not in typed:
+            several = all(part.strip() in typed for part in name.split(","))
+            hint = "name columns one by one" if several else did_you_mean(name, typed, "columns")
+            raise DataError(f"there is no column '{name}' to be {word}", where=records.name, hint=hint)
+
+
+def _refuse_target(names: Iterable[str], roles: Mapping[str, Role], records: Records, word: str) -> None:
+    for name in names:
+        if name in roles and roles[name].role == "target":
+            hint = "name another column, or choose another target with --target COLUMN"
+            raise DataError(f"'{name}' is the target, so it cannot be {word}", where=records.name, hint=hint)
 
 
 def refuse_unusable(typed: Mapping[str, Typed], roles: Mapping[str, Role], records: Records) -> None:
@@ -106,11 +131,6 @@ def _why_an_id(name: str, column: Typed) -> str:
         return "every cell is different" if rows >= ROWS_FOR_AN_ID else ""
     whole = bool((column.cells == np.floor(column.cells)).all())
     return "by its name, and every number is different" if whole and ID_NAME.fullmatch(name) else ""
-
-
-def _last_feature(roles: Mapping[str, Role]) -> str:
-    features = [name for name, given in roles.items() if given.role in ("feature", "sensitive")]
-    return features[-1] if features else list(roles)[-1]
 
 
 Wrong = Callable[[NDArray[Any]], NDArray[np.bool_]]

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
+from mlcli.core.aliases import METHODS
 from mlcli.core.errors import DataError
 from mlcli.core.names import did_you_mean, listed, nearest
+from mlcli.core.registry import MODELS
 from mlcli.core.strict_yaml import read
 
 FILE_SUFFIXES = (".csv", ".tsv", ".txt")
+NO_TABLES = {
+    **dict.fromkeys((".yaml", ".yml"), "an experiment is run with: mlcli run {}"),
+    ".mlcli": "a saved model is judged with: mlcli eval DATA -m {}",
+    **dict.fromkeys((".xlsx", ".xls", ".ods", ".numbers"), "save the sheet as CSV"),
+    **dict.fromkeys(
+        (".json", ".arff", ".pkl", ".feather", ".sav", ".dta"), "convert it to CSV, with a line of names"
+    ),
+}
+"""What other files are for."""
+DASHES = ("–", "—", "−")
 
 
 def find(reference: str, base: Path | None = None) -> Path:
@@ -20,6 +33,8 @@ def find(reference: str, base: Path | None = None) -> Path:
         )
     path = Path(reference).expanduser()
     path = base / path if base is not None else path
+    if path.suffix.lower() in NO_TABLES:
+        raise DataError(f"'{reference}' is no table", hint=NO_TABLES[path.suffix.lower()].format(reference))
     if _is(Path.is_file, path):
         return path
     if _is(Path.is_dir, path) and (is_path(reference) or shipped_path(reference) is None):
@@ -30,6 +45,14 @@ def find(reference: str, base: Path | None = None) -> Path:
     raise DataError(
         f"there is no {'file' if is_path(reference) else 'dataset'} '{reference}'", hint=_hint(path, reference)
     )
+
+
+def find_or_none(reference: str) -> Path | None:
+    """The same, or None where there is none."""
+    try:
+        return find(reference)
+    except DataError:
+        return None
 
 
 def _is(kind: Callable[[Path], bool], path: Path) -> bool:
@@ -47,17 +70,33 @@ def is_path(reference: str) -> bool:
 def _hint(path: Path, reference: str) -> str:
     """A shipped dataset that may be meant, or the nearest file of the folder, or what there is."""
     shipped = shipped_path(Path(reference).stem)
+    if (advice := _another_word(reference)) is not None:
+        return advice
     if shipped is not None:
         return f"'{shipped.stem}' is a shipped dataset: give its name alone"
     if not _is(Path.is_dir, path.parent):
         return f"there is no folder {path.parent}"
     by_stem = {Path(file).stem: file for file in _files(path.parent)}
-    close = nearest(path.stem, by_stem)
+    close = nearest(path.stem, by_stem) or next((stem for stem in by_stem if f"{stem}csv" == path.name), None)
     if close is not None:
         return f"did you mean '{path.parent / by_stem[close]}'?"
     if is_path(reference):
         return _files_hint(path.parent)
     return did_you_mean(reference, shipped_paths(), "shipped datasets")
+
+
+def _another_word(reference: str) -> str | None:
+    """What to do with a word of the command line that is no dataset but something else."""
+    model = reference if reference in MODELS else METHODS.get(reference.lower())
+    if model is not None:
+        return f"'{reference}' is a model: say -m {model}"
+    if re.fullmatch(r"\w+=\S*", reference):
+        return f"a parameter of a model: say -p {reference}"
+    if reference.startswith(DASHES):
+        return f"options begin with plain hyphens: --{reference.lstrip(''.join((*DASHES, '-')))}"
+    if re.match(r"(https?|ftp|s3)://", reference):
+        return f"fetch it first: curl -O {reference}"
+    return None
 
 
 def _files(folder: Path) -> list[str]:

@@ -61,6 +61,8 @@ class Sidecar:
     """The kinds of task that the data are for; the first is taken."""
     anomaly: tuple[str, ...] = ()
     """The levels of the target that are anomalies, where anomalies are looked for."""
+    positive: str = ""
+    """The class that is looked for, and stands last."""
     columns: Mapping[str, Declaration] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     delimiter: str | None = None

@@ -9,14 +9,18 @@ import numpy as np
 
 from mlcli.core.errors import DataError, Problem
 from mlcli.core.names import did_you_mean, listed
-from mlcli.data.columns import WRITE_PLAINLY, Typed, retyped
-from mlcli.data.number_text import decorated_among
+from mlcli.data.columns import SEEMS_MISSING, WRITE_PLAINLY, Typed, counted_cells, retyped
+from mlcli.data.number_text import as_numbers, decorated_among, is_number
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
 from mlcli.tasks.table import Kind, kind_named, marked_by
 
 CLASSES_AT_MOST = 10
 ROWS_PER_CLASS = 2
+MANY_CLASSES = 100
+"""A target of more classes, or with few rows in each of fewer, is asked about."""
+FEW_GAPS = 0.2
+"""The share of cells up to which words for missing cells leave a target of numbers numeric."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +30,8 @@ class ChosenTarget:
     target: Typed
     guessed: str = ""
     notes: tuple[str, ...] = ()
+    doubt: str = ""
+    """Why it may be another column that is meant."""
 
 
 def marked_task(roles: Iterable[str], target: Typed | None) -> str | None:
@@ -60,6 +66,18 @@ def has_no_target(task: str | None) -> bool:
 
 def choose_target(target: Typed, task: str | None, records: Records, sidecar: Sidecar) -> ChosenTarget:
     """The target in a kind that the task can learn; without a task, a few whole numbers are taken as classes."""
+    target, notes = _with_gaps(target, records, sidecar)
+    chosen = _in_its_kind(target, task, records, sidecar)
+    by_anomaly = task is not None and kind_named(task).has_positive_class
+    arranged = chosen.target
+    if sidecar.positive and not by_anomaly:
+        arranged = _positive_last(arranged, sidecar.positive, records)
+    doubt = "" if arranged.declared else _too_many_classes(arranged)
+    doubts = (f"{doubt}: is it the one that you mean? To choose another, say --target COLUMN",) if doubt else ()
+    return replace(chosen, target=arranged, notes=(*notes, *chosen.notes, *doubts), doubt=doubt)
+
+
+def _in_its_kind(target: Typed, task: str | None, records: Records, sidecar: Sidecar) -> ChosenTarget:
     if task is not None:
         return _for_kind(target, kind_named(task), records, sidecar)
     if not target.declared:
@@ -67,6 +85,50 @@ def choose_target(target: Typed, task: str | None, records: Records, sidecar: Si
     if not target.declared and _looks_like_classes(target, records):
         return _as_classes(target, records, sidecar)
     return ChosenTarget(target)
+
+
+def _with_gaps(target: Typed, records: Records, sidecar: Sidecar) -> tuple[Typed, tuple[str, ...]]:
+    """A target of numbers but for a few words that mean missing, as numbers with gaps, and what is to be said."""
+    column = target.column
+    words = [level for level in column.levels if not is_number(level)] if not target.declared else []
+    if not words or len(words) == len(column.levels) or any(word.lower() not in SEEMS_MISSING for word in words):
+        return target, ()
+    empty = int(np.isin(target.cells, [column.levels.index(word) for word in words]).sum())
+    if empty > FEW_GAPS * len(target.cells):
+        return target, ()
+    declaration = sidecar.of(column.name)
+    declaration = replace(declaration, missing=(*declaration.missing, *words))
+    changed, _ = retyped(records.column(column.name), declaration, "numeric", records)
+    shown = " and ".join(f"'{word}'" for word in words)
+    note = (
+        f"{shown} in {counted_cells(empty)} of the target '{column.name}' is taken as missing, since all others "
+        f"are numbers; where it is a class, say columns: {{{column.name}: nominal}} in the sidecar"
+    )
+    return replace(changed, why=f"every cell is a number but for {shown}"), (note,)
+
+
+def _too_many_classes(target: Typed) -> str:
+    """That a target has so many classes that few people would predict them."""
+    column, rows = target.column, len(target.cells)
+    classes = len(column.levels)
+    many = classes > MANY_CLASSES or (rows >= MANY_CLASSES and rows < ROWS_PER_CLASS * classes)
+    return f"the target '{column.name}' has {classes:,} classes in {rows:,} rows" if column.coded and many else ""
+
+
+def _positive_last(target: Typed, positive: str, records: Records) -> Typed:
+    """The target with the positive class last, where threshold curves, decisions and fairness look for it."""
+    levels = target.column.levels
+    if not target.column.coded:
+        what = f"'{target.column.name}' is a number, and has no positive class"
+        hint = "leave out the positive class, or say --task classification"
+        raise DataError(what, where=records.name, hint=hint)
+    if positive not in levels:
+        what = f"'{positive}', the positive class, is no level of '{target.column.name}'"
+        raise DataError(what, where=records.name, hint=did_you_mean(positive, levels, "levels"))
+    order = (*(level for level in levels if level != positive), positive)
+    codes = np.array([order.index(level) for level in levels], np.int32)
+    cells = np.where(target.cells < 0, target.cells, codes[target.cells]).astype(np.int32)
+    return replace(target, column=replace(target.column, levels=order), cells=cells)
 
 
 def _refuse_decorated(target: Typed, records: Records) -> None:
@@ -92,13 +154,21 @@ def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> 
         what = (
             f"{kind.name} needs a {needed} target, and '{column.name}' is {column.kind}: {listed(column.levels)}"
         )
-        hint = "leave out the task, or choose another target with --target COLUMN"
+        hint = f"leave out the task, or choose another target with --target {_a_numeric(records, column.name)}"
         raise DataError(Problem(what, where=records.name, hint=hint), *problems[:1])
     changed = replace(changed, why=target.why)
     note = f"the target '{column.name}' is {column.kind}, and was taken as {needed} for {kind.name}"
     if changed.column.coded:
         note += f": {len(changed.column.levels)} classes"
     return ChosenTarget(changed, f"for {kind.name}", (note,))
+
+
+def _a_numeric(records: Records, target: str) -> str:
+    """A column that could be a target of numbers."""
+    others = (one for one in records.columns if one.name != target and len(one.values) > CLASSES_AT_MOST)
+    return next(
+        (one.name for one in others if as_numbers([text for text in one.values if text]) is not None), "COLUMN"
+    )
 
 
 def _looks_like_classes(target: Typed, records: Records) -> bool:
@@ -128,7 +198,7 @@ def _as_classes(target: Typed, records: Records, sidecar: Sidecar) -> ChosenTarg
 
 OTHERS = "any other"
 """What the good side is called where it has several levels."""
-SAY_IT = "to choose another, write 'anomaly: LEVEL' in the sidecar"
+SAY_IT = "to choose another, say --positive LEVEL, or write 'anomaly: LEVEL' in the sidecar"
 
 
 def positive_class(target: Typed, records: Records, sidecar: Sidecar) -> tuple[Typed, str]:
@@ -179,5 +249,5 @@ def _why_not(typed: Typed) -> str:
     levels = typed.column.levels
     return (
         f"the target '{typed.column.name}' has {len(levels)} levels ({listed(levels)}) and none is said to be the "
-        "anomaly, so it judges nothing; 'anomaly: LEVEL' in the sidecar says which is"
+        "anomaly, so it judges nothing; --positive LEVEL, or 'anomaly: LEVEL' in the sidecar, says which is"
     )

@@ -45,8 +45,9 @@ class RankTest:
 
 def ranked(scores: Array) -> Array:
     """The ranks of the models on each dataset; 1 is the best, and equal scores share the mean of their ranks."""
-    near = SAME_SCORE * np.abs(scores).max()
-    ahead = scores[:, None, :] - scores[:, :, None]
+    near = SAME_SCORE * np.abs(scores[np.isfinite(scores)]).max(initial=0.0)
+    with np.errstate(invalid="ignore"):  # two that are infinite are equal
+        ahead = np.nan_to_num(scores[:, None, :] - scores[:, :, None], posinf=np.inf, neginf=-np.inf)
     better, equal = (ahead > near).sum(axis=2), (np.abs(ahead) <= near).sum(axis=2)
     return np.asarray(better + (equal + 1) / 2)
 

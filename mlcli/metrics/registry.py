@@ -71,10 +71,14 @@ def _refused(name: str, answers: type[Answers]) -> NoReturn:
     others = [kind for kind in KINDS if stem in (class_names_for if bracket else names_for)(kind.answers)]
     if others and not any(kind.answers is answers for kind in others):
         ours = _kinds_of(answers)
-        hint = f"metrics of {ours}: {', '.join(names_for(answers))}"
+        defaults = [name for kind in KINDS if kind.answers is answers for name in kind.metrics]
+        hint = f"such as {', '.join(defaults)}; docs/metrics.md has all {len(names_for(answers))} of {ours}"
         theirs = " and ".join(kind.name for kind in others if not _is_special(kind, others))
         raise UsageError(f"'{name}' is a metric of {theirs}, not of {ours}", hint=hint)
-    if bracket:
+    several = [part.strip() for part in name.split(",")]
+    if len(several) > 1 and all(part in names_for(answers) for part in several):
+        hint = f"metrics are named one by one: {' '.join(f'--metric {part}' for part in several)}"
+    elif bracket:
         hint = did_you_mean(stem, class_names_for(answers), "metrics that take a class in brackets")
     else:
         hint = did_you_mean(name, names_for(answers), "metrics")

@@ -31,7 +31,7 @@ WIDE, FAR = 0.05, 0.02
 class Stability:
     """The verdict, and what it rests on."""
 
-    verdict: Literal["consistent", "one fold apart", "inconsistent"]
+    verdict: Literal["consistent", "outlier split", "inconsistent"]
     apart: tuple[int, ...]
     """Positions of the folds that stand apart."""
     median: float
@@ -55,8 +55,9 @@ def fold_stability(values: Sequence[float], rows_per_fold: Sequence[int]) -> Sta
         why = f"every fold is as near to {median:.3f} as chance and the others' spread allow"
         return Stability("consistent", (), median, spread, why)
     named = ", ".join(f"fold {fold + 1} ({found[fold]:.3f})" for fold in apart)
-    verdict: Literal["one fold apart", "inconsistent"] = "one fold apart" if len(apart) == 1 else "inconsistent"
-    return Stability(verdict, apart, median, spread, f"{named} far from the median {median:.3f}")
+    verdict: Literal["outlier split", "inconsistent"] = "outlier split" if len(apart) == 1 else "inconsistent"
+    verdict_words = "outlier split" if len(apart) == 1 else "outlier splits"
+    return Stability(verdict, apart, median, spread, f"{verdict_words}: {named}, far from the median {median:.3f}")
 
 
 def _chance_errors(median: float, rows: Array) -> Array:

@@ -73,6 +73,25 @@ def compared_runs(
     return Comparison(known, tuple(tables_over_datasets(found, metric)), rope, against)
 
 
+ALL = "all"
+"""Every metric of the runs."""
+
+
+def compared_by(
+    sources: Sequence[str], store: Path | None, metrics: Sequence[str], rope: float, against: str, test: str = ""
+) -> Comparison:
+    """The same by each of several metrics, or by all that the runs have; by the first where none is named."""
+    asked = list(dict.fromkeys(metrics))
+    if asked == [ALL]:
+        runs = [named_run(source, store) for source in sources]
+        found = [scored(one, metrics_of(runs)) for one in results_together(runs)]
+        asked = list(dict.fromkeys(metric.name for one in found if one.done for metric in one.metrics))
+    every = [compared_runs(sources, store, metric, rope, against, test) for metric in asked or [""]]
+    datasets = tuple(one for comparison in every for one in comparison.datasets)
+    tables = tuple(table for comparison in every for table in comparison.tables)
+    return Comparison(datasets, tables, rope, against)
+
+
 def compared_file(path: Path, metric: str, better: Better, rope: float, against: str) -> Comparison:
     """The models of a CSV file of scores."""
     name, rows = read_scores(path, metric)

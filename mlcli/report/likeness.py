@@ -58,8 +58,9 @@ def _verdict(found: Likeness) -> str:
     differing = [one.name for one in found.columns if one.corrected < SURE]
     verdict = "the model tells them apart" if found.are_separable else "the model cannot tell them apart"
     columns = f"{counted(len(differing), 'column')} of {len(found.columns)}"
+    differ = "differs" if len(differing) == 1 else "differ"
     if differing:
-        return f"B is not like A: {columns} differ more than by chance ({listed(differing)}), and {verdict}."
+        return f"B is not like A: {columns} {differ} more than by chance ({listed(differing)}), and {verdict}."
     if found.are_separable:
         return "B is not like A: no single column differs more than by chance, but the model tells them apart."
     return (

@@ -118,11 +118,20 @@ def opening(cells: Sequence[Cell]) -> Iterator[Element]:
     data = cells[0].dataset
     protocols = dict.fromkeys(map(protocol_words, cells))
     yield Heading(subject_of(cells[0]), 1)
-    yield Sentence(
-        f"{_rows_of(cells)}, {_width_of(cells[0])}{_roles_of(data)}; {'; '.join(protocols)}; seed {cells[0].seed}"
-    )
-    if data.notes:
-        yield Notes(tuple(("-", note) for note in data.notes))
+    subject = f"{_rows_of(cells)}, {_width_of(cells[0])}{_roles_of(data)}"
+    yield Sentence(f"{subject}; {'; '.join(protocols)}; random seed {cells[0].seed}")
+    if found := _notes_on(cells):
+        yield Notes(tuple(("-", note) for note in found))
+
+
+def _notes_on(cells: Sequence[Cell]) -> list[str]:
+    """What is said of the dataset; of several protocols also what is said of how one of them splits it."""
+    every: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        for note in cell.dataset.notes:
+            every.setdefault(note, {})[cell.protocol.use] = None
+    protocols = len({cell.protocol.use for cell in cells})
+    return [note if len(of) == protocols else f"{', '.join(of)}: {note}" for note, of in every.items()]
 
 
 def _rows_of(cells: Sequence[Cell]) -> str:

@@ -21,7 +21,7 @@ MOST_UNLIKE = 1e-5
 """A score this much smaller than the largest would look like 0 beside it."""
 LEGEND_OF_BEST = f"{BEST} is the best of its column"
 INTERVAL = "±"
-LEGEND_OF_INTERVAL = f"{INTERVAL} reaches to the farther end of the 95 % interval"
+LEGEND_OF_INTERVAL = f"{INTERVAL} is the 95 % CI half-width, to its farther end"
 TO_BEST = "to best (p)"
 LEGEND_OF_TO_BEST = f"{TO_BEST}: how far from the best of the column before it, with p by Holm"
 LEGEND_OF_TRAINING = "training: of the rows that were learned from"

@@ -107,7 +107,7 @@ def test_a_file_alone_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     Path("my.csv").write_text("size,noise,level\n" + rows)
     result = typed("eval", "my.csv")
     assert result.exit_code == 0
-    assert "the target was guessed: the last column, 'level'" in result.stdout
+    assert "the target was guessed: 'level', the last column" in result.stdout
     for name in ("zero-r", *kind_named("classification").panel):
         assert f"\n{name} " in result.stdout
     last = " ".join(result.stdout.split("\n\n")[-1].split())

@@ -12,6 +12,7 @@ import pytest
 import typer
 
 from mlcli.cli._boundary import reported
+from mlcli.cli._progress import Doubt, Progress, WorkTooLong
 from mlcli.core.errors import DataError, MlcliWarning, Problem
 from tests.cli.shell import typed
 
@@ -148,3 +149,43 @@ def test_all_problems_of_a_file_are_told_at_once(folder: Path) -> None:
     assert "bad.yaml:2:10: there is no model 'knnn'" in said
     assert "bad.yaml:3:11: there is no metric 'acuracy'" in said
     assert said.count("did you mean") == 2
+
+
+def test_what_cannot_be_done_well_is_said_once(folder: Path) -> None:
+    rows = "".join(f"{row % 5},{row % 3},{'rare' if row < 3 else 'often'}\n" for row in range(40))
+    (folder / "rare.csv").write_text("a,b,class\n" + rows)
+    result = typed("eval", "rare.csv", "-m", "one-r")
+    assert result.output.count("of the rarest class that is judged") == 1
+    assert "of the rarest class that is judged" in typed("eval", "rare.csv", "-m", "one-r", "--json").stdout
+
+
+def test_a_plan_says_which_protocol_does_not_do_well(folder: Path) -> None:
+    rows = "".join(f"{row % 5},{row % 3},{'rare' if row < 3 else 'often'}\n" for row in range(40))
+    (folder / "rare.csv").write_text("a,b,class\n" + rows)
+    protocols = "[{use: k-fold, folds: 20}, {use: holdout, test_share: 0.1}]"
+    (folder / "two.yaml").write_text(f"data: [rare.csv]\nmodels: [one-r]\nprotocol: {protocols}\n")
+    said = typed("plan", "two.yaml").stdout
+    assert "- k-fold: warning: of the rarest class" in said
+    assert "- holdout: warning: only 4 rows are judged" in said
+
+
+def test_long_work_is_not_done_on_a_doubtful_guess(folder: Path) -> None:
+    rows = "".join(f"{row % 7},w{row % 400}\n" for row in range(1000))
+    (folder / "words.csv").write_text("a,word\n" + rows)
+    result = typed("eval", "words.csv", "-m", "one-r")
+    assert result.exit_code == 2
+    assert "the target 'word' has 400 classes in 1,000 rows" in result.stderr
+    assert "say --target COLUMN to go on" in result.stderr
+
+
+def test_work_that_turns_out_long_is_ended_where_the_target_is_in_doubt(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mlcli.cli._progress.MOST_FOR_A_GUESS", 0.0)
+    (folder / "plain.csv").write_text("u,v\n" + "".join(f"{row}.5,{row * 7 % 11}.25\n" for row in range(20)))
+    result = typed("eval", "plain.csv", "-m", "ridge", "--folds", "2")
+    assert result.exit_code == 2
+    assert "the target was guessed: 'v', the last column; 'u' may be meant" in result.stderr
+    assert typed("eval", "plain.csv", "-m", "ridge", "--folds", "2", "--target", "v").exit_code == 0
+    with pytest.raises(WorkTooLong):
+        Progress(Doubt("in doubt"))._tick(14, None)

@@ -37,21 +37,10 @@ def test_what_lists_and_helps_imports_nothing_heavy(words: list[str]) -> None:
     assert not loaded & HEAVY
 
 
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        ("mlcli ev", "eval"),
-        ("mlcli eval --mo", "--model"),
-        ("mlcli eval iris -m kn", "knn"),
-        ("mlcli eval iris --protocol leave", "leave-one-out"),
-        ("mlcli data wea", "weather_nominal"),
-    ],
-)
-def test_completion_offers_names_and_imports_nothing_heavy(typed: str, offered: str) -> None:
+@pytest.mark.parametrize("typed", ["mlcli eval iris -m kn", "mlcli eval iris --target pe"])
+def test_completion_imports_nothing_heavy(typed: str) -> None:
     env = {"_MLCLI_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
-    done = ended(**env)
-    assert offered in done.stdout.split()
-    assert not modules(done) & HEAVY
+    assert not modules(ended(**env)) & HEAVY
 
 
 def test_a_listing_imports_only_the_verb_that_is_called() -> None:

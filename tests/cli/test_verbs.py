@@ -149,6 +149,10 @@ def test_a_cell_that_is_over_its_budget_says_so_and_the_others_finish(folder: Pa
 def test_the_schema_is_json(folder: Path) -> None:
     schema = document(typed("schema"))
     assert {"data", "models", "protocol", "metrics", "seed"} <= set(schema["properties"])
+    assert typed("init", "numbers.csv", "-o", "begun.yaml").exit_code == 0
+    first = Path("begun.yaml").read_text(encoding="utf-8").splitlines()[0]
+    named = first.removeprefix("# yaml-language-server: $schema=")
+    assert json.loads(Path(named).read_text(encoding="utf-8")) == schema
 
 
 def test_a_first_experiment_can_be_run_as_it_is(folder: Path) -> None:

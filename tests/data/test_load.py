@@ -67,10 +67,11 @@ def test_a_file_without_rows_is_refused(refused: Refused) -> None:
 
 
 def test_the_last_column_is_guessed_to_be_the_target_and_said_so(loaded: Loaded) -> None:
-    dataset = loaded("a,y\n1,u\n2,v\n3,v\n")
-    assert target_of(dataset) == ("y", "nominal")
+    dataset = loaded("a,b\n1,u\n2,v\n3,v\n")
+    assert target_of(dataset) == ("b", "nominal")
     assert dataset.notes == (
-        "the target was guessed: the last column, 'y'; to choose another, say --target COLUMN",
+        "the target was guessed: 'b', the last column, which is in doubt: 'a' may be meant; "
+        "to choose, say --target COLUMN",
     )
     assert dataset.schema.fields[1].source == "guessed"
 
@@ -180,9 +181,9 @@ def test_identifiers_are_guessed_left_out_and_said(loaded: Loaded) -> None:
 
 
 def test_an_identifier_at_the_end_is_not_guessed_to_be_the_target(loaded: Loaded) -> None:
-    dataset = loaded("a,y,id\n" + "".join(f"{row}.5,{row % 2},{row}\n" for row in range(12)))
-    assert target_of(dataset)[0] == "y"
-    assert "the last column that is a feature, 'y'" in "".join(dataset.notes)
+    dataset = loaded("a,b,id\n" + "".join(f"{row}.5,{row % 2},{row}\n" for row in range(12)))
+    assert target_of(dataset)[0] == "b"
+    assert "'b', the last column that may be one" in "".join(dataset.notes)
 
 
 def test_constant_columns_and_very_many_levels_are_noted(loaded: Loaded) -> None:

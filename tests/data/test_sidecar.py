@@ -223,7 +223,7 @@ def test_a_written_sidecar_says_how_each_kind_was_inferred(write: Write) -> None
         "  a: numeric  # inferred: every cell is a number\n"
         "  b: {kind: nominal, levels: [x, z]}  # inferred: 2 of 2 distinct values are not numbers, such as 'x'\n"
         "  y: {kind: nominal, levels: [u, v]}"
-        "  # guessed: 2 of 2 distinct values are not numbers, such as 'u'; the last column\n"
+        "  # guessed: 2 of 2 distinct values are not numbers, such as 'u'; by its name\n"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mlcli.core.advancing import advancing
 from mlcli.core.tables import Array
 from mlcli.engines.neighbours import search
 from mlcli.engines.neighbours.distances import DISTANCES, Distance, manhattan
@@ -163,3 +164,12 @@ def test_pairs_are_measured_a_few_at_a_time() -> None:
     assert found.tolist() == (here * 10.0 + there).tolist()
     assert sizes == [4, 4, 2]
     assert len(measured(between, here[:0], there[:0], 3)) == 0  # type: ignore[arg-type]
+
+
+def test_a_long_search_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "BLOCK_CELLS", 1)
+    monkeypatch.setattr(search, "PAIRS_AT_ONCE", 1)
+    points = as_points(np.random.default_rng(1).normal(size=(640, 2)), "euclidean")
+    shares = [advancing.share for _ in nearest(DISTANCES["euclidean"], points, points, 1)]
+    assert shares == [step / 10 for step in range(10)]
+    assert advancing.share is None

@@ -268,7 +268,7 @@ def test_a_parameter_in_the_wrong_place_is_told_where_it_belongs(tmp_path: Path)
         "it is a parameter: write params: {k: 3}"
     )
     found = problems(tmp_path, "data: [iris]\nmodels: [{knn: {k: 3}}]")
-    assert "write {use: knn}, with its parameters under 'params'" in [problem.hint for problem in found]
+    assert "write {use: knn, params: {k: 3}}" in [problem.hint for problem in found]
 
 
 def test_a_target_that_is_no_column_is_found(tmp_path: Path) -> None:

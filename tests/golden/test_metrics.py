@@ -164,7 +164,7 @@ def test_the_normal_range_of_1_96() -> None:
 
 FOLDS = {
     "consistent": [92.0, 91.5, 92.0, 92.5, 91.8],
-    "one fold apart": [92.0, 44.0, 91.5, 92.5, 91.8],
+    "outlier split": [92.0, 44.0, 91.5, 92.5, 91.8],
     "inconsistent": [80.0, 44.0, 99.0, 60.0, 87.0],
 }
 """The three lists of S0 4.4, in percent."""
@@ -176,11 +176,11 @@ def test_the_verdicts_on_the_three_lists_of_folds(verdict: str, rows: int) -> No
     """The notes speak of folds of 20 rows (100 rows, 80 : 20) and of 1000 (3000 rows, 3 folds)."""
     found = fold_stability([share / 100 for share in FOLDS[verdict]], [rows] * 5)
     assert found.verdict == verdict
-    assert found.apart == ((1,) if verdict == "one fold apart" else ())
+    assert found.apart == ((1,) if verdict == "outlier split" else ())
 
 
 @pytest.mark.parametrize(
-    ("verdict", "spread"), [("consistent", 0.30), ("one fold apart", 0.44), ("inconsistent", 28.17)]
+    ("verdict", "spread"), [("consistent", 0.30), ("outlier split", 0.44), ("inconsistent", 28.17)]
 )
 def test_the_spread_of_the_three_lists_of_folds(verdict: str, spread: float) -> None:
     found = fold_stability([share / 100 for share in FOLDS[verdict]], [1000] * 5)

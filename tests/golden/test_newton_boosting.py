@@ -196,7 +196,7 @@ def test_a_direction_needs_numbers_or_two_classes() -> None:
 def test_gains_in_the_explanation_are_shares_of_columns_asked_for() -> None:
     X = coarse()
     model = fitted(NewtonBoosting(rounds=5), valued(numeric(X), list(values_of(X))))
-    worth = next(section for section in model.explain() if section.title == "What columns are worth")
+    worth = next(section for section in model.explain() if section.title == "Feature importance")
     assert sum(float(row[1]) for row in worth.rows if row[1] is not None) == pytest.approx(1.0)
     assert worth.rows[-1][0] == "x3"
     curve = next(section for section in model.explain() if section.title == "Loss")

@@ -199,7 +199,7 @@ def their_error(data: Any, seed: int) -> float:
 
 def test_the_explanation_says_error_and_importances() -> None:
     sections = fitted(RandomForest(trees=7, shuffle=True), in_numbers("iris")).explain()
-    assert [section.title for section in sections] == ["Forest", "Out-of-bag error", "What columns are worth"]
+    assert [section.title for section in sections] == ["Forest", "Out-of-bag error", "Feature importance"]
     assert [row[0] for row in sections[1].rows] == [1, 2, 5, 7]
     assert sum(float(row[1] or 0) for row in sections[2].rows) == pytest.approx(1.0)
     assert len(sections[2].header) == 5
@@ -207,7 +207,7 @@ def test_the_explanation_says_error_and_importances() -> None:
 
 def test_without_bags_there_is_no_error_out_of_them() -> None:
     sections = fitted(RandomForest(trees=3, bootstrap=False), in_numbers("iris")).explain()
-    assert [section.title for section in sections] == ["Forest", "What columns are worth"]
+    assert [section.title for section in sections] == ["Forest", "Feature importance"]
 
 
 @pytest.mark.parametrize("wrong", [{"features": "half"}, {"shuffle": True, "bootstrap": False}], ids=str)

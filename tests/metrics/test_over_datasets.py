@@ -170,3 +170,8 @@ def test_what_lacks_scores_is_left_out_by_name() -> None:
 def test_scores_of_several_seeds_are_averaged() -> None:
     table = score_table([("d", "a", 0.25), ("d", "a", 0.75), ("d", "b", 1.0)], "score", "high")
     np.testing.assert_array_equal(table.scores, [[0.5, 1.0]])
+
+
+def test_infinite_scores_have_ranks() -> None:
+    scores = np.array([[0.1, np.inf, 0.3], [-np.inf, 0.2, -np.inf]])
+    np.testing.assert_array_equal(ranked(scores), [[3, 1, 2], [2.5, 1, 2.5]])

@@ -26,14 +26,14 @@ def test_one_wrong_row_in_small_folds_is_chance() -> None:
 
 def test_one_bad_fold_is_named() -> None:
     found = fold_stability([0.9, 0.91, 0.2, 0.9, 0.89], [100] * 5)
-    assert (found.verdict, found.apart) == ("one fold apart", (2,))
+    assert (found.verdict, found.apart) == ("outlier split", (2,))
     assert "fold 3 (0.200)" in found.why
 
 
 def test_a_small_fold_may_be_further_off() -> None:
     values = [0.9, 0.91, 0.6, 0.9, 0.89]
     assert fold_stability(values, [1000, 1000, 5, 1000, 1000]).verdict == "consistent"
-    assert fold_stability(values, [1000, 1000, 1000, 1000, 1000]).verdict == "one fold apart"
+    assert fold_stability(values, [1000, 1000, 1000, 1000, 1000]).verdict == "outlier split"
 
 
 def test_two_bad_folds_are_inconsistent() -> None:

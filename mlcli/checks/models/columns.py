@@ -16,7 +16,7 @@ from mlcli.core.tables import Array
 from mlcli.data.write_sidecar import flow
 from mlcli.experiment.spec.cells import StepSpec
 
-COEFFICIENTS, IMPORTANCES = "Coefficients", "What columns are worth"
+COEFFICIENTS, IMPORTANCES = "Coefficients", "Feature importance"
 """The titles under which models say what they make of columns."""
 SCALERS = {"standardise", "min-max", "robust-scale", "norm", "pca", "factor-analysis"}
 UNITS = 100.0

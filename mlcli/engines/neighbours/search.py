@@ -14,6 +14,7 @@ from math import ceil, log2
 
 import numpy as np
 
+from mlcli.core.advancing import advancing
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.neighbours.distances import Distance
 from mlcli.engines.neighbours.points import Points
@@ -121,7 +122,7 @@ def screen_places(screen: Screen, asked: Points, count: int, margin: Margin, pic
     n = len(screen.stored)
     size = max(screen.fewest_rows, BLOCK_CELLS // n)
     room = np.empty((min(size, len(asked)), n), screen.dtype)  # fresh pages cost as much as what is put there
-    for start in range(0, len(asked), size):
+    for start in advancing.over(range(0, len(asked), size)):
         rows = slice(start, start + size)
         some = asked.take(rows)
         values = room[: len(some)]

@@ -143,7 +143,7 @@ def worth_of(
     unused = [column.name for column, own in zip(columns, asked, strict=True) if not own]
     others = f" and {len(unused) - MOST_NAMES} more" if len(unused) > MOST_NAMES else ""
     note = f"not asked for: {', '.join(unused[:MOST_NAMES])}{others}" if unused else note
-    return findings.Table("What columns are worth", ("column", "share of all gains", *more), rows, note=note)
+    return findings.Table("Feature importance", ("column", "share of all gains", *more), rows, note=note)
 
 
 def path_of(words: Words, node: int, outputs: Sequence[str]) -> findings.Table:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
 
 from mlcli.core.errors import ModelFileError
-from mlcli.experiment.run.cell_progress import CellProgress
+from mlcli.experiment.run.cell_progress import CellProgress, seconds_left
 from mlcli.experiment.run.judge import Failure, Outcome, message_of, trace_of
 from mlcli.experiment.run.preparation import Block, Preparation
 from mlcli.experiment.run.split_results import each
@@ -31,6 +31,8 @@ class BatchProgress:
     label: str
     status: str = ""
     """How that cell ended, or empty while it runs."""
+    seconds_left: Callable[[], float] = field(default=float, compare=False, repr=False)
+    """How much work is foreseen, as far as anything is known of it."""
 
 
 OnProgress = Callable[[BatchProgress], None]
@@ -190,6 +192,7 @@ class Ledger:
                 dataset=progress.cell.dataset.name,
                 label=progress.cell.label,
                 status=progress.status,
+                seconds_left=lambda: seconds_left(self.all_progress, unknown=0.0),
             )
         )
 

@@ -43,6 +43,10 @@ class DataSpec(Spec):
     target: str | None = None
     task: str | None = None
     sensitive: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    """Columns that no model sees."""
+    positive: str | None = None
+    """The class that is looked for."""
     source: Source | None = None
     """The rows themselves, where the reference names no file."""
 
@@ -50,8 +54,15 @@ class DataSpec(Spec):
         """The dataset; ``base`` is where relative paths begin."""
         from mlcli.data.load import load
 
-        rows = self.source or self.reference
-        return load(rows, base=base, target=self.target, task=task, sensitive=self.sensitive)
+        return load(
+            self.source or self.reference,
+            base=base,
+            target=self.target,
+            task=task,
+            sensitive=self.sensitive,
+            drop=self.drop,
+            positive=self.positive,
+        )
 
 
 @dataclass(frozen=True)

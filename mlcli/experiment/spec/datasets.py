@@ -8,14 +8,14 @@ from pathlib import Path
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, UsageError, raise_all
-from mlcli.core.params import build, settings
+from mlcli.core.params import build, by_name, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.expectations import Bound
 from mlcli.experiment.spec.written import Faults
-from mlcli.metrics.registry import metric_named
+from mlcli.metrics.registry import class_names_for, metric_named
 from mlcli.protocols._base import Protocol
 from mlcli.tasks.table import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of
 
@@ -99,16 +99,47 @@ def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None) -> Protocol
     if use not in planned.kind.protocols and planned.kind.name not in cls.kinds:
         what = f"{planned.name} is {planned.kind.name}, which {use} cannot split"
         raise UsageError(what, hint=_hint_for_protocol(planned.kind))
-    protocol = build(cls, spec.params)
+    try:
+        protocol = build(cls, spec.params)
+    except UsageError as error:
+        raise _with_protocols_that_take(spec, planned.kind, error) from None
     problems = protocol.problems_with_rows(planned.strata)
     raise_all(DataError, (replace(one, what=f"{planned.name}: {one.what}") for one in problems))
     return replace(spec, use=use, params=settings(protocol))
+
+
+def of_class(metrics: Sequence[str], positive: str | None) -> tuple[str, ...]:
+    """The metrics, those that are rates of a class as rates of the positive one where that is named."""
+    if positive is None:
+        return tuple(metrics)
+    known = class_names_for(kind_named("classification").answers)
+    return tuple(f"{name}[{positive}]" if name in known else name for name in metrics)
 
 
 def legal_protocols(kind: Kind) -> tuple[str, ...]:
     """Those that the kind names, then those that say that they were made for it."""
     every: dict[str, type[Protocol]] = {name: PROTOCOLS.load(name) for name in PROTOCOLS.names()}
     return (*kind.protocols, *(name for name, protocol in every.items() if kind.name in protocol.kinds))
+
+
+def _with_protocols_that_take(spec: ProtocolSpec, kind: Kind, error: UsageError) -> UsageError:
+    """The error, with the protocols that have such parameters where none was named."""
+    every = {name: by_name(PROTOCOLS.load(name)).keys() for name in legal_protocols(kind)}
+    if spec.use or not all(any(one in known for known in every.values()) for one in spec.params):
+        return error
+    default, asked = kind.protocols[0], " and ".join(spec.params)
+    able = [name for name, known in every.items() if spec.params.keys() <= known]
+    if default in able:
+        return error
+    if not able:
+        what = f"no protocol of {kind.name} has {asked} together"
+        return UsageError(
+            what, hint=f"leave one out, and name the protocol that has the other; {default} otherwise"
+        )
+    what = f"{default}, the protocol of {kind.name} where none is named, has no parameter '{asked}'"
+    return UsageError(
+        what, hint=f"name one that has it, such as {' or '.join(f'--protocol {one}' for one in able[:2])}"
+    )
 
 
 def _hint_for_protocol(kind: Kind) -> str:

@@ -44,7 +44,8 @@ def model_of(written: Written, found: list[Problem], base: Path | None = None) -
         path = (base or Path()) / written.value
         return [ModelSpec("", saved=path, label=path.name, where=written.where)]
     entry = Entry(written, MODELS, found)
-    entry.refuse_other_keys(MODEL_KEYS)
+    if entry.cls is not None or entry.legal:
+        entry.refuse_other_keys(MODEL_KEYS)
     label, steps, stages = _label(entry), _steps(entry), _stages(entry)
     if entry.cls is None:
         return []

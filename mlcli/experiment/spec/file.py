@@ -10,9 +10,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mlcli.core.errors import ExperimentError, MlcliError, Problem
-from mlcli.core.names import did_you_mean
+from mlcli.core.names import did_you_mean, nearest
 from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import Document, read
+from mlcli.data.shipped import FILE_SUFFIXES, shipped_path
 from mlcli.experiment.spec.budget import Budget, budget_of
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.decisions import costs_of, with_costs
@@ -43,6 +44,18 @@ PLAIN_WORDS = {
     "less_than_equal": "must be at most {le}, was given {given}",
 }
 """What the error types of pydantic mean."""
+ELSEWHERE = {
+    **dict.fromkeys(("folds", "cv", "kfold", "n_splits"), "write protocol: {folds: VALUE}"),
+    "repeats": "write protocol: {repeats: VALUE}",
+    **dict.fromkeys(("test_size", "test_share"), "write protocol: {use: holdout, test_share: VALUE}"),
+    **dict.fromkeys(
+        ("target", "label", "y"), "it belongs to a dataset: write data: [{path: my.csv, target: VALUE}]"
+    ),
+    **dict.fromkeys(("params", "grid", "steps"), "it belongs to a model: write models: [{use: knn, KEY: ...}]"),
+    **dict.fromkeys(("jobs", "n_jobs"), "it is an option: mlcli run FILE --jobs VALUE"),
+    **dict.fromkeys(("output", "store"), "it is an option: mlcli run FILE --store PLACE"),
+}
+"""Where else something stands that is written as a key of its own."""
 
 
 class _Shape(BaseModel):
@@ -62,7 +75,7 @@ class ExperimentShape(_Shape):
         None, description="what answers cost: {actual: {predicted: value}}, by which cost is measured"
     )
     metrics: Several = Field([], description="what is measured; left out: the defaults of the kind of task")
-    seed: int = Field(1, ge=0, le=MAX_SEED, description="what all random choices follow from")
+    seed: int = Field(1, ge=0, le=MAX_SEED, description="the random seed")
     task: Text = Field("", description="the kind of task of every dataset that does not name its own")
     stages: Any = Field(False, description="at which stages of a fit models are judged, too")
     training: bool = Field(False, description="whether training rows are answered, too")
@@ -83,6 +96,8 @@ class DataShape(_Shape):
     target: Text = Field("", description="the column to predict")
     task: Text = Field("", description="the kind of task")
     sensitive: Several = Field([], description="columns by whose groups fairness is judged; no model sees them")
+    drop: Several = Field([], description="columns that are left out")
+    positive: Text = Field("", description="the class that is looked for, such as yes or malignant")
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -122,6 +137,7 @@ def _position(problem: Problem, file: str) -> tuple[float, ...]:
 
 def _read(path: Path) -> tuple[Experiment, list[Problem]]:
     """The legal parts of an experiment file, and everything that is wrong with the others."""
+    _refuse_tables(path)
     return _from_document(read(path, ExperimentError), path)
 
 
@@ -163,6 +179,20 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
     return with_costs(experiment), found
 
 
+def _refuse_tables(path: Path) -> None:
+    """A table, or the name of a dataset, in the place of an experiment."""
+    is_table = path.suffix.lower() in FILE_SUFFIXES
+    if is_table or (not path.is_file() and shipped_path(str(path)) is not None):
+        what = f"{path} is a {'table' if is_table else 'shipped dataset'}, not an experiment"
+        hint = f"mlcli eval {path} judges methods on it; mlcli init {path} writes an experiment to run"
+        raise ExperimentError(what, hint=hint)
+    if not path.is_file() and path.parent.is_dir():
+        others = {one.stem: one for one in sorted(path.parent.glob("*.y*ml"))}
+        close = nearest(path.stem, others)
+        hint = f"did you mean {others[close]}?" if close else f"mlcli init my.csv -o {path} writes one"
+        raise ExperimentError("there is no such file", where=str(path), hint=hint)
+
+
 def _data(parts: dict[str, Written], found: list[Problem]) -> tuple[DataSpec, ...]:
     task = _task(parts, found)
     specs = [_dataset(item, task, found) for item in (parts["data"].items() if "data" in parts else ())]
@@ -184,12 +214,20 @@ def _dataset(written: Written, task: str | None, found: list[Problem]) -> DataSp
             written.problem("a dataset takes one of 'path' and 'name'", "such as {path: mine.csv, target: y}")
         )
     own_task = _task(parts, found) or task
-    sensitive = _names(parts["sensitive"], found) if "sensitive" in parts else ()
+    sensitive, drop = (_names(parts[key], found) if key in parts else () for key in ("sensitive", "drop"))
     if len(found) > before:
         return None
     values = {key: part.value for key, part in parts.items()}
     reference = values.get("path") or values["name"]
-    return DataSpec(reference, values.get("target"), own_task, sensitive, where=written.where)
+    return DataSpec(
+        reference,
+        values.get("target"),
+        own_task,
+        sensitive,
+        drop,
+        values.get("positive"),
+        where=written.where,
+    )
 
 
 def _names(written: Written, found: list[Problem]) -> tuple[str, ...]:
@@ -250,10 +288,13 @@ def _problem(details: Mapping[str, Any], key: str, part: Written, shape: type[Ba
     if details["type"] == "missing":
         return part.problem(f"the key '{key}' is missing", _help(shape, key))
     if details["type"] == "extra_forbidden":
-        return part.problem(f"there is no key '{key}' here", did_you_mean(key, shape.model_fields, "keys"))
+        elsewhere = ELSEWHERE.get(key, "").replace("KEY", key).replace("VALUE", str(part.value))
+        close = did_you_mean(key, shape.model_fields, "keys")
+        return part.problem(f"there is no key '{key}' here", elsewhere or close)
     words = PLAIN_WORDS[details["type"]]
     what = words.format(given=part.given, **details.get("ctx", {}))
-    return part.problem(f"'{key}' {what}", _help(shape, key))
+    in_a_list = f"such as {key}: [{part.value}]" if details["type"] == "list_type" else ""
+    return part.problem(f"'{key}' {what}", in_a_list or _help(shape, key))
 
 
 def _help(shape: type[BaseModel], key: str) -> str:

@@ -128,7 +128,7 @@ def _with_values(model: ModelSpec, values: Mapping[str, str], found: list[Proble
     if not given:
         return model
     cls, params = MODELS.load(model.use), {**model.params, **given}
-    wrong = problems_with(cls, params, _option)
+    wrong = [_with_grid(one, model.use, values) for one in problems_with(cls, params, _option)]
     for name in given.keys() & model.params.keys():
         what = f"{model.use}: '{name}' is set with -m already"
         wrong.append(Problem(what, where="-p", hint="leave one of them out"))
@@ -139,6 +139,16 @@ def _with_values(model: ModelSpec, values: Mapping[str, str], found: list[Proble
             wrong = list(error.problems)
     found += wrong
     return replace(model, params=params)
+
+
+def _with_grid(problem: Problem, use: str, values: Mapping[str, str]) -> Problem:
+    """Several values of a parameter that takes one are a grid."""
+    for name, text in values.items():
+        listed = [part.strip() for part in text.strip("[]() ").split(",") if part.strip()]
+        if len(listed) > 1 and f"{use}: {name} " in problem.what:
+            hint = f"to try several: -m '{{use: {use}, grid: {{{name}: [{', '.join(listed)}]}}}}'"
+            return replace(problem, hint=hint)
+    return problem
 
 
 def _option(*keys: str | int) -> str:

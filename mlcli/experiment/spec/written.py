@@ -17,6 +17,8 @@ from mlcli.core.strict_yaml import Document
 
 IGNORED = "x-"
 """Keys that begin so are the user's own."""
+UNKNOWN = "no parameter"
+"""What is said of a name, and not of each of its values."""
 LINE = re.compile(r":\d+(:\d+)?$")
 """How a place ends that is more than a file."""
 
@@ -191,7 +193,9 @@ class Entry:
         def place(name: str, *keys: str | int) -> str:
             return given.get(name, self.written).place(*keys)
 
-        self.found.extend(one for one in problems_with(self.cls, values, place) if one not in self.found)
+        known = {one.what for one in self.found[self.before :] if UNKNOWN in one.what}
+        wrong = problems_with(self.cls, values, place)
+        self.found.extend(one for one in wrong if one not in self.found and one.what not in known)
         return values
 
     def _check_together(self, params: Mapping[str, Any]) -> None:
@@ -210,7 +214,13 @@ class Entry:
 
     def _refuse_use(self, use: Written | None) -> None:
         """The id is missing or is not text; an entry of the wrong form has been refused already."""
-        if use is not None:
+        named = [key for key in self.parts if key in self.catalogue]
+        if use is None and len(named) == 1:
+            inside = self.parts.pop(named[0])
+            values = f", params: {inside.value}" if inside.value else ""
+            written = f"{{use: {named[0]}{values}}}".replace("'", "")
+            self.refuse(inside, f"the id of a {self.noun} stands behind 'use'", f"write {written}")
+        elif use is not None:
             self.refuse(use, f"'use' takes the id of a {self.noun}, was given {use.given}")
         elif isinstance(self.written.value, dict):
             missing = f"which {self.noun}? The key 'use' is missing"

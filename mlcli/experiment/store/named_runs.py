@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mlcli.core.errors import UsageError
+from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import CellResult
 from mlcli.experiment.store.runs import RunFacts
 from mlcli.experiment.store.store import DEFAULT_PLACE, Store
@@ -28,6 +29,8 @@ def store_of(name: str, store: Path | None) -> Path:
         return store or DEFAULT_PLACE
     if file.suffix.lower() not in SUFFIXES:
         hint = "name it by its number, see mlcli runs, or by its experiment file"
+        if name in MODELS:
+            hint = f"models are compared while they are judged: mlcli eval my.csv -m {name} -m ANOTHER"
         raise UsageError(f"'{name}' is no run", hint=hint)
     if not file.is_file():
         raise UsageError(f"there is no file '{name}'", hint="name a run by its number, see mlcli runs")

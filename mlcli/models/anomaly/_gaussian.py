@@ -77,7 +77,7 @@ def full_gaussian(data: ScreenedRows, ddof: int) -> Gaussian:
 
 @dataclass(kw_only=True, eq=False)
 class GaussianDetector(Detector):
-    """Measures how far out a row lies by one Gaussian for all rows."""
+    """Measures how far out a row lies by a single Gaussian for all rows."""
 
     mean_: Array = learned("columns")
     axes_: Array = learned("columns", "axes")

@@ -55,8 +55,8 @@ class Contextual(Detector):
     base_: Any = learned()
     context_: Array = learned("rows", "context columns")
     """The context of the training rows."""
-    behaviour_: Array = learned("rows", "behaviour")
-    spread_: Array = learned("behaviour")
+    behaviour_: Array = learned("rows", "judged")
+    spread_: Array = learned("judged")
 
     @property
     def accepts(self) -> Accepts:

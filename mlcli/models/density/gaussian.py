@@ -1,4 +1,4 @@
-"""Gaussian: describes all rows by one Gaussian, its mean and its covariance.
+"""Gaussian: describes all rows by a single Gaussian, its mean and its covariance.
 
 Formula:
     p(x) = exp(−½ (x − μ)ᵀ Σ⁻¹ (x − μ)) / √((2π)^p |Σ|), with μ = Σᵢ wᵢ xᵢ / W and

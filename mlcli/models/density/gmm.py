@@ -154,16 +154,19 @@ class GaussianMixture(DensityEstimator, Clusterer):
     def explain(self) -> findings.Explanation:
         """The components, and how they were found."""
         starts = f"the best of {self.restarts} starts" if self.restarts > 1 else "one start"
-        rounds = f"{len(self.log_likelihoods_) - 1} rounds"
-        text = f"{starts} ({self.start}), {rounds}; {self.free_parameters()} numbers were fitted"
+        rounds = len(self.log_likelihoods_) - 1
+        ended = "stopped" if rounds >= self.max_iterations else "converged"
+        text = (
+            f"{starts} ({self.start}); EM {ended} after {rounds} iterations; {self.free_parameters()} parameters"
+        )
         columns = [self.columns_[place] for place in self.varies_]
         path = tuple(self.log_likelihoods_.tolist())
         return (
             *component_tables(self.mixture(), columns),
             findings.Lines("Expectation-maximisation", (text,)),
             findings.Curve(
-                "Log-likelihood by rounds of EM",
-                "round",
+                "Log-likelihood by iterations of EM",
+                "iteration",
                 tuple(map(float, range(len(path)))),
                 (("all rows", path),),
             ),
@@ -176,7 +179,7 @@ class GaussianMixture(DensityEstimator, Clusterer):
 
     def _keep(self, best: Optimum) -> None:
         if not best.converged:
-            what = f"the mixture was still changing after {self.max_iterations} rounds; raise max_iterations"
+            what = f"EM has not converged after {self.max_iterations} iterations; raise max_iterations"
             warnings.warn(what, MlcliWarning, stacklevel=3)
         found = best.mixture
         order = np.argsort(-np.round(found.shares, SHARE_DECIMALS), kind="stable")

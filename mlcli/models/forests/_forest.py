@@ -209,7 +209,7 @@ class Forest(Classifier, Regressor):
         return Figures("Out-of-bag error", ("trees", measure), shown, note=note)
 
     def _worth(self, loss: str) -> Figures:
-        """What columns are worth, those that gain most first."""
+        """Feature importance, those that gain most first."""
         share, depth = control(self._trees, len(self.columns_))
         more = {"share of rows asked": share, "first asked at depth": depth}
         if len(self.shuffled_):

@@ -1,0 +1,139 @@
+"""The health of an installation: versions, threads, compiled kernels, a store; and what repairs what is wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mlcli.core.errors import StoreError
+from mlcli.core.threads import BLAS_VARIABLES, cores
+from mlcli.experiment.run.fingerprint import versions
+from mlcli.report.document import Document, Element, Heading, Sentence, grid, notes
+from mlcli.report.numbers import counted
+
+EXTRAS = {"report": ("jinja2", "matplotlib"), "parquet": ("pyarrow",), "sklearn": ("sklearn",)}
+"""What is installed only when it is asked for, by the name of the extra."""
+MEGABYTE = 1e6
+
+
+@dataclass(frozen=True)
+class Health:
+    """Facts by heading, and what is wrong, each with its repair."""
+
+    facts: dict[str, dict[str, str]]
+    problems: list[str] = field(default_factory=list)
+    store_is_damaged: bool = False
+
+
+def health_of(store: Path | None, default: Path) -> Health:
+    """Everything that can be told without running a model; a default store need not be there."""
+    problems: list[str] = []
+    facts = {
+        "Versions": {**versions(), **_extras()},
+        "Threads": _threads(problems),
+        "Compiled kernels": _kernels(problems),
+    }
+    before = len(problems)
+    facts["Store"] = _store(store or default, store is not None, problems)
+    return Health(facts, problems, len(problems) > before)
+
+
+def document_of(health: Health) -> Document:
+    """The facts as tables, then what is wrong."""
+    return tuple(_elements(health))
+
+
+def health_as_json(health: Health) -> dict[str, Any]:
+    """The same as plain values."""
+    facts = {name.lower().replace(" ", "_"): values for name, values in health.facts.items()}
+    return {**facts, "problems": health.problems}
+
+
+def _elements(health: Health) -> Iterator[Element]:
+    for name, values in health.facts.items():
+        yield Heading(name)
+        yield grid(["", ""], values.items())
+    yield Heading("Problems")
+    if health.problems:
+        yield notes(*health.problems)
+    else:
+        yield Sentence("none", "strong")
+
+
+def _extras() -> dict[str, str]:
+    from importlib.util import find_spec
+
+    return {
+        f"extra '{name}'": "installed"
+        if all(find_spec(package) is not None for package in packages)
+        else f"not installed: pip install 'mlcli[{name}]'"
+        for name, packages in EXTRAS.items()
+    }
+
+
+def _threads(problems: list[str]) -> dict[str, str]:
+    from threadpoolctl import ThreadpoolController
+
+    pinned = [name for name in BLAS_VARIABLES if os.environ.get(name) == "1"]
+    libraries = [one for one in ThreadpoolController().info() if one["user_api"] == "blas"]
+    free = [one for one in libraries if one["num_threads"] != 1]
+    if free:
+        problems.append(
+            "BLAS uses several threads, so that processes hinder each other: set OPENBLAS_NUM_THREADS=1"
+        )
+    found = ", ".join(
+        f"{one['internal_api']} {one['version']}: {counted(one['num_threads'], 'thread')}" for one in libraries
+    )
+    return {
+        "cores for worker processes": str(cores()),
+        "BLAS": found or "none was found",
+        "BLAS is pinned to one thread": "yes" if pinned else "no",
+        "start of workers": "as copies of this one" if sys.platform == "linux" else "anew",
+    }
+
+
+def _kernels(problems: list[str]) -> dict[str, str]:
+    import mlcli
+
+    folder = Path(mlcli.__file__).parent / "kernels"
+    elsewhere = os.environ.get("NUMBA_CACHE_DIR")
+    place = Path(elsewhere) if elsewhere else folder
+    kept = list(place.rglob("*.nbc")) if place.is_dir() else []
+    size = sum(file.stat().st_size for file in kept)
+    if not os.access(place, os.W_OK):
+        hint = "set NUMBA_CACHE_DIR to a folder that can be written, or every command compiles anew"
+        problems.append(f"compiled kernels cannot be kept in {place}: {hint}")
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        problems.append("NUMBA_DISABLE_JIT=1 is set: kernels run uncompiled, about 100 times slower; unset it")
+    return {
+        "kept in": str(place),
+        "functions": f"{len(kept)}, {size / MEGABYTE:.0f} MB"
+        if kept
+        else "none yet: the first commands compile them, each up to half a minute",
+    }
+
+
+def _store(path: Path, asked: bool, problems: list[str]) -> dict[str, str]:
+    if not path.is_file():
+        if asked:
+            problems.append(f"{path}: there is no store; a run makes one: mlcli run EXPERIMENT --store {path}")
+        return {"file": f"{path}: not there, which is no fault before the first run"}
+    from mlcli.experiment.store.store import Store
+
+    try:
+        with Store.read(path) as opened:
+            runs = opened.runs.all()
+            faults = opened.faults()
+    except StoreError as error:
+        problems.append(error.problems[0].what + f" ({path}): {error.problems[0].hint}")
+        return {"file": str(path), "state": "cannot be read"}
+    problems += [f"{path}: {fault}" for fault in faults]
+    return {
+        "file": f"{path}, {path.stat().st_size / MEGABYTE:.1f} MB",
+        "runs": str(len(runs)),
+        "state": "damaged" if faults else "sound",
+    }

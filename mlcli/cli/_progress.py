@@ -1,0 +1,148 @@
+"""What is seen while work lasts: a bar on a terminal; and what ends work on a guess that takes too long."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from threading import current_thread, main_thread
+from time import perf_counter
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from mlcli.cli._console import is_terminal, page_for
+from mlcli.core.advancing import advancing
+from mlcli.core.compiling import compiling
+from mlcli.core.errors import UsageError
+from mlcli.data.dataset import Dataset
+from mlcli.experiment.run.ledger import BatchProgress
+from mlcli.experiment.spec.cells import Cell
+
+PATIENCE = 0.5
+"""Seconds before a bar appears: a shorter wait needs no explanation."""
+REDRAW_AFTER = 0.1
+"""Seconds for which a bar stands still at least."""
+TICK = 0.5
+"""Seconds after which a bar moves by itself, while one computation lasts."""
+MOST_FOR_A_GUESS = 10.0
+"""Seconds of work at most for a target that may not be the one that is meant."""
+
+
+class WorkTooLong(KeyboardInterrupt):
+    """Work that is not to go on: like Ctrl-C, no method is at fault for it."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a target that was guessed may not be the one that is meant; empty where it is sure."""
+
+    why: str = ""
+
+    def refuse_longer(self, seconds: float, about: str = "about") -> None:
+        """Stop, where that may be a lot of work for nothing."""
+        if self.why and seconds > MOST_FOR_A_GUESS:
+            hint = (
+                f"this takes {about} {seconds:.0f} s, so it was not done on a guess: say --target COLUMN to go on"
+            )
+            raise UsageError(self.why, hint=f"{hint} (in an experiment file, target: COLUMN beside path)")
+
+
+SURE = Doubt()
+
+
+def doubt_of(cells: Sequence[Cell]) -> Doubt:
+    """The doubt about the first target that is in doubt."""
+    return Doubt(
+        next((one.dataset.doubt for one in cells if isinstance(one.dataset, Dataset) and one.dataset.doubt), "")
+    )
+
+
+class Progress:
+    """How many splits are judged, on stderr: a live bar on a terminal where the work lasts, else nothing.
+
+    Above it stands what cannot be done well, for who waits; when the bar is gone, the table of results says it.
+    It is drawn when a split is done, and by a timer of the system in between: without a thread of its own, so that
+    copies of this process can be workers.
+    """
+
+    def __init__(self, doubt: Doubt = SURE, foreseen: Sequence[str] = ()) -> None:
+        self._doubt = doubt
+        self._foreseen = foreseen
+        self._started = perf_counter()
+        self._compiled_before = compiling.seconds
+        self._shown = is_terminal(sys.stderr)
+        self._bar: Any = None
+        self._task: Any = None
+        self._drawn = 0.0
+        self._handler: Any = None
+        self._doing = "at work"
+
+    def __enter__(self) -> Self:
+        timed = hasattr(signal, "setitimer") and current_thread() is main_thread()
+        if timed and (self._shown or self._doubt.why):
+            self._handler = signal.signal(signal.SIGALRM, self._tick)
+            signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._handler is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, self._handler)
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, now: BatchProgress) -> None:
+        """So much is done, and this cell has just moved."""
+        if self._doubt.why:
+            self._doubt.refuse_longer(self._elapsed + now.seconds_left())
+        self._doing = page_for(sys.stderr).shown(f"{now.dataset}: {now.label}")
+        self._draw(completed=now.done_splits, total=now.total_splits)
+
+    def refuse(self) -> None:
+        """Say why work on a guess was ended."""
+        self._doubt.refuse_longer(self._elapsed, "more than")
+
+    @property
+    def _elapsed(self) -> float:
+        """Seconds of work so far; compiling is done once and is none."""
+        return perf_counter() - self._started - (compiling.seconds - self._compiled_before)
+
+    def _tick(self, number: int, frame: FrameType | None) -> None:
+        """The timer has moved on, in the midst of whatever this process does."""
+        if self._doubt.why and self._elapsed > MOST_FOR_A_GUESS:
+            raise WorkTooLong
+        self._draw()
+
+    def _draw(self, **now: int) -> None:
+        if not self._shown or perf_counter() - self._started < PATIENCE:
+            return
+        if self._bar is None:
+            self._make()
+        share = f" ({advancing.share:.0%} of a search)" if advancing.share is not None else ""
+        self._bar.update(self._task, description=self._doing + share, **now)
+        if perf_counter() - self._drawn >= REDRAW_AFTER:
+            self._bar.start()
+            self._bar.refresh()
+            self._drawn = perf_counter()
+
+    def _make(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+        from rich.text import Text
+
+        above = [Text(page_for(sys.stderr).shown(sentence)) for sentence in self._foreseen]
+
+        class BarBelow(Bar):
+            def get_renderables(self) -> Iterator[Any]:
+                yield from above
+                yield from super().get_renderables()
+
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+        times = (TimeElapsedColumn(), TimeRemainingColumn())
+        console = Console(stderr=True)
+        self._bar = BarBelow(*columns, *times, console=console, transient=True, auto_refresh=False)
+        self._task = self._bar.add_task("", total=None)

@@ -1,0 +1,29 @@
+"""doctor: say whether the installation is sound: versions, threads, compiled kernels, store."""
+
+from __future__ import annotations
+
+import typer
+
+from mlcli.cli._options import Format, StoreToRead
+
+EXAMPLES = (
+    "mlcli doctor",
+    "mlcli doctor --store runs.db",
+)
+
+
+def doctor_command(store: StoreToRead = None, format: Format = "text") -> None:
+    """Say whether the installation is sound: versions, threads, compiled kernels, store.
+
+    What is wrong is named with its repair; a store that is damaged, or is not
+    there though it was named, gives exit code 6.
+    """
+    from mlcli.checks.installation import document_of, health_as_json, health_of
+    from mlcli.cli._console import show_as
+    from mlcli.core.errors import ExitCode
+    from mlcli.experiment.store.store import DEFAULT_PLACE
+
+    health = health_of(store, DEFAULT_PLACE)
+    show_as(format, lambda: document_of(health), lambda: health_as_json(health))
+    if health.store_is_damaged:
+        raise typer.Exit(ExitCode.STORE)
