@@ -12,6 +12,7 @@ from mlcli.api.results import Results
 from mlcli.api.running import RunOptions, answered
 from mlcli.checks.audit import foreseen, with_serious_issues
 from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError, raise_all
+from mlcli.core.plugins import add
 from mlcli.data.source import source_of_frame
 from mlcli.experiment.spec.cells import AVERAGES, DataSpec, Experiment
 from mlcli.experiment.spec.decisions import costs_of, with_costs
@@ -49,12 +50,14 @@ def eval(  # it is the verb
     seed: int = 1,
     jobs: int | None = None,
     store: str | Path | None = None,
+    plugins: Sequence[str | Path] = (),
 ) -> Results:
     """Judge methods on rows they have not seen: data frames, CSV files, or shipped datasets such as "iris".
 
     Without ``models`` a panel of methods for the task is judged. ``sidecar`` says of data frames what the sidecar
-    says of a file: roles, kinds of columns, words for missing cells.
+    says of a file: roles, kinds of columns, words for missing cells. ``plugins`` are files with own methods.
     """
+    add(plugins)
     found: list[Problem] = []
     legal = None if models is None else models_of([Written(plain(one)) for one in _several(models)], found)
     split = None if protocol is None else protocol_of(Written(plain(protocol)), found)

@@ -63,6 +63,10 @@ Params = Annotated[
     list[str] | None,
     typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the model, such as k=3; repeatable."),
 ]
+Plugins = Annotated[
+    list[Path] | None,
+    typer.Option("--plugin", metavar="FILE", help="A Python file with methods of your own; repeatable."),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="What all random numbers follow from.")]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Worker processes. [default: one per core]")

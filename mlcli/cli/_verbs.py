@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, get_args
@@ -34,9 +36,16 @@ VERBS = (
     "join",
     "audit",
     "schema",
+    "new",
     "init",
 )
 """In the order of ``mlcli --help``: what answers the first question stands first."""
+
+WITH_METHODS = (
+    *("eval", "train", "predict", "sample", "run", "curve", "diagnose", "plan", "check", "rerun"),
+    *("explain", "models", "audit", "schema"),
+)
+"""The verbs that look methods up, and take ``--plugin``."""
 
 AS_WRITTEN = "\b"
 """Before a paragraph of help: its lines are not to be joined."""
@@ -59,8 +68,29 @@ def command_of(verb: str) -> Any:
     """The command of a verb: the function of its file that is named like it."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     examples = "\n".join([AS_WRITTEN, "Examples:", *(f"  {example}" for example in examples_of(verb))])
-    app.command(name=verb, cls=Verb, epilog=examples)(getattr(_module(verb), f"{verb}_command"))
+    command = getattr(_module(verb), f"{verb}_command")
+    app.command(name=verb, cls=Verb, epilog=examples)(with_plugins(command) if verb in WITH_METHODS else command)
     return typer.main.get_command(app)
+
+
+def with_plugins(command: Callable[..., None]) -> Callable[..., None]:
+    """The same command with ``--plugin``, whose files are added before anything else is read."""
+    from mlcli.cli._options import Plugins
+
+    def with_plugin(**given: Any) -> None:
+        from mlcli.core.plugins import add, for_now
+
+        with for_now():
+            add(given.pop("plugin") or ())
+            command(**given)
+
+    signature = inspect.signature(command, eval_str=True)
+    plugin = inspect.Parameter("plugin", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Plugins)
+    parameters = [*signature.parameters.values(), plugin]
+    setattr(with_plugin, "__signature__", signature.replace(parameters=parameters))
+    with_plugin.__annotations__ = {one.name: one.annotation for one in parameters}
+    with_plugin.__doc__ = command.__doc__
+    return with_plugin
 
 
 def _module(verb: str) -> ModuleType:

@@ -78,7 +78,8 @@ def train_command(
     """
     from mlcli.cli._console import remark, show_as
     from mlcli.data.dataset import Dataset
-    from mlcli.experiment.run.learner import train
+    from mlcli.experiment.run.learner import Learner, train
+    from mlcli.experiment.saved.model_file import refuse_code
     from mlcli.experiment.spec.cells import DataSpec
     from mlcli.report.trained import trained_as_json, trained_of
 
@@ -91,6 +92,8 @@ def train_command(
     settings = tuning(tune, search=search, trials=trials, rule=rule)
     cell = _cell(DataSpec(data, target, task, tuple(sensitive or ())), model, params or [], seed, settings)
     assert isinstance(cell.dataset, Dataset)
+    if output is not None:
+        refuse_code(Learner(cell.dataset.content, cell.model, cell.steps, seed).parts())
     learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
     answers = tuple(found for question in ask or () for found in learned.pipeline.final.answer_to(question))
     show_as(format, lambda: trained_of(cell, learned, answers), lambda: trained_as_json(cell, learned, answers))

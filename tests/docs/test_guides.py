@@ -26,7 +26,7 @@ PAGES = [
     *(page for folder in ("guides", "kinds") for page in sorted((ROOT / "docs" / folder).glob("*.md"))),
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("comparing", "few-labels", "gates", "graphs", "published", "python", "tuning")
+        for name in ("comparing", "few-labels", "gates", "graphs", "plugins", "published", "python", "tuning")
     ),
     ROOT / "README.md",
 ]

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mlcli.core.errors import ExperimentError, MlcliError, Problem
 from mlcli.core.names import did_you_mean
+from mlcli.core.plugins import add
 from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import Document, read
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
@@ -69,6 +70,7 @@ class ExperimentShape(_Shape):
     nested: bool = Field(False, description="whether the best model, chosen in each split for itself, is a row")
     expect: Several = Field([], description="what models must reach: bounds of scores, models to beat")
     budget: float = Field(0.0, gt=0, description="seconds that one cell may take")
+    plugins: Several = Field([], description="Python files with methods of your own, relative to this file")
     name: str = Field("", description="what the experiment is called")
     description: str = Field("", description="what it is for")
 
@@ -139,6 +141,7 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
         raise ExperimentError(written.problem("an experiment is a mapping of keys to values", example))
     found: list[Problem] = []
     parts = _legal_parts(ExperimentShape, written, found)
+    _add_plugins(parts, base, found)
     plain = {key: parts[key].value for key in PLAIN if key in parts}
     metrics = _metrics(parts, found)
     costs = costs_of(parts["cost"], found) if "cost" in parts else None
@@ -158,6 +161,18 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
         **plain,
     )
     return with_costs(experiment), found
+
+
+def _add_plugins(parts: dict[str, Written], base: Path | None, found: list[Problem]) -> None:
+    """Have the files of one's own looked at before models are looked up."""
+    for item in parts["plugins"].items() if "plugins" in parts else ():
+        if not isinstance(item.value, str):
+            found.append(item.problem(f"a plug-in is the path of a Python file; this is {item.given}"))
+            continue
+        try:
+            add([(base or Path()) / item.value])
+        except MlcliError as error:
+            found += placed(error.problems, item.where)
 
 
 def _data(parts: dict[str, Written], found: list[Problem]) -> tuple[DataSpec, ...]:

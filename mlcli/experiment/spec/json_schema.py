@@ -7,7 +7,7 @@ from typing import Any
 
 from mlcli.core.nested import ModelParameter, noun_of
 from mlcli.core.params import Parameter, by_name, parameters
-from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
+from mlcli.core.registry import IMPORT_PATH, MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.spec.decisions import FAIR_RULE, RULE
 from mlcli.experiment.spec.file import DataShape, ExperimentShape
@@ -68,8 +68,10 @@ def experiment_schema() -> Schema:
 
 def _definitions() -> Schema:
     return {
-        "model": {"anyOf": [_ids(MODELS), MODEL_FILE, *_branches(MODELS, _model_keys)]},
-        "step": {"anyOf": [_ids(STEPS), *_branches(STEPS, _step_keys)]},
+        "model": {
+            "anyOf": [_ids(MODELS), MODEL_FILE, *_branches(MODELS, _model_keys), _imported(_model_keys(()))]
+        },
+        "step": {"anyOf": [_ids(STEPS), *_branches(STEPS, _step_keys), _imported(_step_keys(()))]},
         "protocol": {"anyOf": [_ids(PROTOCOLS), *_branches(PROTOCOLS, _values), _protocol_of_the_kind()]},
         "decide": _decide(),
         **{noun_of(base): _nested(base) for base in _bases_of_nested()},
@@ -103,6 +105,14 @@ def _branch(entry: Entry, keys: Schema) -> Schema:
     """The mapping that begins with one id."""
     use = {"const": entry.name, "description": entry.summary}
     return {**_mapping({"use": use, **keys}), "title": entry.name, "required": ["use"]}
+
+
+def _imported(keys: Schema) -> Schema:
+    """The mapping that begins with an import path; what its parameters may be, only the package knows."""
+    use = {"type": "string", "pattern": f"^{IMPORT_PATH.pattern}$", "description": "a class of another package"}
+    unknown: Schema = {"type": "object", "description": "as the package says"}
+    free: Schema = {key: unknown for key in ("params", "grid") if key in keys}
+    return {**_mapping({"use": use, **keys, **free}), "title": "an estimator by import path", "required": ["use"]}
 
 
 def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
