@@ -73,7 +73,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: pyproject.toml $(PINS) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable .
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[report]'
 	$(COMPILE)
 	$(WARM)
 	@touch $@

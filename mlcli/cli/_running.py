@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,17 +16,19 @@ import typer
 from mlcli.api.running import RunOptions, answered
 from mlcli.checks.audit import foreseen, with_serious_issues
 from mlcli.cli._console import is_terminal, page_for, remark, show, show_json
+from mlcli.cli._pages import Pages
 from mlcli.core.errors import ExitCode, Problem, UsageError
 from mlcli.core.registry import MODELS
 from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, Experiment
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
-from mlcli.report.formats import JSON
+from mlcli.report.document import Document, Element
+from mlcli.report.formats import JSON, TEXT
 from mlcli.report.gates import gates_as_elements, gates_as_json
 from mlcli.report.numbers import counted
 from mlcli.report.outcome import Outcome, outcome_of
-from mlcli.report.results import results_of
+from mlcli.report.results import Parts, results_of
 from mlcli.report.scored import Scored
 from mlcli.tasks.table import kind_named, kinds_of
 
@@ -62,11 +65,9 @@ def run_and_show(
     *,
     place_of: StorePath,
     options: RunOptions,
-    classes: bool,
-    curves: bool,
-    fair: bool = False,
-    spread: bool = False,
+    parts: Parts,
     files: ReportFiles,
+    pages: Pages,
     format: str,
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
@@ -79,17 +80,41 @@ def run_and_show(
     outcomes: list[Outcome] = []
     for experiment, cells in planned:
         place = place_of(experiment)
-        outcome = outcome_of(experiment, _scored(experiment, cells, place, options), place)
-        if format != JSON:
-            results = results_of(outcome.found, classes=classes, curves=curves, fair=fair, spread=spread)
-            show((*results, *gates_as_elements(outcome.gates)), format)
-        outcomes.append(outcome)
+        outcomes.append(outcome_of(experiment, _scored(experiment, cells, place, options), place))
+        if format == TEXT:
+            show(_document(outcomes[-1], parts))
     if format == JSON:
-        gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
-        found = results_as_json([one for outcome in outcomes for one in outcome.found], curves=curves, fair=fair)
-        show_json({**found, **({"gates": gates} if gates else {})})
+        show_json(_plain(outcomes, parts))
+    elif format != TEXT:
+        show(tuple(element for outcome in outcomes for element in _document(outcome, parts)), format)
     files.write(outcomes)
+    pages.write(lambda: _report(experiments, outcomes))
     leave_by(outcomes)
+
+
+def _document(outcome: Outcome, parts: Parts) -> Document:
+    return (*results_of(outcome.found, parts), *gates_as_elements(outcome.gates))
+
+
+def _plain(outcomes: Sequence[Outcome], parts: Parts) -> dict[str, Any]:
+    gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
+    found = [one for outcome in outcomes for one in outcome.found]
+    return {
+        **results_as_json(found, curves=parts.curves, fair=parts.fair),
+        **({"gates": gates} if gates else {}),
+    }
+
+
+def _report(experiments: Sequence[Experiment], outcomes: Sequence[Outcome]) -> Document:
+    """The whole report of all experiments."""
+    from mlcli.report.whole import Made, made_by_file, report_of
+
+    elements: list[Element] = []
+    for experiment, outcome in zip(experiments, outcomes, strict=True):
+        typed = f"mlcli {shlex.join(sys.argv[1:])}"
+        made = made_by_file(experiment.source) if experiment.source else Made(outcome.title, typed)
+        elements += [*report_of(outcome.found, made), *gates_as_elements(outcome.gates)]
+    return tuple(elements)
 
 
 def _refuse_idle(cells: Sequence[Cell]) -> None:

@@ -27,6 +27,7 @@ VERBS = (
     "plan",
     "check",
     "runs",
+    "report",
     "compare",
     "verify",
     "rerun",

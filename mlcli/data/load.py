@@ -125,9 +125,10 @@ def _dataset(
 
 
 def _marked(typed: Typed, given: Role, sidecar: Sidecar) -> Typed:
-    """A sensitive column is marked, so that no model sees it, unless its sidecar says that it is a feature."""
-    hidden = given.role == "sensitive" and not sidecar.of(typed.column.name).feature
-    return replace(typed, column=replace(typed.column, sensitive=True)) if hidden else typed
+    """What few models see is marked: columns of context, and sensitive ones that the sidecar calls no feature."""
+    column = typed.column
+    hidden = given.role == "sensitive" and not sidecar.of(column.name).feature
+    return replace(typed, column=replace(column, sensitive=hidden, context=given.role == "context"))
 
 
 def _target_name(roles: Mapping[str, Role]) -> str | None:

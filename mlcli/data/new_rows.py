@@ -18,7 +18,7 @@ from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.data.columns import absent_cells, coded_by, declared
+from mlcli.data.columns import absent_cells, coded_by, declared, with_new_levels
 from mlcli.data.load import layout_of
 from mlcli.data.long_form import wide_records
 from mlcli.data.read_sidecar import read_sidecar
@@ -65,6 +65,8 @@ class NewRows:
     """Columns that the model does not look at."""
     unseen: tuple[Unseen, ...]
     outside: tuple[Outside, ...]
+    letters: bool = False
+    """Whether the model looks at the letters of values that were not there in training."""
     absent_features: tuple[str, ...] = ()
     """Columns that the model knows and the file lacks; what they stand for counts as not there."""
 
@@ -102,6 +104,7 @@ def new_rows(
     beside: Mapping[str, Column] | None = None,
     optional: Collection[str] = (),
     long_form: Mapping[str, str] = NO_FORM,
+    letters: bool = False,
 ) -> NewRows:
     """The rows of a file, of standard input, one row by its cells, or rows from elsewhere, as a model needs them.
 
@@ -109,7 +112,8 @@ def new_rows(
     are read counts: delimiter, header and missing cells. ``missing`` are words, by column, that stood for an empty
     cell when the model learned. ``beside`` are columns, by role, that must be there although the model does
     not see them. ``optional`` columns may lack, but for all of them. ``long_form`` are, by role, the names
-    that the columns of units and things have where a row is a thing of a unit.
+    that the columns of units and things have where a row is a thing of a unit. ``letters``: values that are
+    none of the levels are kept as further levels, for a model that looks at their letters.
     """
     records, declarations = _records(reference, base)
     records, unseen = _widened(records, columns, declarations, long_form)
@@ -119,7 +123,9 @@ def new_rows(
     if long_form and not set(records.header).intersection(needed):
         absent = (replace(problem, hint=_hint_of_form(long_form)) for problem in absent)
     raise_all(DataError, absent)
+    named = {column.name: column for column in columns}
     cells: dict[str, NDArray[Any]] = {}
+    seen: dict[str, Column] = {}
     problems: list[Problem] = []
     for column in columns:
         if column.name in absent_columns:
@@ -131,18 +137,21 @@ def new_rows(
         if column.coded:
             typed, unknown_levels = coded_by(text, column, declaration)
             unseen += [Unseen(column.name, value, count) for value, count in unknown_levels.items()]
+            typed = with_new_levels(text, column, declaration) if letters else replace(typed, column=column)
         else:
             plain = replace(declaration, kind=column.kind, range=None)
             typed, found = declared(text, plain, records)
+            typed = replace(typed, column=column)
             problems += found
-        cells[column.name] = typed.cells
+        cells[column.name], seen[column.name] = typed.cells, typed.column
     raise_all(DataError, problems)
     return NewRows(
-        table=Table.of(((column, cells[column.name]) for column in columns), len(records)),
+        table=Table.of(((seen.get(name, column), cells[name]) for name, column in named.items()), len(records)),
         records=records,
         extra=tuple(name for name in records.header if name not in cells),
         unseen=tuple(unseen),
         outside=_outside(cells, ranges or {}),
+        letters=letters,
         absent_features=absent_columns,
     )
 

@@ -44,7 +44,8 @@ from mlcli.engines.network.activations import ACTIVATIONS
 from mlcli.engines.network.findings import layers_of
 from mlcli.engines.network.network import Network, check_layers
 from mlcli.engines.network.optimisers import Adam
-from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.reasons import occlusion
 
 SUSPICIOUS = math.sqrt(3)
 """How many deviations above the mean a suspect scores."""
