@@ -1,15 +1,19 @@
-"""Documents as a piece of HTML for the cell of a notebook: its tables, with no style but where numbers stand."""
+"""Documents as a piece of HTML for the cell of a notebook: tables and pictures, with hardly a style of its own."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from html import escape
+from importlib.util import find_spec
 
-from mlcli.report.document import Document, Element, Field, Grid, Heading, Lines, Notes, Sentence, Side
+from mlcli.report.document import Document, Element, Field, Grid, Heading, Lines, Notes, Picture, Sentence, Side
 from mlcli.report.drawing import drawn
 from mlcli.report.layout import written
 from mlcli.report.page import Page
 
+LIGHT = ("2166ac", "c2410c", "15803d", "7e22ce", "b45309", "0e7490", "be123c", "4d7c0f")
+"""The colours of pictures, which read on white and on black."""
 HIGHEST_HEADING = 2
 """The title of a notebook stands above those of what its cells show."""
 WEIGHTS = {"strong": "strong", "best": "strong", "weak": "small", "bad": "em"}
@@ -17,8 +21,20 @@ WEIGHTS = {"strong": "strong", "best": "strong", "weak": "small", "bad": "em"}
 
 
 def fragment_of(document: Document, page: Page) -> str:
-    """The whole document."""
-    return "".join(("<div class='mlcli'>", *(_shown(element, page) for element in document), "</div>\n"))
+    """The whole document; pictures are drawn where matplotlib is installed, else in characters."""
+    colours = "".join(f"--c{place}:#{colour};" for place, colour in enumerate(LIGHT))
+    has_pictures = find_spec("matplotlib") is not None
+    shown = (
+        _picture(one, place) if has_pictures and isinstance(one, Picture) else _shown(one, page)
+        for place, one in enumerate(document)
+    )
+    return f"<div class='mlcli' style='--faint:#808894;{colours}'>{''.join(shown)}</div>\n"
+
+
+def _picture(picture: Picture, place: int) -> str:
+    from mlcli.report.pictures import svg_of
+
+    return f"<div>{svg_of(picture, f'm{place}{secrets.token_hex(3)}')}</div>\n"
 
 
 def _shown(element: Element, page: Page) -> str:

@@ -74,21 +74,26 @@ def test_eval_of_a_frame_scores_what_the_shell_scores() -> None:
     words = ("-m", "{use: knn, params: {k: 3}}", "-m", "naive-bayes", "--metric", "accuracy", "--json")
     cells = document(typed("eval", "iris", *words))["cells"]
     assert found.table["accuracy"].tolist() == [cell["metrics"]["accuracy"]["mean"] for cell in cells]
-    assert found.table["accuracy_low"].tolist() == [cell["metrics"]["accuracy"]["low"] for cell in cells]
+    assert found.table["accuracy-low"].tolist() == [cell["metrics"]["accuracy"]["low"] for cell in cells]
     wrong = found.answers("naive-bayes").query("truth != predicted")
     assert len(wrong) == round(150 * (1 - found.table["accuracy"].iloc[-1]))
     with pytest.raises(mlcli.MlcliError, match="there is no model 'svm'"):
         found.answers("svm")
 
 
-def test_results_show_themselves_as_text_and_in_a_notebook() -> None:
+def test_results_show_themselves_as_text_in_a_notebook_and_as_files(tmp_path: Path) -> None:
     found = mlcli.eval("iris", "naive-bayes", jobs=1)
     assert "By accuracy: naive-bayes with 0.953" in str(found) == repr(found)
     shown = found._repr_html_()
     assert shown.count("<table>") == shown.count("</table>") >= 2
     assert "<h2>iris: classification of species</h2>" in shown
     assert "| model" in found.to("markdown")
-    assert '"cells"' in found.to("json")
+    found.write(tmp_path / "report.html")
+    assert "How it was made" in (tmp_path / "report.html").read_text()
+    found.write(tmp_path / "report.json")
+    assert '"cells"' in (tmp_path / "report.json").read_text()
+    with pytest.raises(mlcli.MlcliError, match=r"no report ends in '\.doc'"):
+        found.write("report.doc")
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
