@@ -125,22 +125,29 @@ def made(path: str, given: Mapping[str, Any], seed: int) -> Any:
 
 
 @contextmanager
-def as_a_guest() -> Iterator[None]:
+def as_a_guest(path: str) -> Iterator[None]:
     """The body works with one thread, and what it prints goes to stderr.
 
     Threads of OpenMP in several workers would spin while they wait, and stdout is for results.
     """
-    from threadpoolctl import threadpool_limits
-
     sys.stdout.flush()
     kept = os.dup(STDOUT)
     try:
         os.dup2(STDERR, STDOUT)
-        with threadpool_limits(1), redirect_stdout(sys.stderr):
+        with _threads_of(path).limit(limits=1), redirect_stdout(sys.stderr):
             yield
     finally:
         os.dup2(kept, STDOUT)
         os.close(kept)
+
+
+@lru_cache(maxsize=64)
+def _threads_of(path: str) -> Any:
+    """What holds the threads of all libraries that are loaded with an estimator; to find them takes a while."""
+    from threadpoolctl import ThreadpoolController
+
+    estimator_class(path)
+    return ThreadpoolController()
 
 
 def conflicts_in(path: str, given: Mapping[str, Any]) -> list[str]:

@@ -59,12 +59,12 @@ class ImportedStep(Step):
     def fit(self, data: Any, rng: np.random.Generator) -> None:
         """Fit it to the numbers, and to the target where there is one."""
         self.transformer_ = made(self.path, self._given(), int(rng.integers(LARGEST_SEED)))
-        with as_a_guest():
+        with as_a_guest(self.path):
             self.transformer_.fit(data.table.numbers, getattr(data, "y", None))
 
     def transform(self, table: Table) -> Table:
         """Its columns, by the names that it gives them."""
-        with as_a_guest():
+        with as_a_guest(self.path):
             found: Any = self.transformer_.transform(table.numbers)
         cells: Array = np.asarray(found.toarray() if hasattr(found, "toarray") else found, np.float64)
         columns = (Column(name, missing=False) for name in self._names(table, cells.shape[1]))

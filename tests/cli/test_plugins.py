@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 from jsonschema import Draft202012Validator
 from sklearn.datasets import load_iris
-from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
 import mlcli
@@ -113,9 +112,8 @@ def test_an_estimator_by_import_path_answers_what_it_answers_alone() -> None:
     alone = SVC(C=3, kernel="linear").fit(X, y)
     said = model.predict("iris")["prediction"]
     assert said.tolist() == [("setosa", "versicolor", "virginica")[code] for code in alone.predict(X)]
-    values = mlcli.train("cpu", "sklearn.linear_model.Ridge").predict("cpu")["prediction"]
-    assert len(values) > 200
-    assert Ridge.__name__ in str(mlcli.train("cpu", "sklearn.linear_model.Ridge"))
+    ridge = mlcli.train("cpu", {"use": "sklearn.linear_model.Ridge", "steps": [{"use": "keep-kinds"}]})
+    assert "Coefficients" in str(ridge)
 
 
 @pytest.mark.parametrize(
@@ -139,10 +137,12 @@ def test_what_is_wrong_with_an_import_path_is_said(words: tuple[str, ...], said:
 @pytest.mark.parametrize(
     "model",
     [
-        {"use": "sklearn.ensemble.BaggingClassifier", "params": {"estimator": {"use": "sklearn.svm.SVC"}}},
+        {
+            "use": "sklearn.ensemble.BaggingClassifier",
+            "params": {"estimator": {"use": "sklearn.svm.SVC"}, "n_estimators": 2},
+        },
         {"use": "bagging", "params": {"base": "sklearn.svm.SVC", "bags": 2}},
         {"use": "lda", "steps": [{"use": "sklearn.decomposition.PCA", "params": {"n_components": 2}}]},
-        {"use": "lda", "steps": [{"use": "sklearn.feature_selection.SelectKBest", "params": {"k": 2}}]},
         {"use": "lightgbm.LGBMClassifier", "params": {"n_estimators": 5, "min_child_samples": 5}},
     ],
     ids=lambda model: str(model["use"]),

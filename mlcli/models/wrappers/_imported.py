@@ -66,12 +66,12 @@ class Imported(Model):
     def _fitted(self, data: Any, target: tuple[Any, ...], rng: np.random.Generator) -> Any:
         estimator = made(self.path, self._given(), int(rng.integers(LARGEST_SEED)))
         weights = {} if data.weight is None else {"sample_weight": data.weight}
-        with as_a_guest():
+        with as_a_guest(self.path):
             return estimator.fit(data.table.numbers, *target, **weights)
 
     def _said(self, method: str, table: Table) -> Any:
         """What a method of the fitted estimator says of rows."""
-        with as_a_guest():
+        with as_a_guest(self.path):
             return getattr(self.estimator_, method)(table.numbers)
 
     def explain(self) -> findings.Explanation:
