@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mlcli.api.estimators import is_estimator, written
 from mlcli.api.results import Results
 from mlcli.api.running import RunOptions, answered
 from mlcli.checks.audit import foreseen, with_serious_issues
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     Data = str | Path | pd.DataFrame
-Entry = str | Path | Mapping[str, Any]
-"""An id, a saved model, or a mapping such as ``{"use": "knn", "params": {"k": 3}}``, as in experiment files."""
+Entry = Any
+"""An id, a saved model, a mapping such as ``{"use": "knn", "params": {"k": 3}}``, or a scikit-learn estimator."""
 
 
 def eval(  # it is the verb
@@ -111,6 +112,8 @@ def one_dataset(data: Data, sidecar: Mapping[str, Any] | None = None) -> DataSpe
 
 def plain(value: Any) -> Any:
     """A value as YAML would hold it."""
+    if is_estimator(value):
+        return written(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset | range):

@@ -72,18 +72,16 @@ class Estimator(BaseEstimator):
     def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
         raise TypeError(f"{type(self).__name__} does not say how it learns")
 
+    def as_written(self) -> dict[str, Any]:
+        """The method with its parameters, as experiments have it; what stands for a default is left out."""
+        known, given = by_name(self._catalogue.load(self._method)), self.get_params(deep=False)
+        values = {name: _plain(given[keyword(name)]) for name in known}
+        stated = {name: value for name, value in values.items() if value is not None or known[name].optional}
+        return {"use": self._method, "params": stated}
+
     def _configured(self) -> Any:
         """The method with these parameters, every illegal one named at once."""
-        cls = self._catalogue.load(self._method)
-        known, values = by_name(cls), self._values()
-        return build(
-            cls, {name: value for name, value in values.items() if value is not None or known[name].optional}
-        )
-
-    def _values(self) -> dict[str, Any]:
-        """The parameters of the method, as they are written."""
-        given = self.get_params(deep=False)
-        return {name: _plain(given[keyword(name)]) for name in by_name(self._catalogue.load(self._method))}
+        return build(self._catalogue.load(self._method), self.as_written()["params"])
 
     def _rng(self) -> np.random.Generator:
         """The random numbers of a fit."""
@@ -289,7 +287,7 @@ def keyword(parameter: str) -> str:
 def _plain(value: Any) -> Any:
     """A parameter as it is written: nested estimators as their methods."""
     if isinstance(value, Estimator):
-        return {"use": value._method, "params": value._values()}
+        return value.as_written()
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

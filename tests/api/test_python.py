@@ -10,11 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import mlcli
+from mlcli.api.estimators import written
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
 from mlcli.data.source import source_of_frame
+from mlcli.sklearn import BaggingClassifier, DecisionTreeClassifier
 from tests.cli.shell import document, typed
 from tests.cli.test_start import HEAVY
 
@@ -142,3 +148,25 @@ def test_levels_that_were_not_there_in_training_are_warned_of() -> None:
     odd = read("weather_nominal").head(1).assign(outlook="foggy")
     with pytest.warns(mlcli.MlcliWarning, match="'foggy' was not there in training"):
         assert len(model.predict(odd)) == 1
+
+
+def test_estimators_are_judged_as_they_are_made() -> None:
+    behind = make_pipeline(StandardScaler(), SVC(C=3))
+    nested = BaggingClassifier(base=DecisionTreeClassifier(max_depth=2), bags=3)
+    inside = AdaBoostClassifier(estimator=SVC(kernel="linear"))
+    assert written(behind) == {
+        "use": "sklearn.svm.SVC",
+        "params": {"C": 3},
+        "steps": [{"use": "sklearn.preprocessing.StandardScaler", "params": {}}],
+    }
+    assert written(inside)["params"] == {"estimator": {"use": "sklearn.svm.SVC", "params": {"kernel": "linear"}}}
+    trained = mlcli.train("iris", behind)
+    assert np.array_equal(trained.predict("iris")["prediction"], behind.fit(*iris()).predict(iris()[0]))
+    assert "bagging on iris" in str(mlcli.train("iris", nested))
+    with pytest.raises(mlcli.MlcliError, match="kernel holds a function, which no experiment can write down"):
+        mlcli.eval("iris", SVC(kernel=lambda a, b: a @ b.T))
+
+
+def iris() -> tuple[Any, Any]:
+    frame = read("iris")
+    return frame.drop(columns="species").to_numpy(), frame["species"].to_numpy()

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from jsonschema import Draft202012Validator
 from sklearn.datasets import load_iris
 from sklearn.svm import SVC
@@ -22,6 +23,7 @@ from mlcli.core.plugins import VARIABLE, add
 from mlcli.core.registry import MODELS
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.spec.json_schema import experiment_schema
+from mlcli.experiment.store.keys import revisions_of
 from tests.cli.shell import document, typed
 
 FILE = "nearest_mean.py"
@@ -176,6 +178,13 @@ def test_clusterers_and_detectors_of_other_packages_answer() -> None:
 def test_the_schema_knows_plugins_and_import_paths() -> None:
     schema = Draft202012Validator(experiment_schema())
     svc = {"use": "sklearn.svm.SVC", "params": {"C": 2}, "as": "SVC"}
-    legal = {"plugins": ["mine.py"], "data": ["iris"], "models": [svc, "sklearn.svm.SVC"]}
+    bags = {"use": "bagging", "params": {"base": "sklearn.svm.SVC"}}
+    legal = {"plugins": ["mine.py"], "data": ["iris"], "models": [svc, "sklearn.svm.SVC", bags]}
     assert schema.is_valid(json.loads(json.dumps(legal)))
     assert not schema.is_valid({**legal, "plugins": "mine.py"})
+
+
+def test_answers_of_another_package_are_kept_by_its_version() -> None:
+    path = "sklearn.svm.SVC"
+    ((noun, (_, version, _)),) = revisions_of([(path, MODELS.load(path))]).items()
+    assert (noun, version) == (f"model {path}", f"scikit-learn {sklearn.__version__}")

@@ -22,6 +22,11 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 EMPTY: Schema = {}
 OWN_KEYS: Schema = {f"^{IGNORED}": {}}
 MODEL_FILE: Schema = {"type": "string", "pattern": r"[./\\]", "description": "a saved model file"}
+IMPORTED: Schema = {
+    "type": "string",
+    "pattern": f"^{IMPORT_PATH.pattern}$",
+    "description": "a class of another package, such as sklearn.svm.SVC",
+}
 TASK: Schema = {"enum": [kind.name for kind in KINDS]}
 STAGES: Schema = {
     "anyOf": [
@@ -89,7 +94,8 @@ def _nested(base: type) -> Schema:
     """A model inside another."""
     entries = [entry for entry in MODELS.entries() if issubclass(entry.load(), base)]
     ids = {"enum": [entry.name for entry in entries], "description": f"the id of a {noun_of(base)}"}
-    return {"anyOf": [ids, *(_branch(entry, _nested_keys(parameters(entry.load()))) for entry in entries)]}
+    free = [IMPORTED, _imported(_nested_keys(()))]
+    return {"anyOf": [ids, *free, *(_branch(entry, _nested_keys(parameters(entry.load()))) for entry in entries)]}
 
 
 def _ids(catalogue: Catalogue) -> Schema:
@@ -109,10 +115,13 @@ def _branch(entry: Entry, keys: Schema) -> Schema:
 
 def _imported(keys: Schema) -> Schema:
     """The mapping that begins with an import path; what its parameters may be, only the package knows."""
-    use = {"type": "string", "pattern": f"^{IMPORT_PATH.pattern}$", "description": "a class of another package"}
     unknown: Schema = {"type": "object", "description": "as the package says"}
     free: Schema = {key: unknown for key in ("params", "grid") if key in keys}
-    return {**_mapping({"use": use, **keys, **free}), "title": "an estimator by import path", "required": ["use"]}
+    return {
+        **_mapping({"use": IMPORTED, **keys, **free}),
+        "title": "an estimator by import path",
+        "required": ["use"],
+    }
 
 
 def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
