@@ -35,7 +35,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.centres import squared_differences
 from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer, distances_to_rows
-from mlcli.tasks.clustering import ClusteredRows
+from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first
 
 BLOCK_CELLS = 4_000_000
@@ -62,7 +62,7 @@ class Apart:
 
 
 @register("dbscan", reference="Ester, Kriegel, Sander & Xu 1996; Schubert et al. 2017")
-class DBSCAN(DistanceClusterer):
+class DBSCAN(DistanceClusterer, Clusterer):
     """Core rows, what they reach, and noise."""
 
     eps: float | None = param(None, "how far neighbours are apart at most; where the distances bend if none", gt=0)
