@@ -24,7 +24,7 @@ def value_errors(learned: Table | None = None) -> Iterator[None]:
     """What a method refuses is a ValueError to scikit-learn, with the size of what it was to learn from."""
     try:
         yield
-    except MlcliError as error:
+    except (MlcliError, ValueError) as error:
         size = "" if learned is None else f" (n_samples = {len(learned)}, n_features = {len(learned.columns)})"
         raise ValueError(f"{error}{size}") from error
 
