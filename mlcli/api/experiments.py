@@ -8,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mlcli.api.estimators import is_estimator, written
 from mlcli.api.results import Results
 from mlcli.api.running import RunOptions, answered
 from mlcli.checks.audit import foreseen, with_serious_issues
 from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError, raise_all
+from mlcli.core.plugins import add
 from mlcli.data.source import source_of_frame
 from mlcli.experiment.spec.cells import AVERAGES, DataSpec, Experiment
 from mlcli.experiment.spec.decisions import costs_of, with_costs
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     Data = str | Path | pd.DataFrame
-Entry = str | Path | Mapping[str, Any]
-"""An id, a saved model, or a mapping such as ``{"use": "knn", "params": {"k": 3}}``, as in experiment files."""
+Entry = Any
+"""An id, a saved model, a mapping such as ``{"use": "knn", "params": {"k": 3}}``, or a scikit-learn estimator."""
 
 
 def eval(  # it is the verb
@@ -49,12 +51,14 @@ def eval(  # it is the verb
     seed: int = 1,
     jobs: int | None = None,
     store: str | Path | None = None,
+    plugins: Sequence[str | Path] = (),
 ) -> Results:
     """Evaluate methods on rows they have not seen: data frames, CSV files, or shipped datasets such as "iris".
 
     Without ``models`` a panel of methods for the task is judged. ``sidecar`` says of data frames what the sidecar
-    says of a file: roles, kinds of columns, words for missing cells.
+    says of a file: roles, kinds of columns, words for missing cells. ``plugins`` are files with own methods.
     """
+    add(plugins)
     found: list[Problem] = []
     legal = None if models is None else models_of([Written(plain(one)) for one in _several(models)], found)
     split = None if protocol is None else protocol_of(Written(plain(protocol)), found)
@@ -111,6 +115,8 @@ def one_dataset(data: Data, sidecar: Mapping[str, Any] | None = None) -> DataSpe
 
 def plain(value: Any) -> Any:
     """A value as YAML would hold it."""
+    if is_estimator(value):
+        return written(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset | range):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mlcli.api.experiments import Entry, one_dataset, plain
 from mlcli.api.results import Report
 from mlcli.core.errors import MlcliWarning, Problem, UsageError, raise_all
+from mlcli.core.plugins import add
 from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import as_numbers
 from mlcli.data.source import source_of_frame
@@ -64,7 +65,7 @@ class Kept(Report):
         rows = self._rows(data)
         with asking(self.path):
             columns = predictions_of(self.saved, rows, probabilities=probabilities, evidence=log_density)
-        index = getattr(data, "index", None)
+        index = None if isinstance(data, str | Path) else data.index
         return pd.DataFrame({name: _typed(cells) for name, cells in columns.items()}, index=index)
 
     def save(self, path: str | Path) -> None:
@@ -82,8 +83,9 @@ class Kept(Report):
         return rows
 
 
-def load(path: str | Path) -> Kept:
-    """A model that was saved by ``mlcli train -o`` or ``save``."""
+def load(path: str | Path, *, plugins: Sequence[str | Path] = ()) -> Kept:
+    """A model that was saved by ``mlcli train -o`` or ``save``; of a method of your own with its file."""
+    add(plugins)
     return Kept(load_model(Path(path)), Path(path))
 
 
@@ -97,8 +99,10 @@ def train(
     sidecar: Mapping[str, Any] | None = None,
     tune: Any = False,
     seed: int = 1,
+    plugins: Sequence[str | Path] = (),
 ) -> Kept:
     """Let a model learn from all rows; how good it is, ``mlcli.eval`` tells."""
+    add(plugins)
     found: list[Problem] = []
     specs = models_of([Written(plain(model))], found)
     settings = tuning_of(Written(plain(tune)), found)

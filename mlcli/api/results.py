@@ -6,26 +6,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlcli.core.errors import UsageError
-from mlcli.experiment.run.split_results import each
-from mlcli.report.as_json import cell_as_json, results_as_json
-from mlcli.report.document import Document
+from mlcli.report.as_json import results_as_json
+from mlcli.report.cells import cells_of
+from mlcli.report.document import Document, Grid
 from mlcli.report.formats import JSON, known_format, renderer_of
 from mlcli.report.gates import Gate, gates_as_elements
 from mlcli.report.outcome import Outcome
 from mlcli.report.page import Page
 from mlcli.report.results import results_of
 from mlcli.report.scored import Scored
+from mlcli.report.whole import Made, report_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 WIDTH = 100
 """Columns of a report that is printed."""
-SHOWN = ("dataset", "kind", "label", "model", "params", "protocol", "seed", "rows")
-"""What a row of the data frame says of a cell beside its status and its scores."""
+TEXTS = ("dataset", "kind", "model", "parameters", "steps", "protocol", "status", "why")
+"""The columns of the data frame that are no numbers."""
+RUN = "run"
+SUFFIXES = {".html": "html", ".md": "markdown", ".tex": "latex", ".txt": "text", ".json": JSON}
+"""By suffix, the format of a report that is saved."""
 
 
 class Report:
@@ -39,6 +43,13 @@ class Report:
     def to(self, format: str) -> str:
         """The report in a format of ``--format``, such as markdown."""
         return renderer_of(known_format(format))(self.document, Page())
+
+    def write(self, path: str | Path) -> None:
+        """Write the report; the suffix says how: html, md, tex, txt or json."""
+        path = Path(path)
+        if path.suffix not in SUFFIXES:
+            raise UsageError(f"no report ends in '{path.suffix}'", hint=f"one of {', '.join(SUFFIXES)}")
+        path.write_text(self.to(SUFFIXES[path.suffix]), encoding="utf-8")
 
     def __str__(self) -> str:
         return renderer_of("text")(self.document, Page(WIDTH))
@@ -93,8 +104,11 @@ class Results(Report):
         return frame_of(fitting[0])
 
     def to(self, format: str) -> str:
-        """The report in a format of ``--format``, such as markdown."""
-        if known_format(format) != JSON:
+        """The report in a format of ``--format``; as HTML the whole page, with how it was made."""
+        if known_format(format) == "html":
+            whole = report_of(self.scored, Made("results from Python", "mlcli.eval or mlcli.run in Python"))
+            return renderer_of(format)((*whole, *gates_as_elements(self.gates)), Page())
+        if format != JSON:
             return super().to(format)
         import json
 
@@ -102,10 +116,15 @@ class Results(Report):
 
 
 def table_of(found: Sequence[Scored]) -> pd.DataFrame:
-    """The data frame of some cells."""
+    """The data frame of some cells, with the columns of ``--format csv``."""
     import pandas as pd
 
-    return pd.DataFrame([_row(one) for one in found])
+    (cells,) = cells_of(found)
+    assert isinstance(cells, Grid)
+    frame = pd.DataFrame([[field.text for field in row] for row in cells.rows], columns=list(cells.header))
+    numbers = [name for name in cells.header if name not in TEXTS]
+    frame[numbers] = frame[numbers].replace("", None).apply(pd.to_numeric)
+    return frame
 
 
 def results(store: str | Path = Path(".mlcli") / "runs.db", run: int | None = None) -> pd.DataFrame:
@@ -118,26 +137,10 @@ def results(store: str | Path = Path(".mlcli") / "runs.db", run: int | None = No
     with Store.read(Path(store)) as opened:
         numbers = [one.id for one in opened.runs.all() if one.finished] if run is None else [run]
         runs = [opened.runs.one(number) for number in numbers]
-    rows = [
-        {"run": about.id, "title": about.title, "started": about.started, **_row(scored(result, about.metrics))}
-        for about, cells in runs
-        for result in cells
-    ]
-    return pd.DataFrame(rows)
-
-
-def _row(one: Scored) -> dict[str, Any]:
-    result, described = one.result, cell_as_json(one.result.cell)
-    return {
-        **{name: described[name] for name in SHOWN},
-        "status": result.status,
-        "why": result.why or result.cell.skipped,
-        "splits": len(result.splits),
-        **{name: value for metric, summary in one.summaries.items() for name, value in _ends(metric, summary)},
-        "fit_seconds": sum(each(result.splits, "fit_seconds")),
-        "predict_seconds": sum(each(result.splits, "predict_seconds")),
-    }
-
-
-def _ends(metric: str, summary: Any) -> list[tuple[str, float | None]]:
-    return [(metric, summary.mean), (f"{metric}_low", summary.low), (f"{metric}_high", summary.high)]
+    tables = []
+    for about, cells in runs:
+        table = table_of([scored(result, about.metrics) for result in cells])
+        for place, known in enumerate(("id", "title", "started")):
+            table.insert(place, RUN if known == "id" else known, getattr(about, known))
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()

@@ -15,7 +15,13 @@ from mlcli.experiment.run.fingerprint import versions
 from mlcli.report.document import Document, Element, Heading, Sentence, grid, notes
 from mlcli.report.numbers import counted
 
-EXTRAS = {"report": ("jinja2", "matplotlib"), "parquet": ("pyarrow",), "sklearn": ("sklearn",)}
+EXTRAS = {
+    "report": ("jinja2", "matplotlib"),
+    "parquet": ("pyarrow",),
+    "sklearn": ("sklearn",),
+    "dask": ("distributed",),
+    "ray": ("ray",),
+}
 """What is installed only when it is asked for, by the name of the extra."""
 MEGABYTE = 1e6
 

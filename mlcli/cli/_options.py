@@ -105,6 +105,10 @@ Params = Annotated[
 Seed = Annotated[
     int, typer.Option("--seed", min=0, metavar="N", help="The random seed: the same one gives the same numbers.")
 ]
+Plugins = Annotated[
+    list[Path] | None,
+    typer.Option("--plugin", metavar="FILE", help="A Python file with methods of your own; repeatable."),
+]
 ProtocolName = Annotated[
     str | None,
     typer.Option(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -36,10 +37,17 @@ VERBS = (
     "join",
     "audit",
     "schema",
+    "new",
     "init",
     "doctor",
 )
 """In the order of ``mlcli --help``: what answers the first question stands first."""
+
+WITH_METHODS = (
+    *("eval", "train", "predict", "sample", "run", "curve", "diagnose", "plan", "check", "rerun"),
+    *("explain", "models", "audit", "schema"),
+)
+"""The verbs that look methods up, and take ``--plugin``."""
 
 AS_WRITTEN = "\b"
 """Before a paragraph of help: its lines are not to be joined."""
@@ -69,13 +77,36 @@ def command_of(verb: str) -> Any:
         for part in parts:
             app.command(name=part, cls=Verb)(getattr(module, f"{part}_command"))
     else:
-        app.command(name=verb, cls=Verb, epilog=examples)(getattr(module, f"{verb}_command"))
+        command = getattr(module, f"{verb}_command")
+        app.command(name=verb, cls=Verb, epilog=examples)(
+            with_plugins(command) if verb in WITH_METHODS else command
+        )
     return typer.main.get_command(app)
 
 
 def parts_of(verb: str) -> tuple[str, ...]:
     """The verbs below a verb, the one that is meant where none is named first; mostly none."""
     return tuple(getattr(_module(verb), "PARTS", ()))
+
+
+def with_plugins(command: Callable[..., None]) -> Callable[..., None]:
+    """The same command with ``--plugin``, whose files are added before anything else is read."""
+    from mlcli.cli._options import Plugins
+
+    def with_plugin(**given: Any) -> None:
+        from mlcli.core.plugins import add, for_now
+
+        with for_now():
+            add(given.pop("plugin") or ())
+            command(**given)
+
+    signature = inspect.signature(command, eval_str=True)
+    plugin = inspect.Parameter("plugin", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Plugins)
+    parameters = [*signature.parameters.values(), plugin]
+    setattr(with_plugin, "__signature__", signature.replace(parameters=parameters))
+    with_plugin.__annotations__ = {one.name: one.annotation for one in parameters}
+    with_plugin.__doc__ = command.__doc__
+    return with_plugin
 
 
 def _module(verb: str) -> ModuleType:

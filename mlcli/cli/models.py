@@ -8,8 +8,9 @@ import typer
 
 from mlcli.cli._console import show_as
 from mlcli.cli._options import Format, model_and_step_names
+from mlcli.core.errors import UsageError
 from mlcli.core.names import nearest
-from mlcli.core.registry import MODELS, STEPS, Entry
+from mlcli.core.registry import IMPORT_PATH, MODELS, STEPS, Entry
 
 EXAMPLES = (
     "mlcli models",
@@ -47,9 +48,21 @@ def models_command(
 
 
 def _entries(name: str) -> list[Entry]:
-    """The method, the step, or both of one id."""
+    """The method, the step, or both of one id; at an import path the one that it is."""
+    if IMPORT_PATH.fullmatch(name):
+        return [_imported(name)]
     found = [known.entry(name) for known in (MODELS, STEPS) if name in known]
     if found:
         return found
     similar = next((known for known in (MODELS, STEPS) if nearest(name, known.names())), MODELS)
     return [similar.entry(name)]
+
+
+def _imported(path: str) -> Entry:
+    try:
+        return MODELS.entry(path)
+    except UsageError as no_model:
+        try:
+            return STEPS.entry(path)
+        except UsageError:
+            raise no_model from None

@@ -91,7 +91,8 @@ def train_command(
     from mlcli.cli._console import remark, show_as
     from mlcli.cli._pages import Pages
     from mlcli.data.dataset import Dataset
-    from mlcli.experiment.run.learner import train
+    from mlcli.experiment.run.learner import Learner, train
+    from mlcli.experiment.saved.model_file import refuse_code
     from mlcli.experiment.spec.cells import DataSpec
     from mlcli.report.trained import trained_as_json, trained_of
 
@@ -102,6 +103,8 @@ def train_command(
     spec = DataSpec(data, target, task, tuple(sensitive or ()), tuple(drop or ()), positive)
     cell = _cell(spec, model, params or [], seed, settings)
     assert isinstance(cell.dataset, Dataset)
+    if output is not None:
+        refuse_code(Learner(cell.dataset.content, cell.model, cell.steps, seed).parts())
     learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
     answers = tuple(found for question in ask or () for found in learned.pipeline.final.answer_to(question))
     show_as(format, lambda: trained_of(cell, learned, answers), lambda: trained_as_json(cell, learned, answers))

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform
 
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean, id_of, meant, module_of
+from mlcli.core.plugins import module_name, plugin_files, registered_in
 
 T = TypeVar("T", bound=type)
+IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\.[A-Z]\w*")
+"""The place of a class in a package: dots, and a capital after the last."""
 CLASS_LINE = re.compile(r"^@register\(.*?^class (\w+)\(([^)]*)\)", re.MULTILINE | re.DOTALL)
 
 
@@ -72,16 +76,36 @@ def _written_apart(name: str, parts: list[str], ids: list[str]) -> str:
     return f"a parameter stands for itself: -m {parts[0]}" + "".join(f" -p {key}={value}" for key, value in values)
 
 
+class ImportedEntry(Entry):
+    """A class of another package by its import path; what stands for it here is made when it is used."""
+
+    def __init__(
+        self, path: str, summary: str, version: str, noun: str, bases: tuple[str, ...], make: Callable[[], type]
+    ) -> None:
+        super().__init__(path, path, summary, "", bases, version, version, noun=noun)
+        self.__dict__["_made"] = lru_cache(maxsize=1)(make)
+
+    def load(self) -> type:
+        """The class that stands for it."""
+        found: type = self.__dict__["_made"]()
+        return found
+
+
 class Catalogue:
     """All registered things of one noun: the files of a package, and plugins from entry points.
 
     A file whose name starts with an underscore is machinery, every other file is one registered thing.
     """
 
-    def __init__(self, package: str, noun: str) -> None:
+    def __init__(self, package: str, noun: str, base: str, imported_at: str = "") -> None:
         self.package = package
         self.noun = noun
+        self.base = base
+        """What its classes derive from, as "module:name"."""
+        self.imported_at = imported_at
+        """What makes an entry of an import path, such as sklearn.svm.SVC, as "module:name"."""
         self._heads: dict[str, Entry] = {}
+        self._files: dict[str, list[Entry]] = {}
 
     @cached_property
     def folder(self) -> Path:
@@ -110,9 +134,38 @@ class Catalogue:
             )
         return found
 
+    @property
+    def _of_files(self) -> dict[str, Entry]:
+        """What files of the user's own register."""
+        found: dict[str, Entry] = {}
+        for entry in (entry for file in plugin_files() for entry in self._entries_in(file)):
+            if entry.name in found:
+                both = f"{found[entry.name].distribution} and {entry.distribution}"
+                raise UsageError(f"two plug-ins register the {self.noun} '{entry.name}': {both}")
+            found[entry.name] = entry
+        return found
+
+    def _entries_in(self, file: Path) -> list[Entry]:
+        module = module_name(file)
+        if module not in self._files:
+            self._files[module] = [self._entry_of(cls, file) for cls in registered_in(file) if self._is_one(cls)]
+        return self._files[module]
+
+    def _is_one(self, cls: type) -> bool:
+        return any(f"{one.__module__}:{one.__name__}" == self.base for one in cls.__mro__)
+
+    def _entry_of(self, cls: Any, file: Path) -> Entry:
+        if cls.id in self._shipped:
+            what = f"it registers the {self.noun} '{cls.id}', which mlcli has already"
+            raise UsageError(what, where=str(file), hint="choose another id")
+        summary = (sys.modules[cls.__module__].__doc__ or cls.__doc__ or "").strip().partition("\n")[0]
+        bases = tuple(base.__name__ for base in cls.__bases__)
+        about = {"bases": bases, "distribution": file.name, "attribute": cls.__name__, "noun": self.noun}
+        return Entry(cls.id, cls.__module__, summary, **about)
+
     def names(self) -> list[str]:
         """Every id, shipped ones first."""
-        return [*self._shipped, *(name for name in self._plugins if name not in self._shipped)]
+        return list(dict.fromkeys((*self._shipped, *self._of_files, *self._plugins)))
 
     def entries(self) -> Iterator[Entry]:
         """Every entry, read from the heads of files; no module is imported."""
@@ -124,8 +177,12 @@ class Catalogue:
             if name not in self._heads:
                 self._heads[name] = self._read_head(self._shipped[name])
             return self._heads[name]
+        if name in self._of_files:
+            return self._of_files[name]
         if name in self._plugins:
             return self._plugins[name]
+        if self._is_imported(name):
+            return self._imported(name)
         raise UsageError(f"there is no {self.noun} '{name}'", hint=self._advice(name))
 
     def _advice(self, name: str) -> str:
@@ -145,7 +202,18 @@ class Catalogue:
         return did_you_mean(name, names, f"{self.noun}s")
 
     def __contains__(self, name: str) -> bool:
-        return name in self._shipped or name in self._plugins
+        own = name in self._shipped or name in self._of_files or name in self._plugins
+        return own or self._is_imported(name)
+
+    def _is_imported(self, name: str) -> bool:
+        return bool(self.imported_at) and IMPORT_PATH.fullmatch(name) is not None
+
+    def _imported(self, name: str) -> Entry:
+        """The entry of a class of another package."""
+        if name not in self._heads:
+            module, _, function = self.imported_at.partition(":")
+            self._heads[name] = getattr(importlib.import_module(module), function)(name)
+        return self._heads[name]
 
     def load(self, name: str) -> type:
         """The class of an id, imported now."""
@@ -162,9 +230,9 @@ class Catalogue:
         return Entry(id_of(path.stem), module, summary, family=family, bases=bases, noun=self.noun)
 
 
-MODELS = Catalogue("mlcli.models", "model")
-STEPS = Catalogue("mlcli.prepare", "step")
-PROTOCOLS = Catalogue("mlcli.protocols", "protocol")
+MODELS = Catalogue("mlcli.models", "model", "mlcli.core.model:Model", "mlcli.models.wrappers._imported:entry_of")
+STEPS = Catalogue("mlcli.prepare", "step", "mlcli.core.step:Step", "mlcli.prepare._imported:entry_of")
+PROTOCOLS = Catalogue("mlcli.protocols", "protocol", "mlcli.protocols._base:Protocol")
 ALL = (MODELS, STEPS, PROTOCOLS)
 HOW_TO_NAME = {
     "model": "say -m ID",

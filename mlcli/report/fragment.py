@@ -1,4 +1,4 @@
-"""Documents as a piece of HTML for the cell of a notebook: tables with hardly a style, and pictures."""
+"""Documents as a piece of HTML for the cell of a notebook: tables and pictures, with hardly a style of its own."""
 
 from __future__ import annotations
 
@@ -12,17 +12,30 @@ from mlcli.report.drawing import drawn
 from mlcli.report.layout import written
 from mlcli.report.page import Page
 
+LIGHT = ("2166ac", "c2410c", "15803d", "7e22ce", "b45309", "0e7490", "be123c", "4d7c0f")
+"""The colours of pictures, which read on white and on black."""
 HIGHEST_HEADING = 2
 """The title of a notebook stands above those of what its cells show."""
-NAME = 12
-"""Characters of the name that tells a picture's ids from those of other cells."""
 WEIGHTS = {"strong": "strong", "best": "strong", "weak": "small", "bad": "em"}
 """The tags of what stands out."""
 
 
 def fragment_of(document: Document, page: Page) -> str:
-    """The whole document."""
-    return "".join(("<div class='mlcli'>", *(_shown(element, page) for element in document), "</div>\n"))
+    """The whole document; pictures are drawn where matplotlib is installed, else in characters."""
+    colours = "".join(f"--c{place}:#{colour};" for place, colour in enumerate(LIGHT))
+    has_pictures = find_spec("matplotlib") is not None
+    shown = (
+        _picture(one, place) if has_pictures and isinstance(one, Picture) else _shown(one, page)
+        for place, one in enumerate(document)
+    )
+    return f"<div class='mlcli' style='--faint:#808894;{colours}'>{''.join(shown)}</div>\n"
+
+
+def _picture(picture: Picture, place: int) -> str:
+    from mlcli.report.pictures import svg_of
+
+    name = hashlib.sha256(repr(picture).encode()).hexdigest()[:12]
+    return f"<div>{svg_of(picture, f'm{place}{name}')}</div>\n"
 
 
 def _shown(element: Element, page: Page) -> str:
@@ -41,17 +54,7 @@ def _shown(element: Element, page: Page) -> str:
         case Grid():
             return f"<table>{''.join(_rows(element, page))}</table>\n"
         case _:
-            return _picture(element, page)
-
-
-def _picture(picture: Picture, page: Page) -> str:
-    """Drawn with matplotlib where that is installed, else with characters."""
-    if find_spec("matplotlib") is None:
-        return _shown(drawn(picture, None), page)
-    from mlcli.report.pictures import svg_of
-
-    name = hashlib.sha256(repr(picture).encode()).hexdigest()[:NAME]
-    return f"<figure>{svg_of(picture, f'p{name}')}</figure>\n"
+            return _shown(drawn(element, None), page)
 
 
 def _rows(grid: Grid, page: Page) -> Iterator[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,30 +15,23 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
     _check_feature_names_in,
-    _check_sample_weight,
     check_is_fitted,
-    column_or_1d,
 )
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
-from mlcli.core.errors import MlcliError
 from mlcli.core.insertion import missing_steps
 from mlcli.core.learning import learn, settle
 from mlcli.core.params import build, by_name
 from mlcli.core.registry import Catalogue
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.sklearn._columns import known_table, learned_table
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.regression import ValuedRows
-from mlcli.tasks.table import kind_named
+from mlcli.sklearn._rows import as_numbers, labelled, rows_for_step, unlabelled, value_errors, valued, weights_of
 
 LARGEST_SEED = 2**31 - 1
-TARGET = "y"
 POOR = ("zero-r", "random", "one-r")
 """What is there to be beaten, and what looks at one column only."""
 ANYTHING = Accepts(nominal=True, missing=True, weights=True, sensitive=True)
@@ -72,18 +64,16 @@ class Estimator(BaseEstimator):
     def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
         raise TypeError(f"{type(self).__name__} does not say how it learns")
 
+    def as_written(self) -> dict[str, Any]:
+        """The method with its parameters, as experiments have it; what stands for a default is left out."""
+        known, given = by_name(self._catalogue.load(self._method)), self.get_params(deep=False)
+        values = {name: _plain(given[keyword(name)]) for name in known}
+        stated = {name: value for name, value in values.items() if value is not None or known[name].optional}
+        return {"use": self._method, "params": stated}
+
     def _configured(self) -> Any:
         """The method with these parameters, every illegal one named at once."""
-        cls = self._catalogue.load(self._method)
-        known, values = by_name(cls), self._values()
-        return build(
-            cls, {name: value for name, value in values.items() if value is not None or known[name].optional}
-        )
-
-    def _values(self) -> dict[str, Any]:
-        """The parameters of the method, as they are written."""
-        given = self.get_params(deep=False)
-        return {name: _plain(given[keyword(name)]) for name in by_name(self._catalogue.load(self._method))}
+        return build(self._catalogue.load(self._method), self.as_written()["params"])
 
     def _rng(self) -> np.random.Generator:
         """The random numbers of a fit."""
@@ -93,7 +83,7 @@ class Estimator(BaseEstimator):
 
     def _learned(self, rows: Any) -> None:
         """Let the method learn from rows, behind the steps that it needs."""
-        with _value_errors(rows.table), one_blas_thread():
+        with value_errors(rows.table), one_blas_thread():
             self.pipeline_ = behind_steps(self._configured(), rows.table.columns)
             learn(self.pipeline_, rows, self._rng())
 
@@ -101,7 +91,7 @@ class Estimator(BaseEstimator):
         """New rows as the method sees them."""
         check_is_fitted(self)
         table = known_table(self, X)
-        with _value_errors():
+        with value_errors():
             return self.pipeline_.prepared(table)
 
     @property
@@ -120,14 +110,14 @@ class Classifying(ClassifierMixin, Estimator):
 
     def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
         table, y = learned_table(self, X, y)
-        rows, self.classes_ = _labelled(table, y, _weights(sample_weight, table))
+        rows, self.classes_ = labelled(table, y, weights_of(sample_weight, table))
         self._learned(rows)
         return self
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, in the order of ``classes_``."""
         table = self._asked(X)
-        with _value_errors(), one_blas_thread():
+        with value_errors(), one_blas_thread():
             return np.asarray(self._final.predict_proba(table))
 
     def predict(self, X: Any) -> Any:
@@ -147,13 +137,13 @@ class Regressing(RegressorMixin, Estimator):
 
     def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
         table, y = learned_table(self, X, y, y_numeric=True)
-        self._learned(_valued(table, y, _weights(sample_weight, table)))
+        self._learned(valued(table, y, weights_of(sample_weight, table)))
         return self
 
     def predict(self, X: Any) -> Any:
         """The value of each row."""
         table = self._asked(X)
-        with _value_errors(), one_blas_thread():
+        with value_errors(), one_blas_thread():
             return np.asarray(self._final.predict_values(table))
 
 
@@ -162,13 +152,13 @@ class Placing(ClusterMixin, Estimator):
 
     def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
         table, _ = learned_table(self, X)
-        self._learned(_unlabelled(table, "clustering"))
+        self._learned(unlabelled(table, "clustering"))
         self.labels_ = self._groups(self.pipeline_.prepared(table))
         return self
 
     def _groups(self, table: Table) -> Any:
         noise = self._final.noise_group()
-        with _value_errors(), one_blas_thread():
+        with value_errors(), one_blas_thread():
             groups = np.asarray(self._final.cluster_of(table), np.int64)
         return groups if noise is None else np.where(groups == noise, -1, groups - (groups > noise))
 
@@ -186,9 +176,9 @@ class Detecting(OutlierMixin, Estimator):
 
     def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
         table, _ = learned_table(self, X)
-        rows = _unlabelled(table, "anomaly")
+        rows = unlabelled(table, "anomaly")
         self._learned(rows)
-        with _value_errors(table), one_blas_thread():
+        with value_errors(table), one_blas_thread():
             settle(self.pipeline_, rows, rows)
         # mlcli flags a row that scores its threshold, scikit-learn one below the offset.
         self.offset_ = np.nextafter(-self._final.threshold_, np.inf)
@@ -197,7 +187,7 @@ class Detecting(OutlierMixin, Estimator):
     def score_samples(self, X: Any) -> Any:
         """How usual each row is."""
         table = self._asked(X)
-        with _value_errors(), one_blas_thread():
+        with value_errors(), one_blas_thread():
             return -np.asarray(self._final.score_rows(table))
 
     def decision_function(self, X: Any) -> Any:
@@ -214,15 +204,15 @@ class Projecting(TransformerMixin, Estimator):
 
     def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
         table, _ = learned_table(self, X)
-        self._learned(_unlabelled(table, "projection"))
-        with _value_errors(), one_blas_thread():
+        self._learned(unlabelled(table, "projection"))
+        with value_errors(), one_blas_thread():
             self._width = self._final.project(self.pipeline_.prepared(table)).shape[1]
         return self
 
     def transform(self, X: Any) -> Any:
         """The rows in the new columns."""
         table = self._asked(X)
-        with _value_errors(), one_blas_thread():
+        with value_errors(), one_blas_thread():
             return np.asarray(self._final.project(table))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -243,9 +233,9 @@ class Transforming(TransformerMixin, Estimator):
     def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
         kinds = self._catalogue.load(self._method).kinds  # type: ignore[attr-defined]
         table, y = learned_table(self, X, y) if kinds else learned_table(self, X)
-        rows = _for_step(table, y, kinds)
+        rows = rows_for_step(table, y, kinds)
         rng = self._rng()
-        with _value_errors(table), one_blas_thread():
+        with value_errors(table), one_blas_thread():
             step = self._configured()
             self.steps_ = tuple(missing_steps(ANYTHING, table.columns, [step]))
             for one in self.steps_:
@@ -258,10 +248,10 @@ class Transforming(TransformerMixin, Estimator):
         """The rows with what becomes of their columns."""
         check_is_fitted(self)
         table = known_table(self, X)
-        with _value_errors(), one_blas_thread():
+        with value_errors(), one_blas_thread():
             for step in self.steps_:
                 table = step.apply(table)
-        cells = [_as_numbers(cells, coded=column.coded) for column, cells in table.parts()]
+        cells = [as_numbers(cells, coded=column.coded) for column, cells in table.parts()]
         return np.column_stack(cells) if cells else np.empty((len(table), 0))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -269,16 +259,6 @@ class Transforming(TransformerMixin, Estimator):
         check_is_fitted(self)
         _check_feature_names_in(self, input_features)
         return np.array(self._names, dtype=object)
-
-
-@contextmanager
-def _value_errors(learned: Table | None = None) -> Iterator[None]:
-    """What a method refuses is a ValueError to scikit-learn, with the size of what it was to learn from."""
-    try:
-        yield
-    except MlcliError as error:
-        size = "" if learned is None else f" (n_samples = {len(learned)}, n_features = {len(learned.columns)})"
-        raise ValueError(f"{error}{size}") from error
 
 
 def keyword(parameter: str) -> str:
@@ -289,49 +269,9 @@ def keyword(parameter: str) -> str:
 def _plain(value: Any) -> Any:
     """A parameter as it is written: nested estimators as their methods."""
     if isinstance(value, Estimator):
-        return {"use": value._method, "params": value._values()}
+        return value.as_written()
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _as_numbers(cells: Any, *, coded: bool) -> Array:
-    """Codes as numbers, missing ones as no number."""
-    return np.where(cells < 0, np.nan, cells) if coded else np.asarray(cells)
-
-
-def _weights(sample_weight: Any, table: Table) -> Any:
-    if sample_weight is None:
-        return None
-    return _check_sample_weight(sample_weight, np.empty((len(table), 1)))
-
-
-def _labelled(table: Table, y: Any, weight: Any = None) -> tuple[LabelledRows, Any]:
-    check_classification_targets(y)
-    classes, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
-    names = tuple(map(str, classes))
-    rows = np.arange(len(table))
-    y = np.asarray(codes, np.int32)
-    return LabelledRows(table=table, rows=rows, target=TARGET, y=y, classes=names, weight=weight), classes
-
-
-def _valued(table: Table, y: Any, weight: Any = None) -> ValuedRows:
-    values = column_or_1d(y, warn=True).astype(np.float64)
-    return ValuedRows(table=table, rows=np.arange(len(table)), target=TARGET, y=values, weight=weight)
-
-
-def _unlabelled(table: Table, kind: str) -> Any:
-    """Rows without labels."""
-    labels = np.full(len(table), -1, np.int32)
-    return kind_named(kind).rows(table=table, rows=np.arange(len(table)), labels=labels)
-
-
-def _for_step(table: Table, y: Any, kinds: tuple[str, ...]) -> Any:
-    """Rows that a step learns from, of a kind that it can learn from."""
-    if not kinds:
-        return _unlabelled(table, "clustering")
-    if "regression" in kinds and type_of_target(y).startswith("continuous"):
-        return _valued(table, y)
-    return _labelled(table, y)[0]

@@ -43,6 +43,11 @@ class Classifier(Model):
     classes_: tuple[str, ...] = learned()
     class_totals_: Array = learned()
 
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether its probabilities say how sure it is, rather than only which class it answers."""
+        return True
+
     @staticmethod
     def admitted(model: Any, data: Any) -> Any:
         """Rows whose class is known, and others beside them only for a model that accepts such."""
@@ -72,7 +77,7 @@ class Classifier(Model):
             truth=data.y,
             predicted=model.decide(predictions),
             classes=data.classes,
-            probabilities=predictions,
+            probabilities=predictions if model.gives_probabilities else None,
         )
 
     @staticmethod

@@ -10,11 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import mlcli
+from mlcli.api.estimators import written
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
 from mlcli.data.source import source_of_frame
+from mlcli.sklearn import BaggingClassifier, DecisionTreeClassifier
 from tests.cli.shell import document, typed
 from tests.cli.test_start import HEAVY
 
@@ -26,7 +32,8 @@ def read(name: str) -> pd.DataFrame:
 
 
 def test_importing_loads_nothing_heavy_and_gives_every_name() -> None:
-    code = "import sys, mlcli; print(*sys.modules); dir(mlcli); [getattr(mlcli, name) for name in mlcli.__all__]"
+    assert all(hasattr(mlcli, name) for name in mlcli.__all__)
+    code = "import sys, mlcli; print(*sys.modules); dir(mlcli)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert not loaded & HEAVY
@@ -74,21 +81,26 @@ def test_eval_of_a_frame_scores_what_the_shell_scores() -> None:
     words = ("-m", "{use: knn, params: {k: 3}}", "-m", "naive-bayes", "--metric", "accuracy", "--json")
     cells = document(typed("eval", "iris", *words))["cells"]
     assert found.table["accuracy"].tolist() == [cell["metrics"]["accuracy"]["mean"] for cell in cells]
-    assert found.table["accuracy_low"].tolist() == [cell["metrics"]["accuracy"]["low"] for cell in cells]
+    assert found.table["accuracy-low"].tolist() == [cell["metrics"]["accuracy"]["low"] for cell in cells]
     wrong = found.answers("naive-bayes").query("truth != predicted")
     assert len(wrong) == round(150 * (1 - found.table["accuracy"].iloc[-1]))
     with pytest.raises(mlcli.MlcliError, match="there is no model 'svm'"):
         found.answers("svm")
 
 
-def test_results_show_themselves_as_text_and_in_a_notebook() -> None:
+def test_results_show_themselves_as_text_in_a_notebook_and_as_files(tmp_path: Path) -> None:
     found = mlcli.eval("iris", "naive-bayes", jobs=1)
     assert "By accuracy: naive-bayes with 0.953" in str(found) == repr(found)
     shown = found._repr_html_()
     assert shown.count("<table>") == shown.count("</table>") >= 2
     assert "<h2>iris: classification of species</h2>" in shown
     assert "| model" in found.to("markdown")
-    assert '"cells"' in found.to("json")
+    found.write(tmp_path / "report.html")
+    assert "How it was made" in (tmp_path / "report.html").read_text()
+    found.write(tmp_path / "report.json")
+    assert '"cells"' in (tmp_path / "report.json").read_text()
+    with pytest.raises(mlcli.MlcliError, match=r"no report ends in '\.doc'"):
+        found.write("report.doc")
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
@@ -136,3 +148,25 @@ def test_levels_that_were_not_there_in_training_are_warned_of() -> None:
     odd = read("weather_nominal").head(1).assign(outlook="foggy")
     with pytest.warns(mlcli.MlcliWarning, match="'foggy' was not there in training"):
         assert len(model.predict(odd)) == 1
+
+
+def test_estimators_are_judged_as_they_are_made() -> None:
+    behind = make_pipeline(StandardScaler(), SVC(C=3))
+    nested = BaggingClassifier(base=DecisionTreeClassifier(max_depth=2), bags=3)
+    inside = AdaBoostClassifier(estimator=SVC(kernel="linear"))
+    assert written(behind) == {
+        "use": "sklearn.svm.SVC",
+        "params": {"C": 3},
+        "steps": [{"use": "sklearn.preprocessing.StandardScaler", "params": {}}],
+    }
+    assert written(inside)["params"] == {"estimator": {"use": "sklearn.svm.SVC", "params": {"kernel": "linear"}}}
+    trained = mlcli.train("iris", behind)
+    assert np.array_equal(trained.predict("iris")["prediction"], behind.fit(*iris()).predict(iris()[0]))
+    assert "bagging on iris" in str(mlcli.train("iris", nested))
+    with pytest.raises(mlcli.MlcliError, match="kernel holds a function, which no experiment can write down"):
+        mlcli.eval("iris", SVC(kernel=lambda a, b: a @ b.T))
+
+
+def iris() -> tuple[Any, Any]:
+    frame = read("iris")
+    return frame.drop(columns="species").to_numpy(), frame["species"].to_numpy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.errors import ImpossibleAnswerError, MlcliError, ModelFileError, StoreError
+from mlcli.core.configuration import parts_of
+from mlcli.core.errors import ImpossibleAnswerError, MlcliError, ModelFileError, StoreError, UsageError
 from mlcli.core.files import replacing
 from mlcli.core.state import NamedArrays, packed, unpacked
 from mlcli.experiment.saved.integrity import check_integrity
@@ -39,6 +40,7 @@ MAKE_ANOTHER = "make one with: mlcli train DATA -m MODEL -o FILE"
 def save_model(path: Path, saved: SavedModel) -> None:
     """Write a model; the file is whole or not there, and only another model of mlcli is replaced."""
     refuse_to_replace(path)
+    refuse_code(parts_of(saved.pipeline))
     arrays: NamedArrays = {}
     structure = json.dumps(packed(_parts(saved), arrays, "saved"), allow_nan=False, separators=(",", ":"))
     about = {"format": FORMAT, "version": str(FORMAT_VERSION), "structure": structure}
@@ -83,6 +85,14 @@ def asking(path: Path) -> Iterator[None]:
         raise
     except Exception as problem:
         raise _refusal(path, f"is damaged: asked, it ends in {type(problem).__name__}: {problem}") from problem
+
+
+def refuse_code(parts: Iterable[tuple[str, type]]) -> None:
+    """Refuse models and steps of which only code could be saved; worth asking before a long training."""
+    for name, cls in parts:
+        if getattr(cls, "saved_as_code", False):
+            what = f"{name} cannot be saved: what it learns is code, and mlcli loads none"
+            raise UsageError(what, hint="judge it with mlcli eval, or save a method of mlcli")
 
 
 def refuse_to_replace(path: Path) -> None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mlcli.core.errors import ExperimentError, MlcliError, Problem
 from mlcli.core.names import did_you_mean, nearest
+from mlcli.core.plugins import add
 from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import Document, read
 from mlcli.data.shipped import FILE_SUFFIXES, shipped_path
@@ -84,6 +85,7 @@ class ExperimentShape(_Shape):
     nested: bool = Field(False, description="whether the best model, chosen in each split for itself, is a row")
     expect: Several = Field([], description="what models must reach: bounds of scores, models to beat")
     budget: Any = Field(None, description="what a cell may take, in seconds and memory, and all in seconds")
+    plugins: Several = Field([], description="Python files with methods of your own, relative to this file")
     name: str = Field("", description="what the experiment is called")
     description: str = Field("", description="what it is for")
 
@@ -157,6 +159,7 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
         raise ExperimentError(written.problem("an experiment is a mapping of keys to values", example))
     found: list[Problem] = []
     parts = _legal_parts(ExperimentShape, written, found)
+    _add_plugins(parts, base, found)
     plain = {key: parts[key].value for key in PLAIN if key in parts}
     metrics = _metrics(parts, found)
     costs = costs_of(parts["cost"], found) if "cost" in parts else None
@@ -191,6 +194,18 @@ def _refuse_tables(path: Path) -> None:
         close = nearest(path.stem, others)
         hint = f"did you mean {others[close]}?" if close else f"mlcli init my.csv -o {path} writes one"
         raise ExperimentError("there is no such file", where=str(path), hint=hint)
+
+
+def _add_plugins(parts: dict[str, Written], base: Path | None, found: list[Problem]) -> None:
+    """Have the files of one's own looked at before models are looked up."""
+    for item in parts["plugins"].items() if "plugins" in parts else ():
+        if not isinstance(item.value, str):
+            found.append(item.problem(f"a plug-in is the path of a Python file; this is {item.given}"))
+            continue
+        try:
+            add([(base or Path()) / item.value])
+        except MlcliError as error:
+            found += placed(error.problems, item.where)
 
 
 def _data(parts: dict[str, Written], found: list[Problem]) -> tuple[DataSpec, ...]:

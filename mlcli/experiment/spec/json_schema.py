@@ -7,7 +7,7 @@ from typing import Any
 
 from mlcli.core.nested import ModelParameter, noun_of
 from mlcli.core.params import Parameter, by_name, parameters
-from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
+from mlcli.core.registry import IMPORT_PATH, MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.spec.decisions import FAIR_RULE, RULE
 from mlcli.experiment.spec.file import DataShape, ExperimentShape
@@ -22,6 +22,11 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 EMPTY: Schema = {}
 OWN_KEYS: Schema = {f"^{IGNORED}": {}}
 MODEL_FILE: Schema = {"type": "string", "pattern": r"[./\\]", "description": "a saved model file"}
+IMPORTED: Schema = {
+    "type": "string",
+    "pattern": f"^{IMPORT_PATH.pattern}$",
+    "description": "a class of another package, such as sklearn.svm.SVC",
+}
 TASK: Schema = {"enum": [kind.name for kind in KINDS]}
 STAGES: Schema = {
     "anyOf": [
@@ -84,8 +89,10 @@ def experiment_schema() -> Schema:
 
 def _definitions() -> Schema:
     return {
-        "model": {"anyOf": [_ids(MODELS), MODEL_FILE, *_branches(MODELS, _model_keys)]},
-        "step": {"anyOf": [_ids(STEPS), *_branches(STEPS, _step_keys)]},
+        "model": {
+            "anyOf": [_ids(MODELS), MODEL_FILE, *_branches(MODELS, _model_keys), _imported(_model_keys(()))]
+        },
+        "step": {"anyOf": [_ids(STEPS), *_branches(STEPS, _step_keys), _imported(_step_keys(()))]},
         "protocol": {"anyOf": [_ids(PROTOCOLS), *_branches(PROTOCOLS, _values), _protocol_of_the_kind()]},
         "decide": _decide(),
         **{noun_of(base): _nested(base) for base in _bases_of_nested()},
@@ -103,7 +110,8 @@ def _nested(base: type) -> Schema:
     """A model inside another."""
     entries = [entry for entry in MODELS.entries() if issubclass(entry.load(), base)]
     ids = {"enum": [entry.name for entry in entries], "description": f"the id of a {noun_of(base)}"}
-    return {"anyOf": [ids, *(_branch(entry, _nested_keys(parameters(entry.load()))) for entry in entries)]}
+    free = [IMPORTED, _imported(_nested_keys(()))]
+    return {"anyOf": [ids, *free, *(_branch(entry, _nested_keys(parameters(entry.load()))) for entry in entries)]}
 
 
 def _ids(catalogue: Catalogue) -> Schema:
@@ -119,6 +127,17 @@ def _branch(entry: Entry, keys: Schema) -> Schema:
     """The mapping that begins with one id."""
     use = {"const": entry.name, "description": entry.summary}
     return {**_mapping({"use": use, **keys}), "title": entry.name, "required": ["use"]}
+
+
+def _imported(keys: Schema) -> Schema:
+    """The mapping that begins with an import path; what its parameters may be, only the package knows."""
+    unknown: Schema = {"type": "object", "description": "as the package says"}
+    free: Schema = {key: unknown for key in ("params", "grid") if key in keys}
+    return {
+        **_mapping({"use": IMPORTED, **keys, **free}),
+        "title": "an estimator by import path",
+        "required": ["use"],
+    }
 
 
 def _model_keys(declared: tuple[Parameter, ...]) -> Schema:

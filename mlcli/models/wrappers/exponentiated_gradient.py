@@ -141,8 +141,8 @@ class ExponentiatedGradient(Classifier):
         return replace(data, y=y, weight=weight * data.weights.sum() / weight.sum()) if weight.any() else data
 
     def _other(self, data: LabelledRows) -> int:
-        """The most frequent of the other classes."""
-        return int(data.class_totals[:-1].argmax())
+        """The most frequent of the other classes; itself where it is the only one."""
+        return int(data.class_totals[:-1].argmax()) if len(data.classes) > 1 else 0
 
     def predict_proba(self, table: Table) -> Array:
         """Half for the class that is answered, half by the probabilities of all classifiers."""
