@@ -1,6 +1,5 @@
 """From the bytes of a CSV file to columns of text: encoding, delimiter, header, as many cells in each row.
 
-
 pandas reads the cells, as text. Every record is counted first: pandas would pad short rows and shift long ones.
 """
 
