@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,9 @@ DEPTH = 3
 """Of the tree that tells groups apart: more cannot be said in a sentence."""
 FAR, VERY_FAR = 0.5, 1.0
 """From how many standard deviations of all rows on a group's mean is high or low, or very much so."""
+DIRECTIONS, MOST_POINTS = 3, 400
+"""How many principal components rows are shown by, two at a time, and about how many rows."""
+EPSILON = 1e-9
 WHISKER = 1.5
 MARKS = "high, low: the mean of the group lies half a standard deviation of all rows from their mean; very: one"
 APART = (
@@ -42,8 +46,28 @@ def portraits(trained: Trained) -> findings.Explanation:
         return ()
     prepared = trained.pipeline.prepared(trained.rows.table)
     group, names = np.asarray(final.cluster_of(prepared), np.int32), final.group_names()
-    apart = between_centres(final.space(prepared), group, names, trained.rows.weights)
-    return (apart, *_portraits(trained.rows, group, names, final.profile_["between"]))
+    space = final.space(prepared)
+    apart = between_centres(space, group, names, trained.rows.weights)
+    drawn = _portraits(trained.rows, group, names, final.profile_["between"])
+    return (apart, *drawn, *planes(space, group, names))
+
+
+def planes(X: Array, group: Codes, names: Sequence[str]) -> Iterator[findings.Points]:
+    """The rows by each two of their first three principal components: a cloud from three sides."""
+    moved = X - X.mean(axis=0)
+    _, lengths, directions = np.linalg.svd(moved, full_matrices=False)
+    count = min(DIRECTIONS, int((lengths > EPSILON * lengths.max(initial=0.0)).sum()))
+    places = moved @ directions[:count].T
+    rows = np.arange(0, len(X), max(1, len(X) // MOST_POINTS))
+    for one, other in combinations(range(count), 2):
+        of_groups = [places[rows[group[rows] == k]] for k in range(min(len(names), SHOWN))]
+        points = tuple(
+            (f"group {name}", tuple((float(row[one]), float(row[other])) for row in part))
+            for name, part in zip(names, of_groups, strict=False)
+        )
+        across, upwards = f"component {one + 1}", f"component {other + 1}"
+        title = f"Groups by principal components {one + 1} and {other + 1}"
+        yield findings.Points(title, across, upwards, points)
 
 
 def _portraits(rows: Any, group: Codes, names: tuple[str, ...], between: Array) -> Iterator[findings.Finding]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from matplotlib.cbook import boxplot_stats
+from sklearn.decomposition import PCA
 
 from mlcli.report.document import Lines
 from mlcli.report.drawing import drawn
-from mlcli.report.group_portraits import between_centres, boxplots, histogram, marks
+from mlcli.report.group_portraits import between_centres, boxplots, histogram, marks, planes
 from tests.cli.shell import document, typed
 
 PARTS = [("one", np.array([1.0, 2.0, 2.5, 3.0, 4.0, 9.0])), ("two", np.array([5.0, 5.0, 6.0]))]
@@ -69,3 +70,14 @@ def test_noise_is_called_none() -> None:
 
 def test_one_group_has_no_portrait() -> None:
     assert "High and low" not in typed("train", "faithful", "-m", "gaussian").stdout
+
+
+def test_groups_are_seen_from_three_sides_where_there_are_three() -> None:
+    X = np.random.default_rng(1).normal(size=(40, 4))
+    group = np.repeat([0, 1], 20).astype(np.int32)
+    pictures = list(planes(X, group, ("0", "1")))
+    assert [picture.upwards for picture in pictures] == ["component 2", "component 3", "component 3"]
+    theirs = PCA(3).fit_transform(X)
+    assert [abs(x) for x, _ in pictures[0].groups[0][1]] == pytest.approx(np.abs(theirs[:20, 0]))
+    assert len(list(planes(X[:, :2], group, ("0", "1")))) == 1
+    assert not list(planes(X[:, :1], group, ("0", "1")))
