@@ -42,8 +42,8 @@ class Table:
         codes = [cells for column, cells in parts if column.coded]
         return Table(
             columns=tuple(column for column, _ in parts),
-            numbers=np.column_stack(numbers).astype(np.float64, order="C") if numbers else np.empty((rows, 0)),
-            codes=np.column_stack(codes).astype(np.int32, order="C") if codes else np.empty((rows, 0), np.int32),
+            numbers=_side_by_side(numbers, rows, np.float64),
+            codes=_side_by_side(codes, rows, np.int32),
         )
 
     def __len__(self) -> int:
@@ -92,6 +92,20 @@ class Table:
             _kept(self.numbers, [column.name in wanted for column in self.number_columns]),
             _kept(self.codes, [column.name in wanted for column in self.code_columns]),
         )
+
+
+def _side_by_side(columns: list[NDArray[np.generic]], rows: int, dtype: type[Cell]) -> NDArray[Cell]:
+    """Columns as one block; those that are columns of one block already are not taken apart."""
+    if not columns:
+        return np.empty((rows, 0), dtype)
+    block = columns[0].base
+    if block is None or block.ndim != 2 or block.dtype != dtype or not block.flags.c_contiguous:
+        return np.column_stack(columns).astype(dtype, order="C", copy=False)
+    place_of = {block[:, place].__array_interface__["data"][0]: place for place in range(block.shape[1])}
+    places = [place_of.get(column.__array_interface__["data"][0], -1) for column in columns]
+    if any(column.base is not block or column.shape != block.shape[:1] for column in columns) or -1 in places:
+        return np.column_stack(columns).astype(dtype, order="C", copy=False)
+    return block if places == list(range(block.shape[1])) else np.take(block, places, axis=1)
 
 
 def _kept(cells: NDArray[Cell], wanted: list[bool]) -> NDArray[Cell]:

@@ -13,15 +13,17 @@ from mlcli.core.schema import Field, Schema
 from mlcli.core.strict_yaml import Document
 from mlcli.core.tables import Table
 from mlcli.data.checks import column_warnings
-from mlcli.data.columns import Typed, declared, inferred
+from mlcli.data.columns import Typed, declared, inferred, notes_of_columns
 from mlcli.data.counts import counted_out
 from mlcli.data.dataset import Dataset
+from mlcli.data.delimiters import DELIMITER_WORDS
 from mlcli.data.long_form import in_long_form, in_wide_form
+from mlcli.data.read_records import read_file
 from mlcli.data.read_sidecar import read_sidecar
-from mlcli.data.records import Layout, Records, read_records
+from mlcli.data.records import Layout, Records
 from mlcli.data.roles import Role, assigned_roles, refuse_unusable, sensitive_roles
 from mlcli.data.shipped import find
-from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, sidecar_document
+from mlcli.data.sidecar import Sidecar, sidecar_document, stem_of
 from mlcli.data.task import choose_target, has_no_target, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
 
@@ -42,7 +44,7 @@ def load(
         kind_named(task)
     path = find(reference, base)
     document = sidecar_document(path)
-    records = read_records(content_of(path), str(path), layout_of(document))
+    records = read_file(path, layout_of(document))
     if not len(records):
         raise DataError("has column names but no rows", where=records.name)
     sidecar = read_sidecar(document, records.header)
@@ -65,16 +67,8 @@ def load(
         what = f"the target '{_target_name(roles)}' is empty in every row"
         raise DataError(what, where=records.name, hint="choose another target with --target COLUMN")
     return replace(
-        dataset, path=path, name=sidecar.name or path.stem, notes=dataset.notes + column_warnings(dataset)
+        dataset, path=path, name=sidecar.name or stem_of(path), notes=dataset.notes + column_warnings(dataset)
     )
-
-
-def content_of(path: Path) -> bytes:
-    """The bytes of a file, or a DataError that says why not."""
-    try:
-        return path.read_bytes()
-    except OSError as problem:
-        raise DataError(f"cannot be read: {problem.strerror}", where=str(path)) from None
 
 
 def layout_of(document: Document | None) -> Layout:
@@ -128,7 +122,7 @@ def _dataset(
         table=Table.of(((column.column, column.cells) for column in typed.values()), len(records)),
         schema=Schema(tuple(_field(column, roles[name].role, guesses[name]) for name, column in typed.items())),
         task=task,
-        notes=notes + tuple(note for column in typed.values() for note in column.notes),
+        notes=(*notes, *notes_of_columns(typed.values())),
         about=sidecar.about,
         sidecar=sidecar,
     )

@@ -19,10 +19,11 @@ from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.data.columns import absent_cells, coded_by, declared
-from mlcli.data.load import content_of, layout_of
+from mlcli.data.load import layout_of
 from mlcli.data.long_form import wide_records
+from mlcli.data.read_records import read_file, read_records
 from mlcli.data.read_sidecar import read_sidecar
-from mlcli.data.records import Records, read_records
+from mlcli.data.records import Records
 from mlcli.data.shipped import find
 from mlcli.data.sidecar import Declaration, sidecar_document
 
@@ -186,7 +187,7 @@ def _records(reference: str | Mapping[str, str], base: Path | None) -> tuple[Rec
         return read_records(sys.stdin.buffer.read(), "standard input"), {}
     path = find(reference, base)
     document = sidecar_document(path)
-    records = read_records(content_of(path), str(path), layout_of(document))
+    records = read_file(path, layout_of(document))
     sidecar = read_sidecar(document, records.header)
     return records, {name: sidecar.of(name) for name in records.header}
 

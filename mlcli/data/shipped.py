@@ -9,7 +9,8 @@ from mlcli.core.errors import DataError
 from mlcli.core.names import did_you_mean, listed, nearest
 from mlcli.core.strict_yaml import read
 
-FILE_SUFFIXES = (".csv", ".tsv", ".txt")
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+FILE_SUFFIXES = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), ".parquet")
 
 
 def find(reference: str, base: Path | None = None) -> Path:
@@ -61,12 +62,12 @@ def _hint(path: Path, reference: str) -> str:
 
 
 def _files(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if path.suffix.lower() in FILE_SUFFIXES)
+    return sorted(path.name for path in folder.iterdir() if path.name.lower().endswith(FILE_SUFFIXES))
 
 
 def _files_hint(folder: Path) -> str:
     files = _files(folder)
-    return f"it holds {listed(files)}" if files else "it holds no .csv, .tsv or .txt file"
+    return f"it holds {listed(files)}" if files else "it holds no .csv, .tsv, .txt or .parquet file"
 
 
 def datasets_folder() -> Path:
