@@ -1,7 +1,7 @@
-"""Reading a CSV file of a million rows beside pandas: processor time and peak memory, each in a process of its own.
+"""Reading a CSV file of a million rows beside pandas: processor time and peak memory, in processes of their own.
 
-For mlcli the whole of it: cells are typed, roles and the target are guessed, and odd columns are looked for; its imports
-count, too. For pandas, ``read_csv`` alone, its imports left out.
+For mlcli the whole of it: cells are typed, roles and the target are guessed, and odd columns are looked for; the
+import of its compiler counts, too. For pandas, ``read_csv`` alone, its imports left out.
 """
 
 from __future__ import annotations

@@ -25,7 +25,10 @@ def test_packed_and_parquet_files_stand_for_csv_files(tmp_path: Path, monkeypatc
     assert len(answers[0].splitlines()) == 151
     Path("both.yaml").write_text("data: [flowers.csv.gz, flowers.parquet]\nmodels: [one-r]\nprotocol: holdout\n")
     done = typed("run", "both.yaml", "--jobs", "1")
-    assert (done.exit_code, done.stdout.count("flowers: classification of species")) == (0, 2)
+    assert (done.exit_code, "are the same data" in done.output) == (3, True)
+    pq.write_table(csv.read_csv(iris).slice(0, 140), "flowers.parquet")
+    done = typed("run", "both.yaml", "--jobs", "1")
+    assert (done.exit_code, done.stdout.count(": classification of species")) == (0, 2)
 
 
 def test_the_sidecar_of_a_packed_file_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
