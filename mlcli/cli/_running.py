@@ -18,7 +18,7 @@ from mlcli.core.errors import ExitCode, Problem, UsageError
 from mlcli.core.registry import MODELS
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import BatchProgress
-from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, Experiment
+from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Experiment
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
 from mlcli.report.formats import JSON
@@ -134,6 +134,7 @@ def leave_by(outcomes: Sequence[Outcome]) -> None:
     """Say what did not go as it was asked for, if anything, and leave with its exit code."""
     found = [one for outcome in outcomes for one in outcome.found]
     broken = sum(one.result.status in BROKEN for one in found)
+    damaged = {str(one.result.cell.model.saved): None for one in found if _is_at_fault(one.result)}
     skipped = dict.fromkeys(one.result.cell.label for outcome in outcomes for one in outcome.skipped)
     failed = sum(not gate.passed for outcome in outcomes for gate in outcome.gates)
     if broken:
@@ -142,10 +143,18 @@ def leave_by(outcomes: Sequence[Outcome]) -> None:
         remark(f"skipped, though asked for: {', '.join(skipped)}; each says why above")
     if failed:
         remark(f"{counted(failed, 'gate')} failed; the table of gates says which")
+    if damaged:
+        remark(f"what breaks when it is asked is damaged: {', '.join(damaged)}; train it again")
+        raise typer.Exit(ExitCode.MODEL_FILE)
     if broken or skipped:
         raise typer.Exit(ExitCode.CELLS)
     if failed:
         raise typer.Exit(ExitCode.UNMET)
+
+
+def _is_at_fault(result: CellResult) -> bool:
+    """Whether a saved model broke: what is not said in words is the fault of its file."""
+    return result.cell.model.saved is not None and result.status in ("failed", "died")
 
 
 def _scored(
