@@ -16,7 +16,7 @@ WARM = @for name in segment concrete; do \
     $(BIN)/mlcli eval digits -m decision-tree --jobs 1 > /dev/null
 
 # More processes would compile the same kernels more often than they share the tests.
-SPREAD := --numprocesses auto --maxprocesses 4
+SPREAD := --numprocesses auto --maxprocesses 4 --dist worksteal
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 

@@ -211,9 +211,12 @@ def explain_param(help: str) -> Any:
     return param("short", help, choices=("short", "full"), if_given=True, name="explain")
 
 
-def learned() -> Any:
-    """Declare a field that ``fit`` fills; what is declared is what is saved."""
-    return dataclasses.field(init=False, default=None, repr=False, compare=False, metadata={"learned": True})
+def learned(*shape: str | int) -> Any:
+    """Declare a field that ``fit`` fills, and how long it is: ``learned("classes", "columns")``.
+
+    What is declared is what is saved; `core.shapes` says what the words mean.
+    """
+    return dataclasses.field(init=False, default=None, repr=False, compare=False, metadata={"learned": shape})
 
 
 def parameters(cls: type) -> tuple[Parameter, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, dataclass_transform
 
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean, id_of, module_of
@@ -17,10 +17,13 @@ T = TypeVar("T", bound=type)
 CLASS_LINE = re.compile(r"^@register\(.*?^class (\w+)\(([^)]*)\)", re.MULTILINE | re.DOTALL)
 
 
+@dataclass_transform(kw_only_default=True, eq_default=False)
 def register(name: str, *, reference: str, revision: int = 1) -> Callable[[T], T]:
-    """Give a class its id, the source it implements, and a number to be raised whenever its answers change."""
+    """Make a class a dataclass with an id, its source, and a number to be raised whenever its answers change."""
 
     def mark(cls: T) -> T:
+        if "__dataclass_fields__" not in vars(cls):
+            dataclass(kw_only=True, eq=False)(cls)
         setattr(cls, "id", name)
         setattr(cls, "reference", reference)
         setattr(cls, "revision", revision)

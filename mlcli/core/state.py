@@ -14,6 +14,7 @@ from mlcli.core.params import build, learned_fields, settings
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS, STEPS, Catalogue
 from mlcli.core.schema import COLUMN_KINDS, Column
+from mlcli.core.shapes import refuse_misfits
 from mlcli.core.step import Step
 from mlcli.core.tables import MISSING_CODE, Table
 
@@ -151,8 +152,14 @@ def _with_learned(made: Any, value: Any, arrays: Mapping[str, Any]) -> Any:
         raise ValueError(f"{type(made).__name__} does not learn {sorted(value['learned'])}")
     for name, part in value["learned"].items():
         setattr(made, name, unpacked(part, arrays))
-    made.check_learned()
+    check_loaded(made)
     return made
+
+
+def check_loaded(made: Any) -> None:
+    """Refuse (ValueError) learned fields of other shapes than declared, or that the method could not have made."""
+    refuse_misfits(made)
+    made.check_learned()
 
 
 READERS: dict[tuple[str, ...], Any] = {

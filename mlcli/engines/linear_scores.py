@@ -8,7 +8,7 @@ import numpy as np
 
 from mlcli.core.blocks import less_row
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Flags
+from mlcli.core.tables import Array
 
 INTERCEPT = "(intercept)"
 """What the answer at the origin is called among the columns."""
@@ -31,9 +31,3 @@ def terms(
     """Every coefficient (one per output) with its column's name; first the intercept, the answer at the origin."""
     named = [(column.name, values) for column, values in zip(columns, coefficients.T, strict=True)]
     return [(INTERCEPT, level - coefficients @ centre), *named] if intercept else named
-
-
-def check_shapes(columns: Sequence[Column], *learned: Array | Flags) -> None:
-    """Refuse (ValueError) learned arrays whose last axis is not one entry per column."""
-    if any(array.shape[-1:] != (len(columns),) for array in learned):
-        raise ValueError(f"learned arrays that do not fit {len(columns)} columns")

@@ -10,7 +10,7 @@ from mlcli.core import findings
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Table
 from mlcli.engines.linear_design import Design
-from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
+from mlcli.engines.linear_scores import linear_scores, terms
 from mlcli.engines.score_terms import linear_terms
 from mlcli.tasks.regression import Regressor
 
@@ -21,8 +21,8 @@ class LinearValues(Regressor):
 
     intercept: bool = param(True, "whether the answer at the origin is free; without it, it is 0")
 
-    coefficients_: Array = learned()
-    centre_: Array = learned()
+    coefficients_: Array = learned("columns")
+    centre_: Array = learned("columns")
     level_: float = learned()
 
     def learn_slopes(self, design: Design, slopes: Array, level: float) -> None:
@@ -37,10 +37,6 @@ class LinearValues(Regressor):
     def adjustable_parameters(self, table: Table) -> float | None:
         """The coefficients that are not 0, and the intercept."""
         return float(np.count_nonzero(self.coefficients_)) + self.intercept
-
-    def check_learned(self) -> None:
-        """Refuse arrays that do not fit the columns."""
-        check_shapes(self.columns_, self.coefficients_, self.centre_)
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The sum that is answered, term by term."""

@@ -74,8 +74,8 @@ class PenaltyPath(LinearValues):
     strength_: float = learned()
     chosen_: bool = learned()
     """Whether the criterion chose it."""
-    strengths_: Array = learned()
-    path_: Array = learned()
+    strengths_: Array = learned("strengths")
+    path_: Array = learned("strengths", "columns")
     """The coefficients (strengths × columns)."""
     criterion_: Array = learned()
 
@@ -108,12 +108,6 @@ class PenaltyPath(LinearValues):
         toward = design.rooted.T @ root_weighted(data.y - level, design.weight)
         highest = float(np.abs(toward).max(initial=0.0)) / share
         return log_range(highest * LEAST, highest) if highest > 0 else None
-
-    def check_learned(self) -> None:
-        """Refuse a path that does not fit the columns."""
-        super().check_learned()
-        if self.path_.shape != (len(self.strengths_), len(self.columns_)):
-            raise ValueError("a path that does not fit its strengths and columns")
 
     def path_curve(self, over: str) -> findings.Curve:
         """The coefficients over the strength, of the columns that enter first."""

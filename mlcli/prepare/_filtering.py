@@ -34,7 +34,7 @@ class Filter(ByModel):
     )
     folds: int = param(5, "into how many inner folds training rows are dealt, where `keep` is none", ge=2)
 
-    scores_: Array = learned()
+    scores_: Array = learned("columns")
 
     accepts = Accepts(missing=True, weights=True)
     """Numbers with gaps; a gap says nothing of its column."""
@@ -77,12 +77,6 @@ class Filter(ByModel):
     def scores(self, data: SupervisedRows) -> Array:
         """How much each column says of the target; NaN where that cannot be said, which is least."""
         raise TypeError(f"{type(self).__name__} does not say how it scores columns")
-
-    def check_learned(self) -> None:
-        """A score for each column, too."""
-        super().check_learned()
-        if np.shape(self.scores_) != (len(self.columns_),):
-            raise ValueError("scores that do not fit the columns")
 
     def explain(self) -> Explanation:
         """The scores, highest first."""

@@ -29,13 +29,6 @@ def log_stretch(unit: Array) -> float:
     return float(-np.log(unit[unit > 0]).sum())
 
 
-def refuse_misfits(columns: Sequence[Column], *learned: Array) -> None:
-    """Refuse (ValueError) anything but one number for each numeric column."""
-    wanted = (sum(not column.coded for column in columns),)
-    if any(np.shape(array) != wanted for array in learned):
-        raise ValueError("scales that do not fit the columns")
-
-
 def scale_table(
     title: str, names: tuple[str, ...], columns: Sequence[Column], *learned: Array
 ) -> findings.Explanation:

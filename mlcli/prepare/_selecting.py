@@ -25,7 +25,7 @@ class Selection(Step):
 
     kinds: ClassVar[tuple[str, ...]] = SUPERVISED
 
-    kept_: Flags = learned()
+    kept_: Flags = learned("columns")
 
     def transform(self, table: Table) -> Table:
         """The columns that are kept."""
@@ -37,8 +37,8 @@ class Selection(Step):
 
     def check_learned(self) -> None:
         """A yes or no for each column."""
-        if np.shape(self.kept_) != (len(self.columns_),) or self.kept_.dtype != np.bool_:
-            raise ValueError("a choice that does not fit the columns")
+        if self.kept_.dtype != np.bool_:
+            raise ValueError("a choice that is neither yes nor no")
 
     def explain(self) -> Explanation:
         """The columns that are kept."""

@@ -17,7 +17,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -30,7 +29,6 @@ from mlcli.tasks.classification import LabelledRows
 
 
 @register("anova", reference="Fisher 1925, Statistical Methods for Research Workers")
-@dataclass(kw_only=True, eq=False)
 class Anova(Filter):
     """Columns by the F value of their class means."""
 

@@ -20,15 +20,12 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mlcli.core.registry import register
 from mlcli.prepare._stepwise import Stepwise
 from mlcli.prepare._usefulness import Places
 
 
 @register("backward-elimination", reference="Marill & Green 1963; Kohavi & John 1997, Wrappers")
-@dataclass(kw_only=True, eq=False)
 class BackwardElimination(Stepwise):
     """From all columns on."""
 

@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -40,7 +39,6 @@ Subset = tuple[int, ...]
 
 
 @register("cfs", reference="Hall 1999, Correlation-based Feature Selection for Machine Learning")
-@dataclass(kw_only=True, eq=False)
 class CorrelationBasedSelection(Selection):
     """The subset with the best merit."""
 

@@ -18,7 +18,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log
 from typing import ClassVar
 
@@ -34,7 +33,6 @@ from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("chi-square", reference="Pearson 1900; Liu & Setiono 1995, Chi2")
-@dataclass(kw_only=True, eq=False)
 class ChiSquare(Filter):
     """Columns by a test of independence from the target."""
 

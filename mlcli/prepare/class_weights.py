@@ -19,7 +19,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,7 +33,6 @@ from mlcli.prepare._strata import strata_of
 
 
 @register("class-weights", reference="King & Zeng 2001, Logistic regression in rare events data")
-@dataclass(kw_only=True, eq=False)
 class ClassWeights(RowStep):
     """Rows of rare classes count more."""
 

@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -38,7 +37,6 @@ from mlcli.tasks.classification import LabelledRows
 
 
 @register("coral", reference="Sun, Feng & Saenko 2016, Return of frustratingly easy domain adaptation")
-@dataclass(kw_only=True, eq=False)
 class Coral(RowStep):
     """Training rows with the covariance of the target domain."""
 

@@ -16,7 +16,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -31,7 +30,6 @@ CONSTANT = 1e-24
 
 
 @register("correlation", reference="Pearson 1896, Regression, heredity and panmixia")
-@dataclass(kw_only=True, eq=False)
 class Correlation(Filter):
     """Columns by their straight relation with the target."""
 

@@ -19,7 +19,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -46,7 +45,6 @@ PARTS: dict[str, Callable[[date], int]] = {
 
 
 @register("dates", reference="ISO 8601")
-@dataclass(kw_only=True, eq=False)
 class Dates(Step):
     """Parts of dates as numbers."""
 

@@ -22,7 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,7 +41,6 @@ GIVEN = "boundaries"
 
 
 @register("discretise", reference="Dougherty, Kohavi & Sahami 1995, Discretization of continuous features")
-@dataclass(kw_only=True, eq=False)
 class Discretise(Step):
     """Numbers as a few levels in order."""
 

@@ -17,8 +17,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.findings import Explanation, Lines
@@ -31,7 +29,6 @@ from mlcli.core.tables import Table
 
 
 @register("drop", reference="Guyon & Elisseeff 2003, Variable and feature selection")
-@dataclass(kw_only=True, eq=False)
 class Drop(Step):
     """Columns that are left out."""
 

@@ -21,7 +21,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -48,7 +47,6 @@ NOTHING = 1e-10
 @register(
     "embedded-selection", reference="Guyon et al. 2002, Gene selection for cancer classification", revision=2
 )
-@dataclass(kw_only=True, eq=False)
 class EmbeddedSelection(ByModel):
     """Columns by what they count in a model."""
 

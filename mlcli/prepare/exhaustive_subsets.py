@@ -19,7 +19,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb, log, sqrt
 
@@ -40,7 +39,6 @@ MOST_SUBSETS = 20_000
 
 
 @register("exhaustive-subsets", reference="Hoeffding 1963; Guyon & Elisseeff 2003, Variable and feature selection")
-@dataclass(kw_only=True, eq=False)
 class ExhaustiveSubsets(ByModel):
     """The best of all subsets."""
 

@@ -22,8 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -38,7 +36,6 @@ from mlcli.engines.factors import Factors, Search, factor_findings, factors_of
 
 
 @register("factor-analysis", reference="Spearman 1904; Jöreskog 1967; Barber 2012, Bayesian Reasoning, 21.2")
-@dataclass(kw_only=True, eq=False)
 class FactorAnalysis(Step):
     """Factors instead of columns."""
 

@@ -18,7 +18,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,7 +33,6 @@ from mlcli.prepare._fair_cells import Cells, cells_as_finding
 
 
 @register("fair-sample", reference="Kamiran & Calders 2012, Data preprocessing techniques")
-@dataclass(kw_only=True, eq=False)
 class FairSample(RowStep):
     """Rows drawn as if group and class were independent."""
 

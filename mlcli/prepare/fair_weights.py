@@ -19,7 +19,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,7 +33,6 @@ from mlcli.prepare._fair_cells import Cells, cells_as_finding
 
 
 @register("fair-weights", reference="Kamiran & Calders 2012, Data preprocessing techniques")
-@dataclass(kw_only=True, eq=False)
 class FairWeights(RowStep):
     """Rows count as if group and class were independent."""
 

@@ -21,15 +21,12 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mlcli.core.registry import register
 from mlcli.prepare._stepwise import Stepwise
 from mlcli.prepare._usefulness import Places
 
 
 @register("forward-selection", reference="Kohavi & John 1997, Wrappers for feature subset selection")
-@dataclass(kw_only=True, eq=False)
 class ForwardSelection(Stepwise):
     """From no columns on."""
 

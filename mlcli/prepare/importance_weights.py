@@ -21,7 +21,7 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -48,7 +48,6 @@ NO_OTHER_DOMAIN = (
 
 
 @register("importance-weights", reference="Bickel, Brückner & Scheffer 2009, Discriminative learning under shift")
-@dataclass(kw_only=True, eq=False)
 class ImportanceWeights(RowStep):
     """Rows that look like the target domain count more."""
 

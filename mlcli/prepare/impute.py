@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -95,14 +95,13 @@ OWN_LEVEL = "missing"
 
 
 @register("impute", reference="Little & Rubin, Statistical Analysis with Missing Data, chapter 4", revision=2)
-@dataclass(kw_only=True, eq=False)
 class Impute(Step):
     """Fills gaps from what the training rows have."""
 
     numbers: str = param("mean", "what fills the gaps of numeric columns", choices=OF_NUMBERS)
     levels: str = param("auto", "what fills the gaps of other columns", choices=OF_LEVELS)
 
-    fills_: Array = learned()
+    fills_: Array = learned("columns")
     """A number, or the code of a level, for each column in the order of the file."""
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
@@ -182,9 +181,7 @@ class Impute(Step):
         return np.asarray(first_of_most(counts)[:, None] == np.arange(len(place.entries)), np.float64)
 
     def check_learned(self) -> None:
-        """One fill for each column, and codes that are levels of it."""
-        if np.shape(self.fills_) != (len(self.columns_),):
-            raise ValueError("fills that do not fit the columns")
+        """Codes that are levels of their columns."""
         for column, fill in zip(self.columns_, self.fills_, strict=True):
             if column.coded and not 0 <= fill < len(next(self._after(column)).levels):
                 raise ValueError(f"'{column.name}' is filled with a level that it does not have")

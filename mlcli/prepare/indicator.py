@@ -16,7 +16,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,17 +27,16 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.prepare._cutting import boundaries, equal_frequency
-from mlcli.prepare._rescaling import refuse_misfits, scale_table
+from mlcli.prepare._rescaling import scale_table
 
 
 @register("indicator", reference="Suits 1957, Use of dummy variables in regression equations")
-@dataclass(kw_only=True, eq=False)
 class Indicator(Step):
     """Above a threshold or not."""
 
     at: float | None = param(None, "the threshold; none: the median of each column in training")
 
-    thresholds_: Array = learned()
+    thresholds_: Array = learned("numbers")
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Find the threshold of each column."""
@@ -49,10 +48,6 @@ class Indicator(Step):
         """The table with 1 and 0 in the place of numbers."""
         above = np.asarray(table.numbers > self.thresholds_, np.float64)
         return replace(table, numbers=np.where(np.isnan(table.numbers), np.nan, above))
-
-    def check_learned(self) -> None:
-        """A threshold for each numeric column."""
-        refuse_misfits(self.columns_, self.thresholds_)
 
     def explain(self) -> Explanation:
         """The threshold of each column."""

@@ -17,7 +17,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -31,7 +30,6 @@ from mlcli.core.tables import Table
 
 
 @register("interaction", reference="Cox 1984, Interaction")
-@dataclass(kw_only=True, eq=False)
 class Interaction(Step):
     """Products of two columns."""
 

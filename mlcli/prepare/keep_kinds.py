@@ -16,8 +16,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.findings import Explanation, Lines
@@ -31,7 +29,6 @@ from mlcli.core.tables import Table
 
 
 @register("keep-kinds", reference="Stevens 1946, On the theory of scales of measurement")
-@dataclass(kw_only=True, eq=False)
 class KeepKinds(Step):
     """Columns of some kinds."""
 

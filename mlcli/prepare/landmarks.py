@@ -18,8 +18,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -36,14 +34,13 @@ from mlcli.engines.centres import cloud_of, k_means_plus_plus
 
 
 @register("landmarks", reference="Broomhead & Lowe 1988; Williams & Seeger 2001 (Nyström)")
-@dataclass(kw_only=True, eq=False)
 class Landmarks(Step):
     """Similarity to landmarks instead of columns."""
 
     landmarks: int = param(10, "how many training rows are landmarks", ge=1, tune=(5, 50))
     gamma: float | None = param(None, "how fast similarity falls; none: from the spread of the columns", gt=0)
 
-    rows_: Array = learned()
+    rows_: Array = learned("rows", "columns")
     gamma_: float = learned()
 
     accepts = Accepts(weights=True)
@@ -71,9 +68,9 @@ class Landmarks(Step):
         return Table(self.columns_after(table.columns), numbers, table.codes)
 
     def check_learned(self) -> None:
-        """Landmarks that fit the columns."""
-        if self.rows_.ndim != 2 or self.rows_.shape[1] != len(self.columns_) or len(self.rows_) > self.landmarks:
-            raise ValueError("landmarks that do not fit the columns")
+        """No more landmarks than were asked for."""
+        if len(self.rows_) > self.landmarks:
+            raise ValueError("there are not as many landmarks")
 
     def explain(self) -> Explanation:
         """The landmarks."""

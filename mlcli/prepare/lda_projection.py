@@ -18,7 +18,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -40,7 +39,6 @@ NEGLIGIBLE = 1e-10
 
 
 @register("lda-projection", reference="Fisher 1936; Rao 1948; Hastie, Tibshirani & Friedman 2009, 4.3.3")
-@dataclass(kw_only=True, eq=False)
 class DiscriminantProjection(Step):
     """Discriminant directions instead of columns."""
 
@@ -48,8 +46,8 @@ class DiscriminantProjection(Step):
 
     components: int = param(2, "how many directions are kept", ge=1, tune=(1, 10))
 
-    middle_: Array = learned()
-    directions_: Array = learned()
+    middle_: Array = learned("columns")
+    directions_: Array = learned("columns", "components")
     ratios_: Array = learned()
     """The variance between the classes along each direction, in that within."""
 
@@ -86,12 +84,6 @@ class DiscriminantProjection(Step):
         for cells, middle, weights in zip(table.numbers.T, self.middle_, self.directions_, strict=True):
             found += weights[:, None] * (cells - middle)
         return Table(self.columns_after(table.columns), np.ascontiguousarray(found.T), table.codes)
-
-    def check_learned(self) -> None:
-        """Directions that fit the columns."""
-        count = len(self.columns_)
-        if np.shape(self.directions_) != (count, self.components) or np.shape(self.middle_) != (count,):
-            raise ValueError("directions that do not fit the columns")
 
     def explain(self) -> Explanation:
         """How far classes are apart along each direction, and what the columns have to do with it."""

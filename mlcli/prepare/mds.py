@@ -21,8 +21,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -42,7 +40,6 @@ MOST_SHOWN = 10
 
 
 @register("mds", reference="Torgerson 1952; Gower 1968; de Silva & Tenenbaum 2004, Landmark MDS")
-@dataclass(kw_only=True, eq=False)
 class MultidimensionalScaling(Step):
     """Places instead of columns."""
 
@@ -51,15 +48,15 @@ class MultidimensionalScaling(Step):
     landmarks: int = param(500, "from how many training rows distances are taken at most", ge=2)
     standardise: bool = param(True, "whether every column counts alike, whatever its unit")
 
-    points_: Array = learned()
+    points_: Array = learned("points", "columns")
     """The landmarks in their units."""
-    middle_: Array = learned()
-    unit_: Array = learned()
-    vectors_: Array = learned()
-    values_: Array = learned()
+    middle_: Array = learned("columns")
+    unit_: Array = learned("columns")
+    vectors_: Array = learned("points", "values")
+    values_: Array = learned("values")
     """All that are shown, the largest first; so many as there are components are used."""
-    squares_: Array = learned()
-    weights_: Array = learned()
+    squares_: Array = learned("points")
+    weights_: Array = learned("points")
     """What each landmark counts."""
 
     accepts = Accepts(weights=True)
@@ -95,15 +92,9 @@ class MultidimensionalScaling(Step):
         return Table(self.columns_after(table.columns), scaled.placed(apart), table.codes)
 
     def check_learned(self) -> None:
-        """Landmarks with as many columns as the table has, and a vector entry for each."""
-        rows, columns = len(self.points_), len(self.columns_)
-        shapes = np.shape(self.points_), np.shape(self.middle_), np.shape(self.unit_)
-        if shapes != ((rows, columns), (columns,), (columns,)) or not (
-            np.shape(self.squares_) == np.shape(self.weights_) == (rows,)
-        ):
-            raise ValueError("landmarks that do not fit the columns")
-        if np.shape(self.vectors_) != (rows, len(self.values_)) or len(self.values_) < self.components:
-            raise ValueError("places that do not fit the landmarks")
+        """Values for each component."""
+        if len(self.values_) < self.components:
+            raise ValueError("there are not as many components")
 
     def explain(self) -> Explanation:
         """The eigenvalues, and where they bend."""

@@ -16,8 +16,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.findings import Explanation
@@ -27,16 +25,15 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, restored, scale_table
+from mlcli.prepare._rescaling import log_stretch, rescaled, restored, scale_table
 
 
 @register("min-max", reference="Han, Kamber & Pei, Data Mining: Concepts and Techniques, section 3.5.2")
-@dataclass(kw_only=True, eq=False)
 class MinMax(Step):
     """Numbers as shares of their range."""
 
-    low_: Array = learned()
-    range_: Array = learned()
+    low_: Array = learned("numbers")
+    range_: Array = learned("numbers")
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Take the smallest number and the range of each numeric column."""
@@ -54,10 +51,6 @@ class MinMax(Step):
     def log_stretch(self) -> float:
         """Every column that varies is divided by its unit."""
         return log_stretch(self.range_)
-
-    def check_learned(self) -> None:
-        """One smallest number and one range for each numeric column."""
-        refuse_misfits(self.columns_, self.low_, self.range_)
 
     def explain(self) -> Explanation:
         """The smallest and the largest number of each column."""

@@ -18,7 +18,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log
 from typing import ClassVar
 
@@ -37,7 +36,6 @@ UNITS = {"bits": 1.0, "nats": log(2)}
 
 
 @register("mutual-information", reference="Cover & Thomas, Elements of Information Theory, chapter 2")
-@dataclass(kw_only=True, eq=False)
 class MutualInformation(Filter):
     """Columns by what they say of the target."""
 

@@ -17,7 +17,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,7 +34,6 @@ from mlcli.prepare._rescaling import scale_table
 
 
 @register("noise", reference="Bishop 1995, Training with noise is equivalent to Tikhonov regularization")
-@dataclass(kw_only=True, eq=False)
 class Noise(RowStep):
     """Noisy copies of training rows."""
 

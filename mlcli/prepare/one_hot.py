@@ -19,7 +19,7 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,6 @@ FIRST_KEPT: dict[str, Callable[[int], int]] = {
 
 
 @register("one-hot", reference="Suits 1957, Use of dummy variables in regression equations")
-@dataclass(kw_only=True, eq=False)
 class OneHot(Step):
     """Levels as 0/1 columns."""
 

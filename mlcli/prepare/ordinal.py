@@ -17,7 +17,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,6 @@ EQUAL_STEPS = "Neighbouring levels are taken to be equally far apart; one-hot wo
 
 
 @register("ordinal", reference="Gower 1971, A general coefficient of similarity")
-@dataclass(kw_only=True, eq=False)
 class Ordinal(Step):
     """Levels as ranks."""
 

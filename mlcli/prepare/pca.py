@@ -21,8 +21,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -46,7 +44,6 @@ from mlcli.engines.principal import (
 
 
 @register("pca", reference="Pearson 1901; Jolliffe 2002, Principal Component Analysis")
-@dataclass(kw_only=True, eq=False)
 class PrincipalComponents(Step):
     """Components instead of columns."""
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
 from math import comb
 
@@ -37,7 +36,6 @@ MOST_COLUMNS = 20_000
 
 
 @register("polynomial", reference="Gergonne 1815; Hastie, Tibshirani & Friedman 2009, chapter 5")
-@dataclass(kw_only=True, eq=False)
 class Polynomial(Step):
     """Powers and products of columns."""
 

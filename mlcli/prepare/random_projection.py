@@ -19,7 +19,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -51,14 +50,13 @@ DRAWN: dict[str, Draw] = {"gaussian": gaussian, "sparse": sparse}
 
 
 @register("random-projection", reference="Johnson & Lindenstrauss 1984; Achlioptas 2003; Li, Hastie & Church 2006")
-@dataclass(kw_only=True, eq=False)
 class RandomProjection(Step):
     """Random sums instead of columns."""
 
     components: int = param(10, "how many random sums there are", ge=1, tune=(2, 50))
     by: str = param("gaussian", "what the random numbers are", choices=DRAWN)
 
-    directions_: Array = learned()
+    directions_: Array = learned("columns", "components")
 
     accepts = Accepts(weights=True)
 
@@ -77,11 +75,6 @@ class RandomProjection(Step):
         for cells, weights in zip(table.numbers.T, self.directions_, strict=True):
             found += weights[:, None] * cells
         return Table(self.columns_after(table.columns), np.ascontiguousarray(found.T), table.codes)
-
-    def check_learned(self) -> None:
-        """Directions that fit the columns."""
-        if np.shape(self.directions_) != (len(self.columns_), self.components):
-            raise ValueError("directions that do not fit the columns")
 
     def explain(self) -> Explanation:
         """How many there are."""

@@ -17,7 +17,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -34,7 +33,6 @@ from mlcli.core.tables import Array, Table
 
 
 @register("ratio", reference="Kronmal 1993, Spurious correlation and the fallacy of the ratio standard")
-@dataclass(kw_only=True, eq=False)
 class Ratio(Step):
     """Ratios of columns."""
 

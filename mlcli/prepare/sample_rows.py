@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,6 @@ SIZES: dict[str, Callable[[Rows], int]] = {"up": max, "down": min}
 
 
 @register("sample-rows", reference="Efron 1979; Kubat & Matwin 1997, The curse of imbalanced training sets")
-@dataclass(kw_only=True, eq=False)
 class SampleRows(RowStep):
     """Drawn training rows."""
 

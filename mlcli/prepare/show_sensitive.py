@@ -17,7 +17,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -32,7 +32,6 @@ from mlcli.core.tables import Table
 
 
 @register("show-sensitive", reference="Dwork et al. 2012, Fairness through awareness")
-@dataclass(kw_only=True, eq=False)
 class ShowSensitive(Step):
     """Sensitive columns as features."""
 

@@ -20,7 +20,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -42,7 +41,6 @@ FORMS: dict[str, Form] = {
 
 
 @register("signal-to-noise", reference="Golub et al. 1999, Molecular classification of cancer")
-@dataclass(kw_only=True, eq=False)
 class SignalToNoise(Filter):
     """Columns by the distance of class means in spreads."""
 

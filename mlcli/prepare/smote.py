@@ -20,7 +20,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,7 +42,6 @@ BLOCK = 500
 
 
 @register("smote", reference="Chawla, Bowyer, Hall & Kegelmeyer 2002, SMOTE")
-@dataclass(kw_only=True, eq=False)
 class Smote(RowStep):
     """Synthetic rows of rare classes."""
 

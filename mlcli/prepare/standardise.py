@@ -16,8 +16,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.findings import Explanation
@@ -28,18 +26,17 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.linear_columns import LinearColumns
-from mlcli.prepare._rescaling import log_stretch, refuse_misfits, rescaled, restored, scale_table
+from mlcli.prepare._rescaling import log_stretch, rescaled, restored, scale_table
 
 
 @register("standardise", reference="Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 3.4.1")
-@dataclass(kw_only=True, eq=False)
 class Standardise(Step):
     """Numbers in standard deviations from their mean."""
 
     ddof: int = param(0, "what is taken off N in variances", ge=0, le=1)
 
-    mean_: Array = learned()
-    deviation_: Array = learned()
+    mean_: Array = learned("numbers")
+    deviation_: Array = learned("numbers")
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Take the mean and standard deviation of each numeric column."""
@@ -62,10 +59,6 @@ class Standardise(Step):
     def log_stretch(self) -> float:
         """Every column that varies is divided by its unit."""
         return log_stretch(self.deviation_)
-
-    def check_learned(self) -> None:
-        """One mean and one deviation for each numeric column."""
-        refuse_misfits(self.columns_, self.mean_, self.deviation_)
 
     def explain(self) -> Explanation:
         """The mean and standard deviation of each column."""

@@ -19,7 +19,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -44,7 +43,6 @@ KEPT: dict[str, dict[str, Part]] = {
 
 
 @register("threshold", reference="Friedman 1991, Multivariate adaptive regression splines")
-@dataclass(kw_only=True, eq=False)
 class Threshold(Step):
     """Numbers on the sides of a threshold."""
 

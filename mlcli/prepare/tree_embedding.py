@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -56,7 +55,6 @@ GROWN: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
     reference="Geurts, Ernst & Wehenkel 2006; He et al. 2014, Predicting clicks on ads",
     revision=2,
 )
-@dataclass(kw_only=True, eq=False)
 class TreeEmbedding(Step):
     """Leaves instead of columns."""
 

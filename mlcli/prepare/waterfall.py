@@ -18,7 +18,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -36,7 +35,6 @@ from mlcli.prepare._cutting import boundaries, equal_frequency
 
 
 @register("waterfall", reference="Friedman 1991, Multivariate adaptive regression splines")
-@dataclass(kw_only=True, eq=False)
 class Waterfall(Step):
     """Numbers range by range."""
 

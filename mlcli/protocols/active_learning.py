@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -40,7 +39,6 @@ SPENT = "labels spent"
 
 
 @register("active-learning", reference="Settles 2009, Active learning literature survey; Lewis & Gale 1994")
-@dataclass(kw_only=True, eq=False)
 class ActiveLearning(StratifiedHoldout):
     """Holdouts in which labels are asked for, one strategy beside the other."""
 

@@ -15,7 +15,6 @@ Cost:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -32,7 +31,6 @@ from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, Units, all_alik
     "bootstrap",
     reference="Efron & Tibshirani 1993, An Introduction to the Bootstrap; 1997, Improvements: the .632+ method",
 )
-@dataclass(kw_only=True, eq=False)
 class Bootstrap(Protocol):
     """Rows drawn with replacement to learn from, those out of the bag to judge."""
 

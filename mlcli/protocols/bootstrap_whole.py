@@ -15,7 +15,6 @@ Cost:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -28,7 +27,6 @@ from mlcli.protocols._base import Protocol, Split, Units, all_alike, drawn
 
 
 @register("bootstrap-whole", reference="Ben-Hur, Elisseeff & Guyon 2002; Hennig 2007, Cluster-wise assessment")
-@dataclass(kw_only=True, eq=False)
 class BootstrapWhole(Protocol):
     """Samples with replacement to learn from, all rows to be asked about, or those drawn."""
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -32,7 +31,6 @@ from mlcli.protocols._base import Protocol, Split, numbered
     "forward-chaining",
     reference="Tashman 2000, Out-of-sample tests of forecasting accuracy: an analysis and review",
 )
-@dataclass(kw_only=True, eq=False)
 class ForwardChaining(Protocol):
     """Blocks of time, each judged by what was learned from earlier ones."""
 

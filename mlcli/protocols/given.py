@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -34,7 +33,6 @@ ALWAYS_LEARNED = "-1"
 @register(
     "given", reference="Bischl et al. 2021, OpenML benchmarking suites, which fix the splits of each dataset"
 )
-@dataclass(kw_only=True, eq=False)
 class Given(Protocol):
     """The parts, or folds, that a column names."""
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,7 +35,6 @@ TRAIN, VALIDATION, TEST = range(3)
 @register(
     "good-only", reference="Ng, Machine Learning (Coursera), lecture 15: developing and evaluating a detector"
 )
-@dataclass(kw_only=True, eq=False)
 class GoodOnly(Protocol):
     """Train on good rows, choose the threshold on validation rows, judge test rows."""
 

@@ -11,7 +11,6 @@ Cost:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -27,7 +26,6 @@ from mlcli.protocols._base import MOST_REPEATS, Parts, Protocol, Split, Units, a
 @register(
     "holdout", reference="Devroye & Wagner 1979, Distribution-free performance bounds for potential function rules"
 )
-@dataclass(kw_only=True, eq=False)
 class Holdout(Protocol):
     """A random share of the rows is judged by a model that has learned from the rest."""
 

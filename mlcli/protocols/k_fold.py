@@ -11,7 +11,6 @@ Cost:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -28,7 +27,6 @@ DIGITS = 12
 
 
 @register("k-fold", reference="Stone 1974, Cross-validatory choice and assessment of statistical predictions")
-@dataclass(kw_only=True, eq=False)
 class KFold(Protocol):
     """The shuffled rows are dealt into folds of equal size, and each fold is judged once."""
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -32,7 +31,6 @@ SWEPT_OVER = "labelled share"
 
 
 @register("labelled-share", reference="Chapelle, Schölkopf & Zien 2006, Semi-Supervised Learning, chapter 21")
-@dataclass(kw_only=True, eq=False)
 class LabelledShare(StratifiedKFold):
     """Folds for one share of labelled training rows after another."""
 

@@ -14,7 +14,6 @@ Cost:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -29,7 +28,6 @@ from mlcli.protocols._base import Protocol, Split
 
 
 @register("leave-domains-out", reference="Gulrajani & Lopez-Paz 2021, In search of lost domain generalization")
-@dataclass(kw_only=True, eq=False)
 class LeaveDomainsOut(Protocol):
     """Other domains are learned from, one is judged."""
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
 
@@ -32,7 +31,6 @@ MOST_SPLITS = 2_000
 @register(
     "leave-groups-out", reference="Arlot & Celisse 2010, A survey of cross-validation procedures, section 4.3"
 )
-@dataclass(kw_only=True, eq=False)
 class LeaveGroupsOut(Protocol):
     """Every choice of some groups, judged by what was learned from the others."""
 

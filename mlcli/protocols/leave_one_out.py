@@ -11,7 +11,6 @@ Cost:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -25,7 +24,6 @@ from mlcli.protocols._base import Parts, Protocol, Split, all_alike, fewer_than_
 @register(
     "leave-one-out", reference="Lachenbruch & Mickey 1968, Estimation of error rates in discriminant analysis"
 )
-@dataclass(kw_only=True, eq=False)
 class LeaveOneOut(Protocol):
     """As many splits as there are rows, or groups."""
 

@@ -9,8 +9,6 @@ Cost:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.protocols._base import MOST_REPEATS
@@ -18,7 +16,6 @@ from mlcli.protocols.holdout import Holdout
 
 
 @register("repeated-holdout", reference="Picard & Cook 1984, Cross-validation of regression models")
-@dataclass(kw_only=True, eq=False)
 class RepeatedHoldout(Holdout):
     """Holdout with a new random part held out ten times."""
 

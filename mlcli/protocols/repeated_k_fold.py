@@ -10,8 +10,6 @@ Cost:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.protocols._base import MOST_REPEATS
@@ -21,7 +19,6 @@ from mlcli.protocols.k_fold import KFold
 @register(
     "repeated-k-fold", reference="Bouckaert & Frank 2004, Evaluating the replicability of significance tests"
 )
-@dataclass(kw_only=True, eq=False)
 class RepeatedKFold(KFold):
     """K-fold with the rows dealt anew ten times, which steadies the mean."""
 

@@ -9,8 +9,6 @@ Cost:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.protocols._base import MOST_REPEATS
@@ -18,7 +16,6 @@ from mlcli.protocols.stratified_holdout import StratifiedHoldout
 
 
 @register("repeated-stratified-holdout", reference="Picard & Cook 1984, Cross-validation of regression models")
-@dataclass(kw_only=True, eq=False)
 class RepeatedStratifiedHoldout(StratifiedHoldout):
     """Stratified holdout with a new part held out ten times."""
 

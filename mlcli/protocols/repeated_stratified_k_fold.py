@@ -10,8 +10,6 @@ Cost:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.protocols._base import MOST_REPEATS
@@ -22,7 +20,6 @@ from mlcli.protocols.stratified_k_fold import StratifiedKFold
     "repeated-stratified-k-fold",
     reference="Bouckaert & Frank 2004, Evaluating the replicability of significance tests",
 )
-@dataclass(kw_only=True, eq=False)
 class RepeatedStratifiedKFold(StratifiedKFold):
     """Stratified k-fold with the rows dealt anew ten times."""
 

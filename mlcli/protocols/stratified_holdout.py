@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -28,7 +27,6 @@ from mlcli.protocols.holdout import Holdout
     "stratified-holdout",
     reference="Kohavi 1995, A study of cross-validation and bootstrap for accuracy estimation",
 )
-@dataclass(kw_only=True, eq=False)
 class StratifiedHoldout(Holdout):
     """A holdout in which every class keeps its share; a class too small for both sides is warned of."""
 

@@ -12,7 +12,6 @@ Cost:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -26,7 +25,6 @@ from mlcli.protocols.k_fold import KFold
 @register(
     "stratified-k-fold", reference="Kohavi 1995, A study of cross-validation and bootstrap for accuracy estimation"
 )
-@dataclass(kw_only=True, eq=False)
 class StratifiedKFold(KFold):
     """Folds in which every class has its share; a class too small to be in each is warned of."""
 

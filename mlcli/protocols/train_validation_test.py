@@ -13,7 +13,6 @@ Cost:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +31,6 @@ FEWEST = 3
 @register(
     "train-validation-test", reference="Hastie, Tibshirani & Friedman 2009, Elements of Statistical Learning, 7.2"
 )
-@dataclass(kw_only=True, eq=False)
 class TrainValidationTest(Protocol):
     """One part to learn from, one to choose by, one to judge what was chosen."""
 

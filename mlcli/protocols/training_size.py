@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -41,7 +40,6 @@ def classes_if_any(strata: Strata) -> Units:
 @register(
     "training-size", reference="Cortes et al. 1994, Learning curves: asymptotic values and rate of convergence"
 )
-@dataclass(kw_only=True, eq=False)
 class TrainingSize(KFold):
     """Folds for one number of training rows after another."""
 

@@ -11,7 +11,6 @@ Cost:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from mlcli.protocols._base import Protocol, Split
 
 
 @register("whole", reference="Jain & Dubes 1988, Algorithms for Clustering Data, chapter 4")
-@dataclass(kw_only=True, eq=False)
 class Whole(Protocol):
     """One split that holds nothing out."""
 

@@ -142,9 +142,9 @@ class Associator(Model):
     its condition and of what it expects.
     """
 
-    when_: Codes = learned()
-    then_: Codes = learned()
-    shares_: Array = learned()
+    when_: Codes = learned("rules", "longest_condition")
+    then_: Codes = learned("rules", "longest_conclusion")
+    shares_: Array = learned("rules", 3)
 
     accepts = Accepts(numbers=False, nominal=True, missing=True, weights=True)
     """Levels as they are; an empty cell is no item."""
@@ -234,11 +234,8 @@ class Associator(Model):
     def check_learned(self) -> None:
         """Rules may name no item that there is not."""
         known = len(items_of(self.columns_))
-        for side in (self.when_, self.then_):
-            if side.ndim != 2 or ((side < MISSING_CODE) | (side >= known)).any():
-                raise ValueError("a rule names an item that there is not")
-        if self.shares_.shape != (len(self.when_), 3) or len(self.when_) != len(self.then_):
-            raise ValueError("the shares do not fit the rules")
+        if any(((side < MISSING_CODE) | (side >= known)).any() for side in (self.when_, self.then_)):
+            raise ValueError("a rule names an item that there is not")
         if ((self.shares_ <= 0) | (self.shares_ > 1 + 10.0**-DECIMALS)).any():
             raise ValueError("a share is none")
 

@@ -53,10 +53,10 @@ class Recommender(Model):
     the code -1: what is learned of each user or item ends with an entry for them.
     """
 
-    seen_user_: Rows = learned()
-    seen_item_: Rows = learned()
-    user_ratings_: Array = learned()
-    item_ratings_: Array = learned()
+    seen_user_: Rows = learned("ratings")
+    seen_item_: Rows = learned("ratings")
+    user_ratings_: Array = learned("users")
+    item_ratings_: Array = learned("items")
     liked_from_: float = learned()
 
     accepts = Accepts(numbers=False, nominal=True, missing=True, weights=True)
@@ -163,13 +163,12 @@ class Recommender(Model):
         return rows[rows >= 0], columns[rows >= 0]
 
     def check_learned(self) -> None:
-        """Counts and lists must fit the users and items that are known."""
-        users, items = (len(column.levels) for column in self.columns_)
-        shapes = (self.user_ratings_.shape, self.item_ratings_.shape, self.seen_user_.shape)
-        if shapes != ((users + 1,), (items + 1,), self.seen_item_.shape):
+        """Users and items that are known; the last of each stands for all others."""
+        known = [len(column.levels) for column in self.columns_]
+        if [len(self.user_ratings_), len(self.item_ratings_)] != [each + 1 for each in known]:
             raise ValueError("what was seen does not fit the users and items")
-        for seen, known in ((self.seen_user_, users), (self.seen_item_, items)):
-            if seen.dtype.kind != "i" or ((seen < 0) | (seen >= known)).any():
+        for seen, count in zip((self.seen_user_, self.seen_item_), known, strict=True):
+            if seen.dtype.kind != "i" or ((seen < 0) | (seen >= count)).any():
                 raise ValueError("a user or an item was seen that there is not")
 
 

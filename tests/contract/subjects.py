@@ -16,7 +16,7 @@ from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.tasks.table import kinds_of
-from tests.contract.toys import EVERYTHING, REAL, SUPERVISED, UNSUPERVISED, rows_for
+from tests.contract.toys import EVERYTHING, REAL, SUPERVISED, UNSUPERVISED, halves, rows_for
 
 FEW = {"bags": 4, "rounds": 20, "epochs": 50}
 """Promises are the same for a few models or epochs as for many."""
@@ -63,10 +63,7 @@ class Subject:
 
     def model_alone(self) -> Any:
         """A fresh model with this configuration."""
-        cls = MODELS.load(self.model)
-        declared = {parameter.name for parameter in parameters(cls)}
-        fewer = {name: value for name, value in FEW.items() if name in declared}
-        return build(cls, fewer | QUICK.get(self.model, {}) | dict(self.params))
+        return build(MODELS.load(self.model), quick(self.model) | dict(self.params))
 
     def accepts(self) -> Any:
         """What the rows of this subject may hold."""
@@ -90,6 +87,38 @@ class Subject:
     def answers(self, train: Any, test: Any, seed: int = 3) -> Any:
         """What a model that learned from ``train`` says of ``test``."""
         return ask(self.fitted(train, seed), test)
+
+
+def quick(model: str) -> dict[str, Any]:
+    """Settings with which a method is as it is, and quicker."""
+    declared = {parameter.name for parameter in parameters(MODELS.load(model))}
+    return {name: value for name, value in FEW.items() if name in declared} | QUICK.get(model, {})
+
+
+def transductive(subject: Subject) -> bool:
+    """Whether it can place the rows that it learned from alone."""
+    return bool(getattr(subject.model_alone(), "transductive", False))
+
+
+def parts(subject: Subject, n: int = 150) -> tuple[Any, Any]:
+    """What it learns from and what it is asked: the same rows, where it can place no others."""
+    data = subject.rows(n=n)
+    return (data, data) if transductive(subject) else halves(data)
+
+
+_learned: dict[str, Any] = {}
+
+
+def usual(subject: Subject) -> Any:
+    """The model after learning from its toy rows: many promises ask the same one."""
+    if str(subject) not in _learned:
+        _learned[str(subject)] = subject.fitted(parts(subject)[0])
+    return _learned[str(subject)]
+
+
+def usual_answers(subject: Subject, test: Any) -> Any:
+    """What that model says of some rows."""
+    return ask(usual(subject), test)
 
 
 SAID = ("probabilities", "predicted", "cluster", "log_density", "error", "score")

@@ -13,6 +13,7 @@ from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.tasks.table import KINDS, kind_named, kinds_of
+from tests.contract.subjects import quick
 
 DATA = {
     "association": "vote",
@@ -41,8 +42,8 @@ def same_with_two(kind: str, able: Sequence[str], protocol: str) -> None:
     """Some methods, run alone and with two workers."""
     experiment = Experiment(
         data=(DataSpec(DATA[kind], task=kind),),
-        models=tuple(ModelSpec(name) for name in able),
-        protocol=ProtocolSpec(protocol, {"folds": 3} if kind_named(kind).target == "needed" else {}),
+        models=tuple(ModelSpec(name, quick(name)) for name in able),
+        protocol=ProtocolSpec(protocol, {"folds": 2} if kind_named(kind).target == "needed" else {}),
     )
     cells = plan(experiment)
     alone = run(cells, jobs=1)

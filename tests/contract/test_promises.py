@@ -20,7 +20,7 @@ from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table
 from mlcli.tasks.table import kinds_from_bases, kinds_of
 from tests.contract.exceptions import EXCEPTIONS, is_one_of, owing
-from tests.contract.subjects import DEFAULTS, EVERYONE, SUBJECTS, Subject, said_by
+from tests.contract.subjects import DEFAULTS, EVERYONE, SUBJECTS, Subject, said_by, usual, usual_answers
 from tests.contract.toys import halves, repeated, shuffled_target, with_columns
 
 ROUNDING = 1e-8
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::mlcli.core.errors.MlcliWarning"
 @owing("same_seed_same_answer", SUBJECTS)
 def test_the_same_seed_gives_the_same_answer(subject: Subject) -> None:
     train, test = halves(subject.rows())
-    first, second = subject.answers(train, test), subject.answers(train, test)
+    first, second = usual_answers(subject, test), subject.answers(train, test)
     assert np.array_equal(said_by(first), said_by(second))
     assert np.array_equal(first.predicted, second.predicted)
 
@@ -50,8 +50,7 @@ def test_the_rows_that_it_is_given_stay_as_they_were(subject: Subject) -> None:
 
 @owing("saved_equals_fitted", SUBJECTS)
 def test_saved_and_loaded_equals_fitted_to_the_bit(subject: Subject) -> None:
-    train, test = halves(subject.rows())
-    model = subject.fitted(train)
+    test, model = halves(subject.rows())[1], usual(subject)
     arrays: dict[str, Any] = {}
     written = json.dumps(packed(model, arrays), allow_nan=False)
     loaded = unpacked(json.loads(written), arrays)
@@ -64,17 +63,17 @@ def test_saved_and_loaded_equals_fitted_to_the_bit(subject: Subject) -> None:
 def test_the_order_of_training_rows_does_not_matter(subject: Subject) -> None:
     train, test = halves(subject.rows())
     order = np.random.default_rng(1).permutation(len(train))
-    straight, shuffled = subject.answers(train, test), subject.answers(train.take(order), test)
+    straight, shuffled = usual_answers(subject, test), subject.answers(train.take(order), test)
     assert said_by(straight) == pytest.approx(said_by(shuffled), abs=ROUNDING)
 
 
 @owing("asked_order", SUBJECTS)
 def test_an_answer_does_not_depend_on_the_other_rows_that_are_asked(subject: Subject) -> None:
-    train, test = halves(subject.rows())
+    test, model = halves(subject.rows())[1], usual(subject)
     order = np.random.default_rng(1).permutation(len(test))
-    together = said_by(subject.answers(train, test))
-    assert said_by(subject.answers(train, test.take(order))) == pytest.approx(together[order], abs=ROUNDING)
-    alone = said_by(subject.answers(train, test.take(np.array([4]))))
+    together = said_by(ask(model, test))
+    assert said_by(ask(model, test.take(order))) == pytest.approx(together[order], abs=ROUNDING)
+    alone = said_by(ask(model, test.take(np.array([4]))))
     assert alone[0] == pytest.approx(together[4], abs=ROUNDING)
 
 
@@ -84,7 +83,7 @@ def test_the_names_of_labels_do_not_matter(subject: Subject) -> None:
     new_code = np.array([2, 0, 1], dtype=np.int32)
     names = tuple(train.classes[old] for old in np.argsort(new_code))
     renamed = [replace(data, y=new_code[data.y], classes=names) for data in (train, test)]
-    plain, other = subject.answers(train, test), subject.answers(*renamed)
+    plain, other = usual_answers(subject, test), subject.answers(*renamed)
     assert other.probabilities[:, new_code] == pytest.approx(plain.probabilities, abs=1e-6)
     certain = np.diff(np.sort(plain.probabilities, axis=1)[:, -2:], axis=1)[:, 0] > 1e-5
     assert np.array_equal(other.predicted[certain], new_code[plain.predicted][certain])
@@ -102,7 +101,7 @@ def test_a_training_part_may_lack_a_class(subject: Subject) -> None:
 
 @owing("probabilities", [subject for subject in SUBJECTS if subject.kind == "classification"])
 def test_probabilities_are_a_distribution_and_the_answer_is_a_most_probable_class(subject: Subject) -> None:
-    answers = subject.answers(*halves(subject.rows()))
+    answers = usual_answers(subject, halves(subject.rows())[1])
     assert answers.probabilities.min() >= 0.0
     assert answers.probabilities.sum(axis=1) == pytest.approx(1.0)
     chosen = np.take_along_axis(answers.probabilities, answers.predicted[:, None].astype(np.intp), axis=1)[:, 0]
@@ -150,17 +149,17 @@ def test_constant_columns_are_harmless(subject: Subject) -> None:
 
 @owing("unseen_level", [subject for subject in SUBJECTS if subject.accepts().nominal])
 def test_a_level_that_was_not_there_in_training_is_answered(subject: Subject) -> None:
-    train, test = halves(subject.rows())
+    test = halves(subject.rows())[1]
     codes = test.table.codes.copy()
     codes[:, 0] = -1
     asked = test.with_table(Table(test.table.columns, test.table.numbers, codes))
-    assert np.isfinite(said_by(subject.answers(train, asked))).all()
+    assert np.isfinite(said_by(usual_answers(subject, asked))).all()
 
 
 @owing("no_rows_asked", SUBJECTS)
 def test_no_rows_asked_no_answers(subject: Subject) -> None:
-    train, test = halves(subject.rows())
-    assert len(subject.answers(train, test.take(np.arange(0)))) == 0
+    test = halves(subject.rows())[1]
+    assert len(usual_answers(subject, test.take(np.arange(0)))) == 0
 
 
 @owing("weights_count_as_repeats", [subject for subject in SUBJECTS if subject.model_alone().accepts.weights])
@@ -204,7 +203,7 @@ def error(answers: Any) -> float:
 
 @owing("explains_itself", SUBJECTS)
 def test_what_it_says_of_itself_is_plain(subject: Subject) -> None:
-    sections = subject.fitted(halves(subject.rows())[0]).explain()
+    sections = usual(subject).explain()
     assert sections
     assert json.dumps([asdict(section) for section in sections])
 

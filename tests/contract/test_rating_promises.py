@@ -14,7 +14,7 @@ from mlcli.core.errors import FitError
 from mlcli.core.learning import ask, learn
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.schema import Column
-from mlcli.core.state import packed, unpacked
+from mlcli.core.state import check_loaded, packed, unpacked
 from mlcli.core.tables import Table
 from mlcli.models.recommendation.global_mean import GlobalMean
 from mlcli.prepare.impute import Impute
@@ -90,7 +90,7 @@ def test_learned_arrays_that_do_not_fit_are_refused(subject: Subject, name: str)
     model = subject.fitted(halves(drawn())[0])
     setattr(model, name, getattr(model, name)[:-1])
     with pytest.raises(ValueError, match=r"fit|was seen"):
-        model.check_learned()
+        check_loaded(model)
 
 
 @owing("lists_of_unseen_items", RECOMMENDERS)

@@ -13,7 +13,7 @@ import pytest
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.learning import ask
 from mlcli.core.schema import Column
-from mlcli.core.state import packed, unpacked
+from mlcli.core.state import check_loaded, packed, unpacked
 from mlcli.core.tables import Table
 from mlcli.metrics.registry import metric_named
 from mlcli.tasks.association import Transactions, baskets_of, items_of
@@ -81,7 +81,7 @@ def test_rules_about_items_that_there_are_not_are_refused(subject: Subject) -> N
     model = subject.fitted(drawn())
     model.then_ = model.then_ + 100
     with pytest.raises(ValueError, match="there is not"):
-        model.check_learned()
+        check_loaded(model)
 
 
 @owing("shares_are_counts", ASSOCIATORS)

@@ -21,8 +21,8 @@ from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.table import kind_named
 from tests.contract.exceptions import owing
-from tests.contract.subjects import UNLABELLED, Subject, said_by
-from tests.contract.toys import halves, repeated, with_columns
+from tests.contract.subjects import UNLABELLED, Subject, parts, said_by, transductive, usual, usual_answers
+from tests.contract.toys import repeated, with_columns
 
 ROUNDING = 1e-8
 DEFAULTS = [subject for subject in UNLABELLED if not subject.params]
@@ -30,25 +30,14 @@ DEFAULTS = [subject for subject in UNLABELLED if not subject.params]
 pytestmark = pytest.mark.filterwarnings("ignore::mlcli.core.errors.MlcliWarning")
 
 
-def transductive(subject: Subject) -> bool:
-    """Whether it can only place the rows that it was fitted on."""
-    return bool(getattr(subject.model_alone(), "transductive", False))
-
-
 PLACING = [subject for subject in UNLABELLED if not transductive(subject)]
-
-
-def parts(subject: Subject, n: int = 150) -> tuple[Any, Any]:
-    """What it learns from and what it is asked: the same rows, where it can place no others."""
-    data = subject.rows(n=n)
-    return (data, data) if transductive(subject) else halves(data)
 
 
 @owing("labels_unseen", UNLABELLED)
 def test_other_labels_change_nothing(subject: Subject) -> None:
     train, test = parts(subject)
     dealt = np.random.default_rng(2).permutation(train.labels)
-    same = said_by(subject.answers(train, test))
+    same = said_by(usual_answers(subject, test))
     assert np.array_equal(said_by(subject.answers(replace(train, labels=dealt), test)), same)
     assert np.array_equal(said_by(subject.answers(train.unlabelled(), test)), same)
 
@@ -56,7 +45,7 @@ def test_other_labels_change_nothing(subject: Subject) -> None:
 @owing("same_seed_same_answer", UNLABELLED)
 def test_the_same_seed_gives_the_same_answer(subject: Subject) -> None:
     train, test = parts(subject)
-    assert np.array_equal(said_by(subject.answers(train, test)), said_by(subject.answers(train, test)))
+    assert np.array_equal(said_by(usual_answers(subject, test)), said_by(subject.answers(train, test)))
 
 
 @owing("input_untouched", UNLABELLED)
@@ -72,8 +61,7 @@ def test_the_rows_that_it_is_given_stay_as_they_were(subject: Subject) -> None:
 
 @owing("saved_equals_fitted", UNLABELLED)
 def test_saved_and_loaded_equals_fitted_to_the_bit(subject: Subject) -> None:
-    train, test = parts(subject)
-    model = subject.fitted(train)
+    test, model = parts(subject)[1], usual(subject)
     arrays: dict[str, Any] = {}
     written = json.dumps(packed(model, arrays), allow_nan=False)
     loaded = unpacked(json.loads(written), arrays)
@@ -83,10 +71,10 @@ def test_saved_and_loaded_equals_fitted_to_the_bit(subject: Subject) -> None:
 
 @owing("asked_order", PLACING)
 def test_an_answer_does_not_depend_on_the_other_rows_that_are_asked(subject: Subject) -> None:
-    train, test = parts(subject)
+    test, model = parts(subject)[1], usual(subject)
     order = np.random.default_rng(1).permutation(len(test))
-    together = said_by(subject.answers(train, test))
-    assert said_by(subject.answers(train, test.take(order))) == pytest.approx(together[order], abs=ROUNDING)
+    together = said_by(ask(model, test))
+    assert said_by(ask(model, test.take(order))) == pytest.approx(together[order], abs=ROUNDING)
 
 
 @owing("training_order", UNLABELLED)
@@ -94,7 +82,7 @@ def test_the_order_of_training_rows_does_not_matter(subject: Subject) -> None:
     train, test = parts(subject)
     order = np.random.default_rng(1).permutation(len(train))
     shuffled = train.take(order)
-    straight = said_by(subject.answers(train, test))
+    straight = said_by(usual_answers(subject, test))
     other = said_by(subject.answers(shuffled, shuffled if train is test else test))
     assert other == pytest.approx(straight[order] if train is test else straight, abs=1e-6)
 
@@ -165,7 +153,7 @@ def test_it_beats_every_baseline_by_the_first_metric_of_its_kind(subject: Subjec
 
 @owing("explains_itself", UNLABELLED)
 def test_what_it_says_of_itself_is_plain(subject: Subject) -> None:
-    sections = subject.fitted(parts(subject)[0]).explain()
+    sections = usual(subject).explain()
     assert sections
     assert json.dumps([asdict(section) for section in sections])
 

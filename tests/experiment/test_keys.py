@@ -148,7 +148,6 @@ from mlcli.core.registry import register
 from mlcli.models.baselines.zero_r import ZeroR
 
 @register("mine", reference="mine")
-@dataclass(kw_only=True, eq=False)
 class Mine(ZeroR):
     pass
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -171,7 +171,6 @@ def test_a_file_that_holds_no_model_is_refused_before_anything_runs(tmp_path: Pa
 
 
 @register("all-alike", reference="none")
-@dataclass(kw_only=True, eq=False)
 class AllAlike(Classifier):
     """A method that cannot weigh rows."""
 

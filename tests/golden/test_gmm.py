@@ -13,6 +13,7 @@ import sklearn.mixture
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.learning import learn
 from mlcli.core.pipeline import Pipeline
+from mlcli.core.state import check_loaded
 from mlcli.core.tables import Array
 from mlcli.engines.covariances import COVARIANCE_TYPES
 from mlcli.engines.em import Mixture, Optimum, StopRule, from_groups, maximise_likelihood
@@ -164,7 +165,7 @@ def test_a_column_of_one_value_is_left_out_and_said(method: Any) -> None:
     assert [row[0] for row in model.explain()[1].rows] == [row[0] for row in alone.explain()[1].rows]
     model.varies_ = np.array([0, 3])
     with pytest.raises(ValueError, match="columns that are not there"):
-        model.check_learned()
+        check_loaded(model)
 
 
 def test_more_components_than_different_rows_are_refused() -> None:

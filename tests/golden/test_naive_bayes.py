@@ -15,6 +15,7 @@ from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, Multinom
 from mlcli.core.errors import FitError, MlcliWarning, UsageError
 from mlcli.core.params import build, learned_fields
 from mlcli.core.schema import Column
+from mlcli.core.state import check_loaded
 from mlcli.core.tables import Table
 from mlcli.models.bayes.naive_bayes import NaiveBayes
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -298,8 +299,8 @@ def test_it_says_priors_likelihoods_and_normals() -> None:
 def test_learned_fields_that_do_not_fit_are_refused(field: str) -> None:
     model = fitted(NaiveBayes(), weather())
     setattr(model, field, model.likelihoods_[:1] if field == "likelihoods_" else np.zeros((7, 7)))
-    with pytest.raises(ValueError, match=r"likelihoods|argument"):
-        model.check_learned()
+    with pytest.raises(ValueError, match=r"fit|likelihoods|argument"):
+        check_loaded(model)
 
 
 def model_table(model: NaiveBayes, X: Any) -> Table:

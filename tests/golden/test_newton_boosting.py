@@ -16,6 +16,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.state import check_loaded
 from mlcli.core.tables import Array
 from mlcli.models.boosting.newton_boosting import NewtonBoosting
 from tests.golden.asking import answered, asked, fitted
@@ -217,10 +218,10 @@ def test_trees_that_could_lead_a_row_astray_are_refused(name: str) -> None:
     X = coarse(100)
     rows = valued(numeric(X), list(values_of(X)))
     model = fitted(NewtonBoosting(rounds=2), rows)
-    model.check_learned()
+    check_loaded(model)
     model.trees_ = model.trees_ | {name: CORRUPTIONS[name](model.trees_[name])}
     with pytest.raises(ValueError, match="saved trees"):
-        model.check_learned()
+        check_loaded(model)
 
 
 def test_weight_zero_is_no_row() -> None:

@@ -11,6 +11,7 @@ from sklearn.metrics import confusion_matrix
 
 from mlcli.core.errors import FitError
 from mlcli.core.schema import Column
+from mlcli.core.state import check_loaded
 from mlcli.models.baselines.one_r import OneR
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.weather import weather, weather_with_numbers
@@ -155,7 +156,7 @@ def test_a_rule_that_does_not_fit_its_column_is_refused() -> None:
     model = fitted(OneR(), weather())
     model.totals_ = model.totals_[:2]
     with pytest.raises(ValueError, match="does not fit"):
-        model.check_learned()
+        check_loaded(model)
 
 
 def test_without_columns_it_is_zero_r() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from mlcli.core.state import check_loaded
 from mlcli.core.tables import Table
 from mlcli.models.baselines.random import RandomGuess
 from mlcli.tasks.classification import LabelledRows
@@ -95,4 +96,4 @@ def test_learned_fields_that_do_not_belong_together_are_refused(outcomes: list[i
     model = fitted(RandomGuess(), weather())
     model.outcomes_, model.upper_ = np.array(outcomes), np.array(upper)
     with pytest.raises(ValueError, match="outcome"):
-        model.check_learned()
+        check_loaded(model)

@@ -11,7 +11,7 @@ from sklearn.manifold._t_sne import _joint_probabilities
 
 from mlcli.models.projection.t_sne import StochasticNeighbours, joint
 
-DIGITS = load_digits().data[:300]
+DIGITS = load_digits().data[:250]
 
 
 def test_probabilities_are_those_of_scikit_learn() -> None:

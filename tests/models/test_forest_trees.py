@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mlcli.core.state import check_loaded
 from mlcli.core.threads import cores_for_a_fit, threads_of_a_fit
 from mlcli.engines.bags import Bag, order_of_content
 from mlcli.models.forests.extra_trees import ExtraTrees
@@ -36,18 +37,18 @@ BROKEN: dict[str, tuple[str, Any]] = {
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_forest_is_refused(what: str) -> None:
     model = grown()
-    model.check_learned()
+    check_loaded(model)
     name, damage = BROKEN[what]
     model.nodes_ = model.nodes_ | {name: damage(model.nodes_[name])}
     with pytest.raises(ValueError, match="the saved"):
-        model.check_learned()
+        check_loaded(model)
 
 
 def test_importances_of_other_columns_are_refused() -> None:
     model = grown()
     model.gained_ = model.gained_[1:]
-    with pytest.raises(ValueError, match="other columns"):
-        model.check_learned()
+    with pytest.raises(ValueError, match=r"other columns|does not fit columns"):
+        check_loaded(model)
 
 
 @pytest.mark.parametrize("kind", ["classification", "regression"])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mlcli.core.state import check_loaded
 from mlcli.models.neighbours.knn import NearestNeighbours
 from tests.golden.asking import fitted
 from tests.rows import table_of, valued
@@ -21,7 +22,7 @@ def stored(distance: str) -> Any:
 @pytest.mark.parametrize("distance", ["hamming", "simple-matching", "jaccard", "mixed"])
 def test_stored_rows_pass(distance: str) -> None:
     model = stored(distance)
-    model.check_learned()
+    check_loaded(model)
     assert model.numbers_.shape == (1, 3)
 
 
@@ -42,8 +43,8 @@ def test_broken_rows_are_refused(what: str) -> None:
     model = stored("mixed")
     name, damage = BROKEN[what]
     setattr(model, name, damage(getattr(model, name)))
-    with pytest.raises(ValueError, match="stored rows of knn"):
-        model.check_learned()
+    with pytest.raises(ValueError, match="stored"):
+        check_loaded(model)
 
 
 def test_ties_everywhere_are_held_batch_by_batch() -> None:

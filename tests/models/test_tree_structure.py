@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mlcli.core.state import check_loaded
 from mlcli.models.trees.decision_tree import DecisionTree
 from tests.golden.asking import fitted
 from tests.rows import labelled, table_of
@@ -25,7 +26,7 @@ def grown(algorithm: str = "id3") -> Any:
 @pytest.mark.parametrize("algorithm", ["cart", "id3", "c45"])
 def test_a_grown_tree_passes(algorithm: str) -> None:
     model = grown(algorithm)
-    model.check_learned()
+    check_loaded(model)
     assert set(model.tree.feature) >= {-1, 0}
 
 
@@ -56,18 +57,18 @@ def test_a_broken_tree_is_refused(what: str) -> None:
     name, damage = BROKEN[what]
     model.nodes_ = model.nodes_ | {name: damage(model.nodes_[name])}
     with pytest.raises(ValueError, match="tree"):
-        model.check_learned()
+        check_loaded(model)
 
 
 def test_other_arrays_than_those_of_a_tree_are_refused() -> None:
     model = grown()
     model.nodes_ = {"feature": model.nodes_["feature"]}
     with pytest.raises(ValueError, match="do not have"):
-        model.check_learned()
+        check_loaded(model)
 
 
 def test_fills_for_other_columns_are_refused() -> None:
     model = grown()
     model.fills_ = model.fills_[:1]
-    with pytest.raises(ValueError, match="other columns"):
-        model.check_learned()
+    with pytest.raises(ValueError, match=r"other columns|does not fit columns"):
+        check_loaded(model)

@@ -10,6 +10,7 @@ from sklearn.impute import SimpleImputer
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.schema import Column
+from mlcli.core.state import check_loaded
 from mlcli.core.tables import Table
 from mlcli.prepare.impute import Impute
 from tests.prepare.preparing import fitted, names, prepared
@@ -134,4 +135,4 @@ def test_fills_that_do_not_fit_are_refused(fills: list[float]) -> None:
     step = fitted(Impute(), mixed())
     step.fills_ = np.array(fills)
     with pytest.raises(ValueError, match="fill"):
-        step.check_learned()
+        check_loaded(step)

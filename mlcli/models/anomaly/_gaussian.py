@@ -79,8 +79,8 @@ def full_gaussian(data: ScreenedRows, ddof: int) -> Gaussian:
 class GaussianDetector(Detector):
     """Measures how far out a row lies by one Gaussian for all rows."""
 
-    mean_: Array = learned()
-    axes_: Array = learned()
+    mean_: Array = learned("columns")
+    axes_: Array = learned("columns", "axes")
 
     accepts = Accepts(weights=True)
 
@@ -93,13 +93,6 @@ class GaussianDetector(Detector):
         apart = table.numbers - self.mean_
         added = apart * (apart @ self.axes_ @ self.axes_.T)
         return np.asarray(np.sign(apart) * np.maximum(added, 0.0))
-
-    def check_learned(self) -> None:
-        """Mean and axes belong to the columns."""
-        super().check_learned()
-        columns, axes = len(self.columns_), self.axes_
-        if self.mean_.shape != (columns,) or axes.ndim != 2 or len(axes) != columns or axes.shape[1] > columns:
-            raise ValueError("the mean and the axes of the Gaussian do not fit the columns")
 
     def explain(self) -> findings.Explanation:
         """The middle of the rows, and how far out a good row lies with which probability."""

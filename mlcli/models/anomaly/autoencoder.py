@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,7 +44,6 @@ RESTORED = OUTPUTS["linear", "squared-error"]
 @register(
     "autoencoder", reference="Hawkins, He, Williams & Baxter 2002, Outlier detection using replicator networks"
 )
-@dataclass(kw_only=True, eq=False)
 class Autoencoder(Detector):
     """Scores by the error of reconstruction."""
 
@@ -68,8 +66,8 @@ class Autoencoder(Detector):
 
     weights_: tuple[Array, ...] = learned()
     biases_: tuple[Array, ...] = learned()
-    training_loss_: Array = learned()
-    validation_loss_: Array = learned()
+    training_loss_: Array = learned("passes")
+    validation_loss_: Array = learned("validated")
 
     accepts = Accepts(weights=True, prefers_scaled=True)
 
@@ -123,8 +121,6 @@ class Autoencoder(Detector):
         """Refuse layers of other widths."""
         super().check_learned()
         check_layers(self.weights_, self.biases_, self._widths)
-        if any(curve.ndim != 1 for curve in (self.training_loss_, self.validation_loss_)):
-            raise ValueError("the saved losses are no curves")
 
 
 def _to_restore(data: ScreenedRows) -> Examples:

@@ -28,7 +28,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -72,7 +71,6 @@ WEIGHTS: dict[str, Callable[[Placed, Array], Array]] = {"none": _none, "printed"
 
 
 @register("cblof", reference="He, Xu & Deng 2003, Discovering cluster-based local outliers")
-@dataclass(kw_only=True, eq=False)
 class ClusterFactor(Detector):
     """The distance from large clusters."""
 
@@ -91,8 +89,8 @@ class ClusterFactor(Detector):
     )
     restarts: int = param(5, "how often k-means begins anew; the best is kept", ge=1)
 
-    centres_: Array = learned()
-    sizes_: Array = learned()
+    centres_: Array = learned("groups", "columns")
+    sizes_: Array = learned("groups")
     """The weight of the rows of each cluster, the largest first."""
     large_: int = learned()
     """How many clusters are large."""
@@ -163,11 +161,10 @@ class ClusterFactor(Detector):
         return (findings.Table("Clusters", header, rows, note=note),)
 
     def check_learned(self) -> None:
-        """One size for each centre, in the columns of the model."""
+        """No more large clusters than clusters."""
         super().check_learned()
-        groups = len(self.sizes_)
-        if self.centres_.shape != (groups, len(self.columns_)) or not 1 <= self.large_ <= groups:
-            raise ValueError("the clusters of cblof do not fit its columns")
+        if not 1 <= self.large_ <= len(self.sizes_):
+            raise ValueError("there are not as many large clusters")
 
 
 def trimmed(X: Array, weights: Array, centres: Array, share: float) -> tuple[Array, Array]:

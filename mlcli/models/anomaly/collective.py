@@ -20,7 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -56,7 +55,6 @@ OF = {"summary": _summary, "values": _values}
 
 
 @register("collective", reference="Chandola, Banerjee & Kumar 2009, Anomaly detection: a survey, section 8")
-@dataclass(kw_only=True, eq=False)
 class Collective(Detector):
     """Scores windows of rows as one."""
 

@@ -22,7 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,6 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
 @register("contextual", reference="Song, Wu, Jermaine & Ranka 2007, Conditional anomaly detection")
-@dataclass(kw_only=True, eq=False)
 class Contextual(Detector):
     """A detector of how rows differ from those of a like context."""
 
@@ -55,10 +53,10 @@ class Contextual(Detector):
     floor: float = param(0.1, "the least spread in a context, as a share of that of all rows", gt=0)
 
     base_: Any = learned()
-    context_: Array = learned()
+    context_: Array = learned("rows", "context")
     """The context of the training rows."""
-    behaviour_: Array = learned()
-    spread_: Array = learned()
+    behaviour_: Array = learned("rows", "behaviour")
+    spread_: Array = learned("behaviour")
 
     @property
     def accepts(self) -> Accepts:
@@ -132,11 +130,8 @@ class Contextual(Detector):
         return (findings.Lines("Contextual", lines), *self.base_.explain())
 
     def check_learned(self) -> None:
-        """Rows of context and behaviour that fit, and a detector of the kind that was asked for."""
+        """A detector of the kind that was asked for."""
         super().check_learned()
-        rows = len(self.context_)
-        if len(self.behaviour_) != rows or self.spread_.shape != (self.behaviour_.shape[1],):
-            raise ValueError("the context and the behaviour of contextual do not fit")
         refuse_other_method(self.base_, self.base)
 
 

@@ -22,8 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -44,7 +42,6 @@ ROUNDING = 1e-9
 
 
 @register("deep-one-class", reference="Chalapathy, Menon & Chawla 2018, Anomaly detection with one-class networks")
-@dataclass(kw_only=True, eq=False)
 class DeepOneClass(Detector):
     """A one-class SVM whose representation is learned with it."""
 
@@ -59,11 +56,11 @@ class DeepOneClass(Detector):
 
     weights_: tuple[Array, ...] = learned()
     biases_: tuple[Array, ...] = learned()
-    normal_: Array = learned()
+    normal_: Array = learned("features")
     """w."""
     margin_: float = learned()
     """r."""
-    usual_: Array = learned()
+    usual_: Array = learned("numbers")
     objective_: Array = learned()
 
     accepts = Accepts(prefers_scaled=True)
@@ -153,7 +150,4 @@ class DeepOneClass(Detector):
     def check_learned(self) -> None:
         """Refuse layers of other widths."""
         super().check_learned()
-        columns = sum(not column.coded for column in self.columns_)
-        check_layers(self.weights_, self.biases_, (columns, *self.hidden, self.features))
-        if self.normal_.shape != (self.features,) or self.usual_.shape != (columns,):
-            raise ValueError("the saved plane is not that of such a representation")
+        check_layers(self.weights_, self.biases_, (len(self.usual_), *self.hidden, self.features))

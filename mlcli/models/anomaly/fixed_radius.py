@@ -20,8 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -40,7 +38,6 @@ ROUNDING = 1e-12
 
 
 @register("fixed-radius", reference="Knorr & Ng 1998, Algorithms for mining distance-based outliers")
-@dataclass(kw_only=True, eq=False)
 class FixedRadius(NeighbourDetector, Detector):
     """Counts the training rows near by."""
 

@@ -25,7 +25,6 @@ Choices:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -55,7 +54,6 @@ JUDGED = OUTPUTS["sigmoid", "cross-entropy"]
     "gan-detector",
     reference="Schlegl et al. 2017, Unsupervised anomaly detection with generative adversarial networks",
 )
-@dataclass(kw_only=True, eq=False)
 class GanDetector(Detector):
     """Scores by what the generator leaves of a row."""
 
@@ -70,7 +68,7 @@ class GanDetector(Detector):
 
     weights_: tuple[Array, ...] = learned()
     biases_: tuple[Array, ...] = learned()
-    tried_: Array = learned()
+    tried_: Array = learned("tries", "drawn")
     """The noise of the rows that are forged to begin at."""
     losses_: Array = learned()
     """Of discriminator and generator, epoch by epoch."""
@@ -154,10 +152,10 @@ class GanDetector(Detector):
         return layers_of(self._widths[0], self.biases_, names), curve
 
     def check_learned(self) -> None:
-        """Refuse layers of other widths."""
+        """Refuse layers of other widths, and noise for another generator."""
         super().check_learned()
         check_layers(self.weights_, self.biases_, self._widths)
-        if self.tried_.shape != (self.tries, self._widths[0]):
+        if self.tried_.shape[1] != self._widths[0]:
             raise ValueError("the saved noise is not that of the generator")
 
 

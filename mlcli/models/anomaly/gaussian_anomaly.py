@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,7 +36,6 @@ COVARIANCES = {"independent": diagonal_gaussian, "full": full_gaussian}
 
 
 @register("gaussian-anomaly", reference="Bishop 1994, Novelty detection and neural network validation")
-@dataclass(kw_only=True, eq=False)
 class GaussianAnomaly(GaussianDetector, Detector):
     """Minus the logarithm of a density."""
 

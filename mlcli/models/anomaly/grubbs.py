@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -53,7 +52,6 @@ OF: dict[str, Callable[[Array], Array]] = {"distances": _length, "values": _larg
 
 
 @register("grubbs", reference="Grubbs 1950, Sample criteria for testing outlying observations")
-@dataclass(kw_only=True, eq=False)
 class Grubbs(GaussianDetector, Detector):
     """Takes outliers out one after another, then measures by what is left."""
 

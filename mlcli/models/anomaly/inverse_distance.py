@@ -18,8 +18,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.params import param
@@ -39,7 +37,6 @@ NEVER_NOTHING = 1e-10
 
 
 @register("inverse-distance", reference="Tan, Steinbach & Kumar 2005, Introduction to data mining, section 10.4.1")
-@dataclass(kw_only=True, eq=False)
 class InverseDistance(NeighbourDetector, Detector):
     """Minus the density by the mean distance to the nearest rows."""
 

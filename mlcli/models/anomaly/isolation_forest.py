@@ -22,7 +22,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -45,7 +45,6 @@ SHARES = (0.5, 0.9, 0.99, 1.0)
 
 
 @register("isolation-forest", reference="Liu, Ting & Zhou 2008, Isolation forest")
-@dataclass(kw_only=True, eq=False)
 class IsolationForest(Detector):
     """Trees of random cuts; the mean number of questions tells how odd a row is."""
 
@@ -58,8 +57,8 @@ class IsolationForest(Detector):
     nodes_: dict[str, Array] = learned()
     """The value of a node is the length of the way to it, and what c adds there."""
     sample_: int = learned()
-    usual_: Array = learned()
-    scores_: Array = learned()
+    usual_: Array = learned("columns")
+    scores_: Array = learned(len(SHARES))
     """What shares of the training rows score less than."""
 
     accepts = Accepts(weights=True)
@@ -132,10 +131,9 @@ class IsolationForest(Detector):
     def check_learned(self) -> None:
         """The trees ask for columns of the model."""
         super().check_learned()
-        columns = len(self.columns_)
-        self._trees.check(np.zeros(columns, np.intp), 1)
-        if self.usual_.shape != (columns,) or self.scores_.shape != (len(SHARES),) or self.sample_ < 2:
-            raise ValueError("the usual row or the scores of isolation-forest do not fit it")
+        self._trees.check(np.zeros(len(self.columns_), np.intp), 1)
+        if self.sample_ < 2:
+            raise ValueError("the trees of isolation-forest grew from no sample")
 
 
 def mean_path(rows: Rows) -> Array:

@@ -19,8 +19,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.params import param
@@ -50,7 +48,6 @@ WHICH = {"kth": _kth, "average": _average}
 
 
 @register("knn-distance", reference="Ramaswamy, Rastogi & Shim 2000, Efficient algorithms for mining outliers")
-@dataclass(kw_only=True, eq=False)
 class NeighbourDistance(NeighbourDetector, Detector):
     """Stores the training rows; all work is done when it is asked."""
 

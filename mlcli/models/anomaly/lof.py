@@ -24,8 +24,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -46,16 +44,15 @@ NEVER_NOTHING = 1e-10
 
 
 @register("lof", reference="Breunig, Kriegel, Ng & Sander 2000, LOF: identifying density-based local outliers")
-@dataclass(kw_only=True, eq=False)
 class LocalOutlierFactor(NeighbourDetector, Detector):
     """Compares how densely a row lies with how densely its neighbours do."""
 
     neighbours: int = param(20, "how many training rows are near", ge=1, tune=(1, 50))
     reachability: bool = param(True, "whether a neighbour is at least as far as its own k-th")
 
-    kth_: Array = learned()
-    density_: Array = learned()
-    own_: Array = learned()
+    kth_: Array = learned("stored")
+    density_: Array = learned("stored")
+    own_: Array = learned("stored")
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Find how densely each training row lies, and how that compares with its neighbours."""
@@ -90,12 +87,6 @@ class LocalOutlierFactor(NeighbourDetector, Detector):
             *super().explain(),
             findings.Table("Scores of the training rows", header=("share", "is below"), rows=factors, note=note),
         )
-
-    def check_learned(self) -> None:
-        """Everything belongs to the stored rows."""
-        super().check_learned()
-        if not self.kth_.shape == self.density_.shape == self.own_.shape == (len(self.stored_),):
-            raise ValueError("the densities of lof do not fit its stored rows")
 
 
 def _factor(near: Neighbours, own: Array, density: Array) -> Array:

@@ -20,8 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.params import param
@@ -32,7 +30,6 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
 @register("mahalanobis", reference="Mahalanobis 1936, On the generalized distance in statistics")
-@dataclass(kw_only=True, eq=False)
 class Mahalanobis(GaussianDetector, Detector):
     """The distance from the mean, in standard deviations of its direction."""
 

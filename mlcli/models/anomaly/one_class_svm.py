@@ -23,8 +23,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.findings import Explanation
@@ -35,7 +33,6 @@ from mlcli.tasks.anomaly import Detector
 
 
 @register("one-class-svm", reference="Schölkopf, Platt, Shawe-Taylor, Smola & Williamson 2001")
-@dataclass(kw_only=True, eq=False)
 class OneClassSvm(OneClassKernel, Detector):
     """A plane between most rows and the origin, in the space of a kernel."""
 

@@ -25,7 +25,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,6 @@ MARKS = ("predicted", "odd")
 
 
 @register("prediction-error", reference="Noto, Brodley & Slonim 2012 (FRaC); Liu et al. 2018 (future frames)")
-@dataclass(kw_only=True, eq=False)
 class PredictionError(Detector):
     """How badly each row is predicted."""
 
@@ -71,10 +69,10 @@ class PredictionError(Detector):
     second: Model | None = model_param(None, "a model that learns which rows have large errors", of=(Classifier,))
     marked: float = param(0.1, "the share of rows that it learns as odd", gt=0, lt=1)
 
-    models_: tuple[Model, ...] = learned()
-    places_: Array = learned()
+    models_: tuple[Model, ...] = learned("predicted")
+    places_: Array = learned("predicted")
     """Which columns of numbers are predicted."""
-    units_: Array = learned()
+    units_: Array = learned("predicted")
     """σ of each, or its range."""
     psnr_: Array = learned()
     """The smallest and the largest of the training rows."""
@@ -209,10 +207,10 @@ class PredictionError(Detector):
         return (table, *(self.second_.explain() if self.second_ is not None else ()))
 
     def check_learned(self) -> None:
-        """A model and a unit for each column predicted."""
+        """Units above 0."""
         super().check_learned()
-        if not len(self.models_) == len(self.places_) == len(self.units_) or not (self.units_ > 0).all():
-            raise ValueError("the models of prediction-error do not fit the columns that it predicts")
+        if not (self.units_ > 0).all():
+            raise ValueError("the errors of prediction-error have no unit")
 
 
 def _psnr(errors: Array) -> Array:

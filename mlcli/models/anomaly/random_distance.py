@@ -23,7 +23,7 @@ Choices:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,6 @@ RELU = ACTIVATIONS["relu"](1.0)
 
 
 @register("random-distance", reference="Pang, Cao, Chen & Liu 2018, Representations for distances to random rows")
-@dataclass(kw_only=True, eq=False)
 class RandomDistance(Detector):
     """Learns the representation in which distances to random rows tell suspects from others."""
 

@@ -12,8 +12,6 @@ Cost:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -26,7 +24,6 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
 @register("random-scores", reference="Fawcett 2006, An introduction to ROC analysis, section 4")
-@dataclass(kw_only=True, eq=False)
 class RandomScores(Detector):
     """The baseline of anomaly detection; equal rows get the same score."""
 

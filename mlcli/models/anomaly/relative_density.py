@@ -20,8 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.params import learned, param
@@ -42,15 +40,14 @@ OVER = {"mean": Neighbours.mean, "sum": Neighbours.sum}
 
 
 @register("relative-density", reference="Tan, Steinbach & Kumar 2005, Introduction to data mining, section 10.4.2")
-@dataclass(kw_only=True, eq=False)
 class RelativeDensity(NeighbourDetector, Detector):
     """Compares how densely a row lies with how densely its neighbours do."""
 
     neighbours: int = param(5, "how many training rows are near", ge=1, tune=(1, 50))
     over: str = param("mean", "what is taken of the densities of the neighbours", choices=OVER)
 
-    density_: Array = learned()
-    own_: Array = learned()
+    density_: Array = learned("stored")
+    own_: Array = learned("stored")
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Find how densely each training row lies, and how that compares with its neighbours."""
@@ -72,12 +69,6 @@ class RelativeDensity(NeighbourDetector, Detector):
 
     def _relative(self, near: Neighbours, density: Array) -> Array:
         return np.asarray(OVER[self.over](near, density[near.pairs.stored]) / _density(near))
-
-    def check_learned(self) -> None:
-        """A density and a score for each stored row."""
-        super().check_learned()
-        if not self.density_.shape == self.own_.shape == (len(self.stored_),):
-            raise ValueError("the densities of relative-density do not fit its stored rows")
 
 
 def _density(near: Neighbours) -> Array:

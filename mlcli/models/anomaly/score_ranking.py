@@ -19,7 +19,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,6 @@ from mlcli.tasks.ranking import GroupedRows, Ranker
 
 
 @register("score-ranking", reference="Burges et al. 2005, Learning to rank; Pang et al. 2021, section 9.5")
-@dataclass(kw_only=True, eq=False)
 class ScoreRanking(LabelledDetector, Detector):
     """The score of a ranking model."""
 
@@ -49,7 +47,7 @@ class ScoreRanking(LabelledDetector, Detector):
     squares: bool = param(True, "whether the squares of the columns stand beside them")
 
     base_: Any = learned()
-    middle_: Array = learned()
+    middle_: Array = learned("columns")
     pairs_: int = learned()
 
     @property
@@ -94,5 +92,3 @@ class ScoreRanking(LabelledDetector, Detector):
         """A ranking model of the kind that was asked for."""
         super().check_learned()
         refuse_other_method(self.base_, self.base)
-        if self.middle_.shape != (len(self.columns_),):
-            raise ValueError("the middle of score-ranking does not fit its columns")

@@ -22,7 +22,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,6 @@ BALANCES = ("none", "repeat", "weights")
 
 
 @register("supervised-detector", reference="Hempstalk, Frank & Witten 2008, One-class classification by combining")
-@dataclass(kw_only=True, eq=False)
 class SupervisedDetector(LabelledDetector, Detector):
     """The probability of being an anomaly."""
 
@@ -55,7 +54,7 @@ class SupervisedDetector(LabelledDetector, Detector):
     folds: int = param(5, "into how many folds rows are dealt to find that threshold", ge=2)
 
     base_: Any = learned()
-    counts_: Array = learned()
+    counts_: Array = learned(3)
     """Good rows, known anomalies, and artificial ones."""
 
     @property
@@ -110,5 +109,3 @@ class SupervisedDetector(LabelledDetector, Detector):
         """A classifier of the kind that was asked for."""
         super().check_learned()
         refuse_other_method(self.base_, self.base)
-        if self.counts_.shape != (3,):
-            raise ValueError("the counts of supervised-detector are not three")

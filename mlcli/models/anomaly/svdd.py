@@ -21,8 +21,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.params import param
@@ -34,7 +32,6 @@ from mlcli.tasks.anomaly import Detector
 
 
 @register("svdd", reference="Tax & Duin 2004, Support vector data description")
-@dataclass(kw_only=True, eq=False)
 class SupportVectorDescription(OneClassKernel, Detector):
     """A ball round most rows, in the space of a kernel."""
 

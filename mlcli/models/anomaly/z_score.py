@@ -17,8 +17,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -31,14 +29,13 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
 @register("z-score", reference="Iglewicz & Hoaglin 1993, How to detect and handle outliers")
-@dataclass(kw_only=True, eq=False)
 class ZScore(Detector):
     """Looks at one column at a time."""
 
     ddof: int = param(0, "what is taken off the number of rows that variances are divided by", ge=0, le=1)
 
-    mean_: Array = learned()
-    deviation_: Array = learned()
+    mean_: Array = learned("columns")
+    deviation_: Array = learned("columns")
 
     accepts = Accepts(weights=True)
 
@@ -78,9 +75,3 @@ class ZScore(Detector):
         )
         header = ("column", "mean", "standard deviation", "z = -3 at", "z = 3 at")
         return (findings.Table("What is usual", header=header, rows=rows),)
-
-    def check_learned(self) -> None:
-        """One mean and one standard deviation for each column."""
-        super().check_learned()
-        if not self.mean_.shape == self.deviation_.shape == (len(self.columns_),):
-            raise ValueError("the means and deviations of z-score do not fit its columns")

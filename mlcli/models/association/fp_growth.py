@@ -54,7 +54,6 @@ ORDERS: dict[str, Callable[[Rule], float]] = {
 
 
 @register("fp-growth", reference="Han, Pei & Yin 2000, Mining frequent patterns without candidate generation")
-@dataclass(kw_only=True, eq=False)
 class FPGrowth(Associator):
     """Rules from frequent sets of items."""
 
@@ -64,9 +63,9 @@ class FPGrowth(Associator):
     most: int = param(100, "how many rules are kept, the best first", ge=1)
     order: str = param("lift", "what makes a rule better than another", choices=ORDERS)
 
-    itemsets_: Codes = learned()
+    itemsets_: Codes = learned("itemsets", "longest")
     """The frequent sets with most support, filled up with -1."""
-    supports_: Array = learned()
+    supports_: Array = learned("itemsets")
     found_: int = learned()
     """How many sets are frequent."""
 
@@ -95,13 +94,10 @@ class FPGrowth(Associator):
         return (Table(title, ("items", "size", "support"), rows, note=note),) if rows else ()
 
     def check_learned(self) -> None:
-        """Sets of items that there are, with a support each."""
+        """Sets of items that there are."""
         super().check_learned()
-        known = len(self.item_names())
-        if self.itemsets_.ndim != 2 or ((self.itemsets_ < -1) | (self.itemsets_ >= known)).any():
+        if ((self.itemsets_ < -1) | (self.itemsets_ >= len(self.item_names()))).any():
             raise ValueError("a set names an item that there is not")
-        if len(self.itemsets_) != len(self.supports_):
-            raise ValueError("the supports do not fit the sets")
 
     def _rules_of(self, items: Itemset, supports: dict[Itemset, float]) -> Iterator[Rule]:
         """Every way to cut a set into a condition and what follows that holds often enough."""

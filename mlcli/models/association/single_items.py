@@ -12,8 +12,6 @@ Cost:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.params import param
@@ -24,7 +22,6 @@ from mlcli.tasks.classification import DECIMALS
 
 
 @register("single-items", reference="Brin et al. 1997, Dynamic itemset counting: independence, whose lift is 1")
-@dataclass(kw_only=True, eq=False)
 class SingleItems(Associator):
     """The baseline of association."""
 

@@ -65,7 +65,6 @@ class Rule:
 
 
 @register("one-r", reference="Holte 1993, Very simple classification rules perform well")
-@dataclass(kw_only=True, eq=False)
 class OneR(Classifier):
     """One rule on one column."""
 

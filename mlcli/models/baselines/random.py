@@ -18,7 +18,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,6 @@ from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("random", reference="Witten, Frank & Hall, Data Mining, section 5.7 (the random predictor of kappa)")
-@dataclass(kw_only=True, eq=False)
 class RandomGuess(Classifier, Regressor):
     """A guesser to compare with."""
 

@@ -12,8 +12,6 @@ Cost:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -29,7 +27,6 @@ from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("zero-r", reference="Witten, Frank & Hall, Data Mining, section 4.1")
-@dataclass(kw_only=True, eq=False)
 class ZeroR(Classifier, Regressor):
     """The baseline of every table."""
 

@@ -42,7 +42,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -92,7 +91,6 @@ FARTHEST = 5e4
     reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995",
     revision=2,
 )
-@dataclass(kw_only=True, eq=False)
 class NaiveBayes(Classifier):
     """Categorical and normal columns together."""
 
@@ -119,17 +117,17 @@ class NaiveBayes(Classifier):
         None, "of how many trials a binomial column has the hits; its largest number if none", ge=1, if_given=True
     )
 
-    priors_: Array = learned()
+    priors_: Array = learned("classes")
     likelihoods_: tuple[Array, ...] = learned()
-    means_: Array = learned()
-    variances_: Array = learned()
-    kept_: Flags = learned()
+    means_: Array = learned("classes", "measured")
+    variances_: Array = learned("classes", "measured")
+    kept_: Flags = learned("measured")
     """The numeric columns whose normal density counts."""
-    gaps_: Array = learned()
+    gaps_: Array = learned("measured")
     """The mean gap of those whose mass over it counts; 0 elsewhere."""
-    events_: Array = learned()
+    events_: Array = learned(2, "events", "classes")
     """The chance that an event of a column does and does not happen (2 × columns × classes)."""
-    trials_: Array = learned()
+    trials_: Array = learned("events")
 
     accepts = Accepts(nominal=True, missing=True, weights=True)
     """Anything: missing cells drop out of the product."""
@@ -263,22 +261,14 @@ class NaiveBayes(Classifier):
         return (factors_of(table, self.log_joint, self.classes_),)
 
     def check_learned(self) -> None:
-        """A likelihood for each level and class, a mean and a variance for each number and class."""
-        classes, coded = len(self.classes_), [column for column in self.columns_ if column.coded]
+        """A likelihood for each level and class, a mean and a variance for each number."""
+        coded = [column for column in self.columns_ if column.coded]
         events = len(event_columns(self.columns_, self._chosen).names)
-        numbers = len(self.columns_) - len(coded) - events
-        expected = [
-            (self.priors_, (classes,)),
-            (self.means_, (classes, numbers)),
-            (self.variances_, (classes, numbers)),
-            (self.kept_, (numbers,)),
-            (self.gaps_, (numbers,)),
-            (self.events_, (2, events, classes)),
-            (self.trials_, (events,)),
-            *zip(self.likelihoods_, ((len(column.levels), classes) for column in coded), strict=True),
-        ]
-        if any(np.shape(array) != shape for array, shape in expected):
-            raise ValueError("priors or likelihoods that do not fit the columns and classes")
+        likelihoods = [(len(column.levels), len(self.classes_)) for column in coded]
+        if [len(self.trials_), len(self.kept_)] != [events, len(self.columns_) - len(coded) - events]:
+            raise ValueError("likelihoods of other columns")
+        if [np.shape(array) for array in self.likelihoods_] != likelihoods:
+            raise ValueError("likelihoods that do not fit the levels and classes")
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """Means, variances, and of shares that add up to 1 one less than there are."""

@@ -74,11 +74,11 @@ class Boosted(Classifier, Regressor):
     stage_name: ClassVar[str] = "rounds"
 
     trees_: dict[str, Array] = learned()
-    start_: Array = learned()
-    present_: Codes = learned()
+    start_: Array = learned("outputs")
+    present_: Codes = learned("present")
     """The classes with training rows; of numbers empty."""
-    training_loss_: Array = learned()
-    aside_loss_: Array = learned()
+    training_loss_: Array = learned("grown")
+    aside_loss_: Array = learned("validated")
 
     @property
     def accepts(self) -> Accepts:
@@ -225,18 +225,15 @@ class Boosted(Classifier, Regressor):
 
     def check_learned(self) -> None:
         """Refuse what could lead a row astray, or answer other classes."""
-        if self.start_.ndim != 1 or not np.isfinite(self.start_).all():
+        if not np.isfinite(self.start_).all():
             raise ValueError("the saved start is no list of numbers")
-        trees = Trees.restored(self.trees_)
-        trees.check(level_counts(self.columns_), 1, len(self.start_))
-        classes = np.arange(0 if self.classes_ is None else len(self.classes_))
-        if self.present_.ndim != 1 or not np.isin(self.present_, classes).all():
+        Trees.restored(self.trees_).check(level_counts(self.columns_), 1, len(self.start_))
+        if not np.isin(self.present_, np.arange(0 if self.classes_ is None else len(self.classes_))).all():
             raise ValueError("the saved classes are not there")
         if len(self.start_) != (len(self.present_) if len(self.present_) > 2 else 1):
             raise ValueError("the saved scores are of other classes")
-        curves = (self.training_loss_, self.aside_loss_)
-        if any(curve.ndim != 1 for curve in curves) or len(self.aside_loss_) not in (0, len(self.training_loss_)):
-            raise ValueError("the saved losses are no curves")
+        if len(self.aside_loss_) not in (0, len(self.training_loss_)):
+            raise ValueError("the saved losses are of other rounds")
 
 
 def shares_of(scores: Array, classes: int) -> Array:

@@ -27,7 +27,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -59,7 +58,6 @@ OF_TREES = ("max_leaves", "max_depth", "growth", "min_leaf", "features", "bins")
 @register(
     "gradient-boosting", reference="Friedman 2001, Greedy function approximation: a gradient boosting machine"
 )
-@dataclass(kw_only=True, eq=False)
 class GradientBoosting(Boosted, Classifier, Regressor):
     """Trees on gradients alone."""
 

@@ -27,7 +27,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -80,7 +79,6 @@ def directions_of(monotone: Mapping[str, str] | None, columns: Sequence[Column],
 
 
 @register("newton-boosting", reference="Friedman, Hastie & Tibshirani 2000; Chen & Guestrin 2016 (XGBoost)")
-@dataclass(kw_only=True, eq=False)
 class NewtonBoosting(Boosted, Classifier, Regressor):
     """Trees on gradients and hessians."""
 

@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -48,7 +47,6 @@ LAST = 10
 
 
 @register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011")
-@dataclass(kw_only=True, eq=False)
 class Agglomerative(Clusterer):
     """A tree of merges, and its cut."""
 
@@ -60,11 +58,11 @@ class Agglomerative(Clusterer):
 
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
 
-    merged_: Rows = learned()
-    heights_: Array = learned()
-    sizes_: Rows = learned()
-    group_: Codes = learned()
-    marks_: Array = learned()
+    merged_: Rows = learned("merges", 2)
+    heights_: Array = learned("merges")
+    sizes_: Rows = learned("merges")
+    group_: Codes = learned("rows")
+    marks_: Array = learned("rows")
     """A number for each row, which follows from its cells."""
 
     @property
@@ -113,14 +111,10 @@ class Agglomerative(Clusterer):
         """Merges that make a tree of all rows, and a group for each."""
         merges = len(self.heights_)
         made = np.arange(merges)[:, None] + merges + 1
-        if np.shape(self.merged_) != (merges, 2) or len(self.sizes_) != merges:
+        if len(self.group_) != merges + 1:
             raise ValueError("merges that do not fit the rows")
-        if len(self.group_) != merges + 1 or np.shape(self.marks_) != (merges + 1,):
-            raise ValueError("merges that do not fit the rows")
-        if (
-            not np.array_equal(np.sort(self.merged_, axis=None), np.arange(2 * merges))
-            or (self.merged_ >= made).any()
-        ):
+        every = np.array_equal(np.sort(self.merged_, axis=None), np.arange(2 * merges))
+        if not every or (self.merged_ >= made).any():
             raise ValueError("merges that make no tree")
         if not np.array_equal(np.unique(self.group_), np.arange(self.groups())):
             raise ValueError("groups that are not numbered through")

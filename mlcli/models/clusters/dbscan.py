@@ -69,7 +69,6 @@ class Apart:
 
 
 @register("dbscan", reference="Ester, Kriegel, Sander & Xu 1996; Schubert et al. 2017")
-@dataclass(kw_only=True, eq=False)
 class DBSCAN(Clusterer):
     """Core rows, what they reach, and noise."""
 

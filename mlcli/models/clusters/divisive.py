@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -43,7 +42,6 @@ TIE = 1e-12
 
 
 @register("divisive", reference="Kaufman & Rousseeuw 1990, Finding Groups in Data, chapter 6")
-@dataclass(kw_only=True, eq=False)
 class Divisive(Clusterer):
     """A group, split again and again."""
 
@@ -53,12 +51,12 @@ class Divisive(Clusterer):
     diameter: float | None = param(None, "splits until no two rows of a group are farther apart", ge=0)
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
 
-    group_: Codes = learned()
-    marks_: Array = learned()
+    group_: Codes = learned("rows")
+    marks_: Array = learned("rows")
     """A number for each row, which follows from its cells."""
-    diameters_: Array = learned()
+    diameters_: Array = learned("splits")
     """Of each group that was split, in order."""
-    sizes_: Rows = learned()
+    sizes_: Rows = learned("splits", 2)
     """The rows that stayed and that left, by split."""
 
     @property
@@ -119,9 +117,7 @@ class Divisive(Clusterer):
         return int(self.group_.max()) + 1
 
     def check_learned(self) -> None:
-        """A group for each row, and sizes for each split."""
-        if np.shape(self.marks_) != (len(self.group_),) or np.shape(self.sizes_) != (len(self.diameters_), 2):
-            raise ValueError("groups that do not fit the rows")
+        """Groups that are numbered through."""
         if not np.array_equal(np.unique(self.group_), np.arange(self.groups())):
             raise ValueError("groups that are not numbered through")
 

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -53,7 +52,6 @@ BETTER = 1e-12
 
 
 @register("k-means", reference="Lloyd 1982; Arthur & Vassilvitskii 2007 (start)")
-@dataclass(kw_only=True, eq=False)
 class KMeans(Clusterer):
     """Lloyd's algorithm with restarts."""
 
@@ -72,9 +70,9 @@ class KMeans(Clusterer):
     changes: int = param(0, "stops when no more rows than these change their group", ge=0)
     max_iterations: int = param(300, "how often centres move at most", ge=1)
 
-    origin_: Array = learned()
-    centres_: Array = learned()
-    sizes_: Array = learned()
+    origin_: Array = learned("numbers")
+    centres_: Array = learned("groups", "numbers")
+    sizes_: Array = learned("groups")
     within_: float = learned()
     steps_: int = learned()
     separations_: Array = learned()
@@ -136,11 +134,9 @@ class KMeans(Clusterer):
         return len(self.centres_)
 
     def check_learned(self) -> None:
-        """One centre and one size for each group, in the columns of the model."""
-        columns = sum(not column.coded for column in self.columns_)
-        shapes = (np.shape(self.origin_), np.shape(self.centres_), np.shape(self.sizes_))
-        if shapes != ((columns,), (len(self.centres_), columns), (len(self.centres_),)) or len(self.centres_) == 0:
-            raise ValueError("centres that do not fit the columns")
+        """One centre at least."""
+        if not len(self.centres_):
+            raise ValueError("no centre")
 
     def explain(self) -> findings.Explanation:
         """How tight the groups are, and after how many steps of the best restart."""

@@ -13,8 +13,6 @@ Cost:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -26,7 +24,6 @@ from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 
 @register("one-cluster", reference="Calinski & Harabasz 1974, the case of one group")
-@dataclass(kw_only=True, eq=False)
 class OneCluster(Clusterer):
     """The baseline of clustering."""
 

@@ -12,8 +12,6 @@ Cost:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -26,7 +24,6 @@ from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 
 @register("random-clusters", reference="Hubert & Arabie 1985, Comparing partitions: the null model")
-@dataclass(kw_only=True, eq=False)
 class RandomClusters(Clusterer):
     """Groups that mean nothing; equal rows fall into the same one."""
 

@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -47,7 +46,6 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 
 
 @register("gaussian", reference="Bishop 2006, Pattern Recognition and Machine Learning, section 2.3")
-@dataclass(kw_only=True, eq=False)
 class Gaussian(DensityEstimator):
     """A mixture of one component."""
 
@@ -55,10 +53,10 @@ class Gaussian(DensityEstimator):
     ddof: int = param(0, "what is taken off N in the covariance", ge=0, le=1)
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
-    varies_: Rows = learned()
-    constants_: Array = learned()
+    varies_: Rows = learned("varying")
+    constants_: Array = learned("columns")
     """A number for each column, which those have that do not vary."""
-    mean_: Array = learned()
+    mean_: Array = learned("varying")
     covariance_: Array = learned()
 
     @property
@@ -100,10 +98,8 @@ class Gaussian(DensityEstimator):
         return component_tables(self._as_mixture(), [self.columns_[place] for place in self.varies_])
 
     def check_learned(self) -> None:
-        """A mean, and a covariance that fits it."""
+        """A covariance that fits the mean."""
         check_varying_columns(self.varies_, len(self.columns_))
-        if np.shape(self.constants_) != (len(self.columns_),):
-            raise ValueError("constants that do not fit the columns")
         check_mixture(self._as_mixture(), len(self.varies_))
 
     def _as_mixture(self) -> Mixture:

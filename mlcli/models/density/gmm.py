@@ -31,7 +31,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -72,7 +71,6 @@ COLLAPSED = (
 @register(
     "gmm", reference="Dempster, Laird & Rubin 1977; Bishop 2006, Pattern Recognition and Machine Learning, 9.2"
 )
-@dataclass(kw_only=True, eq=False)
 class GaussianMixture(DensityEstimator, Clusterer):
     """Several Gaussians, found by expectation-maximisation."""
 
@@ -85,8 +83,8 @@ class GaussianMixture(DensityEstimator, Clusterer):
     max_iterations: int = param(500, "most rounds from one start", ge=1)
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
-    varies_: Rows = learned()
-    constants_: Array = learned()
+    varies_: Rows = learned("varying")
+    constants_: Array = learned("columns")
     """A number for each column, which those have that do not vary."""
     shares_: Array = learned()
     means_: Array = learned()
@@ -174,8 +172,6 @@ class GaussianMixture(DensityEstimator, Clusterer):
     def check_learned(self) -> None:
         """A mixture that fits the columns."""
         check_varying_columns(self.varies_, len(self.columns_))
-        if np.shape(self.constants_) != (len(self.columns_),):
-            raise ValueError("constants that do not fit the columns")
         check_mixture(self.mixture(), len(self.varies_))
 
     def _keep(self, best: Optimum) -> None:

@@ -20,8 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -45,7 +43,6 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 
 
 @register("gaussian-bayes", reference="Duda, Hart & Stork 2001, section 2.6")
-@dataclass(kw_only=True, eq=False)
 class GaussianBayes(Classifier):
     """Normal classes of a form that is chosen."""
 
@@ -56,13 +53,13 @@ class GaussianBayes(Classifier):
     ddof: int = param(0, "what is taken off the rows of a class in its covariance", ge=0, le=1)
     floor: float = param(1e-6, "the smallest variance of a class, as a share of that of all rows", ge=0, lt=1)
 
-    priors_: Array = learned()
-    centre_: Array = learned()
-    means_: Array = learned()
+    priors_: Array = learned("classes")
+    centre_: Array = learned("columns")
+    means_: Array = learned("classes", "columns")
     """Of each class, from the centre (classes × columns)."""
-    deviations_: Array = learned()
+    deviations_: Array = learned("classes", "columns")
     whiteners_: Array = learned()
-    levels_: Array = learned()
+    levels_: Array = learned("classes")
     """The logarithm of the prior over the root of the determinant."""
 
     @property
@@ -124,16 +121,9 @@ class GaussianBayes(Classifier):
         return self.drawn((away + self.centre_).T, classes)
 
     def check_learned(self) -> None:
-        """A mean and a covariance for each class."""
-        classes, columns = len(self.classes_), len(self.columns_)
-        shapes = (
-            (self.means_, (classes, columns)),
-            (self.deviations_, (classes, columns)),
-            (self.levels_, (classes,)),
-        )
-        inside = (self.whiteners_, (classes, *self._form.shape(columns))), (self.centre_, (columns,))
-        if any(np.shape(array) != shape for array, shape in (*shapes, *inside)):
-            raise ValueError("means or covariances that do not fit the columns and classes")
+        """A covariance of its form for each class."""
+        if np.shape(self.whiteners_) != (len(self.classes_), *self._form.shape(len(self.columns_))):
+            raise ValueError("covariances that do not fit the columns and classes")
 
     def explain(self) -> Explanation:
         """The priors, and the mean and deviation of each column by class."""

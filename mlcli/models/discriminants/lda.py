@@ -92,7 +92,6 @@ class Scores:
 
 
 @register("lda", reference="Fisher 1936; Hastie, Tibshirani & Friedman 2009, section 4.3")
-@dataclass(kw_only=True, eq=False)
 class LinearDiscriminants(Classifier):
     """Normal classes of one covariance."""
 
@@ -105,13 +104,13 @@ class LinearDiscriminants(Classifier):
         ge=0, le=1, tune=Range(0.0, 1.0, simpler="high"),
     )  # fmt: skip
 
-    priors_: Array = learned()
-    centre_: Array = learned()
-    means_: Array = learned()
+    priors_: Array = learned("classes")
+    centre_: Array = learned("columns")
+    means_: Array = learned("classes", "columns")
     """Of each class, from the centre (classes × columns)."""
-    covariance_: Array = learned()
-    coefficients_: Array = learned()
-    levels_: Array = learned()
+    covariance_: Array = learned("columns", "columns")
+    coefficients_: Array = learned("classes", "columns")
+    levels_: Array = learned("classes")
     """The score of each class at the centre."""
     directions_: int = learned()
     shrunk_: float = learned()
@@ -192,16 +191,6 @@ class LinearDiscriminants(Classifier):
         """The score of each class, term by term."""
         of_row = self.coefficients_, self.centre_, self.levels_
         return (linear_terms(table, *of_row, self.classes_, SCORES),)
-
-    def check_learned(self) -> None:
-        """A mean and coefficients for each class, one per column."""
-        shape = (len(self.classes_), len(self.columns_))
-        arrays = (self.means_, self.coefficients_)
-        if np.shape(self.covariance_) != (shape[1], shape[1]):
-            raise ValueError("a covariance that does not fit the columns")
-        vectors = ((self.priors_, shape[0]), (self.levels_, shape[0]), (self.centre_, shape[1]))
-        if any(np.shape(one) != shape for one in arrays) or any(np.shape(one) != (n,) for one, n in vectors):
-            raise ValueError("means or coefficients that do not fit the columns and classes")
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """The coefficients and levels by which the scores of classes differ (Hastie et al., section 4.4.5)."""

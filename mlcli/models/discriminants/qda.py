@@ -108,7 +108,6 @@ class Normals:
 
 
 @register("qda", reference="Hastie, Tibshirani & Friedman 2009, section 4.3; Friedman 1989")
-@dataclass(kw_only=True, eq=False)
 class QuadraticDiscriminants(Classifier):
     """Normal classes, each with its covariance."""
 
@@ -125,14 +124,14 @@ class QuadraticDiscriminants(Classifier):
     )
     floor: float = param(1e-6, "smallest variance of a class in any direction, as a share of all", ge=0, lt=1)
 
-    priors_: Array = learned()
-    centre_: Array = learned()
-    means_: Array = learned()
+    priors_: Array = learned("classes")
+    centre_: Array = learned("columns")
+    means_: Array = learned("classes", "columns")
     """Of each class, from the centre (classes × columns)."""
-    deviations_: Array = learned()
-    whiteners_: Array = learned()
+    deviations_: Array = learned("classes", "columns")
+    whiteners_: Array = learned("classes", "columns", "directions")
     """What makes the covariance of each class the identity (classes × columns × directions)."""
-    levels_: Array = learned()
+    levels_: Array = learned("classes")
     """The logarithm of the prior over the root of the determinant."""
 
     accepts = Accepts(weights=True)
@@ -238,20 +237,6 @@ class QuadraticDiscriminants(Classifier):
         free = np.maximum(self.class_totals_ - self.ddof, 0.0)
         unit = np.sqrt(free @ self.deviations_**2 / (free.sum() or 1.0))
         return [of_whitener(whitener, unit) for whitener in self.whiteners_]
-
-    def check_learned(self) -> None:
-        """A mean for each class and column, a whitener for each class."""
-        classes, columns = len(self.classes_), len(self.columns_)
-        expected = [
-            (self.priors_, (classes,)),
-            (self.centre_, (columns,)),
-            (self.means_, (classes, columns)),
-            (self.deviations_, (classes, columns)),
-            (self.whiteners_, (classes, columns, self.whiteners_.shape[-1])),
-            (self.levels_, (classes,)),
-        ]
-        if any(np.shape(array) != shape for array, shape in expected):
-            raise ValueError("means or covariances that do not fit the columns and classes")
 
     def explain(self) -> findings.Explanation:
         """The priors, and the mean and deviation of each column by class."""

@@ -28,11 +28,11 @@ class Coded(Classifier):
 
     base: Model = model_param("logistic-regression", "the classifier of each binary problem", of=(Classifier,))
 
-    present_: Codes = learned()
+    present_: Codes = learned("present")
     """The classes with training rows."""
-    code_: Code = learned()
+    code_: Code = learned("present", "problems")
     """Of these classes."""
-    models_: tuple[Model, ...] = learned()
+    models_: tuple[Model, ...] = learned("problems")
 
     def code(self, classes: int, rng: np.random.Generator) -> Code:
         """Which of so many classes each problem sets against which."""
@@ -71,9 +71,7 @@ class Coded(Classifier):
         return np.where(total > 0, scores / np.where(total > 0, total, 1.0), of_rows)
 
     def check_learned(self) -> None:
-        """A model for each problem, and problems of classes that are there."""
-        if self.code_.ndim != 2 or self.code_.shape != (len(self.present_), len(self.models_)):
-            raise ValueError("there is not a model for each binary problem")
+        """Binary problems of classes that are there."""
         if not len(self.present_) or not np.isin(self.present_, np.arange(len(self.classes_))).all():
             raise ValueError("classes that are not there")
         if not np.isin(self.code_, (-1, 0, 1)).all() or any(_classes_of(one) != SIDES for one in self.models_):

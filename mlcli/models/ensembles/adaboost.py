@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -51,7 +51,6 @@ MOST_ROUNDS = 10
 
 
 @register("adaboost", reference="Freund & Schapire 1997; Zhu et al. 2009 (SAMME)")
-@dataclass(kw_only=True, eq=False)
 class AdaBoost(Classifier):
     """Adaptive boosting."""
 
@@ -66,11 +65,11 @@ class AdaBoost(Classifier):
 
     stage_name: ClassVar[str] = "rounds"
 
-    models_: tuple[Model, ...] = learned()
-    alphas_: Array = learned()
-    errors_: Array = learned()
+    models_: tuple[Model, ...] = learned("members")
+    alphas_: Array = learned("members")
+    errors_: Array = learned("members")
     """The weighted error of each round."""
-    training_: Array = learned()
+    training_: Array = learned("members")
     """The training error of the first rounds together."""
 
     accepts = Accepts(nominal=True, missing=True, weights=True)
@@ -148,11 +147,8 @@ class AdaBoost(Classifier):
         yield from means_after(self.models_, at, table, Classifier, votes, self.alphas_)
 
     def check_learned(self) -> None:
-        """A weight above 0 for each round, and members that are what was asked for."""
-        numbers = (self.alphas_, self.errors_, self.training_)
-        if not self.models_ or any(one.shape != (len(self.models_),) for one in numbers):
-            raise ValueError("there are not numbers for each round")
-        if not (np.isfinite(self.alphas_) & (self.alphas_ > 0)).all():
+        """A weight above 0 for each member, and members that are what was asked for."""
+        if not self.models_ or not (np.isfinite(self.alphas_) & (self.alphas_ > 0)).all():
             raise ValueError("votes that are worth nothing")
         refuse_strangers(self.models_, behind_steps(self.base, self.columns_), self)
 

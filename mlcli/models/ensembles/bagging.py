@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -56,7 +55,6 @@ COMBINED = {"mean": outputs, "votes": votes}
 
 
 @register("bagging", reference="Breiman 1996, Bagging predictors")
-@dataclass(kw_only=True, eq=False)
 class Bagging(Classifier, Regressor):
     """Bootstrap aggregating."""
 
@@ -74,7 +72,7 @@ class Bagging(Classifier, Regressor):
 
     stage_name: ClassVar[str] = "bags"
 
-    models_: tuple[Model, ...] = learned()
+    models_: tuple[Model, ...] = learned("bags")
     outside_: int = learned()
     loss_: float = learned()
 
@@ -124,9 +122,7 @@ class Bagging(Classifier, Regressor):
             yield from (values[:, 0] for values in means_after(self.models_, at, table, Regressor))
 
     def check_learned(self) -> None:
-        """As many models as bags, each as it was asked for."""
-        if len(self.models_) != self.bags:
-            raise ValueError("there is not a model for each bag")
+        """Each model as it was asked for."""
         refuse_strangers(self.models_, self._behind_steps(), self)
 
     def explain(self) -> findings.Explanation:

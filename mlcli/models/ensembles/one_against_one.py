@@ -17,7 +17,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -31,7 +30,6 @@ from mlcli.tasks.classification import Classifier
 
 
 @register("one-against-one", reference="Hastie & Tibshirani 1998; Wu, Lin & Weng 2004, second method")
-@dataclass(kw_only=True, eq=False)
 class OneAgainstOne(Coded, Classifier):
     """A problem for each pair of classes."""
 

@@ -17,8 +17,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.registry import register
@@ -28,7 +26,6 @@ from mlcli.tasks.classification import Classifier
 
 
 @register("one-against-rest", reference="Rifkin & Klautau 2004, In defense of one-vs-all classification")
-@dataclass(kw_only=True, eq=False)
 class OneAgainstRest(Coded, Classifier):
     """A problem for each class."""
 

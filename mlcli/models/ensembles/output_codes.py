@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,7 +35,6 @@ MOST_FOR_ALL = 7
 
 
 @register("output-codes", reference="Dietterich & Bakiri 1995; Kong & Dietterich 1997 (probabilities)")
-@dataclass(kw_only=True, eq=False)
 class OutputCodes(Coded, Classifier):
     """Problems of sets of classes."""
 

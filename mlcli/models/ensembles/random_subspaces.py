@@ -18,8 +18,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.models.ensembles.bagging import Bagging
@@ -28,7 +26,6 @@ from mlcli.tasks.regression import Regressor
 
 
 @register("random-subspaces", reference="Ho 1998, The random subspace method for constructing decision forests")
-@dataclass(kw_only=True, eq=False)
 class RandomSubspaces(Bagging, Classifier, Regressor):
     """Bagging of columns."""
 

@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,6 @@ OWN_META = {Classifier: "logistic-regression", Regressor: "ridge"}
 
 
 @register("stacking", reference="Wolpert 1992, Stacked generalization; Ting & Witten 1999 (probabilities)")
-@dataclass(kw_only=True, eq=False)
 class Stacking(Classifier, Regressor):
     """Models, and a model that learns from their answers."""
 
@@ -69,7 +67,7 @@ class Stacking(Classifier, Regressor):
     use: str = param("probabilities", "what the meta model sees of classes", choices=("probabilities", "classes"))
     keep_columns: bool = param(False, "whether the meta model sees the columns as well")
 
-    models_: tuple[Model, ...] = learned()
+    models_: tuple[Model, ...] = learned("models")
     meta_: Any = learned()
 
     @property
@@ -126,8 +124,6 @@ class Stacking(Classifier, Regressor):
 
     def check_learned(self) -> None:
         """The models that were asked for."""
-        if len(self.models_) != len(self.models):
-            raise ValueError("there are not as many models as were asked for")
         for member, asked in zip(self.models_, self.models, strict=True):
             refuse_strangers([member], behind_steps(asked, self.columns_), self)
 

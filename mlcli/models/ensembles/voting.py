@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,7 +47,6 @@ COMBINED: dict[str, Says] = {"mean": outputs, "votes": votes}
 
 
 @register("voting", reference="Kittler et al. 1998, On combining classifiers")
-@dataclass(kw_only=True, eq=False)
 class Voting(Classifier, Regressor):
     """Several models that answer together."""
 
@@ -63,8 +61,8 @@ class Voting(Classifier, Regressor):
         None, "the share of training rows on which weights are learned; none: they are not", gt=0, lt=1
     )
 
-    models_: tuple[Model, ...] = learned()
-    weights_: Array = learned()
+    models_: tuple[Model, ...] = learned("models")
+    weights_: Array = learned("models")
 
     @property
     def accepts(self) -> Accepts:
@@ -125,8 +123,6 @@ class Voting(Classifier, Regressor):
 
     def check_learned(self) -> None:
         """The models that were asked for, each with a weight."""
-        if len(self.models_) != len(self.models) or self.weights_.shape != (len(self.models),):
-            raise ValueError("there is not a weight for each model")
         if not (self.weights_ >= 0).all() or not self.weights_.sum() > 0:
             raise ValueError("weights that are none")
         for member, asked in zip(self.models_, self._behind_steps(), strict=True):

@@ -21,7 +21,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,6 @@ from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 
 @register("cluster-then-label", reference="Chapelle, Schölkopf & Zien 2006, Semi-Supervised Learning, section 1.2")
-@dataclass(kw_only=True, eq=False)
 class ClusterThenLabel(Classifier):
     """Groups that get the majority of the labels in them."""
 

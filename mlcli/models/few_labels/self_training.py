@@ -23,7 +23,7 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,6 @@ from mlcli.tasks.classification import Classifier, LabelledRows
     reference="Yarowsky 1995, Unsupervised word sense disambiguation rivaling supervised",
     revision=2,
 )
-@dataclass(kw_only=True, eq=False)
 class SelfTraining(Classifier):
     """A base classifier that teaches itself."""
 
@@ -63,8 +62,8 @@ class SelfTraining(Classifier):
     max_rounds: int | None = param(None, "after how many rounds it stops; none: when nothing is added", ge=1)
 
     base_: Any = learned()
-    moved_: Array = learned()
-    confidence_: Array = learned()
+    moved_: Array = learned("rounds", "classes")
+    confidence_: Array = learned("rounds", 2)
     """The least and the mean probability of the labels of each round."""
     left_: int = learned()
 
@@ -119,12 +118,8 @@ class SelfTraining(Classifier):
         return np.asarray(self.base_.final.decide(probabilities))
 
     def check_learned(self) -> None:
-        """A base of the kind that was asked for, and counts of its classes."""
+        """A base of the kind that was asked for."""
         refuse_strangers([self.base_], self.base, self)
-        if self.moved_.ndim != 2 or self.moved_.shape[1] != len(self.classes_):
-            raise ValueError("counts that do not fit the classes")
-        if self.confidence_.shape != (len(self.moved_), 2):
-            raise ValueError("probabilities that do not fit the rounds")
 
     def explain(self) -> findings.Explanation:
         """How many rows each round labelled and why it stopped, then what the base has learned."""

@@ -71,9 +71,9 @@ class Forest(Classifier, Regressor):
     stage_name: ClassVar[str] = "trees"
 
     nodes_: dict[str, Array] = learned()
-    gained_: Array = learned()
+    gained_: Array = learned("columns")
     shuffled_: Array = learned()
-    curve_: Array = learned()
+    curve_: Array = learned("sizes")
 
     @property
     def accepts(self) -> Accepts:
@@ -227,15 +227,13 @@ class Forest(Classifier, Regressor):
 
     def check_learned(self) -> None:
         """The trees must be ones, over these columns."""
-        width = 1 if self.classes_ is None else len(self.classes_)
         trees = Trees.restored(self.nodes_)
         if not len(trees):
             raise ValueError("the saved forest has no trees")
-        trees.check(level_counts(self.columns_), width)
+        trees.check(level_counts(self.columns_), 1 if self.classes_ is None else len(self.classes_))
         if trees.weight.shape != trees.feature.shape or not (trees.weight > 0).all():
             raise ValueError("the saved forest has nodes without rows")
-        shuffled = self.shuffled_.shape in ((0,), self.gained_.shape)
-        if self.gained_.shape != (len(self.columns_),) or not shuffled or self.curve_.ndim != 1:
+        if self.shuffled_.shape not in ((0,), self.gained_.shape):
             raise ValueError("the saved forest values other columns")
 
 

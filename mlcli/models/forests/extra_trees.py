@@ -20,7 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from mlcli.core.params import param
@@ -31,7 +30,6 @@ from mlcli.tasks.regression import Regressor
 
 
 @register("extra-trees", reference="Geurts, Ernst & Wehenkel 2006", revision=3)
-@dataclass(kw_only=True, eq=False)
 class ExtraTrees(Forest, Classifier, Regressor):
     """A cut drawn for each column drawn, on all rows."""
 

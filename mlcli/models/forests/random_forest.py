@@ -34,7 +34,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log2
 
 from mlcli.core.registry import register
@@ -44,7 +43,6 @@ from mlcli.tasks.regression import Regressor
 
 
 @register("random-forest", reference="Breiman 2001", revision=3)
-@dataclass(kw_only=True, eq=False)
 class RandomForest(Forest, Classifier, Regressor):
     """The best cut of each column drawn, on rows drawn with replacement."""
 

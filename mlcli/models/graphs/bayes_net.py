@@ -30,7 +30,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -70,7 +69,6 @@ MOST_SHOWN = 24
     "bayes-net",
     reference="Pearl 1988; Friedman, Geiger & Goldszmidt 1997, Bayesian network classifiers",
 )
-@dataclass(kw_only=True, eq=False)
 class BayesNet(Classifier):
     """Arrows between columns, and a table of conditional probabilities for each."""
 

@@ -31,7 +31,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -70,7 +69,6 @@ BETWEEN = " - "
     "mrf",
     reference="Besag 1975, Statistical analysis of non-lattice data; Koller & Friedman 2009, chapters 4 and 20",
 )
-@dataclass(kw_only=True, eq=False)
 class MarkovRandomField(Classifier):
     """Edges between columns, and a potential for each."""
 

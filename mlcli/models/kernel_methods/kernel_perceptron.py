@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, product
 
 import numpy as np
@@ -51,7 +51,6 @@ HELD_OUT = 3
 
 
 @register("kernel-perceptron", reference="Aizerman, Braverman & Rozonoer 1964; averaged: Freund & Schapire 1999")
-@dataclass(kw_only=True, eq=False)
 class KernelPerceptron(KernelModel, Classifier):
     """Sums over mistakes."""
 
@@ -59,10 +58,10 @@ class KernelPerceptron(KernelModel, Classifier):
     average: bool = param(True, "whether coefficients are their mean over all visits, rather than the last ones")
     detail: str = explain_param("full: tell of the first visits to rows what each has changed, too")
 
-    coefficients_: Array = learned()
+    coefficients_: Array = learned("points", "present")
     """β of each mistake (rows × classes that had rows)."""
     slope_: float = learned()
-    levels_: Array = learned()
+    levels_: Array = learned("present")
     visited_: tuple[int, int, int] = learned()
     """Passes, rows that were ever a mistake, mistakes of the last pass."""
     visits_: Array = learned()
@@ -167,14 +166,12 @@ class KernelPerceptron(KernelModel, Classifier):
     def check_learned(self) -> None:
         """A coefficient for each point and class that had rows."""
         self.check_points(self.coefficients_)
-        shape = len(self.points_), int((self.class_totals_ > 0).sum())
-        if self.coefficients_.shape != shape or self.levels_.shape != shape[1:]:
-            raise ValueError("the coefficients of kernel-perceptron do not fit its classes")
+        present = int((self.class_totals_ > 0).sum())
+        if len(self.levels_) != present or not np.isfinite(self.coefficients_).all():
+            raise ValueError("the coefficients of kernel-perceptron do not fit its classes, or are no numbers")
         sides = np.isin(self.visits_[:, 2:4], np.arange(len(self.classes_)))
-        if self.visits_.shape[1:] != (FIELDS + shape[1],) or not sides.all():
+        if self.visits_.shape[1:] != (FIELDS + present,) or not sides.all():
             raise ValueError("the visits of kernel-perceptron do not fit its classes")
-        if not np.isfinite(self.coefficients_).all():
-            raise ValueError("the coefficients of kernel-perceptron are no numbers")
 
 
 def _visits(

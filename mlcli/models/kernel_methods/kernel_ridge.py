@@ -21,8 +21,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -39,7 +37,6 @@ from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("kernel-ridge", reference="Saunders, Gammerman & Vovk 1998, Ridge regression learning in dual variables")
-@dataclass(kw_only=True, eq=False)
 class KernelRidge(KernelModel, Classifier, Regressor):
     """A smooth function near all rows."""
 
@@ -47,9 +44,9 @@ class KernelRidge(KernelModel, Classifier, Regressor):
         1.0, "how much smoothness counts", ge=1e-9, le=1e9, tune=log_range(0.001, 100, simpler="high")
     )
 
-    coefficients_: Array = learned()
+    coefficients_: Array = learned("points", "outputs")
     """β (training rows × outputs)."""
-    levels_: Array = learned()
+    levels_: Array = learned("outputs")
     slope_: float = learned()
     errors_: Array = learned()
     """The root of the mean squared error of training rows, by all rows and by all others."""
@@ -111,9 +108,7 @@ class KernelRidge(KernelModel, Classifier, Regressor):
         return (self.terms_of_points(table, outputs, self.coefficients_, self.levels_),)
 
     def check_learned(self) -> None:
-        """A coefficient for each point and output."""
+        """Numbers for each point and output."""
         self.check_points(self.coefficients_)
-        if self.coefficients_.ndim != 2 or self.levels_.shape != self.coefficients_.shape[1:]:
-            raise ValueError("the coefficients of kernel-ridge do not fit its outputs")
         if not (np.isfinite(self.coefficients_).all() and np.isfinite(self.levels_).all()):
             raise ValueError("the coefficients of kernel-ridge are no numbers")

@@ -86,7 +86,6 @@ class Weights:
 
 
 @register("rbf-network", reference="Broomhead & Lowe 1988; Moody & Darken 1989 for centres by k-means")
-@dataclass(kw_only=True, eq=False)
 class RadialBasisNetwork(Classifier, Regressor):
     """Bells around centres."""
 
@@ -107,10 +106,10 @@ class RadialBasisNetwork(Classifier, Regressor):
     )
     rounds: int = param(20, "how often widths and weights are learned in turn; 0: widths stay as they are", ge=0)
 
-    points_: Array = learned()
-    gammas_: Array = learned()
-    level_: Array = learned()
-    weights_: Array = learned()
+    points_: Array = learned("centres", "columns")
+    gammas_: Array = learned("centres")
+    level_: Array = learned("outputs")
+    weights_: Array = learned("centres", "outputs")
     slope_: float = learned()
     errors_: Array = learned()
     """The mean squared error of training rows after each round."""
@@ -230,12 +229,8 @@ class RadialBasisNetwork(Classifier, Regressor):
 
     def check_learned(self) -> None:
         """A width and weights for each centre."""
-        centres = len(self.points_)
-        outputs = (len(self.classes_) if self.classes_ else 1,)
-        if self.points_.shape != (centres, len(self.columns_)) or not centres or self.gammas_.shape != (centres,):
-            raise ValueError("the centres of rbf-network do not fit the columns or their widths")
-        if self.weights_.shape != (centres, *outputs) or self.level_.shape != outputs:
-            raise ValueError("the weights of rbf-network do not fit its centres")
+        if not len(self.points_) or len(self.level_) != (len(self.classes_) if self.classes_ else 1):
+            raise ValueError("the outputs of rbf-network do not fit its target")
         if not (np.isfinite(self.weights_).all() and (self.gammas_ >= 0).all()):
             raise ValueError("the weights of rbf-network are no numbers")
 

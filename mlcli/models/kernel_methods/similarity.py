@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -58,7 +57,6 @@ FORMS: dict[str, Likeness] = {"normalised": _shares, "plain": _sums}
 
 
 @register("similarity", reference="Nadaraya 1964; Watson 1964, Smooth regression analysis")
-@dataclass(kw_only=True, eq=False)
 class Similarity(Classifier, Regressor):
     """Stores landmarks; all work is done when it is asked."""
 
@@ -73,9 +71,9 @@ class Similarity(Classifier, Regressor):
     landmarks: int | None = param(None, "how many training rows, drawn at random, give answers; none: all", ge=1)
 
     gamma_: float = learned()
-    points_: Array = learned()
-    outputs_: Array = learned()
-    weights_: Array = learned()
+    points_: Array = learned("points", "columns")
+    outputs_: Array = learned("points", "outputs")
+    weights_: Array = learned("points")
     errors_: Array = learned()
     """The widths that were tried, and the mean squared error of each."""
 
@@ -143,9 +141,6 @@ class Similarity(Classifier, Regressor):
         )
 
     def check_learned(self) -> None:
-        """An answer and a weight for each landmark."""
-        shapes = len(self.points_), len(self.outputs_), len(self.weights_)
-        if len(set(shapes)) != 1 or not shapes[0] or self.points_.shape[1:] != (len(self.columns_),):
-            raise ValueError("the landmarks of similarity do not fit their answers or the columns")
-        if self.outputs_.ndim != 2 or not (self.weights_ > 0).all() or not self.gamma_ > 0:
-            raise ValueError("the landmarks of similarity have answers, weights or a width that cannot be")
+        """Weights and a width above 0."""
+        if not len(self.points_) or not (self.weights_ > 0).all() or not self.gamma_ > 0:
+            raise ValueError("the landmarks of similarity have weights or a width that cannot be")

@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -59,7 +58,6 @@ BOUNDS = (
 @register(
     "svm", reference="Cortes & Vapnik 1995, Support-vector networks; Fan, Chen & Lin 2005 for the working set"
 )
-@dataclass(kw_only=True, eq=False)
 class SupportVectorMachine(KernelModel, Classifier):
     """Machines between two sides each, and their support vectors."""
 
@@ -76,13 +74,13 @@ class SupportVectorMachine(KernelModel, Classifier):
     class_weight: str = param("none", "whether all classes count alike", choices=("none", "balanced"))
     tolerance: float = param(1e-3, "how exactly the margin is found, in units of f", gt=0, le=0.5)
 
-    sides_: Codes = learned()
+    sides_: Codes = learned("machines", 2)
     """Of each machine the class for which f is negative (or -1: all others), and that for which it is positive."""
-    coefficients_: Array = learned()
+    coefficients_: Array = learned("points", "machines")
     """αy (support vectors × machines)."""
-    offsets_: Array = learned()
-    slopes_: Array = learned()
-    norms_: Array = learned()
+    offsets_: Array = learned("machines")
+    slopes_: Array = learned("machines")
+    norms_: Array = learned("machines")
     support_: Array = learned()
     """Of each class how many rows are on the margin, inside it, and outside."""
     errors_: Array = learned()
@@ -260,15 +258,11 @@ class SupportVectorMachine(KernelModel, Classifier):
         return (findings.Histogram("Signed distance of the training rows", "f(x)/‖w‖", tuple(edges), of_each),)
 
     def check_learned(self) -> None:
-        """Coefficients for each support vector and machine, sides that are classes."""
+        """Coefficients without gaps, sides that are classes."""
         self.check_points(self.coefficients_)
-        machines = len(self.sides_)
-        vectors = self.offsets_, self.slopes_, self.norms_
-        shapes = [self.coefficients_.shape[1:], self.sides_.shape[:1], *(np.shape(one) for one in vectors)]
-        known = self.sides_.shape == (machines, 2) and self.sides_.min(initial=0) >= REST
-        known = known and self.sides_.max(initial=0) < len(self.classes_) and np.isfinite(self.coefficients_).all()
-        if set(shapes) != {(machines,)} or not known:
-            raise ValueError("the machines of svm do not fit together, or have sides that are no classes")
+        known = self.sides_.min(initial=0) >= REST and self.sides_.max(initial=0) < len(self.classes_)
+        if not known or not np.isfinite(self.coefficients_).all():
+            raise ValueError("the machines of svm have sides that are no classes, or no numbers")
 
 
 def _of_either(y: Codes, sides: Sequence[int]) -> Rows:

@@ -20,8 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -37,7 +35,6 @@ from mlcli.tasks.regression import Regressor, ValuedRows
 @register(
     "svm-regression", reference="Drucker, Burges, Kaufman, Smola & Vapnik 1997, Support vector regression machines"
 )
-@dataclass(kw_only=True, eq=False)
 class SupportVectorRegression(KernelModel, Regressor):
     """A flat function through a tube."""
 
@@ -58,7 +55,7 @@ class SupportVectorRegression(KernelModel, Regressor):
         1e-3, "how exactly the minimum is found, in standard deviations of the target", gt=0, le=0.5
     )
 
-    coefficients_: Array = learned()
+    coefficients_: Array = learned("points")
     """β of each support vector, in units of the target."""
     level_: float = learned()
     support_: Array = learned()
@@ -105,7 +102,7 @@ class SupportVectorRegression(KernelModel, Regressor):
         return (self.terms_of_points(table, (self.target_,), self.coefficients_, self.level_),)
 
     def check_learned(self) -> None:
-        """A coefficient for each point."""
+        """A number for each point."""
         self.check_points(self.coefficients_)
-        if self.coefficients_.ndim != 1 or not np.isfinite(self.coefficients_).all():
-            raise ValueError("the coefficients of svm-regression do not fit its points")
+        if not np.isfinite(self.coefficients_).all():
+            raise ValueError("the coefficients of svm-regression are no numbers")

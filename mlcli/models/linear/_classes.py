@@ -13,7 +13,7 @@ from mlcli.core.params import learned
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import softmax
 from mlcli.engines.least_squares import CarefulPlane, careful_plane
-from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
+from mlcli.engines.linear_scores import linear_scores, terms
 from mlcli.engines.links import LOGISTIC, Link
 from mlcli.engines.score_terms import SCORES, linear_terms
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -138,10 +138,10 @@ class LinearMargins(Classifier):
 
     adjustable: ClassVar[tuple[str, ...]] = ("coefficients_", "level_")
 
-    coefficients_: Array = learned()
+    coefficients_: Array = learned("outputs", "columns")
     """Outputs × columns."""
-    centre_: Array = learned()
-    level_: Array = learned()
+    centre_: Array = learned("columns")
+    level_: Array = learned("outputs")
     """The scores at the centre."""
     present_: Codes = learned()
     """The classes with training rows."""
@@ -182,11 +182,9 @@ class LinearMargins(Classifier):
         return (linear_terms(table, *of_row, self.score_names(), SCORES),) if len(self.level_) else ()
 
     def check_learned(self) -> None:
-        """Refuse arrays that do not fit the columns, the classes or each other."""
-        check_shapes(self.columns_, self.coefficients_, self.centre_)
-        outputs = len(self.score_names())
-        if self.level_.shape != (outputs,) or self.coefficients_.shape[:-1] != (outputs,):
-            raise ValueError(f"learned arrays that do not fit {outputs} outputs")
+        """Refuse scores of other classes."""
+        if len(self.level_) != len(self.score_names()):
+            raise ValueError(f"learned arrays that do not fit {len(self.score_names())} outputs")
 
     def score_names(self) -> Sequence[str]:
         """What each output scores."""

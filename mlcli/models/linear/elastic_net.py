@@ -20,8 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -34,7 +32,6 @@ from mlcli.tasks.regression import Regressor, ValuedRows
 
 
 @register("elastic-net", reference="Zou & Hastie 2005; Friedman, Hastie & Tibshirani 2010")
-@dataclass(kw_only=True, eq=False)
 class ElasticNet(PenaltyPath, Regressor):
     """Squares, absolute and squared coefficients, by coordinate descent."""
 

@@ -25,7 +25,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -41,7 +40,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.linear_design import Design
 from mlcli.engines.linear_objective import LinearObjective
-from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
+from mlcli.engines.linear_scores import linear_scores, terms
 from mlcli.engines.links import LOGISTIC
 from mlcli.engines.losses import CrossEntropy
 from mlcli.engines.parity import WithParity, mean_shifts
@@ -57,7 +56,6 @@ CRITERIA = (ALL_ROWS, LAST_CLASS, EACH_CLASS)
 
 
 @register("fair-logistic-regression", reference="Zafar et al. 2017, Fairness constraints")
-@dataclass(kw_only=True, eq=False)
 class FairLogisticRegression(Classifier):
     """Penalised likelihood with a cost of unlike groups."""
 
@@ -74,15 +72,15 @@ class FairLogisticRegression(Classifier):
     tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
     max_iterations: int = param(1_000, "how many steps at most", ge=1)
 
-    coefficients_: Array = learned()
+    coefficients_: Array = learned("outputs", "columns")
     """Outputs × columns."""
-    centre_: Array = learned()
-    level_: Array = learned()
+    centre_: Array = learned("columns")
+    level_: Array = learned("outputs")
     """The scores at the centre."""
-    present_: Codes = learned()
+    present_: Codes = learned("present")
     """The classes with training rows."""
-    labels_: tuple[str, ...] = learned()
-    means_: Array = learned()
+    labels_: tuple[str, ...] = learned("groups")
+    means_: Array = learned("groups", "outputs")
     """The mean scores of groups (groups × outputs)."""
 
     accepts = Accepts(weights=True, prefers_scaled=True)
@@ -143,15 +141,11 @@ class FairLogisticRegression(Classifier):
         return probabilities
 
     def check_learned(self) -> None:
-        """Refuse arrays that do not fit the columns, the classes or each other."""
-        check_shapes(self.columns_, self.coefficients_, self.centre_)
+        """Refuse scores of other classes."""
         if not len(self.present_) or not np.isin(self.present_, np.arange(len(self.classes_))).all():
             raise ValueError("classes that are not there")
-        outputs = len(self._outputs())
-        if {self.coefficients_.shape[:-1], self.level_.shape} != {(outputs,)}:
-            raise ValueError(f"learned arrays that do not fit {outputs} outputs")
-        if self.means_.shape != (len(self.labels_), outputs):
-            raise ValueError("mean scores that do not fit the groups")
+        if len(self.level_) != len(self._outputs()):
+            raise ValueError(f"learned arrays that do not fit {len(self._outputs())} outputs")
 
     def _outputs(self) -> list[str]:
         return list(self._form.outputs([self.classes_[k] for k in self.present_]))

@@ -21,8 +21,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -35,7 +33,6 @@ from mlcli.tasks.regression import Regressor, ValuedRows
 
 
 @register("lasso", reference="Tibshirani 1996; Friedman, Hastie & Tibshirani 2010")
-@dataclass(kw_only=True, eq=False)
 class Lasso(PenaltyPath, Regressor):
     """Squares and absolute coefficients, by coordinate descent."""
 

@@ -19,7 +19,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -40,7 +39,6 @@ MOST_STEPS = 200
 
 
 @register("least-absolute", reference="Koenker & Bassett 1978; Mehrotra 1992")
-@dataclass(kw_only=True, eq=False)
 class LeastAbsolute(LinearValues, Regressor):
     """Absolute errors by an interior point method."""
 

@@ -20,8 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -34,7 +32,6 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 
 
 @register("linear-classifier", reference="Hastie, Tibshirani & Friedman 2009, section 4.2")
-@dataclass(kw_only=True, eq=False)
 class LinearClassifier(LinearMargins, Classifier):
     """Least squares to ±1."""
 

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,7 +44,7 @@ from mlcli.engines.learn_from_sums import held_out_values
 from mlcli.engines.least_squares import CarefulPlane, Plane, careful_plane, plane_by_sums, plane_from
 from mlcli.engines.linear_design import Design
 from mlcli.engines.linear_objective import LinearObjective
-from mlcli.engines.linear_scores import check_shapes, terms
+from mlcli.engines.linear_scores import terms
 from mlcli.engines.linear_values import LinearValues
 from mlcli.engines.losses import Squared
 from mlcli.engines.penalties import Penalty
@@ -65,7 +64,6 @@ INVOLVED = 1e-6
 
 
 @register("linear-regression", reference="Hastie, Tibshirani & Friedman 2009, section 3.2")
-@dataclass(kw_only=True, eq=False)
 class LinearRegression(LinearValues, Regressor):
     """Least squares by the pseudo-inverse."""
 
@@ -76,17 +74,17 @@ class LinearRegression(LinearValues, Regressor):
     tolerance: float = param(1e-8, "the gradient per row at which descent stops, in standard units", gt=0)
     max_iterations: int = param(10_000, "how many steps of descent, or passes, at most", ge=1)
 
-    standard_errors_: Array = learned()
+    standard_errors_: Array = learned("terms")
     """Of the intercept, then of each coefficient; NaN where there is none."""
     residual_sum_: float = learned()
     total_: float = learned()
     rank_: int = learned()
     checks_: Array = learned()
     """For each of CHECKS its statistic and p; NaN where it says nothing."""
-    inflation_: Array = learned()
+    inflation_: Array = learned("columns")
     """How many times other columns make the variance of each coefficient larger."""
-    constant_: Flags = learned()
-    collinear_: Flags = learned()
+    constant_: Flags = learned("columns")
+    collinear_: Flags = learned("columns")
 
     accepts = Accepts(weights=True)
     """Numbers and weights; least squares does not depend on their scale."""
@@ -171,10 +169,9 @@ class LinearRegression(LinearValues, Regressor):
         return held_out_values(self, data, round_, steps) if from_sums else None
 
     def check_learned(self) -> None:
-        """Refuse arrays that do not fit the columns."""
-        super().check_learned()
-        check_shapes(self.columns_, self.constant_, self.collinear_, self.inflation_)
-        check_shapes(self.columns_, self.standard_errors_[1:])
+        """A standard error for each column and the intercept."""
+        if len(self.standard_errors_) != len(self.columns_) + 1:
+            raise ValueError("standard errors that do not fit the columns")
 
     def explain(self) -> Explanation:
         """Coefficients with their precision, the noise, and the checks of what is assumed."""

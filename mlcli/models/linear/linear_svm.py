@@ -90,7 +90,6 @@ class ClassPairs:
 @register(
     "linear-svm", reference="Cortes & Vapnik 1995; Weston & Watkins 1999; Crammer & Singer 2001; Zhu et al. 2003"
 )
-@dataclass(kw_only=True, eq=False)
 class LinearSVM(LinearMargins, Classifier):
     """The hinge in the primal."""
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -55,7 +54,6 @@ Features = tuple[tuple[str, ...], Array]
 
 
 @register("log-linear", reference="Berger, Della Pietra & Della Pietra 1996")
-@dataclass(kw_only=True, eq=False)
 class LogLinear(Classifier):
     """Conditional maximum entropy."""
 

@@ -32,7 +32,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -46,7 +45,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.linear_design import Design
 from mlcli.engines.linear_objective import LinearObjective
-from mlcli.engines.linear_scores import check_shapes, linear_scores, terms
+from mlcli.engines.linear_scores import linear_scores, terms
 from mlcli.engines.links import ARCTAN, LOGISTIC, NORMAL, Link, LinkLoss, generalised_logistic
 from mlcli.engines.losses import CrossEntropy, Loss
 from mlcli.engines.penalties import Penalty
@@ -79,7 +78,6 @@ SAID_OF_SCORES = (
 
 
 @register("logistic-regression", reference="Cox 1958; Böhning 1992")
-@dataclass(kw_only=True, eq=False)
 class LogisticRegression(Classifier):
     """Penalised maximum likelihood."""
 
@@ -99,12 +97,12 @@ class LogisticRegression(Classifier):
     tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
     max_iterations: int = param(10_000, "how many steps at most", ge=1)
 
-    coefficients_: Array = learned()
+    coefficients_: Array = learned("outputs", "columns")
     """Outputs × columns."""
-    centre_: Array = learned()
-    level_: Array = learned()
+    centre_: Array = learned("columns")
+    level_: Array = learned("outputs")
     """The scores at the centre."""
-    present_: Codes = learned()
+    present_: Codes = learned("present")
     """The classes with training rows."""
     iterations_: tuple[int, ...] = learned()
     steepness_: tuple[float, ...] = learned()
@@ -189,11 +187,10 @@ class LogisticRegression(Classifier):
         return probabilities
 
     def check_learned(self) -> None:
-        """Refuse arrays that do not fit the columns, the classes or each other."""
-        check_shapes(self.columns_, self.coefficients_, self.centre_)
+        """Refuse scores of other classes."""
         if not len(self.present_) or not np.isin(self.present_, np.arange(len(self.classes_))).all():
             raise ValueError("classes that are not there")
-        if {self.coefficients_.shape[:-1], self.level_.shape} != {(len(self._outputs()),)}:
+        if len(self.level_) != len(self._outputs()):
             raise ValueError(f"learned arrays that do not fit {len(self._outputs())} outputs")
 
     def _outputs(self) -> Sequence[str]:

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -67,7 +66,6 @@ NOT_SETTLED = (
 
 
 @register("perceptron", reference="Rosenblatt 1958; Novikoff 1962")
-@dataclass(kw_only=True, eq=False)
 class Perceptron(LinearMargins, Classifier):
     """Corrections by the rows that are wrong."""
 

@@ -21,8 +21,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.params import param
@@ -33,7 +31,6 @@ from mlcli.tasks.classification import Classifier
 
 
 @register("pocket", reference="Gallant 1990", revision=2)
-@dataclass(kw_only=True, eq=False)
 class Pocket(Perceptron, Classifier):
     """The best plane of a perceptron."""
 

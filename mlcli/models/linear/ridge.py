@@ -17,8 +17,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -37,7 +35,6 @@ from mlcli.tasks.regression import Regressor, ValuedRows
 
 
 @register("ridge", reference="Hoerl & Kennard 1970")
-@dataclass(kw_only=True, eq=False)
 class Ridge(LinearValues, Regressor):
     """Penalised least squares in closed form."""
 

@@ -40,7 +40,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -79,7 +79,6 @@ ODD = "Each of two classes may have half of {0.k} votes: {0.tied_vote} decides t
 
 
 @register("knn", reference="Cover & Hart 1967, Nearest neighbor pattern classification")
-@dataclass(kw_only=True, eq=False)
 class NearestNeighbours(Classifier, Regressor):
     """Stores the training rows; all work is done when it is asked."""
 
@@ -106,12 +105,12 @@ class NearestNeighbours(Classifier, Regressor):
 
     stage_name: ClassVar[str] = "k"
 
-    numbers_: Array = learned()
-    codes_: Codes = learned()
+    numbers_: Array = learned("lines", "stored")
+    codes_: Codes = learned("coded", "stored")
     spans_: Array = learned()
-    outputs_: Array = learned()
-    weights_: Array = learned()
-    favours_: Array = learned()
+    outputs_: Array = learned("stored", "outputs")
+    weights_: Array = learned("stored")
+    favours_: Array = learned("stored")
     """How much each row is favoured between classes with equal votes."""
 
     @property
@@ -287,19 +286,13 @@ class NearestNeighbours(Classifier, Regressor):
         return (findings.Table("Who votes", header, tuple(rows)),)
 
     def check_learned(self) -> None:
-        """Every block has the same rows, and as many lines as the distance makes of these columns."""
-        blocks = self.numbers_, self.codes_, self.outputs_
-        if any(block.ndim != 2 for block in blocks) or self.weights_.ndim != 1 or len(self.weights_) == 0:
-            raise ValueError("the stored rows of knn have other shapes than rows have")
-        if {self.numbers_.shape[1], self.codes_.shape[1], len(self.outputs_)} != {len(self.weights_)}:
-            raise ValueError("the stored rows of knn do not fit together")
+        """As many lines as the distance makes of these columns, and answers that can be."""
         nothing = Table.of(((column, np.empty(0)) for column in self.columns_), 0)
         if self.spans_.shape != nothing.numbers.shape[1:]:
             raise ValueError("the stored rows of knn have other columns")
         lines = self._distance.points(nothing, self.spans_)
         if (len(lines.numbers), len(lines.codes)) != (len(self.numbers_), len(self.codes_)):
             raise ValueError("the stored rows of knn have other columns")
-        if self.favours_.shape != self.weights_.shape:
-            raise ValueError("the stored rows of knn have other favours")
-        if not (np.isfinite(self.outputs_).all() and np.isfinite(self.weights_).all() and self.weights_.min() > 0):
+        finite = np.isfinite(self.outputs_).all() and np.isfinite(self.weights_).all()
+        if not finite or len(self.weights_) == 0 or self.weights_.min() <= 0:
             raise ValueError("the stored rows of knn have outputs or weights that cannot be")

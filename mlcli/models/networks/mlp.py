@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -61,7 +61,6 @@ OF_CLASSES = ("softmax", "step")
 @register(
     "mlp", reference="Rumelhart, Hinton & Williams 1986, Learning representations by back-propagating errors"
 )
-@dataclass(kw_only=True, eq=False)
 class MultiLayerPerceptron(Classifier, Regressor):
     """A fully connected feed-forward network."""
 
@@ -97,13 +96,13 @@ class MultiLayerPerceptron(Classifier, Regressor):
 
     weights_: tuple[Array, ...] = learned()
     biases_: tuple[Array, ...] = learned()
-    present_: Codes = learned()
+    present_: Codes = learned("present")
     """The classes with training rows; of numbers empty."""
     coding_: Array = learned()
     """Of classes their shares; of values centre, unit and middle."""
-    training_loss_: Array = learned()
-    validation_loss_: Array = learned()
-    pretraining_loss_: Array = learned()
+    training_loss_: Array = learned("passes")
+    validation_loss_: Array = learned("validated")
+    pretraining_loss_: Array = learned("pretraining")
     history: History = field(init=False, default_factory=History, repr=False, compare=False)
     """The network after each epoch, which is not saved."""
 
@@ -231,14 +230,12 @@ class MultiLayerPerceptron(Classifier, Regressor):
     def check_learned(self) -> None:
         """Refuse layers of other widths, and what is no coding of these classes or values."""
         classes = 0 if self.classes_ is None else len(self.classes_)
-        if self.present_.ndim != 1 or not np.isin(self.present_, np.arange(classes)).all():
+        if not np.isin(self.present_, np.arange(classes)).all():
             raise ValueError("the saved classes are not there")
         if self.coding_.shape != (classes or 3,):
             raise ValueError("the saved coding is not that of the target")
         columns = sum(not column.coded for column in self.columns_)
         check_layers(self.weights_, self.biases_, (columns, *self.hidden, self._coding.units))
-        if any(loss.ndim != 1 for loss in (self.training_loss_, self.validation_loss_, self.pretraining_loss_)):
-            raise ValueError("the saved losses are no curves")
 
 
 def _all_rows(data: Any) -> Any:

@@ -18,8 +18,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -35,7 +33,6 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 
 
 @register("factor-analysis", reference="Spearman 1904; Jöreskog 1967; Barber 2012, Bayesian Reasoning, 21.2")
-@dataclass(kw_only=True, eq=False)
 class FactorAnalysis(Projector):
     """Rows by what is expected of their factors."""
 

@@ -22,7 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -43,7 +42,6 @@ MOST_COMPONENTS = 6
 
 
 @register("mds", reference="Torgerson 1952; Kruskal 1964; De Leeuw 1977, SMACOF")
-@dataclass(kw_only=True, eq=False)
 class MultidimensionalScaling(Picture, Projector):
     """Rows at their distances."""
 

@@ -12,8 +12,6 @@ Cost:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -29,12 +27,11 @@ ROUNDING = 1e-12
 
 
 @register("mean-row", reference="Jolliffe 2002, Principal Component Analysis, the case of no component")
-@dataclass(kw_only=True, eq=False)
 class MeanRow(Projector):
     """The baseline of projections."""
 
-    mean_: Array = learned()
-    deviation_: Array = learned()
+    mean_: Array = learned("columns")
+    deviation_: Array = learned("columns")
 
     accepts = Accepts(weights=True, prefers_scaled=True)
     """Numbers on one scale, as the methods beside it see them."""
@@ -55,11 +52,6 @@ class MeanRow(Projector):
     def middle(self) -> Array:
         """The mean row."""
         return self.mean_
-
-    def check_learned(self) -> None:
-        """One mean and one deviation for each column."""
-        if {np.shape(self.mean_), np.shape(self.deviation_)} != {(len(self.columns_),)}:
-            raise ValueError("a mean row that does not fit the columns")
 
     def explain(self) -> findings.Explanation:
         """The mean row, with 0 for what is only rounding beside the deviation."""

@@ -28,8 +28,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -52,7 +50,6 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 
 
 @register("pca", reference="Pearson 1901; Jolliffe 2002, Principal Component Analysis")
-@dataclass(kw_only=True, eq=False)
 class PrincipalComponents(Projector):
     """Rows by their place along the directions of most variance."""
 

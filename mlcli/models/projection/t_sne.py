@@ -23,8 +23,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.params import param
@@ -42,7 +40,6 @@ HALVINGS = 64
 
 
 @register("t-sne", reference="van der Maaten & Hinton 2008; van der Maaten 2014")
-@dataclass(kw_only=True, eq=False)
 class StochasticNeighbours(Picture, Projector):
     """Rows beside their neighbours."""
 

@@ -15,8 +15,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -29,7 +27,6 @@ from mlcli.tasks.ranking import GroupedRows, Ranker
 
 
 @register("random-order", reference="Kendall 1938, A new measure of rank correlation: the null distribution")
-@dataclass(kw_only=True, eq=False)
 class RandomOrder(Ranker):
     """A shuffle to compare with."""
 

@@ -29,7 +29,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -49,7 +48,6 @@ LOSSES = {"hinge": least_hinge, "squared-hinge": least_squared_hinge}
 
 
 @register("ranking-svm", reference="Herbrich, Graepel & Obermayer 2000; Joachims 2002")
-@dataclass(kw_only=True, eq=False)
 class RankingSVM(Ranker):
     """Pairs as rows of a support vector machine."""
 

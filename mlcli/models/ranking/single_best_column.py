@@ -19,8 +19,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -39,13 +37,12 @@ TIE = 1e-12
 
 
 @register("single-best-column", reference="Holte 1993, for classes: very simple rules perform well")
-@dataclass(kw_only=True, eq=False)
 class SingleBestColumn(Ranker):
     """One column, upwards or downwards."""
 
     place_: int = learned()
     direction_: int = learned()
-    right_: Array = learned()
+    right_: Array = learned("columns")
     """The share of training pairs that each column puts in the right order, upwards."""
 
     accepts = Accepts(weights=True)
@@ -65,9 +62,8 @@ class SingleBestColumn(Ranker):
         return np.asarray(self.direction_ * table.numbers[:, self.place_])
 
     def check_learned(self) -> None:
-        """A share for each column, one of the columns, and a direction."""
-        fits = np.shape(self.right_) == (len(self.columns_),) and self.direction_ in DIRECTIONS
-        if not fits or self.place_ not in range(len(self.columns_)):
+        """One of the columns, and a direction."""
+        if self.direction_ not in DIRECTIONS or self.place_ not in range(len(self.columns_)):
             raise ValueError("a column that is not there")
 
     def explain(self) -> Explanation:

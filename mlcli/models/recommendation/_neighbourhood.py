@@ -57,10 +57,10 @@ class Neighbourhood(Recommender):
     l2: float = param(5.0, "how many ratings at the mean the baseline gives each user and item", ge=0)
 
     mean_: float = learned()
-    user_centre_: Array = learned()
+    user_centre_: Array = learned("users")
     """What a user adds to the mean in the centre that ratings are measured from; 0 for one that is not known."""
-    item_centre_: Array = learned()
-    ratings_: Array = learned()
+    item_centre_: Array = learned("items")
+    ratings_: Array = learned("ratings")
     """Of each pair in ``seen_user_`` and ``seen_item_``: the mean of its ratings."""
 
     def fit_ratings(self, data: Ratings, rng: np.random.Generator) -> None:
@@ -154,15 +154,6 @@ class Neighbourhood(Recommender):
             rows.append((column.levels[owner], *counts, name, float(alike[best])))
         header = (column.name, "ratings", "rated alike", "most alike", "similarity")
         return (findings.Table(f"Neighbours of those with most ratings ('{column.name}')", header, tuple(rows)),)
-
-    def check_learned(self) -> None:
-        """A rating for each pair, and a centre for each user and item."""
-        super().check_learned()
-        if self.ratings_.shape != self.seen_user_.shape:
-            raise ValueError("the ratings do not fit the pairs")
-        centres = self.user_centre_.shape, self.item_centre_.shape
-        if centres != (self.user_ratings_.shape, self.item_ratings_.shape):
-            raise ValueError("the centres do not fit the users and items")
 
 
 @dataclass(frozen=True, eq=False)

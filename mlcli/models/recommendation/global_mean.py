@@ -13,8 +13,6 @@ Cost:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -25,7 +23,6 @@ from mlcli.tasks.recommendation import Ratings, Recommender
 
 
 @register("global-mean", reference="Koren, Bell & Volinsky 2009, Matrix factorization techniques, the term μ")
-@dataclass(kw_only=True, eq=False)
 class GlobalMean(Recommender):
     """The baseline of recommendation."""
 

@@ -22,7 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from mlcli.core.registry import register
@@ -31,7 +30,6 @@ from mlcli.tasks.recommendation import Recommender
 
 
 @register("item-neighbours", reference="Sarwar, Karypis, Konstan & Riedl 2001, Item-based collaborative filtering")
-@dataclass(kw_only=True, eq=False)
 class ItemNeighbours(Neighbourhood, Recommender):
     """Items are compared by the users who have rated both."""
 

@@ -43,7 +43,6 @@ BLOCK_CELLS = 4_000_000
 @register(
     "matrix-factorisation", reference="Koren, Bell & Volinsky 2009, Matrix factorization techniques", revision=2
 )
-@dataclass(kw_only=True, eq=False)
 class MatrixFactorisation(Recommender):
     """``users_`` and ``items_`` hold a bias, then the factors, of each."""
 
@@ -52,8 +51,8 @@ class MatrixFactorisation(Recommender):
     rounds: int = param(15, "how often users and items are solved for", ge=1)
 
     mean_: float = learned()
-    users_: Array = learned()
-    items_: Array = learned()
+    users_: Array = learned("users", "width")
+    items_: Array = learned("items", "width")
     losses_: Array = learned()
 
     def fit_ratings(self, data: Ratings, rng: np.random.Generator) -> None:
@@ -111,11 +110,8 @@ class MatrixFactorisation(Recommender):
     def check_learned(self) -> None:
         """One bias and the factors per user and item, and for those that are not known."""
         super().check_learned()
-        width = 1 + self.factors
-        if self.users_.shape != (len(self.user_ratings_), width):
-            raise ValueError("the factors do not fit the users")
-        if self.items_.shape != (len(self.item_ratings_), width):
-            raise ValueError("the factors do not fit the items")
+        if self.users_.shape[1] != 1 + self.factors:
+            raise ValueError("there are not as many factors")
 
 
 def agreement(users: Array, items: Array) -> Array:

@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -43,15 +42,14 @@ STILL = 1e-11
 
 
 @register("user-item-bias", reference="Koren 2010, Factor in the neighbors, section 2.1")
-@dataclass(kw_only=True, eq=False)
 class UserItemBias(Recommender):
     """How generous users are, and how good items are."""
 
     l2: float = param(5.0, "how many ratings at the mean each user and item is given beside its own", ge=0.0)
 
     mean_: float = learned()
-    user_bias_: Array = learned()
-    item_bias_: Array = learned()
+    user_bias_: Array = learned("users")
+    item_bias_: Array = learned("items")
 
     def fit_ratings(self, data: Ratings, rng: np.random.Generator) -> None:
         """Let users and items take turns until neither moves."""
@@ -85,12 +83,6 @@ class UserItemBias(Recommender):
             extremes(item, self.item_bias_, self.item_ratings_),
             extremes(user, self.user_bias_, self.user_ratings_),
         )
-
-    def check_learned(self) -> None:
-        """One bias per user and item, and one for those that are not known."""
-        super().check_learned()
-        if (self.user_bias_.shape, self.item_bias_.shape) != (self.user_ratings_.shape, self.item_ratings_.shape):
-            raise ValueError("the biases do not fit the users and items")
 
 
 def extremes(column: Column, biases: Array, ratings: Array) -> findings.Table:

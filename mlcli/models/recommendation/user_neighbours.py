@@ -24,7 +24,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from mlcli.core.registry import register
@@ -33,7 +32,6 @@ from mlcli.tasks.recommendation import Recommender
 
 
 @register("user-neighbours", reference="Resnick et al. 1994, GroupLens; Herlocker et al. 1999")
-@dataclass(kw_only=True, eq=False)
 class UserNeighbours(Neighbourhood, Recommender):
     """Users are compared by the items that both have rated."""
 

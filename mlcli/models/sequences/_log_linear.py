@@ -46,9 +46,9 @@ class LogLinearTagger(Tagger):
     tolerance: float = param(1e-5, "the gradient per row at which to stop", gt=0)
     max_iterations: int = param(1000, "how many steps at most", ge=1)
 
-    weights_: Array = learned()
+    weights_: Array = learned("features", "classes")
     """Features × tags; a tag that was not met has none."""
-    follows_: Array = learned()
+    follows_: Array = learned("classes", "classes")
     """The weight of each tag after each."""
     steps_: int = learned()
 
@@ -129,10 +129,9 @@ class LogLinearTagger(Tagger):
         return (viterbi_table(table, chain, tags, self.classes_, self.target_, OF_SCORES),)
 
     def check_learned(self) -> None:
-        """Weights that fit the features and tags, without gaps."""
-        tags, width = len(self.classes_), len(self._map(self.columns_).names)
-        if self.weights_.shape != (width, tags) or self.follows_.shape != (tags, tags):
-            raise ValueError("weights that do not fit the features and tags")
+        """Weights that fit the features, without gaps."""
+        if len(self.weights_) != len(self._map(self.columns_).names):
+            raise ValueError("weights that do not fit the features")
         if not (np.isfinite(self.weights_).all() and np.isfinite(self.follows_).all()):
             raise ValueError("weights that are no numbers")
 

@@ -22,8 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mlcli.core.registry import register
 from mlcli.engines.chain_objective import Expect, over_sequences
 from mlcli.models.sequences._log_linear import LogLinearTagger
@@ -31,7 +29,6 @@ from mlcli.tasks.sequence_labelling import Tagger
 
 
 @register("crf", reference="Lafferty, McCallum & Pereira 2001")
-@dataclass(kw_only=True, eq=False)
 class ConditionalRandomField(LogLinearTagger, Tagger):
     """A linear chain, normalised over whole sequences."""
 

@@ -30,7 +30,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,6 @@ MOST_HISTORIES = 5_000_000
 
 
 @register("hmm", reference="Rabiner 1989, A tutorial on hidden Markov models; Brants 2000, TnT")
-@dataclass(kw_only=True, eq=False)
 class HiddenMarkovModel(Tagger):
     """Counts tags after tags and observations with tags; answers by Viterbi."""
 

@@ -22,7 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -46,7 +45,6 @@ SETTLED, STEPS = 1e-13, 20_000
 
 
 @register("markov-chain", reference="Markov 1913; Norris 1997, Markov Chains")
-@dataclass(kw_only=True, eq=False)
 class MarkovChain(Tagger):
     """Counts symbols after symbols."""
 

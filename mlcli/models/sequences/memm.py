@@ -20,8 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.registry import register
@@ -33,7 +31,6 @@ from mlcli.tasks.sequence_labelling import Tagger
 
 
 @register("memm", reference="McCallum, Freitag & Pereira 2000")
-@dataclass(kw_only=True, eq=False)
 class MaximumEntropyMarkovModel(LogLinearTagger, Tagger):
     """A logistic regression of each tag on its row and the tag before."""
 

@@ -16,8 +16,6 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core import findings
@@ -31,7 +29,6 @@ from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 
 
 @register("most-frequent-tag", reference="Charniak 1997, Statistical techniques for natural language parsing")
-@dataclass(kw_only=True, eq=False)
 class MostFrequentTag(Tagger):
     """The baseline of sequence labelling."""
 
@@ -39,8 +36,8 @@ class MostFrequentTag(Tagger):
 
     observed_: str = learned()
     levels_: tuple[str, ...] = learned()
-    tags_: Codes = learned()
-    shares_: Array = learned()
+    tags_: Codes = learned("answers")
+    shares_: Array = learned("answers", "classes")
 
     accepts = Accepts(numbers=False, nominal=True, missing=True, weights=True)
 
@@ -66,13 +63,8 @@ class MostFrequentTag(Tagger):
 
     def check_learned(self) -> None:
         """One known tag for each level, and one for all others."""
-        if (
-            self.tags_.shape != (len(self.levels_) + 1,)
-            or not np.isin(self.tags_, range(len(self.classes_))).all()
-        ):
+        if len(self.tags_) != len(self.levels_) + 1 or not np.isin(self.tags_, range(len(self.classes_))).all():
             raise ValueError("tags that do not fit the levels")
-        if self.shares_.shape != (len(self.tags_), len(self.classes_)):
-            raise ValueError("shares that do not fit the levels and tags")
 
     def explain(self) -> findings.Explanation:
         """The tag of each level, with the share of its rows that have it."""

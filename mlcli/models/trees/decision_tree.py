@@ -45,7 +45,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -82,7 +81,6 @@ STEADY_LEAF = 10
     reference="Breiman et al. 1984 (CART); Quinlan 1986 (ID3), 1993 (C4.5), 1987 (pruning)",
     revision=2,
 )
-@dataclass(kw_only=True, eq=False)
 class DecisionTree(Classifier, Regressor):
     """A tree grown greedily from the root."""
 
@@ -116,7 +114,7 @@ class DecisionTree(Classifier, Regressor):
     folds: int = param(5, "into how many folds cost-complexity deals the rows", ge=2, if_given=True)
     detail: str = explain_param("full: tell what every split would gain at the first nodes, too")
 
-    fills_: Array = learned()
+    fills_: Array = learned("columns")
     nodes_: dict[str, Array] = learned()
     leaves_grown_: int = learned()
     """How many leaves there were before pruning."""
@@ -252,8 +250,6 @@ class DecisionTree(Classifier, Regressor):
     def check_learned(self) -> None:
         """The tree must be one, over these columns."""
         levels = level_counts(self.columns_)
-        if self.fills_.shape != levels.shape:
-            raise ValueError("the saved tree has fills for other columns")
         if ((levels > 0) & ((self.fills_ < 0) | (self.fills_ >= levels))).any():
             raise ValueError("the saved tree fills with levels that are not there")
         if len(self.tree) != 1 or self.leaves_grown_ < 1:

@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -60,7 +59,6 @@ SHOWN = 40
 
 
 @register("decision-rule", reference="Elkan 2001, The foundations of cost-sensitive learning; Youden 1950")
-@dataclass(kw_only=True, eq=False)
 class DecisionRule(Classifier):
     """A classifier whose answers are decided in another way."""
 
@@ -74,7 +72,7 @@ class DecisionRule(Classifier):
     model_: Model = learned()
     threshold_: float = learned()
     """NaN where the expected cost decides."""
-    goal_: Array = learned()
+    goal_: Array = learned("thresholds", 2)
     """Some thresholds and the goal at each (n × 2), as chosen from."""
 
     @property
@@ -158,10 +156,8 @@ class DecisionRule(Classifier):
             raise FitError(f"there is no class '{self.positive}' to have a threshold", hint=hint)
 
     def check_learned(self) -> None:
-        """The base that was asked for, and what is known of thresholds."""
+        """The base that was asked for."""
         refuse_strangers((self.model_,), behind_steps(self.base, self.columns_), self)
-        if self.goal_.ndim != 2 or self.goal_.shape[1] != 2:
-            raise ValueError("a curve of the goal that is none")
 
     def adjustable_parameters(self, table: Rows) -> float | None:
         """Those of the base."""

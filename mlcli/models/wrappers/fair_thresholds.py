@@ -83,7 +83,6 @@ class Choice:
 
 
 @register("fair-thresholds", reference="Hardt, Price & Srebro 2016, Equality of opportunity")
-@dataclass(kw_only=True, eq=False)
 class FairThresholds(Classifier):
     """A classifier with a threshold for each group."""
 
@@ -97,9 +96,9 @@ class FairThresholds(Classifier):
 
     model_: Model = learned()
     by_columns_: tuple[str, ...] = learned()
-    labels_: tuple[str, ...] = learned()
-    thresholds_: Array = learned()
-    rates_: Array = learned()
+    labels_: tuple[str, ...] = learned("groups")
+    thresholds_: Array = learned("groups")
+    rates_: Array = learned("groups", "rates")
     """The rates of groups on rows held out (groups × rates); NaN of a group with too few rows."""
 
     @property
@@ -184,10 +183,8 @@ class FairThresholds(Classifier):
         return np.array([known.get(label, HALF) for label in here.labels])[here.codes]
 
     def check_learned(self) -> None:
-        """The base that was asked for, and a threshold for each group."""
+        """The base that was asked for, and groups by columns that are there."""
         refuse_strangers((self.model_,), behind_steps(self.base, self.columns_), self)
-        if self.thresholds_.shape != (len(self.labels_),) or len(self.rates_) != len(self.labels_):
-            raise ValueError("thresholds that do not fit the groups")
         if not set(self.by_columns_) <= {column.name for column in self.columns_ if column.coded}:
             raise ValueError("groups by columns that are not there")
 

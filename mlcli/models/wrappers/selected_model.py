@@ -21,7 +21,7 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -42,7 +42,6 @@ from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("selected-model", reference="Varma & Simon 2006, Bias in error estimation when using cross-validation")
-@dataclass(kw_only=True, eq=False)
 class SelectedModel(ChoosesByInnerSplits, Classifier, Regressor):
     """One of several models, the one that inner splits choose."""
 

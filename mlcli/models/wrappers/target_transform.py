@@ -72,7 +72,6 @@ TRANSFORMS = {
 
 
 @register("target-transform", reference="Box & Cox 1964, An analysis of transformations")
-@dataclass(kw_only=True, eq=False)
 class TargetTransform(Regressor):
     """A model of the transformed target."""
 
@@ -80,7 +79,7 @@ class TargetTransform(Regressor):
     target: str = param("log", "what is learned in the place of the target", choices=TRANSFORMS)
 
     model_: Model = learned()
-    numbers_: tuple[float, ...] = learned()
+    numbers_: tuple[float, ...] = learned(2)
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Fit the base to the transformed target."""
@@ -101,7 +100,7 @@ class TargetTransform(Regressor):
     def check_learned(self) -> None:
         """The base that was asked for, and a unit that is one."""
         refuse_strangers((self.model_,), self.base, self)
-        if len(self.numbers_) != 2 or not self.numbers_[1] > 0:
+        if not self.numbers_[1] > 0:
             raise ValueError("a transform without a unit")
 
     def explain(self) -> Explanation:

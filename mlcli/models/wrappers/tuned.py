@@ -25,7 +25,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,7 +51,6 @@ TRIALS = 20
 
 
 @register("tuned", reference="Stone 1974; Bergstra & Bengio 2012 (random); Jamieson & Talwalkar 2016 (halving)")
-@dataclass(kw_only=True, eq=False)
 class Tuned(ChoosesByInnerSplits, Classifier, Regressor):
     """A model with the parameters that inner splits choose."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mlcli.core.accepts import Accepts
@@ -19,7 +17,6 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 
 
 @register("council", reference="none")
-@dataclass(kw_only=True, eq=False)
 class Council(Classifier):
     """The mean of some classifiers, each behind the steps that it needs."""
 

@@ -7,7 +7,6 @@ import signal
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -89,7 +88,6 @@ ANSWERS: dict[str, Callable[[Array], Array]] = {
 
 
 @register("troubled", reference="none")
-@dataclass(kw_only=True, eq=False)
 class Troubled(Classifier):
     """Answers at random (seeded); notes every fit in the file that TROUBLED_LOG names."""
 
