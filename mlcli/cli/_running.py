@@ -14,7 +14,7 @@ import typer
 
 from mlcli.checks.audit import foreseen, with_serious_issues
 from mlcli.cli._console import is_terminal, page_for, remark, show, show_json
-from mlcli.core.errors import ExitCode, Problem, UsageError
+from mlcli.core.errors import ExitCode, ModelFileError, Problem, UsageError
 from mlcli.core.registry import MODELS
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import BatchProgress
@@ -144,7 +144,7 @@ def leave_by(outcomes: Sequence[Outcome]) -> None:
     if failed:
         remark(f"{counted(failed, 'gate')} failed; the table of gates says which")
     if damaged:
-        remark(f"what breaks when it is asked is damaged: {', '.join(damaged)}; train it again")
+        remark(f"damaged, since it breaks when it is asked: {', '.join(damaged)}; train it again")
         raise typer.Exit(ExitCode.MODEL_FILE)
     if broken or skipped:
         raise typer.Exit(ExitCode.CELLS)
@@ -153,8 +153,9 @@ def leave_by(outcomes: Sequence[Outcome]) -> None:
 
 
 def _is_at_fault(result: CellResult) -> bool:
-    """Whether a saved model broke: what is not said in words is the fault of its file."""
-    return result.cell.model.saved is not None and result.status in ("failed", "died")
+    """Whether a saved model broke while it was asked, rather than refused the rows in words."""
+    broke = result.status == "died" or ModelFileError.__name__ in result.trace
+    return result.cell.model.saved is not None and broke
 
 
 def _scored(

@@ -102,7 +102,7 @@ def _why_an_id(name: str, column: Typed) -> str:
     rows, coded = len(column.cells), column.column.coded
     if column.column.missing or column.notes or not (coded or ID_NAME.fullmatch(name)):
         return ""
-    if len(np.unique(column.cells)) < rows:
+    if (coded and len(column.column.levels) < rows) or len(np.unique(column.cells)) < rows:
         return ""
     if coded:
         return "every cell is different" if rows >= ROWS_FOR_AN_ID else ""
