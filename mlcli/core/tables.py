@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core.rooms import filled, is_large
 from mlcli.core.schema import Column
 
 Array = NDArray[np.float64]
@@ -61,9 +62,7 @@ class Table:
 
     def take(self, rows: Rows | slice) -> Table:
         """Some of the rows, in the order given."""
-        return Table(
-            self.columns, np.ascontiguousarray(self.numbers[rows]), np.ascontiguousarray(self.codes[rows])
-        )
+        return Table(self.columns, _taken(self.numbers, rows), _taken(self.codes, rows))
 
     def parts(self) -> Iterator[tuple[Column, NDArray[np.generic]]]:
         """Each column with its cells, in the order of the file."""
@@ -105,9 +104,26 @@ def _side_by_side(columns: list[NDArray[np.generic]], rows: int, dtype: type[Cel
     places = [place_of.get(column.__array_interface__["data"][0], -1) for column in columns]
     if any(column.base is not block or column.shape != block.shape[:1] for column in columns) or -1 in places:
         return np.column_stack(columns).astype(dtype, order="C", copy=False)
-    return block if places == list(range(block.shape[1])) else np.take(block, places, axis=1)
+    if places == list(range(block.shape[1])):
+        return block
+    return _of_columns(block, np.array(places, np.intp))
 
 
 def _kept(cells: NDArray[Cell], wanted: list[bool]) -> NDArray[Cell]:
     """Some of the columns; all of them are not copied."""
-    return cells if all(wanted) else np.compress(wanted, cells, axis=1)
+    return cells if all(wanted) else _of_columns(cells, np.flatnonzero(wanted))
+
+
+def _of_columns(cells: NDArray[Cell], places: Rows) -> NDArray[Cell]:
+    """Some of the columns, in the order given."""
+    if not is_large(len(cells) * len(places) * cells.itemsize):
+        return np.take(cells, places, axis=1)
+    return filled(len(cells), len(places), cells.dtype.type, lambda some: np.take(cells[some], places, axis=1))
+
+
+def _taken(cells: NDArray[Cell], rows: Rows | slice) -> NDArray[Cell]:
+    """Some of the rows, in the order given."""
+    count = len(range(*rows.indices(len(cells)))) if isinstance(rows, slice) else len(rows)
+    if isinstance(rows, slice) or not is_large(count * cells.shape[1] * cells.itemsize):
+        return np.ascontiguousarray(cells[rows])
+    return filled(count, cells.shape[1], cells.dtype.type, lambda some: cells[rows[some]])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core.rooms import Room
 from mlcli.core.tables import Array, Rows
 from mlcli.data.delimiters import BLANK, SNIFFED_TEXT, doubts, sniffed, split
 from mlcli.data.records import Distinct, Layout, Numbers, Records, TextColumn
@@ -37,7 +38,7 @@ class PlainText:
     delimiter: str
     starts: Rows
     lines: Rows
-    numbers: Array
+    room: Room
     firsts: Rows
     """For each trait of a column, the first row that has it, or -1."""
 
@@ -85,8 +86,15 @@ def read_large(source: Source, name: str, layout: Layout) -> Records:
         raise NotPlainError
     notes = () if layout.delimiter else tuple(doubts(head, delimiter))
     plain = _read(source, end, delimiter, len(header))
+    numeric = [place for place in range(len(header)) if not plain.is_text(place)]
+    if len(numeric) < len(header):
+        plain.room.keep(np.array(numeric, np.intp))
     texts, stripped = read_texts(plain, [place for place in range(len(header)) if plain.is_text(place)])
-    columns = [_column(plain, heading, place, texts.get(place)) for place, heading in enumerate(header)]
+    cells = dict(zip(numeric, plain.room.cells.T, strict=True))
+    columns = [
+        TextColumn.of(heading, *texts[place]) if place in texts else _numbers(plain, heading, place, cells[place])
+        for place, heading in enumerate(header)
+    ]
     blanks = [
         heading
         for place, heading in enumerate(header)
@@ -128,13 +136,11 @@ def _text(block: bytes, begin: int, end: int) -> str:
     return block[begin:end].decode() if end >= 0 else block[begin:-end].decode().replace('""', '"')
 
 
-def _column(plain: PlainText, name: str, place: int, text: Distinct | None) -> TextColumn:
-    """A column whose text has been read, or whose numbers are known."""
-    if text is not None:
-        return TextColumn.of(name, *text)
+def _numbers(plain: PlainText, name: str, place: int, cells: Array) -> TextColumn:
+    """A column whose numbers are known."""
     ambiguous = plain.has(kernels.HAS_POINT, place) and not plain.has(kernels.IS_UNGROUPED, place)
     numbers = Numbers(
-        cells=plain.numbers[:, place],
+        cells=cells,
         missing=plain.has(kernels.IS_EMPTY, place),
         with_comma=plain.example(kernels.HAS_COMMA, place),
         with_point=plain.example(kernels.HAS_POINT, place) if ambiguous else "",
@@ -191,7 +197,7 @@ def _rows_expected(source: Source, begin: int) -> int:
 class _Room:
     """What is read, with room for more rows than there are yet."""
 
-    numbers: Array
+    numbers: Room
     starts: Rows
     lines: Rows
     firsts: Rows
@@ -203,7 +209,7 @@ class _Room:
         room = int(SPARE * rows) + 16
         firsts = np.full((kernels.TRAITS, width), -1, np.intp)
         return _Room(
-            numbers=np.empty((room, width)),
+            numbers=Room(room, width),
             starts=np.empty(room, np.intp),
             lines=np.empty(room, np.intp),
             firsts=firsts,
@@ -215,7 +221,7 @@ class _Room:
         block = np.frombuffer(content, np.uint8)
         self.cursor[0] = 0
         while True:
-            bits = self.numbers.view(np.uint64)
+            bits = self.numbers.cells.view(np.uint64)
             status = kernels.read_rows(
                 block, delimiter, offset, self.cursor, bits, self.starts, self.lines, self.firsts
             )
@@ -228,7 +234,7 @@ class _Room:
 
     def resize(self, rows: int) -> None:
         """Make room for so many rows, in place."""
-        self.numbers.resize((rows, self.numbers.shape[1]), refcheck=False)
+        self.numbers.resize(rows)
         self.starts.resize(rows, refcheck=False)
         self.lines.resize(rows, refcheck=False)
 
