@@ -21,7 +21,7 @@ SPREAD := --numprocesses auto --maxprocesses 4 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-kernels check lint types layers docs-check docs bench format clean
+.PHONY: help run test test-kernels test-sklearn check lint types layers docs-check docs bench format clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ test: $(VENV)/.dev ## set up what tests need and run them (ONLY=trees: a family 
 
 test-kernels: $(VENV)/.dev ## the kernels as plain Python, without compiling them
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SPREAD) tests/kernels
+
+test-sklearn: $(VENV)/.dev ## scikit-learn's own checks of every estimator of mlcli.sklearn
+	$(BIN)/python -m pytest $(SPREAD) tests/sklearn/every_estimator.py
 
 check: lint types layers docs-check test ## everything that CI runs
 
@@ -70,7 +73,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: pyproject.toml $(PINS) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable .
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[report]'
 	$(COMPILE)
 	$(WARM)
 	@touch $@

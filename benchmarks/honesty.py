@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from mlcli.core.answers import Answers, Header
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.difference import Difference, compare, holm
+from mlcli.metrics.over_units import over_units, parts_of
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
@@ -149,6 +150,10 @@ def tree_of_values(X: Array, y: Array, fold: Ints, folds: int) -> Array:
         outside, inside = fold != one, fold == one
         found[inside] = DecisionTreeRegressor(random_state=0).fit(X[outside], y[outside]).predict(X[inside])
     return found
+
+
+UNSTEADY = (tree, tree_of_values)
+"""Methods that a few other training rows change a lot."""
 
 
 # Protocols: the fold of each row, in each round
@@ -278,7 +283,6 @@ class Setting:
     method: Method
     protocol: Rounds
     rows: int
-    unsteady: bool = False
 
 
 @dataclass(frozen=True)
@@ -290,6 +294,8 @@ class Covered:
     made: float
     none_wide: int
     width: float
+    beside_rows: float
+    """How wide by what rows alone give, each counted as one of fresh data, whether they form groups or not."""
     bias: float
 
 
@@ -298,7 +304,7 @@ def coverage(setting: Setting, times: int) -> list[Covered]:
     problem, protocol = setting.problem, setting.protocol
     truth = truth_of(problem, setting.method, protocol.learned(setting.rows), SEED)
     rng = np.random.default_rng([SEED, setting.rows, PROTOCOLS.index(protocol), len(setting.name)])
-    low, high, mean = (np.full((len(truth), times), np.nan) for _ in range(3))
+    low, high, mean, alone = (np.full((len(truth), times), np.nan) for _ in range(4))
     for time in range(times):
         X, y = problem.draw(setting.rows, rng)
         while isinstance(problem, Classes) and min(y.sum(), len(y) - y.sum()) < 2 * problem.group_size:
@@ -307,17 +313,26 @@ def coverage(setting: Setting, times: int) -> list[Covered]:
         deals = list(protocol.deal(y, groups, rng))
         found = judged(setting.method, X, y, protocol, deals, groups if problem.group_size > 1 else None)
         for place, metric in enumerate(metrics_of(problem)):
-            one = summarise(metric, found.splits, found.train_rows, found.pooled, unsteady=setting.unsteady)
+            one = summarise(
+                metric, found.splits, found.train_rows, found.pooled, unsteady=setting.method in UNSTEADY
+            )
             mean[place, time] = np.nan if one.mean is None else one.mean
+            alone[place, time] = width_by_rows(metric, found)
             if one.low is not None and one.high is not None:
                 low[place, time], high[place, time] = one.low, one.high
     return [
-        _covered(name, true, low[place], high[place], mean[place])
+        _covered(name, true, low[place], high[place], mean[place], alone[place])
         for place, (name, true) in enumerate(truth.items())
     ]
 
 
-def _covered(name: str, truth: float, low: Array, high: Array, mean: Array) -> Covered:
+def width_by_rows(metric: Metric, found: Outcome) -> float:
+    """How wide the interval would be if rows were all that varies: 3.92 standard errors of their mean."""
+    units = over_units(metric, parts_of(metric, found.splits, found.pooled), grouped=False)
+    return 2 * 1.96 * units.error if units is not None and units.error > 0 else np.nan
+
+
+def _covered(name: str, truth: float, low: Array, high: Array, mean: Array, alone: Array) -> Covered:
     made = ~np.isnan(low)
     within = (low[made] <= truth) & (truth <= high[made])
     spread = 2 * 1.96 * float(np.nanstd(mean))
@@ -327,6 +342,7 @@ def _covered(name: str, truth: float, low: Array, high: Array, mean: Array) -> C
         made=float(made.mean()),
         none_wide=int((high[made] <= low[made]).sum()),
         width=float(np.median(high[made] - low[made])) / spread if made.any() and spread else np.nan,
+        beside_rows=float(np.nanmedian((high - low) / alone)),
         bias=float(np.nanmean(mean)) - truth,
     )
 
@@ -339,8 +355,8 @@ def settings(sizes: Sequence[int] = SIZES) -> Iterator[Setting]:
             yield from (Setting(one, f"ridge, {name}", ridge, protocol, rows) for name, one in LINES.items())
             if protocol.folds and rows < max(SIZES):
                 middle, line = CLASSES["middle"], LINES["middle"]
-                yield Setting(middle, "tree, middle", tree, protocol, rows, unsteady=True)
-                yield Setting(line, "tree of values, middle", tree_of_values, protocol, rows, unsteady=True)
+                yield Setting(middle, "tree, middle", tree, protocol, rows)
+                yield Setting(line, "tree of values, middle", tree_of_values, protocol, rows)
     for protocol in PROTOCOLS[:2]:
         yield Setting(Classes(1.8, group_size=10), "lda, 30 groups × 10", lda, protocol, 300)
         yield Setting(Line(0.6, group_size=10), "ridge, 30 groups × 10", ridge, protocol, 300)
@@ -363,17 +379,22 @@ APART = {0.5: 0.0, 0.75: 1.349, 0.8: 1.683, 0.85: 2.073}
 
 
 def compared(
-    accuracy: Sequence[float], protocol: Rounds, rows: int, rng: np.random.Generator, baseline: bool = False
+    accuracy: Sequence[float],
+    protocol: Rounds,
+    rows: int,
+    rng: np.random.Generator,
+    baseline: bool = False,
+    method: Method = lda,
 ) -> list[list[Difference]]:
     """Every model compared with every other, or with the largest class as mlcli's table does."""
     features, y = blocks([APART[share] for share in accuracy], rows, rng)
     deals = list(protocol.deal(y, np.arange(rows), rng))
-    found = [judged(lda, X, y, protocol, deals, None) for X in features]
+    found = [judged(method, X, y, protocol, deals, None) for X in features]
     metric = metric_named("accuracy", LabelAnswers)
     others = [judged(majority, features[0], y, protocol, deals, None)] if baseline else found
     return [
         [
-            compare(metric, one.splits, other.splits, one.train_rows, one.pooled)
+            compare(metric, one.splits, other.splits, one.train_rows, one.pooled, unsteady=method in UNSTEADY)
             for other in others
             if other is not one
         ]
@@ -415,6 +436,7 @@ class Contest:
     rows: int
     protocols: tuple[int, ...] = (0, 1, 2, 3)
     baseline: bool = False
+    method: Method = lda
 
 
 def first_pair(pairs: Sequence[Sequence[Difference]]) -> bool:
@@ -424,6 +446,7 @@ def first_pair(pairs: Sequence[Sequence[Difference]]) -> bool:
 
 CONTESTS = (
     *(Contest("two equal models told apart", (0.8, 0.8), first_pair, rows) for rows in SIZES[:2]),
+    Contest("two equal trees told apart", (0.8, 0.8), first_pair, 200, (0, 1), method=tree),
     Contest("best of six equal models called better", (0.8,) * 6, sure_of, 200, (0, 1, 3)),
     Contest("0.85 told from 0.75", (0.85, 0.75), first_pair, 200),
     Contest("a gain of nine models on noise", (0.5,) * 9, gains, 60, (0, 1, 3), baseline=True),
@@ -434,7 +457,10 @@ CONTESTS = (
 def claimed(contest: Contest, protocol: Rounds, times: int) -> float:
     """The share of datasets in which the verdict claims it."""
     rng = np.random.default_rng([SEED, contest.rows, len(contest.accuracy), PROTOCOLS.index(protocol)])
-    found = (compared(contest.accuracy, protocol, contest.rows, rng, contest.baseline) for _ in range(times))
+    found = (
+        compared(contest.accuracy, protocol, contest.rows, rng, contest.baseline, contest.method)
+        for _ in range(times)
+    )
     return float(np.mean([contest.claims(one) for one in found]))
 
 
@@ -450,7 +476,8 @@ learned from as many rows as it does in the protocol. A share of 95 % of {times}
 ## Coverage of the 95 % interval
 
 In %, of the intervals that were made; in brackets the median width by that of 3.92 standard deviations of the
-score over datasets. `-` behind it: so many % of datasets have none (an area of 1, or one that is undefined).
+score over datasets, then by that of 3.92 standard errors which rows alone give, each counted as a fresh one. `-`
+behind it: so many % of datasets have none (an area of 1, or one that is undefined).
 """
 
 
@@ -487,7 +514,9 @@ def _row(cells: Sequence[str]) -> str:
 
 def _written(found: Covered) -> str:
     none = f" -{100 * (1 - found.made):.0f}" if found.made < 1 else ""
-    return f"{100 * found.share:.1f} ({found.width:.2f}){none}" + "!" * bool(found.none_wide)
+    return f"{100 * found.share:.1f} ({found.width:.2f}, {found.beside_rows:.2f}){none}" + "!" * bool(
+        found.none_wide
+    )
 
 
 def main() -> None:

@@ -42,6 +42,7 @@ BEFORE = {
     "predict": "mlcli train penguins -m decision-tree -p max_depth=3 -o tree.mlcli",
     "compare": "mlcli run experiments/several_datasets.yaml --store several.db",
     "verify": "mlcli run experiments/weather.yaml --store runs.db",
+    "report": "mlcli run experiments/weather.yaml --store runs.db",
     "runs": "mlcli run experiments/weather.yaml --store runs.db",
 }
 """What must have happened before an example can be typed."""
@@ -50,7 +51,18 @@ FILES = {
     "customers.csv": "customer,town\n17,Ulm\n23,Bern\n99,Graz\n",
 }
 """Small files that an example reads."""
+SECONDS = " seconds"
 TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
+
+
+def steady(text: str) -> str:
+    """Without how long things took: the last column of tables that say so, and dates."""
+    lines, timed = [], False
+    for line in TIME.sub("2026-01-01 12:00:00", text).splitlines():
+        timed = line.endswith(SECONDS) or (timed and bool(line) and "..." not in line)
+        is_row = timed and not line.endswith((SECONDS, "─", "-"))
+        lines.append(re.sub(r"\s+\S+$", " …", line) if is_row else line)
+    return "\n".join(lines)
 
 
 def help_section(verb: str) -> str:
@@ -60,7 +72,7 @@ def help_section(verb: str) -> str:
 
 def example_section(example: str) -> str:
     """An example with the first lines of what it prints."""
-    lines = TIME.sub("2026-01-01 12:00:00", printed(example)).splitlines()
+    lines = steady(printed(example)).splitlines()
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], "..."]
     return "```console\n" + "\n".join([f"$ {example}", *lines]) + "\n```\n"

@@ -8,7 +8,8 @@ import numpy as np
 
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
-from mlcli.tasks.sequence_labelling import TaggedRows, numbered
+from mlcli.tasks.sequence_labelling import TaggedRows
+from mlcli.tasks.stretches import numbered
 
 Sentence = Sequence[tuple[str, str]]
 

@@ -18,7 +18,6 @@ from mlcli.core.issues import Check, Issue, found_by, is_serious, issue_as_json
 from mlcli.core.registry import MODELS
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
-from mlcli.data.load import load
 from mlcli.experiment.spec.cells import FEW_ROWS, Cell, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.datasets import planned_dataset, protocol_for
 from mlcli.report.document import Document, Element, Heading, Lines, Sentence, notes
@@ -153,5 +152,4 @@ def issues_in(audited: Audited, checks: Sequence[Check[Audited]] = OF_DATA) -> l
 def _audited(spec: DataSpec, experiment: Experiment, base: Path | None, models: Sequence[type]) -> Audited:
     implied = implied_by(models)
     task = spec.task or (implied.name if implied else None)
-    dataset = load(spec.reference, base=base, target=spec.target, task=task)
-    return audited(dataset, experiment.protocol, experiment.seed)
+    return audited(spec.loaded(base, task), experiment.protocol, experiment.seed)

@@ -20,8 +20,8 @@ from mlcli.experiment.run.learner import Trained, train
 from mlcli.experiment.spec.cells import Cell, Experiment, ModelSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.base import Metric
-from mlcli.metrics.difference import compare
-from mlcli.report.scored import Scored, judged, rounds_of, scored, training_parts
+from mlcli.report.differences import difference_between
+from mlcli.report.scored import Scored, judged, scored
 from mlcli.report.scores import badness
 
 RIVALS = {"classification": "logistic-regression", "regression": "ridge"}
@@ -77,15 +77,7 @@ class Trial:
         mine, theirs = self.mean(self.model), self.mean(other)
         if not (math.isfinite(mine) and math.isfinite(theirs)):
             return None
-        result = self.model.result
-        found = compare(
-            self.metric,
-            judged(result),
-            judged(other.result),
-            training_parts(result),
-            result.pooled,
-            rounds_of(result),
-        )
+        found = difference_between(self.model, other, self.metric)
         test = f" ({found.test}, p = {found.p:.2g})" if found.p is not None else ""
         return Gain(badness(self.metric, theirs) - badness(self.metric, mine), found.distinguishable, test)
 

@@ -15,6 +15,8 @@ from mlcli.report.page import Page
 from mlcli.report.text import coloured, text_of
 
 NARROWEST_PAGE = 40
+PROSE = 110
+"""Columns of prose where nothing says how wide a page is."""
 CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 """Control characters that JSON lets pass as they are, and that terminals may obey."""
 
@@ -56,10 +58,10 @@ def remark(text: str) -> None:
 
 
 def page_for(stream: TextIO) -> Page:
-    """The page of a stream: as wide as its terminal, or as COLUMNS says; a file or a pipe needs no width."""
+    """The page of a stream: as wide as its terminal, or as COLUMNS says; in a pipe prose alone is folded."""
     encoding = stream.encoding or "utf-8"
     if not (stream.isatty() or os.environ.get("COLUMNS", "").isdigit()):
-        return Page(None, encoding)
+        return Page(None, encoding, PROSE)
     return Page(max(NARROWEST_PAGE, shutil.get_terminal_size().columns), encoding)
 
 
@@ -69,8 +71,9 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 def has_colour(stream: TextIO) -> bool:
-    """Whether a stream is a terminal that wants colour (https://no-color.org)."""
-    return is_terminal(stream) and not os.environ.get("NO_COLOR")
+    """Whether a stream is a terminal that wants colour (https://no-color.org), or must have it (FORCE_COLOR)."""
+    forced = os.environ.get("FORCE_COLOR", "") not in ("", "0")
+    return (forced or is_terminal(stream)) and not os.environ.get("NO_COLOR")
 
 
 def _is_utf8(stream: TextIO) -> bool:

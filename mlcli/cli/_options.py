@@ -135,6 +135,10 @@ Curves = Annotated[
     bool,
     typer.Option("--curves", help="Draw ROC, precision against recall, and calibration of the probabilities."),
 ]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Show the answers of every model, and how intervals were made."),
+]
 Format = Annotated[
     str,
     typer.Option(

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import typer
 
+from mlcli.api.running import RunOptions, answered
 from mlcli.checks.audit import foreseen, with_serious_issues
 from mlcli.cli._console import is_terminal, page_for, remark, show, show_json
+from mlcli.cli._pages import Pages
 from mlcli.core.errors import ExitCode, ModelFileError, Problem, UsageError
 from mlcli.core.registry import MODELS
-from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Experiment
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
-from mlcli.report.formats import JSON
+from mlcli.report.document import Document, Element
+from mlcli.report.formats import JSON, TEXT
 from mlcli.report.gates import gates_as_elements, gates_as_json
 from mlcli.report.numbers import counted
 from mlcli.report.outcome import Outcome, outcome_of
-from mlcli.report.results import results_of
-from mlcli.report.scored import Scored, scored
+from mlcli.report.results import Parts, results_of
+from mlcli.report.scored import Scored
 from mlcli.tasks.table import kind_named, kinds_of
-
-if TYPE_CHECKING:
-    from mlcli.experiment.store.runs import RunFacts
 
 StorePath = Callable[[Experiment], Path | None]
 """Where the answers of an experiment are kept, if anywhere."""
@@ -39,15 +39,6 @@ PATIENCE = 0.5
 """Seconds before a bar appears: a shorter wait needs no explanation."""
 REDRAW_AFTER = 0.1
 """Seconds for which a bar stands still at least."""
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """How cells are run: by how many processes, and which of those in the store are run again."""
-
-    jobs: int | None = None
-    fresh: bool = False
-    retry: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,11 +65,9 @@ def run_and_show(
     *,
     place_of: StorePath,
     options: RunOptions,
-    classes: bool,
-    curves: bool,
-    fair: bool = False,
-    spread: bool = False,
+    parts: Parts,
     files: ReportFiles,
+    pages: Pages,
     format: str,
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
@@ -91,17 +80,41 @@ def run_and_show(
     outcomes: list[Outcome] = []
     for experiment, cells in planned:
         place = place_of(experiment)
-        outcome = outcome_of(experiment, _scored(experiment, cells, place, options), place)
-        if format != JSON:
-            results = results_of(outcome.found, classes=classes, curves=curves, fair=fair, spread=spread)
-            show((*results, *gates_as_elements(outcome.gates)), format)
-        outcomes.append(outcome)
+        outcomes.append(outcome_of(experiment, _scored(experiment, cells, place, options), place))
+        if format == TEXT:
+            show(_document(outcomes[-1], parts))
     if format == JSON:
-        gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
-        found = results_as_json([one for outcome in outcomes for one in outcome.found], curves=curves, fair=fair)
-        show_json({**found, **({"gates": gates} if gates else {})})
+        show_json(_plain(outcomes, parts))
+    elif format != TEXT:
+        show(tuple(element for outcome in outcomes for element in _document(outcome, parts)), format)
     files.write(outcomes)
+    pages.write(lambda: _report(experiments, outcomes))
     leave_by(outcomes)
+
+
+def _document(outcome: Outcome, parts: Parts) -> Document:
+    return (*results_of(outcome.found, parts), *gates_as_elements(outcome.gates))
+
+
+def _plain(outcomes: Sequence[Outcome], parts: Parts) -> dict[str, Any]:
+    gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
+    found = [one for outcome in outcomes for one in outcome.found]
+    return {
+        **results_as_json(found, curves=parts.curves, fair=parts.fair),
+        **({"gates": gates} if gates else {}),
+    }
+
+
+def _report(experiments: Sequence[Experiment], outcomes: Sequence[Outcome]) -> Document:
+    """The whole report of all experiments."""
+    from mlcli.report.whole import Made, made_by_file, report_of
+
+    elements: list[Element] = []
+    for experiment, outcome in zip(experiments, outcomes, strict=True):
+        typed = f"mlcli {shlex.join(sys.argv[1:])}"
+        made = made_by_file(experiment.source) if experiment.source else Made(outcome.title, typed)
+        elements += [*report_of(outcome.found, made), *gates_as_elements(outcome.gates)]
+    return tuple(elements)
 
 
 def _refuse_idle(cells: Sequence[Cell]) -> None:
@@ -161,49 +174,19 @@ def _is_at_fault(result: CellResult) -> bool:
 def _scored(
     experiment: Experiment, cells: Sequence[Cell], place: Path | None, options: RunOptions
 ) -> list[Scored]:
-    """The scores of the cells, which are kept in a store where there is a place for one."""
+    """The scores of the cells, their progress shown meanwhile."""
     with Progress() as progress:
-        if place is None:
-            results = run(cells, on_progress=progress, **asdict(options))
-            return [scored(result, experiment.metrics) for result in results]
-        return _stored(experiment, cells, place, options, progress)
-
-
-def _stored(
-    experiment: Experiment, cells: Sequence[Cell], place: Path, options: RunOptions, progress: Progress
-) -> list[Scored]:
-    from mlcli.experiment.run.fingerprint import versions
-    from mlcli.experiment.store.store import Store
-    from mlcli.report.verified import SCORES, VERSIONS, kept_scores
-
-    with Store.open(place) as store:
-        number = store.runs.begin(_about(experiment), len(cells))
         try:
-            results = run(cells, store=store, on_progress=progress, **asdict(options))
+            found = answered(experiment, cells, place, options, progress)
         except KeyboardInterrupt:
-            remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
+            if place is not None:
+                remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
             raise
-        store.runs.finish(number, results)
-        found = [scored(result, experiment.metrics) for result in results]
-        store.runs.keep(number, VERSIONS, versions())
-        store.runs.keep(number, SCORES, [kept_scores(one) for one in found])
-    possible = [result for result in results if result.status != "skipped"]
+    possible = [one.result for one in found if one.result.status != "skipped"]
     known = sum(result.stored for result in possible)
     if known:
         remark(f"{known} of {len(possible)} cells were in {place} already")
     return found
-
-
-def _about(experiment: Experiment) -> RunFacts:
-    from mlcli.experiment.store.runs import RunFacts
-
-    source = experiment.source
-    return RunFacts(
-        title=experiment.name or (source.stem if source else "eval"),
-        source=None if source is None else str(source),
-        seed=experiment.seed,
-        metrics=experiment.metrics,
-    )
 
 
 class Progress:

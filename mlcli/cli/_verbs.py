@@ -25,6 +25,7 @@ VERBS = (
     "plan",
     "check",
     "runs",
+    "report",
     "compare",
     "verify",
     "rerun",

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from mlcli.cli._options import Format, Target, Task, dataset_names
+from mlcli.cli._pages import Html, PictureFormat, Pictures
 
 Reference = Annotated[
     str | None,
@@ -42,6 +43,9 @@ def data_command(
     plot: Plot = None,
     against: Against = None,
     write_sidecar: Write = False,
+    html: Html = None,
+    pictures: Pictures = None,
+    picture_format: PictureFormat = "svg",
     format: Format = "text",
 ) -> None:
     """List the shipped datasets, profile one or a CSV file, or compare one with another.
@@ -51,10 +55,12 @@ def data_command(
     --against compares column by column, and by a model that tells files apart.
     """
     from mlcli.cli._console import remark, show_as
+    from mlcli.cli._pages import Pages
     from mlcli.core.errors import UsageError
 
+    pages = Pages(html, pictures, picture_format)
     if reference is None:
-        if write_sidecar or target or task or plot or against:
+        if write_sidecar or target or task or plot or against or pages.wanted:
             raise UsageError("a file is missing", hint="such as mlcli data my.csv --write-sidecar")
         _list(format)
         return
@@ -76,6 +82,7 @@ def data_command(
 
         alike = likeness(dataset, against)
         show_as(format, lambda: likeness_of(alike), lambda: plain(alike))
+        pages.write(lambda: likeness_of(alike))
         return
     if plot:
         from mlcli.core.findings import as_json
@@ -84,11 +91,13 @@ def data_command(
 
         picture = plot_of(dataset, plot)
         show_as(format, lambda: explained([picture]), lambda: as_json(picture))
+        pages.write(lambda: explained([picture]))
         return
     issues = issues_of_data(dataset)
     found = profile(dataset, [issue.sentence for issue in issues])
     tables = [finding for issue in issues for finding in issue.shown]
     show_as(format, lambda: profile_of(found, tables), found.to_json)
+    pages.write(lambda: profile_of(found, tables))
 
 
 def _list(format: str) -> None:

@@ -31,10 +31,12 @@ from mlcli.cli._options import (
     Training,
     Trials,
     Tune,
+    Verbose,
     model_names,
     protocol_names,
     tuning,
 )
+from mlcli.cli._pages import Html, PictureFormat, Pictures
 
 Data = Annotated[list[str], typer.Argument(metavar="DATA", help="CSV files, or shipped datasets such as iris.")]
 Models = Annotated[
@@ -118,6 +120,10 @@ def eval_command(
     fail_under: FailUnder = None,
     junit: Junit = None,
     summary: StepSummary = None,
+    html: Html = None,
+    pictures: Pictures = None,
+    picture_format: PictureFormat = "svg",
+    verbose: Verbose = False,
     format: Format = "text",
 ) -> None:
     """Judge methods on rows they have not seen.
@@ -125,12 +131,16 @@ def eval_command(
     mlcli eval my.csv is enough: it guesses the target, runs a panel of methods
     beside the baseline, and says which is best and how sure that is.
     """
-    from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
+    from mlcli.api.running import RunOptions
+    from mlcli.cli._pages import Pages
+    from mlcli.cli._running import ReportFiles, run_and_show
     from mlcli.experiment.spec.cells import DataSpec, Experiment
     from mlcli.experiment.spec.decisions import costs_from_text, with_costs
     from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.model_text import models_from_text
+    from mlcli.report.results import Parts
 
+    pages = Pages(html, pictures, picture_format)
     experiment = Experiment(
         data=tuple(DataSpec(reference, target, task, tuple(sensitive or ())) for reference in data),
         models=models_from_text(models or [], params or [], decide) or None,
@@ -150,11 +160,9 @@ def eval_command(
         [with_costs(experiment)],
         place_of=lambda _: store,
         options=RunOptions(jobs),
-        classes=classes,
-        spread=spread,
-        curves=curves,
-        fair=fair,
+        parts=Parts(verbose, classes, curves, fair, spread),
         files=ReportFiles(junit, summary),
+        pages=pages,
         format=format,
     )
 

@@ -112,7 +112,8 @@ def _unlike_training(rows: NewRows) -> Iterator[str]:
         values = listed([f"'{one.value}'" for one in unseen])
         were, they = ("was", "it counts") if len(unseen) == 1 else ("were", "they count")
         cells = sum(one.count for one in unseen)
-        yield f"column '{column}': {values} {were} not there in training; {they} as missing (cells: {cells})"
+        counts = f"{they} as missing" if not rows.letters else "features are made of letters alone"
+        yield f"column '{column}': {values} {were} not there in training; {counts} (cells: {cells})"
     for outside in rows.outside[:MOST_LISTED]:
         yield (
             f"column '{outside.column}': cells outside the training range of {outside.low:g} to {outside.high:g}, "

@@ -20,7 +20,9 @@ from mlcli.cli._options import (
     Spread,
     StepSummary,
     Store,
+    Verbose,
 )
+from mlcli.cli._pages import Html, PictureFormat, Pictures
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
@@ -52,6 +54,10 @@ def run_command(
     fail_under: FailUnder = None,
     junit: Junit = None,
     summary: StepSummary = None,
+    html: Html = None,
+    pictures: Pictures = None,
+    picture_format: PictureFormat = "svg",
+    verbose: Verbose = False,
     format: Format = "text",
 ) -> None:
     """Run experiment files; what is in the store is not run again.
@@ -61,10 +67,14 @@ def run_command(
     """
     from dataclasses import replace
 
-    from mlcli.cli._running import ReportFiles, RunOptions, run_and_show
+    from mlcli.api.running import RunOptions
+    from mlcli.cli._pages import Pages
+    from mlcli.cli._running import ReportFiles, run_and_show
     from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.file import read_experiment
+    from mlcli.report.results import Parts
 
+    pages = Pages(html, pictures, picture_format)
     read = [replace(read_experiment(spec), shortcuts=not no_shortcut) for spec in specs]
     asked = bounds(fail_under or [])
     experiments = [replace(experiment, expect=(*experiment.expect, *asked)) for experiment in read]
@@ -74,11 +84,9 @@ def run_command(
         experiments,
         place_of=lambda one: store or _beside(one),
         options=RunOptions(jobs, fresh, retry),
-        classes=classes,
-        spread=spread,
-        curves=curves,
-        fair=fair,
+        parts=Parts(verbose, classes, curves, fair, spread),
         files=ReportFiles(junit, summary),
+        pages=pages,
         format=format,
     )
 

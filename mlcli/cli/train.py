@@ -22,6 +22,7 @@ from mlcli.cli._options import (
     model_names,
     tuning,
 )
+from mlcli.cli._pages import Html, PictureFormat, Pictures
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Cell, DataSpec
@@ -70,6 +71,9 @@ def train_command(
     trials: Trials = None,
     rule: Rule = None,
     ask: Questions = None,
+    html: Html = None,
+    pictures: Pictures = None,
+    picture_format: PictureFormat = "svg",
     format: Format = "text",
 ) -> None:
     """Train a method on all rows, show what it learned, save it.
@@ -77,11 +81,13 @@ def train_command(
     How good it is, only rows that it has not seen can tell: see mlcli eval.
     """
     from mlcli.cli._console import remark, show_as
+    from mlcli.cli._pages import Pages
     from mlcli.data.dataset import Dataset
     from mlcli.experiment.run.learner import train
     from mlcli.experiment.spec.cells import DataSpec
     from mlcli.report.trained import trained_as_json, trained_of
 
+    pages = Pages(html, pictures, picture_format)
     if output is not None:
         from mlcli.cli._options import refuse_to_overwrite
         from mlcli.experiment.saved.model_file import refuse_to_replace
@@ -94,6 +100,7 @@ def train_command(
     learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
     answers = tuple(found for question in ask or () for found in learned.pipeline.final.answer_to(question))
     show_as(format, lambda: trained_of(cell, learned, answers), lambda: trained_as_json(cell, learned, answers))
+    pages.write(lambda: trained_of(cell, learned, answers))
     if output is not None:
         from mlcli.experiment.saved.model_file import save_model
         from mlcli.experiment.saved.saved_model import SavedModel

@@ -24,6 +24,10 @@ class Accepts:
     """Coded columns and no others: numbers are cut into bins."""
     sensitive: bool = False
     """Looks at sensitive columns, which are hidden from every other method."""
+    context: bool = False
+    """Looks at context columns, which are hidden from every other method."""
+    letters: bool = False
+    """Looks at the letters of levels, so that levels which were not there in training say something."""
     prefers_scaled: bool = False
     """Learns better, or only fairly, when numbers have one scale; not needed to run."""
 
@@ -38,5 +42,7 @@ class Accepts:
             unlabelled=all(part.unlabelled for part in parts),
             levels_only=any(part.levels_only for part in parts),
             sensitive=any(part.sensitive for part in parts),
+            context=any(part.context for part in parts),
+            letters=all(part.letters for part in parts),
             prefers_scaled=any(part.prefers_scaled for part in parts),
         )

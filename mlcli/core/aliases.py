@@ -84,6 +84,14 @@ METHODS = {
     "xgboost": "newton-boosting",
     "zeror": "zero-r",
 }
+SETTINGS = {
+    "c45": "algorithm=c45",
+    "id3": "algorithm=id3",
+    "j48": "algorithm=c45",
+    "linearsvr": "kernel=linear",
+    "stump": "max_depth=1",
+}
+"""What makes a method the one that another program calls so."""
 PARAMETERS = {
     "alpha": ("l2", "l1", "strength"),
     "activation": ("activations",),
@@ -161,12 +169,21 @@ ENDINGS = ("classifier", "regressor", "clusterer", "cv")
 
 def other_names(name: str) -> Iterator[str]:
     """What a name from another program may be called here, best first."""
-    plain = "".join(letter for letter in name.lower() if letter.isalnum())
+    plain = _plain(name)
     for typed in dict.fromkeys((plain, without_ending(plain))):
         for table in (METHODS, METRICS, OPTIONS):
             if typed in table:
                 yield table[typed]
         yield from PARAMETERS.get(typed, ())
+
+
+def setting_for(name: str) -> str:
+    """The parameter that makes the suggested method what was asked for; mostly there is none."""
+    return SETTINGS.get(_plain(name), "")
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
 def without_ending(name: str) -> str:

@@ -142,8 +142,10 @@ def ready_for(model: Model, columns: tuple[Column, ...], given: Sequence[Step] |
     """The same configuration, each model inside it behind the steps that it needs before these columns.
 
     ``given`` are the steps that are named before the model; None: nothing was said of steps, so that numbers are
-    scaled inside where a nested model prefers it, unless the wrapper has them scaled for it.
+    scaled inside where a nested model prefers it, unless the wrapper has them scaled for it. Columns of context
+    stay with the wrapper that looks at them.
     """
+    columns = tuple(column for column in columns if not (column.context and model.accepts.context))
     steps = None if given is None and not model.accepts.prefers_scaled else ()
     changes: dict[str, Any] = {}
     for declared in parameters(type(model)):

@@ -82,6 +82,8 @@ class Points(Finding):
     across: str
     upwards: str
     groups: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
+    lines: tuple[str, ...] = ()
+    """Which of the groups are points along a line."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,15 @@ class Dendrogram(Finding):
     leaves: tuple[str, ...]
     merges: tuple[tuple[int, int], ...]
     heights: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Graph(Finding):
+    """Which nodes lead to which; where it is not directed, which are joined."""
+
+    nodes: tuple[str, ...]
+    edges: tuple[tuple[int, int], ...]
+    directed: bool
 
 
 @dataclass(frozen=True)
@@ -126,7 +137,10 @@ CHOSEN, CANDIDATES = "Chosen by inner splits", "Candidates"
 """The titles of what a model has chosen (what, value, remark; the inner score last), and of all candidates."""
 KINDS: dict[str, type[Finding]] = {
     kind.__name__.lower(): kind
-    for kind in (Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Dendrogram, Tree, CriticalDifference)
+    for kind in (
+        *(Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Dendrogram, Graph, Tree),
+        CriticalDifference,
+    )
 }
 
 

@@ -18,7 +18,7 @@ def missing_steps(
     Gaps are filled before all else, so that every step sees full columns; levels become numbers just before what
     needs numbers, so that 0/1 columns are not scaled. ``given`` None means that the user said nothing of steps:
     then numbers are scaled, too, for a model that prefers it. Without ``own_level`` being empty
-    never becomes a level. Sensitive columns are hidden first of all.
+    never becomes a level. Sensitive and context columns are hidden first of all.
     """
     hiding = _hiding(accepts, features, given or ())
     features = columns = after(hiding, tuple(features))
@@ -35,11 +35,11 @@ def missing_steps(
 
 
 def _hiding(accepts: Accepts, features: Sequence[Column], given: Sequence[Step]) -> list[Step]:
-    """What hides sensitive columns, unless the model or a step is for them; a step that names one asks for it."""
-    if accepts.sensitive or any(step.shows_sensitive for step in given):
-        return []
+    """What hides sensitive and context columns, unless the model or a step is for them, or a step names them."""
+    shown = accepts.sensitive or any(step.shows_sensitive for step in given)
     asked = {name for step in given for name in step.columns or ()}
-    hidden = tuple(one.name for one in features if one.sensitive and one.name not in asked)
+    unseen = (one for one in features if (one.sensitive and not shown) or (one.context and not accepts.context))
+    hidden = tuple(one.name for one in unseen if one.name not in asked)
     return _made("drop", bool(hidden), columns=hidden)
 
 

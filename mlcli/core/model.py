@@ -22,7 +22,10 @@ from mlcli.core.tables import Array, Rows, Table
 T = TypeVar("T")
 ROUNDING = 1e-6
 """By how much probabilities may be off."""
-GENERATIVE = "models of how rows come about do, such as naive-bayes, lda, qda, gaussian-bayes, gmm and hmm"
+GENERATIVE = (
+    "models of how rows come about do, such as naive-bayes, lda, qda, gaussian-bayes, gmm, bayes-net, mrf, "
+    "hmm and markov-chain"
+)
 
 
 @dataclass(kw_only=True, eq=False)

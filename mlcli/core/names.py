@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mlcli.core.aliases import other_names, without_ending
+from mlcli.core.aliases import other_names, setting_for, without_ending
 
 SHORT = 3
 """In names of so few letters one may be wrong."""
@@ -38,7 +38,10 @@ def did_you_mean(name: str, valid: Iterable[str], what: str = "valid names") -> 
     names = sorted(valid)
     close = meant(name, names)
     if close:
-        return "did you mean " + " or ".join(f"'{one}'" for one in close) + "?"
+        setting = setting_for(name) if close == list(other_names(name)) else ""
+        return (
+            "did you mean " + " or ".join(f"'{one}'" for one in close) + f" with {setting}" * bool(setting) + "?"
+        )
     return f"{what}: {', '.join(names)}" if names else f"there are no {what}"
 
 

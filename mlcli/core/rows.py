@@ -44,6 +44,10 @@ class RowsOfTable:
     kind: ClassVar[str]
     base: ClassVar[type[Model]]
     """The model base of the kind of task: how a model learns from such rows, and is asked about them."""
+    in_sequences: ClassVar[bool] = False
+    """Whether rows stand in an order that says something of them."""
+    stay_whole: ClassVar[bool] = False
+    """Whether sequences or groups of rows are judged whole, so that rows of weight 0 stay where they are."""
 
     table: Table
     rows: Rows

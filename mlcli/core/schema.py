@@ -14,6 +14,7 @@ class Column:
 
     ``often_missing`` says that so many levels are empty that being empty may be a level, too.
     ``sensitive`` columns say by which groups answers are judged, and no model sees them unless it is asked for.
+    ``context`` columns say under which circumstances a row came to be; only models that compare by them see them.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Column:
     missing: bool = False
     often_missing: bool = False
     sensitive: bool = False
+    context: bool = False
 
     @property
     def coded(self) -> bool:

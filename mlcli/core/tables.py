@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,8 +80,7 @@ class Table:
 
     def joined(self, other: Table) -> Table:
         """These rows, then those of another table with the same columns."""
-        numbers = np.concatenate([self.numbers, other.numbers])
-        return Table(self.columns, numbers, np.concatenate([self.codes, other.codes]))
+        return joined([self, other])
 
     def select(self, names: Iterable[str]) -> Table:
         """Some of the columns, in the order of the file."""
@@ -91,6 +90,17 @@ class Table:
             _kept(self.numbers, [column.name in wanted for column in self.number_columns]),
             _kept(self.codes, [column.name in wanted for column in self.code_columns]),
         )
+
+
+def joined(tables: Sequence[Table]) -> Table:
+    """The rows of tables with the same columns, one table after another."""
+    numbers = np.concatenate([table.numbers for table in tables])
+    return Table(tables[0].columns, numbers, np.concatenate([table.codes for table in tables]))
+
+
+def empty_cells(column: Column, rows: int) -> NDArray[Any]:
+    """Nothing but gaps."""
+    return np.full(rows, MISSING_CODE, np.int32) if column.coded else np.full(rows, np.nan)
 
 
 def _side_by_side(columns: list[NDArray[np.generic]], rows: int, dtype: type[Cell]) -> NDArray[Cell]:

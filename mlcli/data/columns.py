@@ -103,6 +103,15 @@ def coded_by(text: TextColumn, column: Column, declaration: Declaration) -> tupl
     return typed, {value: count for value, count in counts if value not in absent and value not in known}
 
 
+def with_new_levels(text: TextColumn, column: Column, declaration: Declaration) -> Typed:
+    """Cells as codes of settled levels, with those that are none of them behind."""
+    absent, known = {"", *declaration.missing}, set(column.levels)
+    new = sorted(value for value in text.values if value not in absent and value not in known)
+    empty = declaration.empty if declaration.empty in column.levels else None
+    typed = _as_levels(text, column.kind, (*column.levels, *new), True, empty)
+    return replace(typed, column=replace(column, levels=typed.column.levels))
+
+
 def absent_cells(column: Column, rows: int) -> NDArray[Any]:
     """The cells of a column that a file lacks, and that says by this: no, or nothing where it is not boolean."""
     if not column.coded:

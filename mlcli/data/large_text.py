@@ -14,9 +14,9 @@ import numpy as np
 
 from mlcli.core.rooms import Room
 from mlcli.core.tables import Array, Rows
+from mlcli.data.content import Content
 from mlcli.data.delimiters import BLANK, SNIFFED_TEXT, doubts, sniffed, split
 from mlcli.data.records import Distinct, Layout, Numbers, Records, TextColumn
-from mlcli.data.sources import Source
 from mlcli.data.split_text import blanks_note, checked_header
 from mlcli.kernels.text import cells as kernels
 
@@ -34,7 +34,7 @@ class NotPlainError(Exception):
 class PlainText:
     """Where the rows of a file are, and what its cells are where they are numbers."""
 
-    source: Source
+    source: Content
     delimiter: str
     starts: Rows
     lines: Rows
@@ -73,7 +73,7 @@ class PlainText:
         return int(self.starts[first]), last
 
 
-def read_large(source: Source, name: str, layout: Layout) -> Records:
+def read_large(source: Content, name: str, layout: Layout) -> Records:
     """The records of a large file, or ``NotPlainError``."""
     head, begin = _head(source, layout)
     delimiter = layout.delimiter or sniffed(head)
@@ -148,7 +148,7 @@ def _numbers(plain: PlainText, name: str, place: int, cells: Array) -> TextColum
     return TextColumn(name, lambda: read_texts(plain, [place])[0][place], numbers)
 
 
-def _head(source: Source, layout: Layout) -> tuple[str, int]:
+def _head(source: Content, layout: Layout) -> tuple[str, int]:
     """The beginning of the text, and where it begins."""
     if layout.encoding not in (None, "utf-8"):
         raise NotPlainError
@@ -161,7 +161,7 @@ def _head(source: Source, layout: Layout) -> tuple[str, int]:
     return head, begin
 
 
-def _end_of_line(source: Source, begin: int, header: Sequence[str], delimiter: str) -> int:
+def _end_of_line(source: Content, begin: int, header: Sequence[str], delimiter: str) -> int:
     """Where the line of names ends; it must be a plain one."""
     line = source.piece(begin, begin + SNIFFED_TEXT).partition(b"\n")[0]
     if next(split(line.decode(errors="replace"), delimiter)) != list(header) or b"\r" in line.removesuffix(b"\r"):
@@ -169,7 +169,7 @@ def _end_of_line(source: Source, begin: int, header: Sequence[str], delimiter: s
     return begin + len(line) + 1
 
 
-def _read(source: Source, begin: int, delimiter: str, width: int) -> PlainText:
+def _read(source: Content, begin: int, delimiter: str, width: int) -> PlainText:
     """All rows, from a place of the file on."""
     room = _Room.for_rows(_rows_expected(source, begin), width)
     position, kept = begin, b""
@@ -187,7 +187,7 @@ def _read(source: Source, begin: int, delimiter: str, width: int) -> PlainText:
     return PlainText(source, delimiter, room.starts, room.lines, room.numbers, room.firsts)
 
 
-def _rows_expected(source: Source, begin: int) -> int:
+def _rows_expected(source: Content, begin: int) -> int:
     """How many rows there are if all are as long as those of the beginning."""
     sample = source.piece(begin, begin + SNIFFED_TEXT)
     return int((sample.count(b"\n") + 1) * (source.size - begin) / max(len(sample), 1))

@@ -18,36 +18,35 @@ from mlcli.data.counts import counted_out
 from mlcli.data.dataset import Dataset
 from mlcli.data.delimiters import DELIMITER_WORDS
 from mlcli.data.long_form import in_long_form, in_wide_form
-from mlcli.data.read_records import read_file
+from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import Layout, Records
 from mlcli.data.roles import Role, assigned_roles, refuse_unusable, sensitive_roles
-from mlcli.data.shipped import find
-from mlcli.data.sidecar import Sidecar, sidecar_document, stem_of
+from mlcli.data.sidecar import Sidecar, stem_of
+from mlcli.data.source import Source, source_of_file
 from mlcli.data.task import choose_target, has_no_target, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
 
 
 def load(
-    reference: str,
+    reference: str | Source,
     *,
     base: Path | None = None,
     target: str | None = None,
     task: str | None = None,
     sensitive: Sequence[str] = (),
 ) -> Dataset:
-    """A shipped dataset by name, or a CSV file by path.
+    """A shipped dataset by name, a CSV file by path, or rows from elsewhere.
 
     ``target``, ``task`` and the columns that are ``sensitive`` go before its sidecar.
     """
     if task is not None:
         kind_named(task)
-    path = find(reference, base)
-    document = sidecar_document(path)
-    records = read_file(path, layout_of(document))
+    source = reference if isinstance(reference, Source) else source_of_file(reference, base)
+    records = read_records(source.content, source.name, layout_of(source.document))
     if not len(records):
         raise DataError("has column names but no rows", where=records.name)
-    sidecar = read_sidecar(document, records.header)
+    sidecar = read_sidecar(source.document, records.header)
     typed = typed_columns(records, sidecar)
     learnt = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
     roles = assigned_roles(typed, sidecar, records, target, guess_target=learnt)
@@ -66,9 +65,8 @@ def load(
     if dataset.unlabelled == len(dataset):
         what = f"the target '{_target_name(roles)}' is empty in every row"
         raise DataError(what, where=records.name, hint="choose another target with --target COLUMN")
-    return replace(
-        dataset, path=path, name=sidecar.name or stem_of(path), notes=dataset.notes + column_warnings(dataset)
-    )
+    name = sidecar.name or (stem_of(source.path) if source.path else source.name)
+    return replace(dataset, path=source.path, name=name, notes=dataset.notes + column_warnings(dataset))
 
 
 def layout_of(document: Document | None) -> Layout:
@@ -129,9 +127,10 @@ def _dataset(
 
 
 def _marked(typed: Typed, given: Role, sidecar: Sidecar) -> Typed:
-    """A sensitive column is marked, so that no model sees it, unless its sidecar says that it is a feature."""
-    hidden = given.role == "sensitive" and not sidecar.of(typed.column.name).feature
-    return replace(typed, column=replace(typed.column, sensitive=True)) if hidden else typed
+    """What few models see is marked: columns of context, and sensitive ones that the sidecar calls no feature."""
+    column = typed.column
+    hidden = given.role == "sensitive" and not sidecar.of(column.name).feature
+    return replace(typed, column=replace(column, sensitive=hidden, context=given.role == "context"))
 
 
 def _target_name(roles: Mapping[str, Role]) -> str | None:

@@ -18,19 +18,22 @@ from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.data.columns import absent_cells, coded_by, declared
+from mlcli.data.columns import absent_cells, coded_by, declared, with_new_levels
+from mlcli.data.content import InMemory
 from mlcli.data.load import layout_of
 from mlcli.data.long_form import wide_records
-from mlcli.data.read_records import read_file, read_records
+from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import Records
-from mlcli.data.shipped import find
-from mlcli.data.sidecar import Declaration, sidecar_document
+from mlcli.data.sidecar import Declaration
+from mlcli.data.source import Source, source_of_file
 
 STANDARD_INPUT = "-"
 COMMAND_LINE = "the row on the command line"
 NO_FORM: Mapping[str, str] = MappingProxyType({})
 Ranges = Mapping[str, tuple[float, float]]
+Reference = str | Mapping[str, str] | Source
+"""A file, standard input (``-``), one row by its cells, or rows from elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,8 @@ class NewRows:
     """Columns that the model does not look at."""
     unseen: tuple[Unseen, ...]
     outside: tuple[Outside, ...]
+    letters: bool = False
+    """Whether the model looks at the letters of values that were not there in training."""
     absent_features: tuple[str, ...] = ()
     """Columns that the model knows and the file lacks; what they stand for counts as not there."""
 
@@ -92,7 +97,7 @@ class NewRows:
 
 
 def new_rows(
-    reference: str | Mapping[str, str],
+    reference: Reference,
     columns: Sequence[Column],
     *,
     base: Path | None = None,
@@ -101,14 +106,16 @@ def new_rows(
     beside: Mapping[str, Column] | None = None,
     optional: Collection[str] = (),
     long_form: Mapping[str, str] = NO_FORM,
+    letters: bool = False,
 ) -> NewRows:
-    """The rows of a file, of standard input (``-``), or one row by its cells, as such a model needs them.
+    """The rows of a file, of standard input, one row by its cells, or rows from elsewhere, as a model needs them.
 
     Missing columns are refused, extra ones are kept as text. Of a sidecar beside the file only what says how cells
     are read counts: delimiter, header and missing cells. ``missing`` are words, by column, that stood for an empty
     cell when the model learned. ``beside`` are columns, by role, that must be there although the model does
     not see them. ``optional`` columns may lack, but for all of them. ``long_form`` are, by role, the names
-    that the columns of units and things have where a row is a thing of a unit.
+    that the columns of units and things have where a row is a thing of a unit. ``letters``: values that are
+    none of the levels are kept as further levels, for a model that looks at their letters.
     """
     records, declarations = _records(reference, base)
     records, unseen = _widened(records, columns, declarations, long_form)
@@ -118,7 +125,9 @@ def new_rows(
     if long_form and not set(records.header).intersection(needed):
         absent = (replace(problem, hint=_hint_of_form(long_form)) for problem in absent)
     raise_all(DataError, absent)
+    named = {column.name: column for column in columns}
     cells: dict[str, NDArray[Any]] = {}
+    seen: dict[str, Column] = {}
     problems: list[Problem] = []
     for column in columns:
         if column.name in absent_columns:
@@ -130,18 +139,21 @@ def new_rows(
         if column.coded:
             typed, unknown_levels = coded_by(text, column, declaration)
             unseen += [Unseen(column.name, value, count) for value, count in unknown_levels.items()]
+            typed = with_new_levels(text, column, declaration) if letters else replace(typed, column=column)
         else:
             plain = replace(declaration, kind=column.kind, range=None)
             typed, found = declared(text, plain, records)
+            typed = replace(typed, column=column)
             problems += found
-        cells[column.name] = typed.cells
+        cells[column.name], seen[column.name] = typed.cells, typed.column
     raise_all(DataError, problems)
     return NewRows(
-        table=Table.of(((column, cells[column.name]) for column in columns), len(records)),
+        table=Table.of(((seen.get(name, column), cells[name]) for name, column in named.items()), len(records)),
         records=records,
         extra=tuple(name for name in records.header if name not in cells),
         unseen=tuple(unseen),
         outside=_outside(cells, ranges or {}),
+        letters=letters,
         absent_features=absent_columns,
     )
 
@@ -180,16 +192,21 @@ def _widened(
     return wide, [Unseen(thing, value, count) for value, count in unknown_levels.items()]
 
 
-def _records(reference: str | Mapping[str, str], base: Path | None) -> tuple[Records, dict[str, Declaration]]:
-    if not isinstance(reference, str):
-        return read_records(_one_line(reference), COMMAND_LINE), {}
-    if reference == STANDARD_INPUT:
-        return read_records(sys.stdin.buffer.read(), "standard input"), {}
-    path = find(reference, base)
-    document = sidecar_document(path)
-    records = read_file(path, layout_of(document))
-    sidecar = read_sidecar(document, records.header)
+def _records(reference: Reference, base: Path | None) -> tuple[Records, dict[str, Declaration]]:
+    source = _source(reference, base)
+    records = read_records(source.content, source.name, layout_of(source.document))
+    sidecar = read_sidecar(source.document, records.header)
     return records, {name: sidecar.of(name) for name in records.header}
+
+
+def _source(reference: Reference, base: Path | None) -> Source:
+    if isinstance(reference, Source):
+        return reference
+    if not isinstance(reference, str):
+        return Source(COMMAND_LINE, InMemory(_one_line(reference)))
+    if reference == STANDARD_INPUT:
+        return Source("standard input", InMemory(sys.stdin.buffer.read()))
+    return source_of_file(reference, base)
 
 
 def records_of(reference: str) -> Records:

@@ -11,9 +11,9 @@ import numpy as np
 from mlcli.core.errors import DataError
 from mlcli.core.rooms import Room
 from mlcli.core.tables import Array
+from mlcli.data.content import Content, InFile
 from mlcli.data.number_text import EXACT_BELOW
 from mlcli.data.records import Distinct, Numbers, Records, TextColumn, distinct
-from mlcli.data.sources import InFile, Source
 from mlcli.data.split_text import blanks_note, checked_header
 
 MIDNIGHT = " 00:00:00"
@@ -21,7 +21,7 @@ NO_FRACTION = re.compile(r"\.0+(?![0-9])")
 """Of a second."""
 
 
-def read_parquet(source: Source, name: str) -> Records:
+def read_parquet(source: Content, name: str) -> Records:
     """The records of a Parquet file."""
     try:
         import pyarrow as pa

@@ -9,10 +9,9 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from mlcli.core.errors import DataError
+from mlcli.data.content import Content, InMemory, content_of, unpacked, unreadable
 from mlcli.data.encodings import decoded, refuse_foreign
 from mlcli.data.records import Layout, Records
-from mlcli.data.sources import InFile, InMemory, Source, unpacked
 from mlcli.data.split_text import split_text
 
 LARGE = 1 << 24
@@ -23,18 +22,19 @@ GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
 
 def read_file(path: Path, layout: Layout | None = None) -> Records:
     """The records of a file, or a DataError that says why not."""
+    return read_records(content_of(path), str(path), layout)
+
+
+def read_records(content: Content | bytes, name: str, layout: Layout | None = None) -> Records:
+    """The records of some bytes, be they packed or not."""
+    held = InMemory(content) if isinstance(content, bytes) else content
     try:
-        return _read(InFile.of(path), str(path), layout or Layout())
+        return _read(held, name, layout or Layout())
     except OSError as problem:
-        raise DataError(f"cannot be read: {problem.strerror}", where=str(path)) from None
+        raise unreadable(problem, name) from None
 
 
-def read_records(content: bytes, name: str, layout: Layout | None = None) -> Records:
-    """The records of a file that is held, be it packed or not."""
-    return _read(InMemory(content), name, layout or Layout())
-
-
-def _read(source: Source, name: str, layout: Layout) -> Records:
+def _read(source: Content, name: str, layout: Layout) -> Records:
     beginning = source.piece(0, BEGINNING)
     if beginning.startswith(GZIP):
         source = unpacked(source, name)
@@ -49,7 +49,7 @@ def _read(source: Source, name: str, layout: Layout) -> Records:
     return _plain(source, name, layout) or _with_care(source, name, layout)
 
 
-def _with_care(source: Source, name: str, layout: Layout) -> Records:
+def _with_care(source: Content, name: str, layout: Layout) -> Records:
     """A large file that is not plain, or not as UTF-8."""
     text, notes = decoded(source.piece(0, source.size), name, layout.encoding)
     if notes or layout.encoding:
@@ -59,7 +59,7 @@ def _with_care(source: Source, name: str, layout: Layout) -> Records:
     return split_text(text, notes, name, layout)
 
 
-def _plain(source: Source, name: str, layout: Layout) -> Records | None:
+def _plain(source: Content, name: str, layout: Layout) -> Records | None:
     from mlcli.data.large_text import NotPlainError, read_large
 
     with suppress(NotPlainError):

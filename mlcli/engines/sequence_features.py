@@ -88,12 +88,21 @@ class Slot:
         features = np.array([order[text] for text in seen], np.intp)
         return Slot(template, column, features, tuple(f"{name}={text}" for text in order))
 
+    def _of_levels(self, table: Table) -> Rows:
+        """The feature of each level; one that was not there in training has that of its letters, or none."""
+        levels = next(column.levels for column in table.columns if column.name == self.column.name)
+        if len(levels) == len(self.column.levels):
+            return self.features
+        seen = [LETTERS[self.template.look](level, self.template.length) for level in levels]
+        feature_of = dict(zip(seen, self.features.tolist(), strict=False))
+        return np.array([feature_of.get(text, -1) for text in seen], np.intp)
+
     def of_rows(self, table: Table, sequence: Codes) -> tuple[Rows, Array]:
         """The feature of each row (-1 for none), and its value."""
         cells, there = _moved(np.asarray(table.cells(self.column.name)), sequence, self.template.offset)
         if self.column.coded:
             known = there & (cells >= 0)
-            features = np.append(self.features, -1)[np.where(known, cells, -1)]
+            features = np.append(self._of_levels(table), -1)[np.where(known, cells, -1)]
             return features, np.ones(len(cells))
         known = there & np.isfinite(cells)
         return np.where(known, self.features[0], -1), np.where(known, cells, 0.0)

@@ -7,7 +7,8 @@ import warnings
 import numpy as np
 
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array
+from mlcli.tasks.anomaly import ScreenedRows
 
 
 def windows_of(X: Array, size: int) -> Array:
@@ -36,8 +37,9 @@ def mean_over_windows(values: Array, size: int, rows: int) -> Array:
     return np.asarray(total / np.maximum(counts, 1))
 
 
-def warn_of_gaps(rows: Rows, whose: str) -> None:
-    """Say so where rows do not follow each other in their file."""
-    if len(rows) > 1 and (np.diff(rows) != 1).any():
+def warn_of_gaps(data: ScreenedRows, whose: str) -> None:
+    """Say so where rows do not follow each other; sequences are never cut, and have no gaps."""
+    rows = data.rows if data.order is None else np.sort(data.rows)
+    if data.sequence is None and (np.diff(rows) != 1).any():
         text = f"{whose} takes rows as they follow each other, and these have gaps or another order"
         warnings.warn(f"{text}: protocol whole keeps them together", MlcliWarning, stacklevel=3)

@@ -86,7 +86,7 @@ def _units_of(answers: Answers) -> Rows:
     """The number of what each row is drawn with, by the order in which these first stand there."""
     if answers.units is None:
         return np.arange(len(answers))
-    from mlcli.tasks.sequence_labelling import numbered
+    from mlcli.tasks.stretches import numbered
 
     return numbered(answers.units).astype(np.intp)
 

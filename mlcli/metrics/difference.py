@@ -5,8 +5,9 @@
     all others, one split or pooled       paired bootstrap over the rows, or groups
 
 Where each row is judged by models that learned from the others, the variance over rows counts 1.75 times: fits
-change with their training rows, and differences of two models all the more. Among several comparisons p is
-corrected by Holm. Exact McNemar and the 5 × 2 test of Dietterich are made on request.
+change with their training rows, and differences of two models all the more. Over repeats part of that evens out,
+and the variance over the means of rows counts 1.4 times, unless a method declares itself unsteady. Among several
+comparisons p is corrected by Holm. Exact McNemar and the 5 × 2 test of Dietterich are made on request.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from mlcli.metrics.rules import FEWEST_GROUPS, by_others
 
 DOUBT = 1.75
 """By how much differences vary more than their rows say, where fits change with their training rows."""
+DOUBT_OF_REPEATS = 1.4
+"""The same of the means that rows have over repeats, where both methods are steady."""
 DOUBT_OF_ONE_SPLIT = 1.25
 """The same where one split has taught both models; saved models are what they are."""
 
@@ -93,6 +96,7 @@ class Pair:
     train_rows: Sequence[int]
     pooled: bool
     rounds: Rounds | None
+    unsteady: bool = False
 
     @cached_property
     def parts(self) -> tuple[Sequence[Answers], Sequence[Answers]]:
@@ -113,15 +117,17 @@ def compare(
     pooled: bool = False,
     rounds: Rounds | None = None,
     test: str = "",
+    unsteady: bool = False,
 ) -> Difference:
     """How far model ``a`` is from model ``b`` on the same splits, and whether that could be chance.
 
     Where ``rounds`` say which splits sweep over something, the means of rounds are tested. ``test`` is the name of
-    one of the tests that are made on request only.
+    one of the tests that are made on request only. ``unsteady``: a few other training rows change one of the two
+    methods a lot.
     """
     if not _same_rows(a, b):
         return Difference(None, why="the two were not judged on the same rows in the same splits")
-    pair = Pair(metric, a, b, train_rows, pooled, rounds)
+    pair = Pair(metric, a, b, train_rows, pooled, rounds, unsteady)
     scores = [scores_of(metric, parts) for parts in pair.parts]
     if not all(map(_comparable, (*scores[0], *scores[1]))):
         return Difference(None, why=_why_not([*scores[0], *scores[1]]))
@@ -145,9 +151,10 @@ def _by_units(pair: Pair, mean: float) -> Difference:
 
 def _doubt(pair: Pair) -> float:
     """By how much the variance is more than that of rows, since other training rows would give other models."""
-    if len(pair.a) > 1:
-        return DOUBT
-    return DOUBT_OF_ONE_SPLIT if any(pair.train_rows) else 1.0
+    if len(pair.a) == 1:
+        return DOUBT_OF_ONE_SPLIT if any(pair.train_rows) else 1.0
+    repeated = len(pair.together[0]) < sum(map(len, pair.a))
+    return DOUBT_OF_REPEATS if repeated and not pair.unsteady else DOUBT
 
 
 def _drawn_alike(pair: Pair) -> bool:

@@ -19,6 +19,7 @@ from mlcli.metrics.base import Metric
 from mlcli.metrics.confusion import counts_of
 from mlcli.metrics.declaring import weighted_mean
 from mlcli.metrics.pooling import units_of
+from mlcli.tasks.anomaly import ScoreAnswers
 from mlcli.tasks.classification import LabelAnswers
 
 STEP = 1e-3
@@ -50,9 +51,10 @@ def variance_when_smoothed(metric: Metric, answers: LabelAnswers) -> tuple[float
 
 def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
     """Welch & Satterthwaite's degrees of freedom where each class has an error of its own; None where none has."""
-    if metric.pooling != "where classes are rare" or not isinstance(answers, LabelAnswers):
+    has_classes = isinstance(answers, LabelAnswers | ScoreAnswers)
+    if metric.pooling != "where classes are rare" or not has_classes:
         return None
-    classes = len(answers.classes)
+    classes, known = len(answers.classes), answers.truth >= 0
     rows = units_by_class(answers)
     if metric.of_counts is not None:
         counts = smoothed(counts_of(answers))
@@ -61,16 +63,16 @@ def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
         moved = influence(metric, answers)
         if moved is None:
             return None
-        spread = np.bincount(answers.truth, (answers.weights * moved) ** 2, classes)
+        spread = np.bincount(answers.truth[known], (answers.weights * moved)[known] ** 2, classes)
     total, by_class = float(spread.sum()), (spread**2 / np.maximum(rows - 1, 1)).sum()
     return total**2 / float(by_class) if by_class > 0 else None
 
 
-def units_by_class(answers: LabelAnswers) -> Array:
-    """How many rows that count each class has, or groups that hold such a row."""
+def units_by_class(answers: LabelAnswers | ScoreAnswers) -> Array:
+    """How many rows that count each class has, or groups that hold such a row; unknown classes have none."""
     grouped = units_of(answers)
     units = answers.rows if grouped is None else grouped
-    counting, span = answers.weights > 0, int(units.max(initial=0)) + 1
+    counting, span = (answers.weights > 0) & (answers.truth >= 0), int(units.max(initial=0)) + 1
     pairs = np.unique(answers.truth[counting].astype(np.int64) * span + units[counting])
     return np.bincount(pairs // span, minlength=len(answers.classes)).astype(np.float64)
 

@@ -20,6 +20,9 @@ LEVEL = 0.95
 UPPER = (1 + LEVEL) / 2
 PRINTED_Z = 1.96
 """The normal quantile as equation (23) rounds it."""
+LONGER_ABOVE = 1.0
+"""Of means of squares or logarithms few rows are much of the sum, and a sample without them has a low score and
+little spread at once: above, by factors, intervals are longer by this over √n."""
 NO_SPREAD = 1e-12
 """A standard deviation below this share of the size of the values is rounding."""
 
@@ -59,11 +62,12 @@ class Estimate:
         return self._reaching(how, lambda reach: (self.mean - reach, self.mean + reach))
 
     def by_factors(self, how: str) -> Interval:
-        """Student's t interval around the logarithm of a score above 0."""
+        """Student's t interval around the logarithm of a score above 0, longer above."""
 
         def ends(reach: float) -> tuple[float, float]:
-            factor = math.exp(reach / self.mean)
-            return self.mean / factor, self.mean * factor
+            below = reach / self.mean
+            above = below * (1 + LONGER_ABOVE / math.sqrt(self.freedom + 1))
+            return self.mean * math.exp(-below), self.mean * math.exp(above)
 
         return self._reaching(f"{how}, on the scale of logarithms", ends)
 

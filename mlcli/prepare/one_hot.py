@@ -94,7 +94,7 @@ class OneHot(Step):
             yield 0, column
             return
         for code in range(FIRST_KEPT[self.drop](len(column.levels)), len(column.levels)):
-            yield code, Column(f"{column.name}={column.levels[code]}")
+            yield code, Column(f"{column.name}={column.levels[code]}", context=column.context)
 
     def explain(self) -> findings.Explanation:
         """The columns that each column became."""

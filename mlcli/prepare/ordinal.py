@@ -61,7 +61,8 @@ class Ordinal(Step):
         return column.kind == "ordinal" or (column.coded and self.columns is not None)
 
     def _after(self, column: Column) -> Column:
-        return Column(column.name, missing=column.missing) if self._changes(column) else column
+        numeric = Column(column.name, missing=column.missing, context=column.context)
+        return numeric if self._changes(column) else column
 
     def _cells(self, column: Column, cells: NDArray[Any]) -> NDArray[Any]:
         # The last entry is for the code -1.

@@ -15,7 +15,8 @@ Choices:
     largest numbers would decide (the notes do both). Gaps are filled, and levels become numbers, in steps inserted
     before it. There are never more components than columns. How many there are does not depend on cells, so all
     splits have the same; the method `pca` chooses them by their share of the variance. A direction in which the
-    training rows do not vary is 0 in all rows. σ² divides by N − 1 unless `ddof` is 0.
+    training rows do not vary is 0 in all rows. σ² divides by N unless `ddof` is 1, as that of standardised columns
+    and of the method `pca` does.
     `by` is that of the method `pca`, whose page says when the ways differ.
 """
 
@@ -43,7 +44,7 @@ from mlcli.engines.principal import (
 )
 
 
-@register("pca", reference="Pearson 1901; Jolliffe 2002, Principal Component Analysis")
+@register("pca", reference="Pearson 1901; Jolliffe 2002, Principal Component Analysis", revision=2)
 class PrincipalComponents(Step):
     """Components instead of columns."""
 
@@ -54,7 +55,7 @@ class PrincipalComponents(Step):
     by: str = param(
         "auto", "what is decomposed: the centred rows, their covariance, or what suits them", choices=SOLVERS
     )
-    ddof: int = param(1, "what is taken off N in variances", ge=0, le=1)
+    ddof: int = param(0, "what is taken off N in variances", ge=0, le=1)
 
     middle_: Array = learned()
     unit_: Array = learned()

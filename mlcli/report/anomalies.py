@@ -14,7 +14,8 @@ from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import lined_up, short
 from mlcli.report.scored import Scored, judged
 from mlcli.report.verdict import best_of
-from mlcli.tasks.anomaly import ANOMALY, NO_REASON, ScoreAnswers
+from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
+from mlcli.tasks.reasons import NO_REASON
 from mlcli.tasks.unsupervised import UNKNOWN
 
 BINS = 10

@@ -65,7 +65,7 @@ def compared_runs(
     _refuse_unknown(against, [one.result.cell.label for one in found])
     if metric:
         _refuse_unknown_metric(metric, found)
-    datasets = [_compared(group, metric, against, test) for group in grouped(found)]
+    datasets = [compared_models(group, metric, against, test) for group in grouped(found)]
     known = tuple(one for one in datasets if one is not None)
     if not known:
         what = f"no two models have a score by {metric}" if metric else "there are no two models to compare"
@@ -109,7 +109,10 @@ def _refuse_unknown_metric(name: str, found: Sequence[Scored]) -> None:
         raise refusals[0]
 
 
-def _compared(group: Sequence[Scored], name: str, against: str, test: str) -> ComparedModels | None:
+def compared_models(
+    group: Sequence[Scored], name: str = "", against: str = "", test: str = ""
+) -> ComparedModels | None:
+    """The models of one dataset; nothing where there are no two to compare."""
     done = [one for one in group if one.done]
     metric = next((metric for one in done for metric in one.metrics if name in ("", metric.name)), None)
     names = names_of(group)

@@ -51,6 +51,11 @@ def _beaten(compared: ComparedModels) -> Iterator[tuple[str, str]]:
 
 def _dataset(compared: ComparedModels) -> Iterator[Element]:
     yield from opening([one.result.cell for one in compared.group])
+    yield from pairs_of(compared)
+
+
+def pairs_of(compared: ComparedModels) -> Iterator[Element]:
+    """Pairs of models of one dataset, and what they say of the best."""
     few = len(compared.pairs) <= MOST_PAIRS
     shown = [pair for pair in compared.pairs if few or compared.best in (pair.first, pair.second)]
     summaries = [one.summaries[compared.metric.name] for one in compared.group if one.done]

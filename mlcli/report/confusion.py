@@ -10,6 +10,7 @@ from mlcli.report.document import Content, Element, Field, Grid, Heading, Style,
 from mlcli.report.numbers import fixed, share, short
 
 MOST_CLASSES = 12
+MOST_CONFUSIONS = 10
 LONGEST_TITLES = 100
 """Names of classes that are longer together than this would cut the matrix into pieces."""
 READING = (
@@ -27,13 +28,15 @@ READING_RATES = (
 
 
 def confusion_of(
-    title: str, matrix: Confusion, rates: Sequence[ClassRates], counted_as: str = "rows"
+    title: str, matrix: Confusion, rates: Sequence[ClassRates], counted_as: str = "rows", every: bool = True
 ) -> tuple[Element, ...]:
-    """One matrix under its title; with many classes it is a list, since nobody reads forty columns."""
+    """One matrix under its title; of many classes the largest confusions, and a list of ``every`` class."""
     labels, counts = matrix.labels, matrix.counts.tolist()
-    if len(labels) > MOST_CLASSES:
-        return Heading(title), _list(labels, counts, rates)
-    return Heading(title), _matrix(labels, counts, rates, counted_as)
+    if len(labels) <= MOST_CLASSES:
+        return Heading(title), _matrix(labels, counts, rates, counted_as)
+    largest = _largest(labels, counts)
+    shown = [largest] if largest.rows else []
+    return Heading(title), *shown, *([_list(labels, counts, rates)] if every or not shown else [])
 
 
 def rates_of(rates: Sequence[ClassRates], counted_as: str = "rows") -> Grid:
@@ -83,12 +86,27 @@ def _shares(row: Sequence[float], true: int) -> Iterator[Field]:
     total = sum(row)
     for place, count in enumerate(row):
         style: Style = "best" if place == true else "bad" if count else "weak"
-        yield Field(f"{short(count)} {_share(count, total)}", style)
+        yield Field(f"{short(count)} {_share(count, total)}", style, shade=count / total if total else 0.0)
 
 
 def _share(count: float, total: float) -> str:
     """The share in brackets, as wide as the widest; none for a count of zero, which says enough."""
     return (f"({share(count, total)})" if count else "").rjust(len("(100 %)"))
+
+
+def _largest(labels: Sequence[str], counts: Sequence[Sequence[float]]) -> Grid:
+    """The confusions of most rows, with their share of the rows of the true class."""
+    found = [
+        (count, true, place)
+        for true, row in enumerate(counts)
+        for place, count in enumerate(row)
+        if count and place != true
+    ]
+    rows: list[list[Content]] = [
+        [Field(labels[true], "strong"), labels[place], short(count), share(count, sum(counts[true]))]
+        for count, true, place in sorted(found, key=lambda one: (-one[0], *one[1:]))[:MOST_CONFUSIONS]
+    ]
+    return grid(["true class", "taken for", "rows", "share"], rows, right=(2, 3), keys=2)
 
 
 def _list(labels: Sequence[str], counts: Sequence[Sequence[float]], rates: Sequence[ClassRates]) -> Grid:

@@ -64,7 +64,8 @@ def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "
         return compare(metric, [first], [second], [0], pooled=True, test=test)
     pooled, rounds = one.result.pooled, rounds_of(one.result)
     answers = judged(one.result), judged(other.result)
-    return compare(metric, *answers, training_parts(one.result), pooled, rounds, test)
+    unsteady = one.unsteady or other.unsteady
+    return compare(metric, *answers, training_parts(one.result), pooled, rounds, test, unsteady)
 
 
 def difference_to_baseline(one: Scored, baseline: Scored, metric: Metric) -> Difference:

@@ -6,7 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from mlcli.core.findings import Bars, Boxplots, CriticalDifference, Curve, Dendrogram, Histogram, Points, Tree
+from mlcli.core.findings import (
+    Bars,
+    Boxplots,
+    CriticalDifference,
+    Curve,
+    Dendrogram,
+    Graph,
+    Histogram,
+    Points,
+    Tree,
+)
 
 Style = Literal["", "strong", "best", "weak", "bad"]
 Side = Literal["left", "right"]
@@ -20,6 +30,8 @@ class Field:
     style: Style = ""
     heights: tuple[float, ...] = ()
     """In the place of text, a picture as small as a word: heights from 0 to 1."""
+    shade: float | None = None
+    """From 0 to 1, how strongly the field is shaded in the colour of its style."""
 
 
 Content = str | Field
@@ -76,7 +88,7 @@ class Grid:
         )
 
 
-Picture = Bars | Boxplots | Curve | Histogram | Points | Dendrogram | Tree | CriticalDifference
+Picture = Bars | Boxplots | Curve | Histogram | Points | Dendrogram | Graph | Tree | CriticalDifference
 """A finding that is drawn; who draws it leaves title and note to the elements round it."""
 Element = Heading | Sentence | Lines | Notes | Grid | Picture
 Document = tuple[Element, ...]

@@ -8,8 +8,19 @@ from functools import singledispatch
 from itertools import cycle, pairwise
 from typing import Any
 
-from mlcli.core.findings import Bars, Boxplots, CriticalDifference, Curve, Dendrogram, Histogram, Points, Tree
+from mlcli.core.findings import (
+    Bars,
+    Boxplots,
+    CriticalDifference,
+    Curve,
+    Dendrogram,
+    Graph,
+    Histogram,
+    Points,
+    Tree,
+)
 from mlcli.report.document import Content, Field, Grid, Lines, grid
+from mlcli.report.lanes import lanes
 from mlcli.report.layout import GAP
 from mlcli.report.numbers import column_of, lined_up, short
 from mlcli.report.page import columns_of, padded
@@ -152,6 +163,12 @@ def _dendrogram(picture: Dendrogram, width: int | None) -> Lines:
     return Lines(
         tuple(f"{name}{' ' * (names - columns_of(name))} {''.join(cells)}".rstrip() for name, cells in pictured)
     )
+
+
+@drawn.register
+def _graph(picture: Graph, width: int | None) -> Lines:
+    """A line for each node, and a lane for each that has edges to nodes further down."""
+    return Lines(lanes(picture.nodes, picture.edges, directed=picture.directed))
 
 
 @drawn.register

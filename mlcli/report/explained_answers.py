@@ -18,7 +18,8 @@ from mlcli.report.document import Document, Element, Heading, Sentence
 from mlcli.report.findings import explained
 from mlcli.report.numbers import counted, short
 from mlcli.report.predictions import predictions_of
-from mlcli.tasks.sequence_labelling import in_order, numbered
+from mlcli.tasks.sequence_labelling import in_order
+from mlcli.tasks.stretches import numbered
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:

@@ -14,11 +14,13 @@ Renderer = Callable[[Document, Page], str]
 RENDERERS = {
     "text": "mlcli.report.text:text_of",
     "markdown": "mlcli.report.markdown:markdown_of",
+    "latex": "mlcli.report.latex:latex_of",
+    "html": "mlcli.report.html:html_of",
     "csv": "mlcli.report.comma_separated:csv_of",
 }
 """What turns a document into text, named "module:function" and imported on use."""
-JSON = "json"
-"""Made of the results and not of the document: scripts want every digit."""
+TEXT, CSV, JSON = "text", "csv", "json"
+"""What a terminal shows; and what is made of the results and not of the document: scripts want every digit."""
 FORMATS = (*RENDERERS, JSON)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from mlcli.report.document import Field, Grid, Side, Style
+from mlcli.report.document import Field, Grid, Side
 from mlcli.report.page import Page, columns_of, folded, height, padded
 
 GAP = 2
@@ -15,13 +15,17 @@ READABLE = 24
 """A column of text is folded down to this width before a grid is cut."""
 KEYS_SHARE = 0.4
 """The share of a page's width that the repeated columns may take before their text is folded."""
+STRONGER = (0.1, 0.5)
+"""The shares from which a shade is stronger, and strongest."""
+Tone = str
+"""A style, and after it how strongly it is shaded where it is: "best 2"."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a laid-out grid: padded texts with their styles, one per column."""
+    """One line of a laid-out grid: padded texts with their tones, one per column."""
 
-    cells: tuple[tuple[str, Style], ...]
+    cells: tuple[tuple[str, Tone], ...]
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,9 @@ def laid_out(grid: Grid, page: Page) -> Iterator[LaidGrid]:
 
 
 def _shown(grid: Grid, page: Page) -> Grid:
-    rows = tuple(tuple(Field(page.shown(written(cell)), cell.style) for cell in row) for row in grid.rows)
+    rows = tuple(
+        tuple(replace(cell, text=page.shown(written(cell)), heights=()) for cell in row) for row in grid.rows
+    )
     return replace(grid, header=tuple(page.shown(title) for title in grid.header), rows=rows)
 
 
@@ -130,11 +136,16 @@ def _header_lines(grid: Grid, widths: tuple[int, ...]) -> list[Line]:
 
 def _row_lines(row: tuple[Field, ...], sides: tuple[Side, ...], widths: tuple[int, ...]) -> list[Line]:
     texts = [folded(cell.text, width) for cell, width in zip(row, widths, strict=True)]
-    return _side_by_side(texts, [cell.style for cell in row], sides, widths)
+    return _side_by_side(texts, list(map(_tone, row)), sides, widths)
+
+
+def _tone(cell: Field) -> Tone:
+    """The style of a field; of one that is shaded, how strongly."""
+    return cell.style if cell.shade is None else f"{cell.style} {sum(cell.shade >= at for at in STRONGER)}"
 
 
 def _side_by_side(
-    texts: list[list[str]], styles: Sequence[Style], sides: tuple[Side, ...], widths: tuple[int, ...]
+    texts: list[list[str]], styles: Sequence[Tone], sides: tuple[Side, ...], widths: tuple[int, ...]
 ) -> list[Line]:
     columns = list(zip(styles, sides, widths, strict=True))
     return [

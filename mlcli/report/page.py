@@ -46,10 +46,14 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Page:
-    """``width`` is in columns, None where nothing needs to fit; ``encoding`` is that of the stream."""
+    """``width`` is in columns, None where nothing needs to fit; ``encoding`` is that of the stream.
+
+    ``prose`` is how wide paragraphs are where the page has no width: tables stay whole, sentences readable.
+    """
 
     width: int | None = None
     encoding: str = "utf-8"
+    prose: int | None = None
 
     def shown(self, text: str) -> str:
         """Text as this page can show it: no control characters, nothing that the encoding lacks."""

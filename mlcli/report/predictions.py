@@ -15,10 +15,11 @@ from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import as_numbers
 from mlcli.engines.principal import component_names
 from mlcli.report.anomalies import worth_naming
-from mlcli.tasks.anomaly import top_reasons
 from mlcli.tasks.association import items_in_words
 from mlcli.tasks.ranking import places
-from mlcli.tasks.sequence_labelling import in_order, numbered
+from mlcli.tasks.reasons import Asked
+from mlcli.tasks.sequence_labelling import in_order
+from mlcli.tasks.stretches import numbered, order_of_texts
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def predictions_of(
     saved: SavedModel, rows: NewRows, *, probabilities: bool = False, evidence: bool = False
 ) -> Columns:
     """What a saved model says of new rows, by the function that the table of kinds names."""
-    model, beside = saved.pipeline.final, rows.texts(saved.by_role)
+    target = {} if saved.target is None else {"target": saved.target}
+    model, beside = saved.pipeline.final, rows.texts({**saved.by_role, **target})
     if evidence and saved.kind not in WITH_DENSITY:
         raise DataError(
             f"answers of {saved.kind} do not say how probable rows are", hint="leave out --log-density"
@@ -91,6 +93,10 @@ def _evidence_column(log_evidence: Array | None, request: Request) -> Columns:
     if log_evidence is None:
         what = "the model does not say how probable rows are"
         raise DataError(what, hint=f"leave out --log-density; {GENERATIVE}")
+    if np.isnan(log_evidence).any():
+        row = int(np.isnan(log_evidence).argmax()) + 1
+        what = f"row {row}: how probable it is cannot be said of what is not known"
+        raise DataError(what, hint="fill its target with a level of training, or leave out --log-density")
     return {EVIDENCE: [repr(float(value)) for value in log_evidence + request.log_stretch]}
 
 
@@ -158,7 +164,9 @@ def tag_columns(model: Any, request: Request) -> Columns:
         columns |= _share_columns(model.tag_shares(ordered, sequence[rows])[place], model.classes_)
     if not request.evidence:
         return columns
-    evidence = model.log_evidence_of(ordered, sequence[rows])
+    code_of = {label: code for code, label in enumerate(model.classes_)}
+    known = [code_of.get(label, MISSING_CODE) for label in request.beside.get("target", [""] * len(rows))]
+    evidence = model.log_evidence_of(ordered, sequence[rows], np.array(known, np.int32)[rows])
     return columns | _evidence_column(None if evidence is None else evidence[place], request)
 
 
@@ -179,20 +187,23 @@ def _places(cells: Sequence[str]) -> Array:
 def score_columns(model: Any, request: Request) -> Columns:
     """How odd each row is, whether it is flagged, and the columns that make it so."""
     request.refuse_probabilities("scores of oddness are no probabilities")
-    scores = model.score_rows(request.table)
-    columns = {"score": _numbers(scores)}
-    return columns if model.threshold_ is None else columns | _flags(model, request.table, scores)
+    places = {role: request.beside.get(role) for role in ("sequence", "order")}
+    sequence = None if places["sequence"] is None else numbered(places["sequence"])
+    order = None if places["order"] is None else order_of_texts(places["order"])
+    asked = Asked.about(model, request.table, sequence, order)
+    columns = {"score": _numbers(asked.score)}
+    return columns if model.threshold_ is None else columns | _flags(asked, model.threshold_)
 
 
-def _flags(model: Any, table: Table, scores: Array) -> Columns:
-    flagged = scores >= model.threshold_
-    names, reasons, shares = top_reasons(model, table, scores, int(flagged.sum()))
+def _flags(asked: Asked, threshold: float) -> Columns:
+    flagged = asked.score >= threshold
+    names, reasons, shares = asked.top_reasons(int(flagged.sum()))
     because = [
         ", ".join(
             f"{column} {'higher' if share > 0 else 'lower'} ({100 * abs(share):.0f} %)"
             for column, share in worth_naming(names, reasons[row], shares[row])
         )
-        for row in range(len(scores))
+        for row in range(len(flagged))
     ]
     return {"flagged": ["yes" if is_flagged else "no" for is_flagged in flagged], "because": because}
 

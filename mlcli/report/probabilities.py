@@ -129,7 +129,7 @@ def _plane(
     found = [(name, tuple(zip(x.tolist(), y.tolist(), strict=True))) for name, (x, y) in groups.items()]
     if decided:
         found.append((DECIDED, tuple((one[0], one[1]) for one in decided)))
-    return Points("", across, upwards, tuple(found))
+    return Points("", across, upwards, tuple(found), tuple(lines))
 
 
 def _dense(x: Array, y: Array) -> Line:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TypeVar
 
 from mlcli.core.registry import MODELS, STEPS
@@ -27,17 +28,33 @@ Remark = TypeVar("Remark", bound=Hashable)
 def remarks_on(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
     """Everything worth a note below the table of one dataset."""
     done = [one for one in scored if one.done]
-    noted = ((note, names[one]) for one in scored for note in one.result.notes)
-    steps = ((steps_of(one.result.cell), names[one]) for one in scored)
     return notes(
-        *(f"steps before {who}: {chain}" for chain, who in _gathered(steps, names)),
-        *(f"{who}: {note}" for note, who in _gathered(noted, names)),
+        *_before(scored, names),
         *_shortcuts(done, names),
         *_on_scores(done, names),
         *_unstable(done, names),
         *_below_chance(done, names),
-        *(f"warning from {who}: {text}" for text, who in _gathered(_warnings(done, names), names)),
+        *_warned(done, names),
     )
+
+
+def remarks_in_short(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
+    """What the scores are of, what they lack, and what was warned of."""
+    done = [one for one in scored if one.done]
+    parts = (_before(scored, names), _on_scores(done, names), _below_chance(done, names), _warned(done, names))
+    return notes(*chain.from_iterable(parts))
+
+
+def _before(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+    """The steps before models, and what was noted of cells when they were run."""
+    noted = ((note, names[one]) for one in scored for note in one.result.notes)
+    prepared = ((steps_of(one.result.cell), names[one]) for one in scored)
+    yield from (f"steps before {who}: {steps}" for steps, who in _gathered(prepared, names))
+    yield from (f"{who}: {note}" for note, who in _gathered(noted, names))
+
+
+def _warned(done: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+    return (f"warning from {who}: {text}" for text, who in _gathered(_warnings(done, names), names))
 
 
 def steps_of(cell: Cell) -> str:

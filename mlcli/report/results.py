@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.names import listed
@@ -14,12 +15,12 @@ from mlcli.experiment.spec.labels import as_typed
 from mlcli.metrics.pooling import joined
 from mlcli.report.chosen import choices_in
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
-from mlcli.report.differences import beside_best, differences_of
+from mlcli.report.differences import Differences, beside_best, differences_of
 from mlcli.report.document import Document, Element, Heading, Notes, Sentence, notes
 from mlcli.report.naming import grouped, names_of
 from mlcli.report.numbers import counted
 from mlcli.report.probabilities import probability_pictures
-from mlcli.report.remarks import remarks_on
+from mlcli.report.remarks import remarks_in_short, remarks_on
 from mlcli.report.scored import Scored, judged
 from mlcli.report.scores import table_of_models
 from mlcli.report.series import scores_by_series
@@ -31,48 +32,53 @@ from mlcli.tasks.table import kind_named, named
 ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by", "part": "parts in"}
 
 
-def results_of(
-    scored: Sequence[Scored],
-    *,
-    classes: bool = False,
-    curves: bool = False,
-    fair: bool = False,
-    spread: bool = False,
-) -> Document:
-    """All cells, those of one dataset and kind together.
+@dataclass(frozen=True)
+class Parts:
+    """What is shown beside tables, verdicts and what the best model has answered."""
 
-    ``classes`` adds the rates of each class, ``curves`` pictures of probabilities, ``fair`` how groups are
-    answered, ``spread`` how splits spread.
-    """
+    every: bool = True
+    """The answers of every model, and how intervals and answers were made."""
+    classes: bool = False
+    """The rates of each class."""
+    curves: bool = False
+    """Pictures of probabilities."""
+    fair: bool = False
+    """How groups are answered."""
+    spread: bool = False
+    """How scores spread over the splits."""
+
+
+def results_of(scored: Sequence[Scored], parts: Parts = Parts()) -> Document:
+    """All cells, those of one dataset and kind together."""
     groups = grouped(scored)
-    elements = [element for group in groups for element in _group(group, classes, curves, fair, spread)]
-    return (*elements, *(_over_datasets(scored) if len(groups) > 1 else ()))
+    elements = [element for group in groups for element in results_of_group(group, parts)]
+    return (*elements, *(over_datasets(scored) if len(groups) > 1 else ()))
 
 
-def _over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
+def over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
     """What closes the results of several datasets."""
     from mlcli.report.over_datasets import summary_over_datasets
 
     return summary_over_datasets(scored)
 
 
-def _group(group: Sequence[Scored], classes: bool, curves: bool, fair: bool, spread: bool) -> Iterator[Element]:
+def results_of_group(group: Sequence[Scored], parts: Parts) -> Iterator[Element]:
+    """The cells of one dataset and kind."""
     names = names_of(group)
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
     yield from opening([one.result.cell for one in group])
     found = differences_of(group, metrics[0]) if metrics else None
-    yield from table_of_models(group, names, metrics, beside_best(found))
-    if metrics and spread:
+    yield from table_of_models(group, names, metrics, beside_best(found), intervals=parts.every)
+    yield (remarks_on if parts.every else remarks_in_short)(group, names)
+    if metrics and parts.spread:
         yield from spread_of(group, names, metrics[0])
     if metrics:
         yield from scores_by_series(group, names, metrics[0])
-    yield remarks_on(group, names)
     yield from choices_in(group, names)
-    yield from _matrices(group, names, classes)
-    yield from _pictures(_worth_drawing(group), names)
-    if curves:
+    yield from _answers(group, names, parts, found)
+    if parts.curves:
         yield from probability_pictures(_worth_drawing(group), names)
-    if fair:
+    if parts.fair:
         from mlcli.report.fairness import fairness_of
 
         yield from fairness_of(group, names)
@@ -80,6 +86,21 @@ def _group(group: Sequence[Scored], classes: bool, curves: bool, fair: bool, spr
         yield Sentence(sentence, "strong")
     if metrics and (sentence := chosen_on_validation(group, names, metrics[0])):
         yield Sentence(sentence)
+
+
+def _answers(
+    group: Sequence[Scored], names: Mapping[Scored, str], parts: Parts, found: Differences | None
+) -> Iterator[Element]:
+    """What models have answered: all of them, or the best."""
+    worth_drawing = _worth_drawing([one for one in group if one.done])
+    best = found.best if found is not None and found.best in worth_drawing else next(iter(worth_drawing), None)
+    drawn = worth_drawing if parts.every or parts.classes or best is None else [best]
+    yield from _matrices(drawn, names, parts)
+    yield from _pictures(worth_drawing, drawn, names)
+    left = len(worth_drawing) - len(drawn)
+    if not parts.every:
+        more = f"the answers of {counted(left, 'more model')}, " if left else ""
+        yield notes(f"-v shows {more}how intervals were made, and what was answered in closed form")
 
 
 def table_of_group(group: Sequence[Scored]) -> Iterator[Element]:
@@ -161,27 +182,28 @@ def protocol_words(cell: Cell) -> str:
     return f"{words}, scores of all answers at once" if cell.average == POOLED else words
 
 
-def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], classes: bool) -> Iterator[Element]:
-    """A matrix for each model; that of the baseline only where there is no other."""
-    known = [one for one in group if one.confusion is not None]
-    drawn = _worth_drawing(known)
+def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], parts: Parts) -> Iterator[Element]:
+    """A matrix for each model that answers with classes."""
+    drawn = [one for one in group if one.confusion is not None]
     for one in drawn:
         assert one.confusion is not None
         counted_as = "weight" if one.result.cell.dataset.schema.the("weight") else "rows"
-        yield from confusion_of(names[one], one.confusion, one.classes, counted_as)
-        if classes:
+        yield from confusion_of(names[one], one.confusion, one.classes, counted_as, parts.every)
+        if parts.classes:
             yield rates_of(one.classes, counted_as)
     if drawn:
         repeated = any(one.repeated for one in drawn)
-        yield notes(READING + READING_REPEATS * repeated, *([READING_RATES] if classes else []))
+        yield notes(READING + READING_REPEATS * repeated, *([READING_RATES] if parts.classes else []))
 
 
-def _pictures(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
-    """The pictures of answers that their kind of task has: one of all cells together, one of each."""
-    kind, done = kind_named(group[0].result.cell.kind), [one for one in group if one.done]
-    if done and kind.picture_of_table_at:
-        yield from named(kind.picture_of_table_at)(done, names)
-    for one in group if kind.picture_at else []:
+def _pictures(group: Sequence[Scored], drawn: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+    """The pictures of answers that their kind of task has: one of all cells, one of each that is drawn."""
+    if not group:
+        return
+    kind = kind_named(group[0].result.cell.kind)
+    if kind.picture_of_table_at:
+        yield from named(kind.picture_of_table_at)(group, names)
+    for one in drawn if kind.picture_at else []:
         if answers := judged(one.result):
             yield from named(kind.picture_at)(names[one], joined(answers))
 

@@ -66,6 +66,11 @@ class Scored:
         return len(distinct(answers)) < len(answers)
 
     @property
+    def unsteady(self) -> bool:
+        """Whether the method says that a few other training rows change it a lot."""
+        return is_unsteady(self.result.cell)
+
+    @property
     def contaminated(self) -> bool:
         """Whether a saved model knew so many of the judged rows that its scores say nothing of other rows."""
         cell = self.result.cell
@@ -79,7 +84,7 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
         return Scored(result, metrics)
     answers = judged(result)
     train_rows, sweep = training_parts(result), rounds_of(result)
-    unsteady = _unsteady(result.cell)
+    unsteady = is_unsteady(result.cell)
     summaries = {
         metric.name: summarise(metric, answers, train_rows, result.pooled, sweep, unsteady) for metric in metrics
     }
@@ -96,7 +101,7 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
     return replace(known, confusion=confusion(together), classes=one_against_rest(together))
 
 
-def _unsteady(cell: Cell) -> bool:
+def is_unsteady(cell: Cell) -> bool:
     """Whether the method of a cell says that a few other training rows change it a lot."""
     model = cell.model
     if model.saved is not None or model.use not in MODELS or kind_named(cell.kind).target != "needed":

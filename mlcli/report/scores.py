@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from mlcli.experiment.run.split_results import TRAINING
+from mlcli.experiment.run.split_results import TRAINING, each
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.rules import COUNTED_AS
@@ -25,6 +25,8 @@ LEGEND_OF_INTERVAL = f"{INTERVAL} reaches to the farther end of the 95 % interva
 TO_BEST = "to best (p)"
 LEGEND_OF_TO_BEST = f"{TO_BEST}: how far from the best of the column before it, with p by Holm"
 LEGEND_OF_TRAINING = "training: of the rows that were learned from"
+SECONDS = "seconds"
+LEGEND_OF_SECONDS = f"{SECONDS} of all fits and answers"
 LEGEND_OF_SEEN = "SEEN counts rows that a saved model has learned from"
 
 
@@ -33,6 +35,7 @@ def table_of_models(
     names: Mapping[Scored, str],
     metrics: Sequence[Metric],
     beside: Mapping[Scored, Field] | None = None,
+    intervals: bool = True,
 ) -> Iterator[Element]:
     """The scores of the cells that are done, with how far from the best each is, and what became of the others."""
     done = [one for one in scored if one.done]
@@ -41,7 +44,8 @@ def table_of_models(
         yield table
         seen = any(one.result.cell.learned_rows for one in done)
         legend = [*_legend(table), *[LEGEND_OF_SEEN] * seen]
-        yield notes(*["; ".join(legend)] * bool(legend), *_intervals(done, names, metrics))
+        made = _intervals(done, names, metrics) if intervals else ()
+        yield notes(*["; ".join(legend)] * bool(legend), *made)
     others = [one for one in scored if not one.done]
     if others:
         yield grid(["model", "status", "why"], [_undone(one, names[one]) for one in others])
@@ -61,6 +65,8 @@ def _scores(
     if any(metrics[0].name in one.training for one in done):
         columns.insert(1, _training(metrics[0], done))
         titles.insert(1, f"{TRAINING}-{metrics[0].name}")
+    columns.append([Field(seconds_of(one), "weak") for one in done])
+    titles.append(SECONDS)
     judged_by = _judged_by(done)
     rows = [
         [Field(names[one], "strong"), *by, *cells]
@@ -92,6 +98,12 @@ def _column(metric: Metric, done: Sequence[Scored]) -> list[Field]:
     decimals = decimals_of(metric, summaries)
     best = _best(metric, done, decimals)
     return [score_cell(one.summaries[metric.name], decimals, None if one.contaminated else best) for one in done]
+
+
+def seconds_of(one: Scored) -> str:
+    """How long the fits of a model took in all, with its answers."""
+    seconds = sum(each(one.result.splits, "seconds"))
+    return "<.001" if seconds < 0.001 else f"{seconds:.{3 if seconds < 1 else 1 if seconds < 100 else 0}f}"
 
 
 def _training(metric: Metric, done: Sequence[Scored]) -> list[Field]:
@@ -132,6 +144,7 @@ def _legend(table: Grid) -> list[str]:
         LEGEND_OF_BEST: any(text.startswith(BEST) for text in texts),
         LEGEND_OF_INTERVAL: any(INTERVAL in text for text in texts),
         LEGEND_OF_TO_BEST: TO_BEST in table.header,
+        LEGEND_OF_SECONDS: True,
         LEGEND_OF_TRAINING: any(title.startswith(TRAINING) for title in table.header),
     }
     return [meaning for meaning, stands_there in signs.items() if stands_there]
@@ -169,7 +182,7 @@ def reach_of(summary: Summary) -> float | None:
 def _intervals(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]) -> Iterable[str]:
     """How the intervals were made, metrics of one rule together, with the models where they differ."""
     rules: dict[tuple[str, str], list[str]] = {}
-    trusted: dict[str, dict[str, None]] = {}
+    trusted: dict[tuple[str, str], dict[str, None]] = {}
     for metric in metrics:
         models: dict[str, list[str]] = {}
         for one in done:
@@ -177,20 +190,28 @@ def _intervals(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Seq
             if reach_of(summary) is not None:
                 rule, _, trust = summary.interval.partition(";")[0].partition(COUNTED_AS)
                 models.setdefault(rule, []).append(names[one])
-                trusted.setdefault(trust, {})[names[one]] = None
+                trusted.setdefault((_unit(rule), trust), {})[names[one]] = None
         for rule, of_rule in models.items():
             rules.setdefault((rule, f" ({', '.join(of_rule)})" * (len(models) > 1)), []).append(metric.name)
     yield from (f"interval of {', '.join(of)}{models}: {rule}" for (rule, models), of in rules.items())
-    yield from _trust({trust: list(of) for trust, of in trusted.items() if trust})
+    for unit in ("row", "group"):
+        yield from _trust(
+            unit, {trust: list(of) for (of_unit, trust), of in trusted.items() if of_unit == unit and trust}
+        )
 
 
-def _trust(models: Mapping[str, Sequence[str]]) -> Iterable[str]:
-    """For how much judged rows count, where fits change with their training rows."""
+def _unit(rule: str) -> str:
+    """What a rule counts: rows, or groups of rows that hang together."""
+    return "group" if rule.endswith(" groups") or " groups," in rule else "row"
+
+
+def _trust(unit: str, models: Mapping[str, Sequence[str]]) -> Iterable[str]:
+    """For how much judged rows or groups count, where fits change with their training rows."""
     if models:
         usual = max(models, key=lambda trust: len(models[trust]))
         others = [f"{trust} for {', '.join(of)}" for trust, of in models.items() if trust != usual]
         rest = f" ({'; '.join(others)})" if others else ""
-        yield f"each row counts as {usual}{rest} of one in these, since fits change with their training rows"
+        yield f"each {unit} counts as {usual}{rest} of one in these, since fits change with their training rows"
 
 
 def _undone(one: Scored, name: str) -> list[Content]:

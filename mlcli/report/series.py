@@ -50,7 +50,9 @@ class Series:
     def is_like(self, other: Series, metric: Metric, value: float) -> bool:
         """Whether no test tells two cells apart at a value."""
         parts, pooled = self._training_parts(value), self.one.result.pooled
-        return not compare(metric, self.answers[value], other.answers[value], parts, pooled).distinguishable
+        unsteady = self.one.unsteady or other.one.unsteady
+        found = compare(metric, self.answers[value], other.answers[value], parts, pooled, unsteady=unsteady)
+        return not found.distinguishable
 
     def learned_from(self, value: float) -> list[int]:
         """How many rows each split has learned from."""

@@ -5,22 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from mlcli.report.document import Document, Element, Grid, Heading, Lines, Notes, Sentence, Style
+from mlcli.report.document import Document, Element, Grid, Heading, Lines, Notes, Sentence
 from mlcli.report.drawing import drawn
-from mlcli.report.layout import GAP, LaidGrid, Line, laid_out
+from mlcli.report.layout import GAP, LaidGrid, Line, Tone, laid_out
 from mlcli.report.page import Page, columns_of, folded
 
-Paint = Callable[[str, Style], str]
-SELECT_GRAPHIC = {"strong": "1", "best": "1;32", "weak": "2", "bad": "31"}
+Paint = Callable[[str, Tone], str]
+SELECT_GRAPHIC = {
+    "strong": "1",
+    "best": "1;32",
+    "weak": "2",
+    "bad": "31",
+    "best 0": "32",
+    "best 1": "1;32",
+    "best 2": "30;42",
+    "weak 0": "2",
+    "bad 0": "31",
+    "bad 1": "1;31",
+    "bad 2": "30;41",
+}
 """ECMA-48 codes. Written here and not by rich, whose import alone takes a tenth of the time of a short command."""
 
 
-def unpainted(text: str, style: Style) -> str:
+def unpainted(text: str, style: Tone) -> str:
     """The text as it is."""
     return text
 
 
-def coloured(text: str, style: Style) -> str:
+def coloured(text: str, style: Tone) -> str:
     """The text in the colour of its meaning."""
     code = SELECT_GRAPHIC.get(style)
     return f"\x1b[{code}m{text}\x1b[0m" if code and text.strip() else text
@@ -53,7 +65,7 @@ def _lines(element: Element, page: Page, paint: Paint) -> Iterator[str]:
             return _lines(drawn(element, page.width), page, paint)
 
 
-def _painted(lines: Iterator[str], style: Style, paint: Paint) -> Iterator[str]:
+def _painted(lines: Iterator[str], style: Tone, paint: Paint) -> Iterator[str]:
     return (paint(line, style) for line in lines)
 
 
@@ -85,7 +97,8 @@ def _kept(line: str, page: Page) -> Iterator[str]:
 
 def _paragraph(text: str, page: Page, indent: int = 0) -> Iterator[str]:
     shown = page.shown(text)
-    return iter([shown] if page.width is None else folded(shown, page.width - indent))
+    width = page.width or page.prose
+    return iter([shown] if width is None else folded(shown, width - indent))
 
 
 def _grid(grid: Grid, page: Page, paint: Paint) -> Iterator[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlcli.core.findings import Explanation, as_json
 from mlcli.core.registry import MODELS
+from mlcli.experiment.run.fingerprint import SHOWN
 from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import settings_of
@@ -13,9 +14,12 @@ from mlcli.report.as_json import cell_as_json, plain
 from mlcli.report.document import Document, Heading, Notes, Sentence
 from mlcli.report.findings import explained
 from mlcli.report.numbers import counted, short
-from mlcli.report.remarks import steps_of
+from mlcli.report.remarks import ARROW, steps_of
 from mlcli.report.results import learns_from_unlabelled, subject_of
 from mlcli.tasks.table import kind_named, named
+
+if TYPE_CHECKING:
+    from mlcli.experiment.saved.saved_model import SavedModel
 
 
 def trained_of(cell: Cell, trained: Trained, answers: Explanation = ()) -> Document:
@@ -29,6 +33,20 @@ def trained_of(cell: Cell, trained: Trained, answers: Explanation = ()) -> Docum
         *([Sentence(f"steps before it: {steps}")] if steps else []),
         Notes(tuple(("-", text) for text in remarks)),
         *explained((*_said(cell, trained), *answers)),
+    )
+
+
+def saved_model_of(name: str, saved: SavedModel) -> Document:
+    """What a saved model has learned, and from what."""
+    final = saved.pipeline.final
+    steps = ARROW.join(step.id for step in saved.pipeline.all_steps())
+    target = f" of {saved.target.name}" if saved.target else ""
+    return (
+        Heading(f"{name}: {final.name} for {saved.kind}{target}", 1),
+        Sentence(f"learned from {counted(saved.rows, 'row')} of {saved.dataset}; seed {saved.seed}"),
+        *([Sentence(f"steps before it: {steps}")] if steps else []),
+        Notes((("", f"made by mlcli {saved.version}; SHA-256 of the data {saved.content[:SHOWN]}"),)),
+        *explained(saved.pipeline.explain()),
     )
 
 

@@ -31,4 +31,4 @@ def predicted_against_true(group: Sequence[Scored], names: Mapping[Scored, str])
     points = tuple(zip(answers.truth[::step].tolist(), answers.predicted[::step].tolist(), strict=True))
     note = f"one of {step} rows is drawn" if step > 1 else ""
     yield Heading(f"{names[best]}: predicted against true values")
-    yield Points("", "true", "predicted", ((RIGHT, diagonal), (names[best], points)), note=note)
+    yield Points("", "true", "predicted", ((RIGHT, diagonal), (names[best], points)), (RIGHT,), note=note)

@@ -14,9 +14,11 @@ from mlcli.core.findings import Explanation, Lines
 from mlcli.core.model import Model, refuse_impossible
 from mlcli.core.params import learned
 from mlcli.core.rows import Strata
-from mlcli.core.schema import Schema
+from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.tasks.deciding import Decision, Learned, Limit, decided, decision_param
+from mlcli.tasks.reasons import Asked, occlusion, typical_of
+from mlcli.tasks.stretches import numbered, stretches
 from mlcli.tasks.unsupervised import UNKNOWN, UnlabelledRows, Unsupervised
 
 GOOD, ANOMALY = 0, 1
@@ -25,9 +27,6 @@ LEVELS = 2
 """Good and anomalous: a target of more levels judges nothing."""
 EXPLAINED_ROWS = 1000
 """Of the rows asked, how many of the oddest are told which columns made them so."""
-REASONS = 3
-"""How many columns are named for a row."""
-NO_REASON = -1
 BY_VALIDATION = "the one with the highest F1 on validation rows"
 OWN_P = 0.01
 """Where a method knows how scores of good rows are distributed, those are odd that they exceed so rarely."""
@@ -59,6 +58,10 @@ class ScoreAnswers(Answers):
         if self.threshold is None:
             return np.zeros(len(self), dtype=bool)
         return np.asarray(self.score >= self.threshold)
+
+    def flagged_from(self, limit: Limit) -> ScoreAnswers:
+        """The same, with rows flagged from a score on."""
+        return replace(self, threshold=np.full(len(self), limit.threshold), threshold_from=limit.why)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -92,7 +95,7 @@ class Detector(Unsupervised):
 
     @property
     def in_sequence(self) -> bool:
-        """Whether a row is scored by those beside it, in the order of the table."""
+        """Whether a row is scored by those beside it; it is then asked about one sequence after another."""
         return False
 
     def own_limit(self) -> tuple[float, str] | None:
@@ -121,18 +124,18 @@ class Detector(Unsupervised):
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The score of each row, and for the oddest ones the columns that made them so."""
-        score = model.score_rows(data.table)
-        refuse_impossible(model, score, (len(data),))
-        columns, reasons, shares = top_reasons(model, data.table, score, EXPLAINED_ROWS)
+        asked = Asked.about(model, data.table, data.sequence, data.order)
+        refuse_impossible(model, asked.score, (len(data),))
+        columns, reasons, shares = asked.top_reasons(EXPLAINED_ROWS)
         return ScoreAnswers(
             header=data.header(),
-            score=score,
+            score=asked.score,
             truth=data.labels,
             classes=data.classes,
             columns=columns,
             reasons=reasons,
             shares=shares,
-            threshold=None if model.threshold_ is None else np.full(len(score), model.threshold_),
+            threshold=None if model.threshold_ is None else np.full(len(asked.score), model.threshold_),
             threshold_from=model.threshold_from_ or "",
         )
 
@@ -142,13 +145,12 @@ class Detector(Unsupervised):
     ) -> dict[str, Answers]:
         """The scores of each part that has rows, with the threshold that validation rows or the method give."""
         asked = {part: ask(rows) for part in parts if len(rows := getattr(split, part))}
+        if model.decide is not None and model.decide.of_judged_rows and model.threshold_ is None:
+            return {part: _decided_among(model, answers) for part, answers in asked.items()}
         limit = cls._limit(model, ask, split, asked)
         if limit is None:
             return asked
-        return {
-            part: replace(answers, threshold=np.full(len(answers), limit.threshold), threshold_from=limit.why)
-            for part, answers in asked.items()
-        }
+        return {part: answers.flagged_from(limit) for part, answers in asked.items()}
 
     @staticmethod
     def _limit(model: Any, ask: Callable[[Rows], Any], split: Any, asked: dict[str, Any]) -> Limit | None:
@@ -223,11 +225,33 @@ class ScreenedRows(UnlabelledRows):
     kind = "anomaly"
     base = Detector
 
+    sequence: Codes | None = None
+    """The sequence that each row belongs to, where a column says."""
+
+    @classmethod
+    def columns_of(cls, schema: Schema) -> tuple[Column, ...]:
+        """Features and the columns of context, which few detectors see."""
+        return tuple(field.column for field in schema if field.role in ("feature", "sensitive", "context"))
+
     @classmethod
     def from_table(cls, table: Table, schema: Schema) -> ScreenedRows:
-        """Every row of a dataset; a target gives labels when it has two levels, the second being the anomaly."""
+        """Every row of a dataset; a target gives labels when it has two levels, the second being the anomaly.
+
+        Splits keep sequences whole, unless there are groups.
+        """
         rows = super().from_table(table, schema)
+        column = schema.the("sequence")
+        if column is not None:
+            sequence = numbered(table.cells(column.name))
+            rows = replace(rows, sequence=sequence, groups=sequence if rows.groups is None else rows.groups)
         return rows if len(rows.classes) in (0, LEVELS) else rows.unlabelled()
+
+    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
+        return {**super()._taken(rows), "sequence": None if self.sequence is None else self.sequence[rows]}
+
+    def stretches(self) -> list[Rows]:
+        """The rows of each sequence in their order."""
+        return stretches(len(self), self.sequence, self.order)
 
     def to_learn_from(self) -> ScreenedRows:
         """The rows that are known to be good; all where there are none."""
@@ -238,6 +262,12 @@ class ScreenedRows(UnlabelledRows):
         """Labels are the strata, where any are known."""
         known = bool((self.labels != UNKNOWN).any())
         return replace(super().strata(), strata=self.labels if known else None)
+
+
+def _decided_among(model: Any, answers: ScoreAnswers) -> ScoreAnswers:
+    """The answers with the rows flagged that are the oddest among themselves."""
+    limit = decided(model, model.decide, lambda: Learned(answers.score, answers.weights, "judged together"))
+    return answers.flagged_from(limit)
 
 
 def threshold_by_f1(answers: ScoreAnswers) -> float | None:
@@ -257,46 +287,3 @@ def threshold_by_f1(answers: ScoreAnswers) -> float | None:
     last_of_equals = np.append(descending[1:] < descending[:-1], True)
     best = int(np.argmax(np.where(last_of_equals, f1, -1.0)))
     return float(descending[best])
-
-
-def typical_of(table: Table) -> Array:
-    """The median of each numeric column, then the most frequent code of each other one."""
-    codes = [np.bincount(cells[cells >= 0], minlength=1).argmax() for cells in table.codes.T]
-    return np.array([*(_median(cells) for cells in table.numbers.T), *codes], np.float64)
-
-
-def _median(cells: Array) -> float:
-    known = cells[~np.isnan(cells)]
-    return float(np.median(known)) if len(known) else 0.0
-
-
-def occlusion(score: Callable[[Any], Array], X: Any, usual: Any) -> Array:
-    """How far a row's score falls when a cell takes its usual value, with the sign of the cell's deviation."""
-    whole, added = score(X), np.empty(X.shape)
-    for column, value in enumerate(usual):
-        covered = X.copy()
-        covered[:, column] = value
-        added[:, column] = np.maximum(whole - score(covered), 0.0)
-    return np.asarray(np.sign(np.nan_to_num(X) - usual) * added)
-
-
-def top_reasons(model: Any, table: Table, score: Array, count: int) -> tuple[tuple[str, ...], Codes, Array]:
-    """Names of columns, and for so many of the oddest rows the columns that add most with their signed shares."""
-    reasons = np.full((len(table), REASONS), NO_REASON, dtype=np.int32)
-    shares = np.zeros((len(table), REASONS))
-    oddest = np.argsort(-score, kind="stable")[:count]
-    columns, added = model.reasons(table if model.in_sequence else table.take(oddest))
-    added = added[oddest] if model.in_sequence else added
-    first, parts = _largest(added)
-    reasons[oddest, : first.shape[1]] = np.where(parts == 0, NO_REASON, first)
-    shares[oddest, : first.shape[1]] = parts
-    return columns, reasons, shares
-
-
-def _largest(added: Array) -> tuple[Rows, Array]:
-    """The columns that add most to each row, and the signed share of each."""
-    size = np.abs(added)
-    whole = size.sum(axis=1, keepdims=True)
-    first = np.argsort(-size, axis=1, kind="stable")[:, :REASONS]
-    share = np.divide(added, whole, out=np.zeros_like(added), where=whole > 0)
-    return first, np.take_along_axis(share, first, axis=1)

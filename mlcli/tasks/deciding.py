@@ -30,6 +30,11 @@ class Decision:
     rule: str
     amount: float = 0.0
 
+    @property
+    def of_judged_rows(self) -> bool:
+        """Whether it ranks the rows that are asked about together; all others hold them against learned ones."""
+        return self.rule == "top"
+
     def problem(self) -> str | None:
         """What is wrong with the amount."""
         legal = {
@@ -128,10 +133,11 @@ def decision_param(help: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """The scores of the rows that a detector has learned from, and their weights."""
+    """The scores of some rows, of those that a detector has learned from if nothing else is said."""
 
     score: Array
     weights: Array
+    which: str = "that were learned from"
 
     def at_most(self, most: float, *, least_one: bool) -> float:
         """The lowest score that rows of at most such a weight reach; where one is wanted at least the highest."""
@@ -174,8 +180,8 @@ def _threshold(model: Any, amount: float, learned: Callable[[], Learned]) -> Lim
 
 
 def _top(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
-    threshold = learned().at_most(amount, least_one=True)
-    return Limit(threshold, f"that of the {amount:g} oddest rows of those that were learned from")
+    rows = learned()
+    return Limit(rows.at_most(amount, least_one=True), f"that of the {amount:g} oddest rows of those {rows.which}")
 
 
 def _share(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:

@@ -96,6 +96,7 @@ class GroupedRows(RowsOfTable):
 
     kind = "ranking"
     base = Ranker
+    stay_whole = True
 
     relevance: Array
     names: tuple[str, ...]

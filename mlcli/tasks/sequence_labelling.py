@@ -17,6 +17,7 @@ from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.tasks.classification import Classifier, LabelAnswers, LabelledRows
+from mlcli.tasks.stretches import numbered
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -79,8 +80,11 @@ class Tagger(Model):
         """The probability of each tag at each row (rows × tags), for those who ask for it."""
         raise DataError(f"{self.name} does not say how probable tags are", hint="leave out --probabilities")
 
-    def log_evidence_of(self, table: Table, sequence: Codes) -> Array | None:
-        """The natural logarithm of p(x) of the sequence of each row; None where it is not known."""
+    def log_evidence_of(self, table: Table, sequence: Codes, tags: Codes) -> Array | None:
+        """The natural logarithm of p(x) of the sequence of each row; None where it is not known.
+
+        ``tags`` are the true ones where they are known, else below 0: of a chain of symbols they are all there is.
+        """
         return None
 
 
@@ -90,6 +94,8 @@ class TaggedRows(LabelledRows):
 
     kind = "sequence-labelling"
     base = Tagger
+    in_sequences = True
+    stay_whole = True
 
     sequence: Codes
 
@@ -115,12 +121,6 @@ class TaggedRows(LabelledRows):
     def strata(self) -> Strata:
         """Whole sequences; they have no class to balance."""
         return replace(super().strata(), strata=None)
-
-
-def numbered(names: NDArray[Any] | Sequence[str]) -> Codes:
-    """A number for each name, by the order in which the names first stand there."""
-    _, first, place = np.unique(names, return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[place], dtype=np.int32)
 
 
 def in_order(sequence: Codes, order: NDArray[Any] | None) -> Rows:

@@ -165,6 +165,7 @@ KINDS = (
         ),
         protocol_without_labels="whole",
         has_positive_class=True,
+        roles=("sequence", "order"),
         scores=("anomalies",),
         metrics=("auc",),
         metrics_with_labels=("average-precision", "f1", "precision", "recall", "precision-at-n"),

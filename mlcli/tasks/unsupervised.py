@@ -31,7 +31,7 @@ class UnlabelledRows(RowsOfTable):
         known = target is not None and target.coded
         labels = table.cells(target.name) if known and target else np.full(len(table), UNKNOWN)
         return cls(
-            table=table.select(column.name for column in schema.features()),
+            table=table.select(column.name for column in cls.columns_of(schema)),
             rows=np.arange(len(table)),
             target=target.name if target else "",
             labels=labels.astype(np.int32),

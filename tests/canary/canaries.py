@@ -16,6 +16,7 @@ from mlcli.core.answers import Answers
 from mlcli.core.configuration import parts_of
 from mlcli.core.learning import ask
 from mlcli.core.model import Model
+from mlcli.core.nested import can_do
 from mlcli.core.params import build, parameters
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.tables import Table
@@ -98,7 +99,7 @@ def _digest(answer: Any) -> str:
 
 def _of_model(cls: Any) -> Iterator[tuple[str, Any]]:
     small = {parameter.name: SMALL[parameter.name] for parameter in parameters(cls) if parameter.name in SMALL}
-    for kind in kinds_of(cls):
+    for kind in (one for one in kinds_of(cls) if can_do(build(cls, small), one.base)):
         for said, chosen, weighted in _configurations(cls):
             params = small | chosen
             accepts = build(cls, params).accepts

@@ -169,9 +169,11 @@ SOUND = (
         ("olive", "knn"),
     ),
     *(("diabetes_progression", "ridge"), ("travelmode", "logistic-regression"), ("breast_cancer", "naive-bayes")),
-    *(("arrests", "logistic-regression"), ("digits", "knn"), ("insteval_1200", "ridge")),
+    *(("arrests", "logistic-regression"), ("digits", "knn"), ("abalone", "linear-regression")),
+    *(("wine", "lda"), ("vote", "decision-tree"), ("labor", "naive-bayes")),
+    *(("iris", "knn"), ("wdbc", "lda"), ("ionosphere", "decision-tree")),
 )
-"""Sound shipped datasets of classes or numbers, each with a method that suits it."""
+"""Sound shipped datasets of classes or numbers, each with a method that suits it: twenty of them."""
 
 
 @pytest.mark.parametrize(("name", "model"), SOUND)

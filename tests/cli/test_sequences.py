@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,25 @@ def test_a_saved_tagger_knows_again_the_sequences_that_it_has_learned(folder: Pa
 
 def test_the_same_word_in_many_sentences_is_no_doubt(folder: Path) -> None:
     assert "repeat earlier ones" not in typed("data", "said.csv").stdout
+
+
+@pytest.mark.parametrize("method", ["crf", "memm"])
+def test_words_never_met_say_something_by_their_letters(folder: Path, method: str) -> None:
+    words = ("-p", "templates=word,prefix:1", "-o", "letters.mlcli")
+    typed("train", "said.csv", "-m", method, *words)
+    Path("new.csv").write_text("sentence,place,word\nx,1,the\nx,2,lamp\ny,1,the\ny,2,doll\n")
+    shown = typed("predict", "letters.mlcli", "new.csv", "--probabilities")
+    assert "'lamp', 'doll' were not there in training; features are made of letters alone" in shown.stderr
+    lamp, doll = list(csv.DictReader(io.StringIO(shown.stdout)))[1::2]
+    assert float(lamp["p(V)"]) > 2 * float(doll["p(V)"])
+
+
+def test_a_chain_of_symbols_says_how_probable_sequences_are(folder: Path) -> None:
+    typed("train", "said.csv", "-m", "markov-chain", "-p", "alpha=1", "-o", "chain.mlcli")
+    rows = list(csv.DictReader(io.StringIO(typed("predict", "chain.mlcli", "said.csv", "--log-density").stdout)))
+    assert float(rows[5]["log p(x)"]) == pytest.approx(math.log(13 / 15 * 19 / 21 * 13 / 15))
+    Path("new.csv").write_text("sentence,place,word\nx,1,the\n")
+    assert "is not known" in typed("predict", "chain.mlcli", "new.csv", "--log-density").output
+    drawn = typed("sample", "chain.mlcli", "-n", "3").stdout.splitlines()
+    assert drawn[0] == "sentence,place,word,tag"
+    assert {line.split(",")[3] for line in drawn[1:]} <= set("DNV")

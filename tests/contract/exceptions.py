@@ -51,6 +51,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("stacking[", "label_names"): "rows are dealt into folds in the order of their classes",
     ("stacking[", "weights_count_as_repeats"): "rows are dealt into folds, whatever they weigh",
     ("tuned[", "weights_count_as_repeats"): "rows are dealt into inner folds, whatever they weigh",
+    ("tuned[]-ranking", "label_names"): "groups are dealt into inner folds in their order",
     ("selected-model[", "weights_count_as_repeats"): "rows are dealt into inner folds, whatever they weigh",
     ("fair-thresholds[", "label_names"): "the last class has the thresholds",
     ("fair-thresholds[", "weights_count_as_repeats"): "rows are dealt into inner folds, whatever they weigh",

@@ -39,6 +39,11 @@ ALSO: dict[str, tuple[tuple[tuple[str, Any], ...], ...]] = {
     "voting": ((("validation", 0.3),),),
 }
 """Configurations that make a method another one, though no choice of a parameter says so."""
+ONLY: dict[tuple[str, str], tuple[tuple[str, Any], ...]] = {
+    ("tuned", "ranking"): (("base", "ranking-svm"), ("ranges", {"c": [0.1, 1.0]})),
+    ("tuned", "sequence-labelling"): (("base", "hmm"), ("ranges", {"alpha": [0.1, 1.0]})),
+}
+"""The one configuration of a method for a kind of task that its default is not for."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +175,9 @@ def subjects() -> Iterator[Subject]:
     for name in MODELS.names():
         cls = MODELS.load(name)
         for kind in kinds_of(cls):
+            if (name, kind.name) in ONLY:
+                yield Subject(name, kind.name, ONLY[name, kind.name])
+                continue
             default = Subject(name, kind.name)
             yield default
             if default.needs_steps():

@@ -20,6 +20,7 @@ from mlcli.core.tables import Table
 from mlcli.metrics.registry import metric_named
 from mlcli.tasks.ranking import GroupedRows, Ranker
 from mlcli.tasks.table import kind_named
+from tests.contract.exceptions import owing
 from tests.contract.subjects import EVERYONE, Subject
 from tests.rankings import drawn
 
@@ -82,7 +83,7 @@ def test_the_order_of_training_rows_does_not_matter(subject: Subject) -> None:
     assert score(subject, train.take(order), test) == pytest.approx(score(subject, train, test), abs=1e-6)
 
 
-@every_learner
+@owing("label_names", LEARNING)
 def test_the_names_of_groups_and_the_unit_of_relevance_do_not_matter(subject: Subject) -> None:
     train, test = halves(subject)
     other = np.random.default_rng(1).permutation(len(train.names)).astype(np.int32)
@@ -90,7 +91,7 @@ def test_the_names_of_groups_and_the_unit_of_relevance_do_not_matter(subject: Su
     assert score(subject, renamed, test) == pytest.approx(score(subject, train, test), abs=1e-6)
 
 
-@every_ranker
+@owing("weights_count_as_repeats", RANKERS)
 def test_a_whole_weight_counts_as_that_many_rows(subject: Subject) -> None:
     train, test = halves(subject)
     times = np.random.default_rng(5).integers(1, 4, len(train))

@@ -13,6 +13,7 @@ import pytest
 from mlcli.core.registry import MODELS
 from mlcli.tasks.table import BY_NAME, kinds_of
 from tests.cli.shell import typed
+from tests.contract.subjects import ONLY
 from tests.samples import SAMPLES, dataset_of
 
 NEW = slice(1, 60, 3)
@@ -58,7 +59,8 @@ def test_a_saved_model_answers_for_its_own_file_and_for_new_rows(folder: Path, k
     assert dataset.path is not None
     learned = written("own.csv", dataset.path, SAMPLES[kind][1])
     shutil.copy(dataset.path.with_suffix(".yaml"), "own.yaml")
-    result = typed("train", "own.csv", "--task", kind, "-m", model, "-o", "model.mlcli")
+    inside = [word for name, value in ONLY.get((model, kind), ())[:1] for word in ("-p", f"{name}={value}")]
+    result = typed("train", "own.csv", "--task", kind, "-m", model, *inside, "-o", "model.mlcli")
     assert result.exit_code == 0, result.output
     assert asked("own.csv") == learned
     explained = typed("explain", "model.mlcli", "own.csv", "--row", "2")

@@ -7,9 +7,11 @@ import string
 
 import pytest
 
+from mlcli.core.aliases import SETTINGS
 from mlcli.core.names import did_you_mean, meant, nearest
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.data.shipped import shipped_paths
+from mlcli.experiment.spec.model_text import models_from_text
 from mlcli.metrics.registry import names_for
 from mlcli.tasks.table import KINDS
 
@@ -75,6 +77,16 @@ def test_names_of_other_programs_are_known(typed: str, meant: str) -> None:
 )
 def test_parameters_and_metrics_of_other_programs_are_known(typed: str, valid: list[str], meant: str) -> None:
     assert nearest(typed, valid) == meant
+
+
+@pytest.mark.parametrize(("typed", "setting"), SETTINGS.items())
+def test_what_makes_a_method_the_other_one_is_said(typed: str, setting: str) -> None:
+    """And it is a parameter that the method has."""
+    method = nearest(typed, MODELS.names())
+    assert method is not None
+    assert did_you_mean(typed, MODELS.names()) == f"did you mean '{method}' with {setting}?"
+    model = models_from_text([method], [setting])[0]
+    assert len(model.params) == 1
 
 
 def test_equally_near_names_are_all_suggested() -> None:

@@ -1,11 +1,13 @@
 """The guides tell the truth: their commands run as they stand, and print what the guides show.
 
 A block of text is part of what some command above it has printed; a line of three dots stands for lines left out.
-Line breaks and the width of columns do not count, nor what computers round differently.
+Line breaks and the width of columns do not count, nor what computers round differently, nor how long things took.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import shlex
@@ -17,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.commands import steady
 from tests.cli.shell import WIDE, typed
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +27,7 @@ PAGES = [
     *(page for folder in ("guides", "kinds") for page in sorted((ROOT / "docs" / folder).glob("*.md"))),
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("comparing", "few-labels", "gates", "graphs", "published", "tuning")
+        for name in ("comparing", "few-labels", "gates", "graphs", "published", "python", "reports", "tuning")
     ),
     ROOT / "README.md",
 ]
@@ -61,6 +64,14 @@ def in_process(*words: str, given: str) -> str:
     return done.stdout + done.stderr
 
 
+def printed_in_python(code: str) -> str:
+    """What a few lines of Python print, run in this process."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "python block", "exec"), {"__name__": "__main__"})
+    return printed.getvalue()
+
+
 def runs_and_shows(page: Path) -> Iterator[tuple[str, str]]:
     """The blocks of a page in order: ``sh`` and ``python`` to be run, ``text`` to have been printed."""
     for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
@@ -80,8 +91,8 @@ def in_words(text: str) -> str:
 
 def is_part_of(shown: str, printed: str) -> bool:
     """Whether all pieces of what is shown stand in what was printed, one after the other."""
-    rest = in_words(printed)
-    for piece in filter(None, map(in_words, LEFT_OUT.split(shown))):
+    rest = in_words(steady(printed))
+    for piece in filter(None, map(in_words, LEFT_OUT.split(steady(shown)))):
         _, found, rest = rest.partition(piece)
         if not found:
             return False
@@ -95,7 +106,7 @@ def test_what_a_page_shows_is_what_its_commands_print(page: Path, folder: Path) 
         if kind == "sh":
             printed += map(printed_by, block.splitlines())
         elif kind == "python":
-            in_process(sys.executable, "-", given=block)
+            printed.append(printed_in_python(block))
         else:
             assert any(is_part_of(block, one) for one in printed), f"no command has printed this:\n{block}"
     assert printed

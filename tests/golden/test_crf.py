@@ -49,19 +49,20 @@ def items(data: TaggedRows, templates: tuple[str, ...]) -> list[tuple[list[list[
     return [(of_row[s : s + n], tags[s : s + n]) for s, n in zip(*lengths(data.sequence), strict=True)]
 
 
-@pytest.mark.parametrize("l2", [0.2, 2.0])
-def test_objective_tags_and_probabilities_are_those_of_crfsuite(l2: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("l2", "l1"), [(0.2, 0.0), (2.0, 0.0), (0.2, 1.0)])
+def test_objective_tags_and_probabilities_are_those_of_crfsuite(l2: float, l1: float, tmp_path: Path) -> None:
     train, test = drawn(seed=1), drawn(seed=2, sentences=30)
-    model = fitted(ConditionalRandomField(templates=TEMPLATES, l2=l2, tolerance=1e-10), train)
+    model = fitted(ConditionalRandomField(templates=TEMPLATES, l2=l2, l1=l1, tolerance=1e-10), train)
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
     every = {"feature.possible_states": True, "feature.possible_transitions": True}
-    trainer.set_params({"c1": 0, "c2": l2 / 2, "epsilon": 1e-9, "delta": 1e-16, "max_iterations": 5000, **every})
+    trainer.set_params({"c1": l1, "c2": l2 / 2, "epsilon": 1e-9, "delta": 1e-16, "max_iterations": 5000, **every})
     for attributes, tags in items(train, TEMPLATES):
         trainer.append(attributes, tags)
     trainer.train(str(tmp_path / "model"))
-    assert objective_of(model, train).at(weights_of(model)).value == pytest.approx(
-        trainer.logparser.last_iteration["loss"], rel=1e-6
-    )
+    w = weights_of(model)
+    value = objective_of(model, train).at(w).value + l1 * np.abs(w).sum()
+    assert value == pytest.approx(trainer.logparser.last_iteration["loss"], rel=1e-6)
+    assert l1 == 0 or (w == 0).mean() > 0.2
     tagger = pycrfsuite.Tagger()
     tagger.open(str(tmp_path / "model"))
     answers, shares, row = asked(model, test), model.tag_shares(test.table, test.sequence), 0

@@ -42,7 +42,7 @@ def test_judged_by_the_next_symbol_after_the_true_ones() -> None:
         assert answers.probabilities[row] == pytest.approx(shares[earlier[0], earlier[1], :3])
     assert np.array_equal(answers.predicted, answers.probabilities.argmax(axis=1))
     expected = log_loss(test.y, answers.probabilities, labels=[0, 1, 2])
-    found = -model.log_probability(test.y, test.sequence) / len(test)
+    found = -model.steps(test.y, test.sequence).sum() / len(test)
     assert found == pytest.approx(expected)
     assert model.perplexity_ == pytest.approx(
         math.exp(log_loss(train.y, asked(model, train).probabilities, labels=[0, 1, 2]))
@@ -68,12 +68,27 @@ def test_without_truth_the_most_probable_sequence_is_answered() -> None:
     model = fitted(MarkovChain(), drawn(seed=1))
     other = drawn(seed=2, sentences=1)
     paths = [np.array(path, np.int32) for path in product(range(3), repeat=len(other))]
-    likely = [model.log_probability(path, other.sequence) for path in paths]
+    likely = [model.steps(path, other.sequence).sum() for path in paths]
     found = model.tag(other.table, other.sequence)
-    assert model.log_probability(found, other.sequence) == pytest.approx(max(likely))
+    assert model.steps(found, other.sequence).sum() == pytest.approx(max(likely))
     assert np.exp(likely).sum() == pytest.approx(1.0)
 
 
 def test_too_many_histories_are_refused() -> None:
     with pytest.raises(FitError, match="30 symbols have"):
         fitted(MarkovChain(order=5), tagged([[("x", f"t{number}") for number in range(30)]]))
+
+
+def test_drawn_sequences_follow_the_chain_and_symbols_have_a_probability() -> None:
+    train = drawn(seed=1, sentences=80)
+    model = fitted(MarkovChain(), train)
+    table = model.sample_rows(4000, np.random.default_rng(0))
+    y, sequence = table.cells("tag").astype(np.int32), table.cells("sequence")
+    inner = np.flatnonzero(sequence[1:] == sequence[:-1])
+    pairs = np.zeros((3, 3))
+    np.add.at(pairs, (y[inner], y[inner + 1]), 1)
+    assert pairs / pairs.sum(axis=1, keepdims=True) == pytest.approx(np.exp(model.transitions_)[:3, :3], abs=0.04)
+    assert set(np.bincount(sequence.astype(int)).tolist()) <= set(model.lengths_.tolist())
+    evidence = model.log_evidence_of(train.table, train.sequence, train.y)
+    _, first = np.unique(train.sequence, return_index=True)
+    assert np.exp(-evidence[first].sum() / len(train)) == pytest.approx(model.perplexity_)

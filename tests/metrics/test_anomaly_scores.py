@@ -15,6 +15,7 @@ from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named, names_for
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.anomaly import ScoreAnswers, threshold_by_f1
+from mlcli.tasks.classification import LabelAnswers
 
 NAMES = ("auc", "average-precision", "precision", "recall", "f1", "precision-at-n")
 
@@ -171,3 +172,34 @@ def test_every_score_has_an_interval_from_its_rows(name: str) -> None:
 
 def test_these_are_all_of_them() -> None:
     assert set(names_for(ScoreAnswers)) == set(NAMES)
+
+
+@pytest.mark.parametrize("rows", [60, 300])
+def test_the_interval_of_an_area_is_that_of_classes_with_these_scores(rows: int) -> None:
+    """Rows whose label is not known widen nothing."""
+    rng = np.random.default_rng(rows)
+    truth = (np.arange(rows) % 10 == 0).astype(np.int32)
+    score = 1 / (1 + np.exp(-rng.normal(size=rows) - 1.5 * truth))
+    beside = np.append(truth, [-1] * 20)
+    of_anomalies = summarise(
+        metric_named("auc", ScoreAnswers), [answers_of(np.append(score, rng.random(20)), beside)], [0]
+    )
+    labels = LabelAnswers(
+        header=Header(rows=np.arange(rows)),
+        truth=truth,
+        predicted=truth,
+        classes=("good", "bad"),
+        probabilities=np.stack([1 - score, score], axis=1),
+    )
+    of_labels = summarise(metric_named("auc", LabelAnswers), [labels], [0])
+    assert (of_anomalies.low, of_anomalies.high) == pytest.approx((of_labels.low, of_labels.high), rel=2e-3)
+
+
+def test_precision_over_few_anomalies_is_taken_over_all_splits() -> None:
+    """The mean of splits with two anomalies each would be 0.14 too high here."""
+    rng = np.random.default_rng(1)
+    truth = (np.arange(200) % 10 == 0).astype(np.int32)
+    whole = answers_of(rng.normal(size=200) + 1.5 * truth, truth)
+    splits = [whole.take(np.arange(200) // 20 == part) for part in range(10)]
+    found = summarise(metric_named("average-precision", ScoreAnswers), splits, [180] * 10)
+    assert found.mean == pytest.approx(value("average-precision", whole))

@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 import mlcli
-from mlcli.core.findings import Bars, CriticalDifference, Curve, Dendrogram, Finding, Histogram, Points, Tree
+from mlcli.core.findings import (
+    Bars,
+    CriticalDifference,
+    Curve,
+    Dendrogram,
+    Finding,
+    Graph,
+    Histogram,
+    Points,
+    Tree,
+)
 from mlcli.report.document import Field, grid
 from mlcli.report.findings import explained
 from mlcli.report.page import Page, columns_of, height
@@ -90,6 +100,21 @@ def test_a_merge_is_never_drawn_on_top_of_its_part() -> None:
         "─" * 16 + "┐",
         " " * 16 + "├┐",
         "─" * 16 + "┘├",
+    ]
+
+
+@pytest.mark.parametrize(("directed", "read"), [(True, "leads to"), (False, "is joined with")])
+def test_a_graph_has_a_lane_for_each_node_that_leads_further_down(directed: bool, read: str) -> None:
+    """Cloudy leads to both, both to wet, wet to none; the lane of cloudy is free again behind rain."""
+    arrows = ((0, 1), (0, 2), (1, 3), (2, 3), (3, 4))
+    assert lines(Graph("", ("cloudy", "sprinkler", "rain", "wet", "mud"), arrows, directed)) == [
+        "cloudy     ─○",
+        "sprinkler  ─●─○",
+        "rain       ─●─┼─○",
+        "wet        ─○─●─●",
+        "mud        ─●",
+        "",
+        f"○ {read} each ● of its column",
     ]
 
 

@@ -20,9 +20,9 @@ from mlcli.core.issues import Issue, Repair
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.metrics.difference import compare
 from mlcli.report.curves import ScoreCurve, curves_over, finding_of
-from mlcli.report.scored import Scored, judged, rounds_of, scored, training_parts
+from mlcli.report.differences import difference_between
+from mlcli.report.scored import Scored, scored
 from mlcli.report.scores import badness
 
 WIDE_GAP = 0.3
@@ -210,10 +210,7 @@ def _surely_better(trial: Trial, one: Scored) -> bool:
     mine, theirs = _mean(trial, trial.model), _mean(trial, one)
     if mine is None or theirs is None or badness(trial.metric, theirs) >= badness(trial.metric, mine):
         return False
-    result = trial.model.result
-    answers, others = judged(result), judged(one.result)
-    found = compare(trial.metric, answers, others, training_parts(result), result.pooled, rounds_of(result))
-    return found.distinguishable
+    return difference_between(one, trial.model, trial.metric).distinguishable
 
 
 def _is_within_interval(trial: Trial, training: float) -> bool:

@@ -65,14 +65,14 @@ def log_marginals(factors: Sequence[Factor], codes: Codes, query: int, levels: i
     hidden = codes.copy()
     hidden[:, query] = -1
     found = np.zeros((len(codes), levels))
-    for rows in _alike(hidden >= 0):
+    for rows in rows_alike(hidden >= 0):
         known = np.flatnonzero(hidden[rows[0]] >= 0).tolist()
         left = [factor.given(hidden[rows], known) for factor in factors]
         found[rows] = how.of(left, query, hidden[rows])
     return found
 
 
-def _alike(known: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> Iterator[Rows]:
+def rows_alike(known: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> Iterator[Rows]:
     """Blocks of rows in which the same cells are known."""
     if not len(known):
         return

@@ -67,6 +67,17 @@ def tree_among(
     return arrows
 
 
+def grid_of(cells: int, width: int) -> Flags:
+    """Edges between the cells of a picture, row by row, and those to their right and below; one more has none."""
+    across = width or max(1, round(cells**0.5))
+    edges = np.zeros((cells + 1, cells + 1), bool)
+    for cell in range(cells):
+        edges[cell, cell + 1] = (cell + 1) % across != 0 and cell + 1 < cells
+        if cell + across < cells:
+            edges[cell, cell + across] = True
+    return edges
+
+
 def bic(joint: Array) -> float:
     """The log-likelihood of counts (parents × levels), less ½ log N for each free number."""
     by_parents = joint.reshape(-1, joint.shape[-1])
@@ -110,6 +121,21 @@ def climbed(variables: int, score: LocalScore, most_parents: int) -> Flags:
 
 Move = tuple[tuple[int, int], ...]
 """The arrows that change: one alone, or both ways of one that is turned."""
+
+
+def climbed_arrows(
+    codes: Codes, levels: Sequence[int], weights: Array, score: Callable[[Array], float], most_parents: int
+) -> Flags:
+    """Arrows by a score of counts; an empty cell is taken for the most frequent level, so that rows stay."""
+    filled = codes.copy()
+    for cells, count in zip(filled.T, levels, strict=True):
+        frequent = np.bincount(cells[cells >= 0], weights[cells >= 0], count).argmax()
+        cells[cells < 0] = frequent
+
+    def local(child: int, parents: tuple[int, ...]) -> float:
+        return score(counts(filled, levels, (*parents, child), weights))
+
+    return climbed(len(levels), local, most_parents)
 
 
 def _moves(

@@ -27,7 +27,7 @@ def lbfgs(
     for iteration in range(max_iterations):
         if here.steepness <= tolerance:
             return Minimum(here, iteration, converged=True)
-        way = _direction(here.slope, own, memory)
+        way = direction(here.slope, own, memory)
         there = _stepped(objective, here, way)
         if there is None and not memory:
             return Minimum(here, iteration, converged=False)
@@ -41,7 +41,7 @@ def lbfgs(
     return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
 
 
-def _direction(slope: Array, own: Array, memory: deque[tuple[Array, Array]]) -> Array:
+def direction(slope: Array, own: Array, memory: deque[tuple[Array, Array]]) -> Array:
     """The two loops of Nocedal 1980: minus the guessed inverse of the curvature times the slope.
 
     The guess starts with what each column bends by itself.

@@ -131,7 +131,7 @@ class Preparation:
         same = (dataset.content, kind)
         if same not in self._rows:
             rows = kind_named(kind).rows.from_table(dataset.table, dataset.schema)
-            cuttable = not kind_named(kind).roles and rows.weights.any()  # sequences stay whole
+            cuttable = not rows.stay_whole and rows.weights.any()
             self._rows[same] = rows.counted() if cuttable else rows
         return self._rows[same]
 

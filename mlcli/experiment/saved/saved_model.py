@@ -17,7 +17,7 @@ from mlcli.core.schema import Column, Field, Schema
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import names_of_form
-from mlcli.data.new_rows import NewRows, new_rows
+from mlcli.data.new_rows import NewRows, Reference, new_rows
 from mlcli.engines.hidden_columns import usual_values
 from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.saved.alignment import Fingerprints, aligned, fingerprints_of, is_missing, unknown_levels
@@ -107,10 +107,11 @@ class SavedModel:
 
     @property
     def hidden(self) -> frozenset[str]:
-        """The sensitive columns that the first step leaves out: it does not matter what stands there."""
+        """The sensitive and context columns that the first step leaves out: whatever stands there."""
         first = next(iter(self.pipeline.steps), None)
         dropped = first.columns or () if isinstance(first, Drop) else ()
-        return frozenset(one.name for one in self.features if one.sensitive and one.name in dropped)
+        few_see = {one.name for one in self.features if one.sensitive or one.context}
+        return frozenset(few_see.intersection(dropped))
 
     @property
     def by_role(self) -> dict[str, Column]:
@@ -122,8 +123,8 @@ class SavedModel:
         """The columns that the model sees, in their roles."""
         return (Field(column, self.roles.get(column.name, "feature")) for column in self.features)
 
-    def new_rows(self, reference: str | Mapping[str, str]) -> NewRows:
-        """The rows of a file, or of standard input (``-``), or one row by its cells, whose truth is not known."""
+    def new_rows(self, reference: Reference) -> NewRows:
+        """Rows whose truth is not known."""
         kind = kind_named(self.kind)
         unasked = {name for name, role in self.roles.items() if role in kind.optional_roles}
         return new_rows(
@@ -134,7 +135,15 @@ class SavedModel:
             beside=self.beside,
             optional=self.optional | unasked,
             long_form={role: self.long_form.get(role, "") for role in kind.long_form},
+            letters=self._reads_letters,
         )
+
+    @property
+    def _reads_letters(self) -> bool:
+        """Whether the model looks at letters of levels, and no step before it changes these."""
+        final = self.pipeline.final
+        before, seen = ([one for one in columns if one.coded] for columns in (self.features, final.columns_))
+        return final.accepts.letters and before == seen
 
     def table_of(self, dataset: Dataset) -> Table:
         """The features of a dataset as the model knows them, or a ModelFileError that says what does not fit."""

@@ -13,6 +13,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.split_results import SplitResult, each
 
 if TYPE_CHECKING:
+    from mlcli.data.source import Source
     from mlcli.experiment.spec.expectations import Expectation
 
 WHOLE = "whole"
@@ -41,6 +42,15 @@ class DataSpec(Spec):
     target: str | None = None
     task: str | None = None
     sensitive: tuple[str, ...] = ()
+    source: Source | None = None
+    """The rows themselves, where the reference names no file."""
+
+    def loaded(self, base: Path | None, task: str | None) -> Dataset:
+        """The dataset; ``base`` is where relative paths begin."""
+        from mlcli.data.load import load
+
+        rows = self.source or self.reference
+        return load(rows, base=base, target=self.target, task=task, sensitive=self.sensitive)
 
 
 @dataclass(frozen=True)

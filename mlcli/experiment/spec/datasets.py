@@ -119,13 +119,11 @@ def _hint_for_protocol(kind: Kind) -> str:
 
 
 def _loaded(spec: DataSpec, base: Path | None, models: Sequence[type]) -> PlannedDataset:
-    from mlcli.data.load import load
-
     implied = implied_by(models)
     task = spec.task or (implied.name if implied else None)
-    dataset = load(spec.reference, base=base, target=spec.target, task=task, sensitive=spec.sensitive)
+    dataset = spec.loaded(base, task)
     if task is None and (other := _other_task(dataset, models)) is not None:
-        dataset = load(spec.reference, base=base, target=spec.target, task=other, sensitive=spec.sensitive)
+        dataset = spec.loaded(base, other)
     return planned_dataset(spec, dataset)
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from mlcli.core.errors import ExperimentError, MlcliError, Problem
 from mlcli.core.names import did_you_mean
 from mlcli.core.seeds import MAX_SEED
-from mlcli.core.strict_yaml import read
+from mlcli.core.strict_yaml import Document, read
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.decisions import costs_of, with_costs
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
@@ -120,8 +120,20 @@ def _position(problem: Problem, file: str) -> tuple[float, ...]:
 
 def _read(path: Path) -> tuple[Experiment, list[Problem]]:
     """The legal parts of an experiment file, and everything that is wrong with the others."""
-    document = read(path, ExperimentError)
+    return _from_document(read(path, ExperimentError), path)
+
+
+def experiment_from(document: Document) -> Experiment:
+    """The experiment of a document that is no file; paths in it begin where the user is."""
+    experiment, found = _from_document(document, None)
+    if found:
+        raise ExperimentError(*_all_problems(experiment, found))
+    return experiment
+
+
+def _from_document(document: Document, source: Path | None) -> tuple[Experiment, list[Problem]]:
     written = Written(document.value, document)
+    base = source.parent if source else None
     if not isinstance(document.value, dict):
         example = "such as data: [iris] on the first line"
         raise ExperimentError(written.problem("an experiment is a mapping of keys to values", example))
@@ -133,7 +145,7 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
     first, *further = _protocols(parts, found) or [None]
     experiment = Experiment(
         data=_data(parts, found),
-        models=tuple(models_of(parts["models"].items(), found, path.parent)) if "models" in parts else None,
+        models=tuple(models_of(parts["models"].items(), found, base)) if "models" in parts else None,
         protocol=first,
         further_protocols=tuple(one for one in further if one is not None),
         metrics=tuple(metrics),
@@ -142,7 +154,7 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
         tune=tuning_of(parts["tune"], found) if "tune" in parts else None,
         expect=expectations_of(parts["expect"], found) if "expect" in parts else (),
         metrics_where={name: part.where for name, part in metrics.items()},
-        source=path,
+        source=source,
         **plain,
     )
     return with_costs(experiment), found

@@ -32,6 +32,7 @@ from mlcli.experiment.spec.panel import why_too_slow
 from mlcli.experiment.spec.tuning import (
     in_order_as,
     judged_by,
+    refuse_nothing_tuned,
     refuse_unknown_metric,
     selected,
     tuned_where_worth,
@@ -86,9 +87,7 @@ def _tuned(experiment: Experiment, faults: Faults) -> Sequence[ModelSpec]:
     with faults.collected():
         made = [tuned_where_worth(model, experiment.tune) for model in models]
         if made == list(models) and not any(model.use == TUNED for model in models):
-            names = ", ".join(dict.fromkeys(model.name for model in models))
-            hint = "name them yourself, such as -m '{use: svm, tune: {C: [0.1, 1, 10]}}'"
-            raise UsageError(f"{names}: no parameters that are tuned where none are named", hint=hint)
+            refuse_nothing_tuned(models)
         return made
     return models
 

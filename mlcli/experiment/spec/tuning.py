@@ -74,10 +74,9 @@ def tuned_where_worth(spec: ModelSpec, settings: Settings) -> ModelSpec:
     """A model that tunes itself where its parameters declare what is worth trying; else as it is."""
     if spec.saved is not None or spec.use in (TUNED, SELECTED):
         return spec
-    cls, wrapper = MODELS.load(spec.use), MODELS.load(TUNED)
-    bases = tuple(base for base in wrapper.__mro__ if base.__name__ in ("Classifier", "Regressor"))
-    if not issubclass(cls, bases):
+    if not can_be_tuned(spec.use):
         return spec
+    cls, wrapper = MODELS.load(spec.use), MODELS.load(TUNED)
     from mlcli.engines.tuning.space import space_of
 
     if not space_of(build(cls, spec.params), None).dimensions:
@@ -85,6 +84,22 @@ def tuned_where_worth(spec: ModelSpec, settings: Settings) -> ModelSpec:
     made = tuned(spec, settings)
     build(wrapper, made.params)
     return made
+
+
+def can_be_tuned(use: str) -> bool:
+    """Whether inner splits can judge a method: what learns without a target is told nothing by which to choose."""
+    base: Any = by_name(MODELS.load(TUNED))["base"]
+    return issubclass(MODELS.load(use), base.of)
+
+
+def refuse_nothing_tuned(specs: Sequence[ModelSpec]) -> None:
+    """Say why none of some models is tuned, where nothing but ``tune`` is asked for."""
+    names = ", ".join(dict.fromkeys(model.name for model in specs))
+    if any(model.saved is None and can_be_tuned(model.use) for model in specs):
+        what = f"{names}: no parameters that are tuned where none are named"
+        raise UsageError(what, hint="name them yourself, such as -m '{use: svm, tune: {C: [0.1, 1, 10]}}'")
+    what = f"{names}: no target is learned, so that splits of the training rows have nothing to choose by"
+    raise UsageError(what, hint="compare values with a grid, such as -m '{use: lof, grid: {neighbours: [5, 20]}}'")
 
 
 def in_order_as(spec: ModelSpec, protocol: ProtocolSpec) -> ModelSpec:

@@ -14,7 +14,8 @@ from mlcli.core.tables import Array, Flags, Rows
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import AT_K, SHARE, declare, guarded, of_weightings, weighted_score
-from mlcli.metrics.scores.probabilities import area_under
+from mlcli.metrics.influence import of_area
+from mlcli.metrics.scores.probabilities import AREA, area_under
 from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
 from mlcli.tasks.unsupervised import UNKNOWN
 
@@ -41,16 +42,33 @@ def threshold_chosen(answers: ScoreAnswers) -> Undefined | None:
     return Undefined("no threshold was chosen: the protocol good-only chooses one on validation rows")
 
 
-@weighted_score("auc", ScoreAnswers, needs=(both_labels,), why=NO_VALUE, **SHARE)
+def influence_on_area(answers: ScoreAnswers) -> Array | None:
+    """The influence of each row on the area; rows whose label is not known have none."""
+    known, levels = _labelled(answers)
+    weights = answers.weights[known]
+    moved = of_area(levels, answers.truth[known] == ANOMALY, weights)
+    if moved is None:
+        return None
+    found = np.zeros(len(answers))
+    found[known] = moved * answers.weights.sum() / weights.sum()
+    return found
+
+
+@weighted_score(
+    "auc", ScoreAnswers, needs=(both_labels,), why=NO_VALUE, **AREA | {"influence": influence_on_area}, **SHARE
+)
 def auc(answers: ScoreAnswers, weightings: Array) -> Array:
     """How often an anomaly scores above a good row, ties half."""
     known, levels = _labelled(answers)
     return area_under(levels / (levels.max() + 1.0), answers.truth[known] == ANOMALY, weightings[:, known])
 
 
-@weighted_score("average-precision", ScoreAnswers, needs=(both_labels,), why=NO_VALUE, **SHARE)
+@weighted_score("average-precision", ScoreAnswers, needs=(both_labels,), why=NO_VALUE, pooling="always", **SHARE)
 def average_precision(answers: ScoreAnswers, weightings: Array) -> Array:
-    """Mean precision over the anomalies, each taken at its own score as the threshold."""
+    """Mean precision over the anomalies, each taken at its own score as the threshold.
+
+    Of few anomalies it is much too high, so that small splits are taken together.
+    """
     flagged, hits = _from_the_top(answers, weightings)
     precision = np.divide(hits, flagged, out=np.zeros_like(hits), where=flagged > 0)
     return ratio((np.diff(hits, axis=1, prepend=0.0) * precision).sum(axis=1), hits[:, -1])

@@ -70,6 +70,7 @@ class LabelledDetector(Detector):
             context=None,
             order=None,
             part=None,
+            sequence=None,
         )
         return joined, y
 

@@ -1,13 +1,14 @@
 """Collective: rows are odd together when a window of consecutive rows is unlike other windows.
 
 Formula:
-    The windows W_t = (x_t, …, x_(t+w−1)) of the training rows, in the order of the file, are rows of the nested
+    The windows W_t = (x_t, …, x_(t+w−1)) of the training rows, in their order, are rows of the nested
     detector: all w × p cells (``of: values``), or for each column mean, standard deviation, smallest, largest and
     slope (``of: summary``). s(x_t) is the mean score of the windows that x_t is in.
 
 Assumes:
-    The order of the rows is that of time, at even steps. Each row may be ordinary for itself: a count that is near
-    zero is nothing odd, near zero for a while it is.
+    The order of the rows is that of time, at even steps: that of a column with the role order, else of the file.
+    No window reaches from one sequence (a column with the role sequence) into the next. Each row may be ordinary
+    for itself: a count that is near zero is nothing odd, near zero for a while it is.
 
 Cost:
     One fit of the nested detector to as many rows as there are windows.
@@ -34,7 +35,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array, Table, joined
 from mlcli.engines.ensemble import fitted, outputs, refuse_other_method
 from mlcli.engines.windows import mean_over_windows, warn_of_gaps, windows_of
 from mlcli.tasks.anomaly import Detector, ScreenedRows
@@ -80,10 +81,10 @@ class Collective(Detector):
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Let the detector learn from all windows."""
-        warn_of_gaps(data.rows, self.id)
+        warn_of_gaps(data, self.id)
         if len(data) <= self.window:
             raise FitError(f"collective needs more training rows than its window has, {self.window}")
-        table = self._windows(data.table)
+        table = joined([self._windows(data.table.take(rows)) for rows in data.stretches()])
         first = data.unlabelled().take(slice(0, len(table)))
         self.base_ = fitted(behind_steps(self.base, table.columns), first.with_table(table), rng.spawn(1)[0])
 

@@ -14,10 +14,10 @@ Cost:
     A search of nearest rows in the context columns for each row, to fit and to ask, and a fit of the detector.
 
 Choices:
-    ``context`` names columns; a nominal column is named once for all its indicators. Rows of one level are at
-    distance 0, so that a nominal context compares a row with all rows of its level, or more where these are fewer
-    than k. ``floor`` keeps a context in which nothing varies from making any difference odd. Without a context
-    all rows are the context of each.
+    ``context`` names columns, by default those whose role is context, which no other detector sees; a nominal
+    column is named once for all its indicators. Rows of one level are at distance 0, so that a nominal context
+    compares a row with all rows of its level, or more where these are fewer than k. ``floor`` keeps a context in
+    which nothing varies from making any difference odd. Without a context all rows are the context of each.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from mlcli.engines.neighbours.neighbourhoods import DistinctRows, Neighbourhoods
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
-@register("contextual", reference="Song, Wu, Jermaine & Ranka 2007, Conditional anomaly detection")
+@register("contextual", reference="Song, Wu, Jermaine & Ranka 2007, Conditional anomaly detection", revision=2)
 class Contextual(Detector):
     """A detector of how rows differ from those of a like context."""
 
     base: Model = model_param("mahalanobis", "the detector that scores the differences", of=(Detector,))
-    context: tuple[str, ...] = param((), "the columns that say what is usual; none: all rows are alike in it")
+    context: tuple[str, ...] = param((), "the columns that say what is usual; none: those with the role context")
     neighbours: int = param(30, "how many rows of a like context are compared with", ge=2, tune=(10, 100))
     floor: float = param(0.1, "the least spread in a context, as a share of that of all rows", gt=0)
 
@@ -61,7 +61,7 @@ class Contextual(Detector):
     @property
     def accepts(self) -> Accepts:
         """Numbers on one scale: the context is compared by distances."""
-        return Accepts(prefers_scaled=True)
+        return Accepts(prefers_scaled=True, context=True)
 
     def conflicts(self) -> list[str]:
         """Only the outer detector decides."""
@@ -85,6 +85,8 @@ class Contextual(Detector):
                 raise FitError(
                     f"contextual: there is no column '{wanted}'", hint=did_you_mean(wanted, names, "columns")
                 )
+        if not self.context:
+            return np.array([column.context for column in columns], dtype=bool)
         return np.array([any(_is_of(name, wanted) for wanted in self.context) for name in names], dtype=bool)
 
     def _differences(self, table: Table) -> Table:
@@ -125,7 +127,8 @@ class Contextual(Detector):
 
     def explain(self) -> Explanation:
         """The context, then what the detector has learned."""
-        context = ", ".join(self.context) or "none: each row is compared with all others"
+        given = dict.fromkeys(column.name.partition("=")[0] for column in self.columns_ if column.context)
+        context = ", ".join(self.context or given) or "none: each row is compared with all others"
         lines = (f"context: {context}; up to {min(self.neighbours, len(self.context_) - 1)} rows of a like one",)
         return (findings.Lines("Contextual", lines), *self.base_.explain())
 

@@ -35,7 +35,8 @@ from mlcli.engines.network.activations import IDENTITY, TANH, Activation
 from mlcli.engines.network.findings import layers_of, loss_curve
 from mlcli.engines.network.network import Network, check_layers
 from mlcli.engines.network.optimisers import Adam
-from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.reasons import occlusion
 
 ROUNDING = 1e-9
 """A row that is no nearer to the origin than this lies in the plane, which goes through one of the rows."""

@@ -39,7 +39,8 @@ from mlcli.engines.trees.criteria import CRITERIA
 from mlcli.engines.trees.growing import Grower, Limits
 from mlcli.engines.trees.structure import Trees
 from mlcli.engines.trees.targets import Targets, packed
-from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.reasons import occlusion
 
 SHARES = (0.5, 0.9, 0.99, 1.0)
 

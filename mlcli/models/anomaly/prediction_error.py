@@ -18,8 +18,8 @@ Cost:
 Choices:
     ``columns`` says what is predicted, by default every column of numbers that varies. Errors of training rows are
     out of fold, so that a model that remembers rows does not look exact; rows asked meet the model of all training
-    rows. σ is at least a thousandth of the deviation of its column. With a window, rows are taken in the order
-    of the file, and before the first row stands itself.
+    rows. σ is at least a thousandth of the deviation of its column. With a window, rows are taken in their
+    order (role order, else that of the file), sequence by sequence, and before the first row stands itself.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array, Table, joined
 from mlcli.engines.bags import order_of_content
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out
 from mlcli.engines.inner_splits import inner_folds
@@ -92,10 +92,11 @@ class PredictionError(Detector):
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Predict each column out of fold, measure the errors, and fit the models again to all rows."""
         if self.window:
-            warn_of_gaps(data.rows, self.id)
-        seen = self._seen(data.table)
-        order = np.arange(len(data)) if self.window else order_of_content(data)
-        data, seen, numbers = data.take(order), seen.take(order), data.table.numbers[order]
+            warn_of_gaps(data, self.id)
+        stretches = data.stretches() if self.window else [order_of_content(data)]
+        seen = joined([self._seen(data.table.take(rows)) for rows in stretches])
+        data = data.take(np.concatenate(stretches))
+        numbers = data.table.numbers
         if len(data) < 3:
             raise FitError("prediction-error needs at least three training rows")
         self.places_ = self._places(data.table.number_columns, numbers)
@@ -106,7 +107,7 @@ class PredictionError(Detector):
         self.models_ = tuple(fitted(self._base(one), one, rng.spawn(1)[0]) for one in rows)
         self._measure(errors, numbers[:, self.places_])
         if self.second is not None:
-            self.second_ = self._of_marks(data, self._scored(errors), rng)
+            self.second_ = self._of_marks(data, seen, self._scored(errors), rng)
 
     def _places(self, columns: tuple[Column, ...], numbers: Array) -> Array:
         """The columns that are predicted; a name that is none is refused, and one that does not vary left out."""
@@ -165,13 +166,12 @@ class PredictionError(Detector):
         low, high = self.psnr_
         return np.asarray(1 - (_psnr(errors / self.units_) - low) / ((high - low) or 1.0))
 
-    def _of_marks(self, data: ScreenedRows, scores: Array, rng: np.random.Generator) -> Model:
+    def _of_marks(self, data: ScreenedRows, seen: Table, scores: Array, rng: np.random.Generator) -> Model:
         """The second model, which learns the rows of the largest errors."""
         assert self.second is not None
         count = max(1, round(self.marked * len(scores)))
         y = np.zeros(len(scores), np.int32)
         y[np.argsort(-scores, kind="stable")[:count]] = 1
-        seen = self._seen(data.table)
         rows = LabelledRows(table=seen, rows=data.rows, target="error", y=y, classes=MARKS)
         return fitted(behind_steps(self.second, seen.columns), rows, rng.spawn(1)[0])
 

@@ -44,7 +44,8 @@ from mlcli.engines.network.activations import ACTIVATIONS
 from mlcli.engines.network.findings import layers_of
 from mlcli.engines.network.network import Network, check_layers
 from mlcli.engines.network.optimisers import Adam
-from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
+from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.reasons import occlusion
 
 SUSPICIOUS = math.sqrt(3)
 """How many deviations above the mean a suspect scores."""
@@ -85,6 +86,8 @@ class RandomDistance(Detector):
             raise FitError("random-distance needs two rows and a column")
         base: Any = fitted(behind_steps(self.base, self.columns_), data, rng.spawn(1)[0])
         suspected = _suspected(base.final.score_rows(base.prepared(data.table)))
+        if suspected.all():
+            raise FitError("random-distance finds no suspects: to its base all rows are equally odd")
         suspects, others = X[suspected], X[~suspected]
         network = Network((X.shape[1], self.features), [RELU])
         network.draw(rng)

@@ -18,51 +18,64 @@ Cost:
 
 Choices:
     `structure` is found from data, or given as {wet: [rain, sprinkler], rain: []}; a column that is not named has
-    no parents. `naive`: the target leads to every column. `tree-augmented`: so does the tree of the largest mutual
-    information given the target, from the first column on. `hill-climbing`: from no arrow on, the arrow that
-    raises the `score` most is added, removed or turned, while one does, with at most `max_parents` parents.
+    no parents. `edges` says the same arrow by arrow: [rain -> wet, sprinkler -> wet]. `naive`: the target leads to
+    every column. `tree-augmented`: so does the tree of the largest mutual information given the target, from the
+    first column on. `hill-climbing`: from no arrow on, the arrow that raises the `score` most is added, removed or
+    turned, while one does, with at most `max_parents` parents.
 
-    A row counts for a column where that and its parents are known. Climbing, whose scores must be of the same
+    A row counts for a column where that and its parents are known. `gaps: em` lets it count for all combinations
+    of what it does not know, by how probable they are, until the likelihood of the known cells settles; rows
+    without a class then count, too, and a column that is nowhere known is a hidden cause, from drawn chances on.
+    Arrows are found before that, by what is known. Climbing, whose scores must be of the same
     rows, takes an empty cell for the most frequent level. Arrows that are learned need not be causes: many graphs
     say the same of independence. Ways of `inference` that are not exact are for many empty cells at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Entry, Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.engines.graphs.chances import Families
 from mlcli.engines.graphs.factors import Factor, log_sum
 from mlcli.engines.graphs.inference import INFERENCES, Inference
 from mlcli.engines.graphs.questions import Graph, answer
 from mlcli.engines.graphs.separation import cycle_in, d_separated, in_order
-from mlcli.engines.graphs.structures import SCORES, climbed, counts, tree_among
+from mlcli.engines.graphs.structures import SCORES, climbed_arrows, tree_among
 from mlcli.models.graphs._columns import (
     ACCEPTS,
+    are_names,
+    arrow_table,
+    chance_tables,
     class_shares,
+    ends,
+    factorisation,
+    joined_by,
     labelled_codes,
     level_counts,
     listed_names,
     log_joint,
+    picture,
     place_of,
     variables_of,
 )
 from mlcli.tasks.classification import Classifier, LabelledRows
 
+GAPS = ("known", "em")
+ARROW = "->"
 STRUCTURES = ("naive", "tree-augmented", "hill-climbing")
 MOST_CHANCES = 10_000_000
 """A table of more conditional probabilities is refused."""
-MOST_SHOWN = 24
-"""A longer table of conditional probabilities is not printed."""
 
 
 @register(
@@ -79,6 +92,8 @@ class BayesNet(Classifier):
     )
     max_parents: int = param(2, "how many parents a column may have (structure: hill-climbing)", ge=1)
     score: str = param("bic", "what arrows are chosen by (structure: hill-climbing)", choices=SCORES)
+    edges: tuple[str, ...] = param((), "arrows, as rain -> wet, in the place of a structure", if_given=True)
+    gaps: str = param("known", "how rows with empty cells are learned from", choices=GAPS, if_given=True)
     smoothing: str = param("laplace", "how chances are smoothed", choices=("laplace", "bdeu"))
     alpha: float = param(
         1.0,
@@ -93,35 +108,57 @@ class BayesNet(Classifier):
     """From × to, the target being the last variable."""
     chances_: tuple[Array, ...] = learned()
     """Of each variable: its parents in their order × its levels."""
+    path_: Array = learned()
+    """The log-likelihood of every round of EM, smoothing included."""
     seed_: int = learned()
 
-    accepts = ACCEPTS
+    @property
+    def accepts(self) -> Accepts:
+        """Levels and gaps; to EM a row without a class is one more with a gap."""
+        return replace(ACCEPTS, unlabelled=self.gaps == "em")
 
     def uses(self, parameter: str) -> bool:
-        """Climbing has a score and a bound, sampling has sweeps."""
+        """Climbing has a score and a bound, sampling has sweeps; edges take the place of a structure."""
+        if parameter == "structure":
+            return not self.edges
         if parameter in ("max_parents", "score"):
-            return self.structure == "hill-climbing"
+            return self.structure == "hill-climbing" and not self.edges
         return parameter != "sweeps" or self.inference == "gibbs"
 
     def conflicts(self) -> list[str]:
-        """Parents are a list of names."""
+        """Parents are a list of names; edges are arrows between two."""
         if isinstance(self.structure, str):
-            return []
-        wrong = [name for name, parents in self.structure.items() if not _are_names(parents)]
+            wrong = [text for text in self.edges if not ends(text, ARROW)]
+            return [f"edges: '{text}' is no arrow such as rain -> wet" for text in wrong]
+        if self.edges:
+            return ["structure and edges both say the arrows"]
+        wrong = [name for name, parents in self.structure.items() if not are_names(parents)]
         return [f"structure: the parents of '{name}' are a list of columns, such as [rain]" for name in wrong]
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Find the arrows, then count each column with its parents."""
         codes = labelled_codes(data)
+        self.seed_, self.path_ = int(rng.integers(2**31)), np.zeros(0)
         self.arrows_ = self._arrows(codes, data.weights)
-        self.chances_ = tuple(self._chances(codes, data.weights, child) for child in range(codes.shape[1]))
-        self.seed_ = int(rng.integers(2**31))
+        families = self._families()
+        if self.gaps == "known":
+            self.chances_ = families.chances(families.counted(codes, data.weights))
+            return
+        rows = data if data.unlabelled is None else data.alone().joined(data.unlabelled.counted())
+        self.chances_, path = families.by_em(labelled_codes(rows), rows.weights, rng)
+        self.path_ = np.array(path)
 
     def _arrows(self, codes: Codes, weights: Array) -> Flags:
+        columns = variables_of(self)
+        if self.edges:
+            return self._given_arrows(joined_by(self.edges, ARROW, columns))
         if not isinstance(self.structure, str):
-            return self._given_arrows(self.structure)
+            pairs = [(parent, child) for child, parents in self.structure.items() for parent in parents or ()]
+            named = [*self.structure, *(parent for parent, _ in pairs)]
+            places = {name: place_of(name, columns, "structure") for name in named}
+            return self._given_arrows([(places[parent], places[child]) for parent, child in pairs])
         if self.structure == "hill-climbing":
-            return self._climbed_arrows(codes, weights)
+            return climbed_arrows(codes, level_counts(self), weights, SCORES[self.score], self.max_parents)
         levels, target = level_counts(self), len(self.columns_)
         arrows = np.zeros((target + 1, target + 1), bool)
         if self.structure == "tree-augmented":
@@ -129,51 +166,34 @@ class BayesNet(Classifier):
         arrows[target, :target] = True
         return arrows
 
-    def _given_arrows(self, structure: dict[str, Any]) -> Flags:
+    def _given_arrows(self, pairs: list[tuple[int, int]]) -> Flags:
         columns = variables_of(self)
         arrows = np.zeros((len(columns), len(columns)), bool)
-        for name, parents in structure.items():
-            child = place_of(name, columns, "structure")
-            for parent in parents or ():
-                arrows[place_of(parent, columns, "structure"), child] = True
+        for one, other in pairs:
+            arrows[one, other] = True
         if cycle := cycle_in(arrows):
             names = " -> ".join(columns[place].name for place in cycle)
-            raise FitError(f"structure: its arrows go in a circle: {names}", hint="leave out one of these arrows")
+            where = "edges" if self.edges else "structure"
+            raise FitError(f"{where}: arrows go in a circle: {names}", hint="leave out one of these arrows")
         return arrows
 
-    def _climbed_arrows(self, codes: Codes, weights: Array) -> Flags:
-        levels, filled = level_counts(self), codes.copy()
-        for cells, count in zip(filled.T, levels, strict=True):
-            frequent = np.bincount(cells[cells >= 0], weights[cells >= 0], count).argmax()
-            cells[cells < 0] = frequent
-
-        def score(child: int, parents: tuple[int, ...]) -> float:
-            return SCORES[self.score](counts(filled, levels, (*parents, child), weights))
-
-        return climbed(len(levels), score, self.max_parents)
-
-    def _chances(self, codes: Codes, weights: Array, child: int) -> Array:
-        family, levels = (*self._parents(child), child), level_counts(self)
-        if np.prod([float(levels[one]) for one in family]) > MOST_CHANCES:
-            columns = variables_of(self)
-            what = f"'{columns[child].name}' has too many parents: {listed_names(columns, family[:-1])}"
-            raise FitError(what, hint="give it fewer, or fewer levels")
-        return self._smoothed(counts(codes, levels, family, weights))
-
-    def _smoothed(self, met: Array) -> Array:
-        added = self.alpha / met.size if self.smoothing == "bdeu" else self.alpha
-        totals = met.sum(axis=-1, keepdims=True) + added * met.shape[-1]
-        even = np.full_like(met, 1 / met.shape[-1])
-        return np.asarray(np.divide(met + added, totals, out=even, where=totals > 0))
+    def _families(self) -> Families:
+        """Each variable behind its parents; tables that are too large are refused."""
+        levels = level_counts(self)
+        members = tuple((*self._parents(child), child) for child in range(len(levels)))
+        for family in members:
+            if np.prod([float(levels[one]) for one in family]) > MOST_CHANCES:
+                columns = variables_of(self)
+                what = f"'{columns[family[-1]].name}' has too many parents: {listed_names(columns, family[:-1])}"
+                raise FitError(what, hint="give it fewer, or fewer levels")
+        return Families(members, levels, self.alpha, self.smoothing)
 
     def _parents(self, child: int) -> tuple[int, ...]:
         return tuple(np.flatnonzero(self.arrows_[:, child]).tolist())
 
     def factors(self) -> tuple[Factor, ...]:
         """The conditional probabilities of each variable as a factor."""
-        return tuple(
-            Factor.of((*self._parents(child), child), chances) for child, chances in enumerate(self.chances_)
-        )
+        return self._families().factors(self.chances_)
 
     def log_joint(self, table: Table) -> Array:
         """The logarithm of P(class, known cells); but for a constant of the row where inference is not exact."""
@@ -218,37 +238,16 @@ class BayesNet(Classifier):
         return all((chances >= 0).all() and np.allclose(chances.sum(axis=-1), 1) for chances in self.chances_)
 
     def explain(self) -> Explanation:
-        """The factorisation, the arrows, and the conditional probabilities."""
-        return (self._factorisation(), self._arrow_table(), *self._chance_tables())
-
-    def _factorisation(self) -> findings.Lines:
-        columns = variables_of(self)
-        order = in_order(self.arrows_)
-        whole = f"P({listed_names(columns, order)}) ="
-        return findings.Lines("Factorisation", (whole, *(f"    {self._title(child)}" for child in order)))
-
-    def _title(self, child: int) -> str:
-        columns, parents = variables_of(self), self._parents(child)
-        return f"P({columns[child].name}{' | ' if parents else ''}{listed_names(columns, parents)})"
-
-    def _arrow_table(self) -> findings.Table:
-        columns = variables_of(self)
-        pairs = [(columns[one].name, columns[other].name) for one, other in np.argwhere(self.arrows_).tolist()]
-        note = "" if pairs else "no arrows: all columns are independent"
-        return findings.Table("Arrows", ("from", "to"), tuple(pairs), note=note)
-
-    def _chance_tables(self) -> Iterator[findings.Table]:
-        columns = variables_of(self)
-        for child in in_order(self.arrows_):
-            parents, chances = self._parents(child), self.chances_[child]
-            lines: list[tuple[Entry, ...]] = []
-            for place in np.ndindex(chances.shape[:-1]):
-                known = (columns[one].levels[code] for one, code in zip(parents, place, strict=True))
-                lines.append((*known, *chances[place].tolist()))
-            header = (*(columns[one].name for one in parents), *columns[child].levels)
-            if len(lines) <= MOST_SHOWN:
-                yield findings.Table(self._title(child), header, tuple(lines))
-
-
-def _are_names(parents: Any) -> bool:
-    return parents is None or (isinstance(parents, list | tuple) and all(isinstance(one, str) for one in parents))
+        """The graph, the factorisation, the conditional probabilities, and the rounds of EM."""
+        columns, order = variables_of(self), in_order(self.arrows_)
+        pairs = [(one, other) for one, other in np.argwhere(self.arrows_).tolist()]
+        tables = chance_tables(columns, [(*self._parents(child), child) for child in order], self.chances_)
+        rounds = tuple(float(number) for number in range(1, len(self.path_) + 1))
+        climbed = findings.Curve("EM", "round", rounds, (("log-likelihood", tuple(self.path_.tolist())),))
+        return (
+            factorisation(columns, [(*self._parents(child), child) for child in order]),
+            *picture(columns, order, pairs, directed=True),
+            arrow_table(columns, pairs),
+            *tables,
+            *((climbed,) if rounds else ()),
+        )

@@ -19,7 +19,9 @@ Cost:
 
 Choices:
     Edges: `star`, from the target to every column; `tree-augmented`, also the tree of the largest mutual
-    information given the target; `tree`, the tree of the largest mutual information, target included; `all`. Or
+    information given the target; `tree`, the tree of the largest mutual information, target included; `grid`,
+    where columns are the cells of a picture, row by row, joined with their neighbours and the target; `all`; or
+    those of `edges`: [rain - wet, wet - play]. Or
     `potentials` gives the graph with its numbers, and nothing is learned: {play: [1, 2], windy - play: [[1, 3],
     [2, 1]]}, by the levels of the first column, then of the second; what is not named has 1 everywhere.
 
@@ -48,20 +50,25 @@ from mlcli.engines.graphs.inference import INFERENCES, Inference, log_marginals
 from mlcli.engines.graphs.pseudo_likelihood import PseudoLikelihood
 from mlcli.engines.graphs.questions import Graph, answer
 from mlcli.engines.graphs.separation import separated
-from mlcli.engines.graphs.structures import tree_among
+from mlcli.engines.graphs.structures import grid_of, tree_among
 from mlcli.models.graphs._columns import (
     ACCEPTS,
     class_shares,
+    edge_table,
+    ends,
+    joined_by,
     labelled_codes,
     level_counts,
     listed_names,
     log_joint,
+    logs_of,
+    picture,
     place_of,
     variables_of,
 )
 from mlcli.tasks.classification import Classifier, LabelledRows
 
-STRUCTURES = ("star", "tree-augmented", "tree", "all")
+STRUCTURES = ("star", "tree-augmented", "tree", "grid", "all")
 BETWEEN = " - "
 
 
@@ -73,6 +80,8 @@ class MarkovRandomField(Classifier):
     """Edges between columns, and a potential for each."""
 
     structure: str = param("tree-augmented", "which edges there are", choices=STRUCTURES)
+    width: int = param(0, "cells in a row of a picture (structure: grid); 0: a square", ge=0, if_given=True)
+    edges: tuple[str, ...] = param((), "edges, as rain - wet, in the place of a structure", if_given=True)
     potentials: dict[str, Any] | None = param(
         None, "potentials that are given, such as {windy - play: [[1, 3], [2, 1]]}", if_given=True
     )
@@ -91,10 +100,17 @@ class MarkovRandomField(Classifier):
     accepts = ACCEPTS
 
     def uses(self, parameter: str) -> bool:
-        """Nothing is learned where potentials are given; sampling has sweeps."""
-        if parameter in ("structure", "l2"):
-            return self.potentials is None
+        """Given potentials leave nothing to learn, edges take the place of a structure; sampling has sweeps."""
+        if parameter in ("structure", "edges", "l2"):
+            return self.potentials is None and not (parameter == "structure" and self.edges)
+        if parameter == "width":
+            return self.structure == "grid" and self.potentials is None and not self.edges
         return parameter != "sweeps" or self.inference == "gibbs"
+
+    def conflicts(self) -> list[str]:
+        """Edges are between two columns."""
+        wrong = [text for text in self.edges if not ends(text, BETWEEN)]
+        return [f"edges: '{text}' is no edge such as rain - wet" for text in wrong]
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Find the edges and learn their potentials, or take those that are given."""
@@ -110,13 +126,19 @@ class MarkovRandomField(Classifier):
     def _edges(self, codes: Codes, weights: Array) -> Flags:
         levels, target = level_counts(self), len(self.columns_)
         edges = np.zeros((target + 1, target + 1), bool)
+        if self.edges:
+            for one, other in joined_by(self.edges, BETWEEN, variables_of(self)):
+                edges[one, other] = edges[other, one] = one != other
+            return edges
         if self.structure == "all":
             edges[:] = True
         if self.structure == "tree":
             edges = tree_among(codes, levels, range(target + 1), (), weights)
         if self.structure == "tree-augmented":
             edges = tree_among(codes, levels, range(target), (target,), weights)
-        if self.structure in ("star", "tree-augmented"):
+        if self.structure == "grid":
+            edges = grid_of(target, self.width)
+        if self.structure in ("star", "tree-augmented", "grid"):
             edges[target] = True
         np.fill_diagonal(edges, False)
         return edges | edges.T
@@ -134,7 +156,7 @@ class MarkovRandomField(Classifier):
                     f"potentials: '{name}' is no column and no pair of columns",
                     hint="{a: [1, 2], a - b: [[1, 2], [2, 1]]}",
                 )
-            logs = _logs(name, given, tuple(len(columns[place].levels) for place in (one, *others)))
+            logs = logs_of(name, given, tuple(len(columns[place].levels) for place in (one, *others)))
             if others:
                 other = others[0]
                 self.edges_[one, other] = self.edges_[other, one] = True
@@ -201,8 +223,11 @@ class MarkovRandomField(Classifier):
             raise ValueError("potentials that are no numbers")
 
     def explain(self) -> Explanation:
-        """The factorisation, the edges, and the potentials of those of the target."""
-        return (self._factorisation(), self._edge_table(), *self._target_tables())
+        """The factorisation, the graph, the edges, and the potentials of those of the target."""
+        columns = variables_of(self)
+        drawn = picture(columns, range(len(columns)), self._joined(), directed=False)
+        strengths = edge_table(columns, [(pair, self._pair(*pair)) for pair in self._joined()])
+        return (self._factorisation(), *drawn, strengths, *self._target_tables())
 
     def _factorisation(self) -> findings.Lines:
         columns = variables_of(self)
@@ -210,17 +235,6 @@ class MarkovRandomField(Classifier):
         lines = (f"    f({listed_names(columns, scope)})" for scope in scopes)
         return findings.Lines(
             "Factorisation", (f"P({listed_names(columns, range(len(columns)))}) = 1/Z times", *lines)
-        )
-
-    def _edge_table(self) -> findings.Table:
-        columns = variables_of(self)
-        pairs = [(_strength(self._pair(*pair)), listed_names(columns, pair)) for pair in self._joined()]
-        strongest = sorted(pairs, key=lambda pair: (-pair[0], pair[1]))
-        note = (
-            "strength: the standard deviation of what a pair of levels adds to log P beyond what each adds alone"
-        )
-        return findings.Table(
-            "Edges", ("between", "strength"), tuple((names, value) for value, names in strongest), note=note
         )
 
     def _target_tables(self) -> Iterator[findings.Table]:
@@ -231,23 +245,3 @@ class MarkovRandomField(Classifier):
                 title = f"f({listed_names(columns, (one, other))})"
                 header = (columns[one].name, *self.classes_)
                 yield findings.Table(title, header, tuple((level, *values) for level, values in rows))
-
-
-def _strength(logs: Array) -> float:
-    if np.isneginf(logs).any():
-        return float("inf")
-    centred = logs - logs.mean(axis=0) - logs.mean(axis=1, keepdims=True) + logs.mean()
-    return float(centred.std())
-
-
-def _logs(name: str, given: Any, shape: tuple[int, ...]) -> Array:
-    """The logarithms of given potentials, which are not negative and have a place for each level."""
-    wanted = " × ".join(map(str, shape))
-    try:
-        values = np.array(given, np.float64)
-    except (TypeError, ValueError):
-        values = np.zeros(0)
-    if values.shape != shape or not (np.isfinite(values) & (values >= 0)).all():
-        raise FitError(f"potentials: '{name}' takes {wanted} numbers of at least 0, was given {given}")
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(values))

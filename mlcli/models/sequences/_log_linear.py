@@ -22,6 +22,7 @@ from mlcli.engines.sequence_features import LOOKS, FeatureMap, Template
 from mlcli.engines.sequences import IMPOSSIBLE, most_probable_tags, tag_probabilities
 from mlcli.engines.solvers.lbfgs import lbfgs
 from mlcli.engines.solvers.minimum import complaint
+from mlcli.engines.solvers.owlqn import owlqn
 from mlcli.models.sequences._tables import OF_SCORES, viterbi_table
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 
@@ -40,9 +41,10 @@ class LogLinearTagger(Tagger):
     l2: float = param(
         1.0,
         "the cost of half a unit of squared weight, in log-likelihood",
-        gt=0,
+        ge=0,
         tune=log_range(1e-2, 1e2, simpler="high"),
     )
+    l1: float = param(0.0, "the cost of a unit of absolute weight, which leaves features out", ge=0, if_given=True)
     tolerance: float = param(1e-5, "the gradient per row at which to stop", gt=0)
     max_iterations: int = param(1000, "how many steps at most", ge=1)
 
@@ -52,8 +54,11 @@ class LogLinearTagger(Tagger):
     """The weight of each tag after each."""
     steps_: int = learned()
 
-    accepts = Accepts(nominal=True, missing=True, prefers_scaled=True)
-    """Levels, numbers and empty cells, which make no feature."""
+    @property
+    def accepts(self) -> Accepts:
+        """Levels, the letters of new ones where templates look at them, numbers, and empty cells: no feature."""
+        letters = any(not text.startswith("word") for text in self.templates)
+        return Accepts(nominal=True, missing=True, letters=letters, prefers_scaled=True)
 
     def normaliser(self) -> Expect:
         """How tags are normalised; the one thing in which these taggers learn differently."""
@@ -65,7 +70,7 @@ class LogLinearTagger(Tagger):
             f"templates: '{text}' is none; a template is {LOOKS}"
             for text in self.templates
             if Template.read(text) is None
-        ]
+        ] + ([] if self.l1 or self.l2 else ["l1 and l2 cannot both be 0: weights would grow without end"])
 
     def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
         """Climb the penalised likelihood, from weights of 0, over the tags that occur."""
@@ -82,7 +87,8 @@ class LogLinearTagger(Tagger):
             expect=self.normaliser(),
         )
         tolerance = self.tolerance * len(data)
-        found = lbfgs(objective, np.zeros((width + count) * count), tolerance, self.max_iterations, REMEMBERED)
+        start, until = np.zeros((width + count) * count), (tolerance, self.max_iterations, REMEMBERED)
+        found = owlqn(objective, self.l1, start, *until) if self.l1 else lbfgs(objective, start, *until)
         if unfinished := complaint([found], tolerance):
             warnings.warn(f"{self.id} {unfinished}; a larger l2 would help", MlcliWarning, stacklevel=2)
         weights, follows = objective.parted(found.at.w)
@@ -144,10 +150,13 @@ class LogLinearTagger(Tagger):
             (tag, names[feature], float(self.weights_[feature, code]))
             for code, (tag, features) in enumerate(zip(self.classes_, strongest.tolist(), strict=True))
             for feature in features
+            if self.weights_[feature, code] or not self.l1
         )
+        left = f"{np.count_nonzero(self.weights_):,} of {self.weights_.size:,} weights are not 0"
+        note = left if self.l1 else ""
         return (
             findings.Table("What a tag adds to the score of the next", ("after", *self.classes_), pairs),
-            findings.Table("The strongest features of each tag", ("tag", "feature", "weight"), rows),
+            findings.Table("The strongest features of each tag", ("tag", "feature", "weight"), rows, note=note),
         )
 
 

@@ -42,7 +42,7 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
+from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table, empty_cells
 from mlcli.engines.emissions import counts_of_levels, log_normals, normals
 from mlcli.engines.sequences import (
     drawn_tags,
@@ -169,7 +169,7 @@ class HiddenMarkovModel(Tagger):
         ngrams = count_ngrams(tags, sequence, len(self.classes_), self.transitions_.ndim, self.stop)
         return float(emitted + (ngrams * self.transitions_).sum())
 
-    def log_evidence_of(self, table: Table, sequence: Codes) -> Array:
+    def log_evidence_of(self, table: Table, sequence: Codes, tags: Codes) -> Array:
         """The logarithm of P(x), the sum over all tags, of the sequence of each row."""
         return np.repeat(self.log_probability(table, sequence), lengths(sequence)[1])
 
@@ -184,7 +184,7 @@ class HiddenMarkovModel(Tagger):
         )
         y = np.concatenate(tags)
         drawn = self._drawn_levels(y, rng) if self.levels_ else self._drawn_numbers(y, rng)
-        columns = [(column, drawn.get(column.name, _empty(column, len(y)))) for column in self.columns_]
+        columns = [(column, drawn.get(column.name, empty_cells(column, len(y)))) for column in self.columns_]
         sequence = np.repeat(np.arange(n), [len(one) for one in tags])
         target = Column(self.target_, "nominal", self.classes_)
         return Table.of([(Column("sequence"), sequence), *columns, (target, y)], len(y))
@@ -247,8 +247,3 @@ class HiddenMarkovModel(Tagger):
             for place, column in enumerate(self.observed_)
         )
         return findings.Table("What each tag emits", ("tag", "column", "mean", "deviation"), rows)
-
-
-def _empty(column: Column, rows: int) -> NDArray[Any]:
-    """The cells of a column that it does not look at."""
-    return np.full(rows, MISSING_CODE if column.coded else np.nan)

@@ -32,11 +32,12 @@ from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.sequences import logarithm, most_probable_tags, tag_probabilities
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Codes, Rows, Table, empty_cells
+from mlcli.engines.sequences import drawn_tags, logarithm, most_probable_tags, tag_probabilities
 from mlcli.models.sequences._counts import SMOOTHINGS, count_ngrams, histories
 from mlcli.models.sequences._tables import transition_table
-from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
+from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths
 
 MOST_HISTORIES = 5_000_000
 """How many n-grams a table may hold."""
@@ -56,6 +57,8 @@ class MarkovChain(Tagger):
     """Logarithms: histories, oldest first, × symbols and boundary."""
     perplexity_: float = learned()
     """Of the training rows."""
+    lengths_: Rows = learned()
+    """How many rows each training sequence had, in ascending order."""
 
     accepts = Accepts(nominal=True, missing=True)
     """Anything: columns are not looked at."""
@@ -67,17 +70,33 @@ class MarkovChain(Tagger):
             raise FitError(f"markov-chain: {symbols} symbols have {cells:,} n-grams", hint="lower the order")
         ngrams = count_ngrams(data.y, data.sequence, symbols, self.order + 1, stop=False)
         self.transitions_ = logarithm(SMOOTHINGS[self.smoothing](ngrams, self.alpha))
-        self.perplexity_ = float(np.exp(-self.log_probability(data.y, data.sequence) / len(data)))
+        self.perplexity_ = float(np.exp(-self.steps(data.y, data.sequence).sum() / len(data)))
+        self.lengths_ = np.sort(lengths(data.sequence)[1])
 
     def next_shares(self, y: Codes, sequence: Codes) -> Array:
         """The probability of each symbol at each row, given the true symbols before it."""
         before = histories(y, sequence, len(self.classes_), self.order)
         return np.asarray(np.exp(self.transitions_[tuple(before)][:, :-1]))
 
-    def log_probability(self, y: Codes, sequence: Codes) -> float:
-        """Log P of some sequences of symbols."""
-        before = histories(y, sequence, self.transitions_.shape[-1] - 1, self.order)
-        return float(self.transitions_[(*before, y)].sum())
+    def steps(self, y: Codes, sequence: Codes) -> Array:
+        """Log P of each symbol, given the true symbols before it."""
+        before = histories(y, sequence, len(self.classes_), self.order)
+        return np.asarray(self.transitions_[(*before, y)])
+
+    def log_evidence_of(self, table: Table, sequence: Codes, tags: Codes) -> Array:
+        """The logarithm of P(y) of the sequence of each row; not known where one of its symbols is not."""
+        known = np.where(tags < 0, np.nan, self.steps(np.maximum(tags, 0), sequence))
+        starts, sizes = lengths(sequence)
+        return np.repeat(np.add.reduceat(known, starts) if len(known) else known, sizes)
+
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """Symbols after symbols, in sequences as long as those of training; other columns are empty."""
+        drawn = drawn_tags(self.transitions_, rng.choice(self.lengths_, n), False, rng)
+        y, sizes = np.concatenate(drawn), [len(one) for one in drawn]
+        columns = [(column, empty_cells(column, len(y))) for column in self.columns_]
+        sequence = np.repeat(np.arange(n), sizes)
+        target = Column(self.target_, "nominal", self.classes_)
+        return Table.of([(Column("sequence"), sequence), *columns, (target, y)], len(y))
 
     def judged_tags(self, data: Any) -> tuple[Codes, Array | None]:
         """The most probable next symbol of each row, with the probabilities of all."""

@@ -3,7 +3,8 @@
 Formula:
     p(y | x) = Π_i exp(s(i, y_i) + t(y_{i-1}, y_i)) / Σ_y' exp(s(i, y') + t(y_{i-1}, y')), equation (127) of the
     notes; s sums the weights that the features of row i have with a tag, t weighs a pair of tags. The weights
-    maximise Σ log p(y | x) − l2 / 2 ‖w‖², equation (124): logistic regression with the tag before as a feature.
+    maximise Σ log p(y | x) − l2 / 2 ‖w‖² − l1 Σ |w|, equation (124): logistic regression with the tag before as a
+    feature.
 
 Assumes:
     Given everything that is observed, a tag depends on the tag before it only. Sequences are independent.

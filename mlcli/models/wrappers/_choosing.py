@@ -68,8 +68,10 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         return [f"inner: {wrong}"] if wrong else []
 
     def rows_of(self, data: SupervisedRows) -> SupervisedRows:
-        """The rows that count, in an order that follows from content unless that of the file is their time."""
+        """The rows that count, in an order that follows from content unless that of the file is their own."""
         data = data.counted()
+        if data.in_sequences:
+            return data
         if data.order is None and isinstance(given_protocol(self.inner), ForwardChaining):
             return data
         return data.take(order_of_content(data))

@@ -19,7 +19,9 @@ Choices:
     the better third of the candidates goes on to three times the rows (or ``resource: stages``). Steps are fitted
     in every inner split anew. Groups stay whole, and where a column says when rows were, later rows judge earlier
     ones. Where a split cannot be judged by the metric, all inner answers together are. Of equal candidates the
-    first is chosen. Which end of a range is simpler is declared; of a list it is the first.
+    first is chosen. Which end of a range is simpler is declared; of a list it is the first. Whole groups of a
+    ranking, and whole sequences, are split. What learns without a target is not tuned: no inner split could judge
+    it.
 """
 
 from __future__ import annotations
@@ -37,13 +39,17 @@ from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.ensemble import outputs
 from mlcli.engines.tuning.paths import with_values
 from mlcli.engines.tuning.scoring import Candidate, Trial
 from mlcli.engines.tuning.search import RESOURCES, RULES, VALUES, Budget, chosen, halved, judged
 from mlcli.engines.tuning.space import Space, Values, space_of, value_text
 from mlcli.models.wrappers._choosing import ChoosesByInnerSplits, by_score, plain_values
 from mlcli.tasks.classification import Classifier
+from mlcli.tasks.ranking import Ranker
 from mlcli.tasks.regression import Regressor
+from mlcli.tasks.sequence_labelling import Tagger
 from mlcli.tasks.supervised import SupervisedRows
 
 TRIALS = 20
@@ -51,10 +57,10 @@ TRIALS = 20
 
 
 @register("tuned", reference="Stone 1974; Bergstra & Bengio 2012 (random); Jamieson & Talwalkar 2016 (halving)")
-class Tuned(ChoosesByInnerSplits, Classifier, Regressor):
+class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger):
     """A model with the parameters that inner splits choose."""
 
-    base: Model = model_param("knn", "the model that is tuned", of=(Classifier, Regressor))
+    base: Model = model_param("knn", "the model that is tuned", of=(Classifier, Regressor, Ranker, Tagger))
     ranges: dict[str, Any] | None = param(
         None, "by path the values to try, or {from, to, scale, points}; none: what parameters of the model declare"
     )
@@ -133,6 +139,28 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor):
         with_rows = any(one.by_rows for one in space.dimensions)
         prepared = model.fit_steps(data, np.random.default_rng(0)) if with_rows else data
         return space.settled(model, prepared)
+
+    def score_rows(self, table: Table) -> Array:
+        """What the chosen model says of the rows of groups."""
+        return outputs(self.model_, table, Ranker)[:, 0]
+
+    def judged_tags(self, data: Any) -> tuple[Codes, Array | None]:
+        """The tags by which the chosen model is judged."""
+        final: Any = self.model_.final
+        found: tuple[Codes, Array | None] = final.judged_tags(data.transformed(self.model_.prepared))
+        return found
+
+    def tag(self, table: Table, sequence: Codes) -> Codes:
+        """What the chosen model says of the rows of sequences."""
+        final: Any = self.model_.final
+        codes: Codes = final.tag(self.model_.prepared(table), sequence)
+        return codes
+
+    def tag_shares(self, table: Table, sequence: Codes) -> Array:
+        """How probable the chosen model finds each tag."""
+        final: Any = self.model_.final
+        shares: Array = final.tag_shares(self.model_.prepared(table), sequence)
+        return shares
 
     def choice(self) -> Sequence[tuple[str, Entry, str]]:
         """Each path with its value, and whether others beyond it might be better."""

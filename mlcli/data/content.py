@@ -13,7 +13,7 @@ from typing import Protocol
 from mlcli.core.errors import DataError
 
 
-class Source(Protocol):
+class Content(Protocol):
     """Bytes that can be read from anywhere, again and again."""
 
     @property
@@ -64,11 +64,24 @@ class InFile:
             return file.read(min(end, self.size) - start)
 
 
+def content_of(path: Path) -> Content:
+    """The bytes of a file, or a DataError that says why not."""
+    try:
+        return InFile.of(path)
+    except OSError as problem:
+        raise unreadable(problem, str(path)) from None
+
+
+def unreadable(problem: OSError, name: str) -> DataError:
+    """Why a file cannot be read."""
+    return DataError(f"cannot be read: {problem.strerror}", where=name)
+
+
 MOST_UNPACKED = 1 << 32
 """A few bytes may unpack to more than any memory holds."""
 
 
-def unpacked(source: Source, name: str) -> Source:
+def unpacked(source: Content, name: str) -> Content:
     """What is packed with gzip, held in memory."""
     packed = source.path.open("rb") if isinstance(source, InFile) else io.BytesIO(source.piece(0, source.size))
     try:

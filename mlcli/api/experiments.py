@@ -1,0 +1,157 @@
+"""``mlcli.eval`` and ``mlcli.run``: what the verbs of these names do, with Python values in and results out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mlcli.api.results import Results
+from mlcli.api.running import RunOptions, answered
+from mlcli.checks.audit import foreseen, with_serious_issues
+from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError, raise_all
+from mlcli.data.source import source_of_frame
+from mlcli.experiment.spec.cells import AVERAGES, DataSpec, Experiment
+from mlcli.experiment.spec.decisions import costs_of, with_costs
+from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
+from mlcli.experiment.spec.file import experiment_from, read_experiment
+from mlcli.experiment.spec.plan import plan
+from mlcli.experiment.spec.written import Written
+from mlcli.experiment.store.store import DEFAULT_PLACE
+from mlcli.report.outcome import outcome_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Data = str | Path | pd.DataFrame
+Entry = str | Path | Mapping[str, Any]
+"""An id, a saved model, or a mapping such as ``{"use": "knn", "params": {"k": 3}}``, as in experiment files."""
+
+
+def eval(  # it is the verb
+    data: Data | Sequence[Data],
+    models: Entry | Sequence[Entry] | None = None,
+    *,
+    target: str | None = None,
+    task: str | None = None,
+    sensitive: Sequence[str] = (),
+    sidecar: Mapping[str, Any] | None = None,
+    protocol: str | Mapping[str, Any] | None = None,
+    average: str = "",
+    metrics: Sequence[str] = (),
+    cost: Mapping[str, Any] | None = None,
+    tune: Any = False,
+    nested: bool = False,
+    stages: Any = False,
+    training: bool = False,
+    seed: int = 1,
+    jobs: int | None = None,
+    store: str | Path | None = None,
+) -> Results:
+    """Judge methods on rows they have not seen: data frames, CSV files, or shipped datasets such as "iris".
+
+    Without ``models`` a panel of methods for the task is judged. ``sidecar`` says of data frames what the sidecar
+    says of a file: roles, kinds of columns, words for missing cells.
+    """
+    found: list[Problem] = []
+    legal = None if models is None else models_of([Written(plain(one)) for one in _several(models)], found)
+    split = None if protocol is None else protocol_of(Written(plain(protocol)), found)
+    if average and average not in AVERAGES:
+        found.append(Problem(f"average is one of {', '.join(AVERAGES)}; was given {average!r}"))
+    experiment = Experiment(
+        data=tuple(_asked(one, target, task, tuple(sensitive), sidecar) for one in _several(data)),
+        models=None if legal is None else tuple(legal),
+        protocol=split,
+        average=average,
+        metrics=(metrics,) if isinstance(metrics, str) else tuple(metrics),
+        cost=None if cost is None else costs_of(Written(plain(cost)), found),
+        seed=seed,
+        stages=stages_of(Written(plain(stages)), found),
+        training=training,
+        tune=tuning_of(Written(plain(tune)), found),
+        nested=nested,
+    )
+    raise_all(UsageError, found)
+    return _results([(with_costs(experiment), None if store is None else Path(store))], RunOptions(jobs))
+
+
+def run(
+    *specs: str | Path | Mapping[str, Any],
+    store: str | Path | None = None,
+    jobs: int | None = None,
+    fresh: bool = False,
+    retry: bool = False,
+) -> Results:
+    """Run experiments: files, or mappings with their keys; what is in the store is not run again.
+
+    Answers of a file are kept in .mlcli/runs.db beside it, those of a mapping where ``store`` says.
+    """
+    if not specs:
+        raise UsageError("no experiment is named", hint="mlcli.run takes files, or mappings with their keys")
+    experiments = [_read(spec) for spec in specs]
+    placed = [(experiment, _place(experiment, store)) for experiment in experiments]
+    return _results(placed, RunOptions(jobs, fresh, retry))
+
+
+def one_dataset(data: Data, sidecar: Mapping[str, Any] | None = None) -> DataSpec:
+    """A dataset as it is asked for: a data frame, or a reference to a file."""
+    if isinstance(data, str | Path):
+        return DataSpec(str(data))
+    if not hasattr(data, "to_csv"):
+        what = f"data are a data frame, a path, or the name of a shipped dataset; this is {type(data).__name__}"
+        raise UsageError(what, hint="make a frame of it with pandas.DataFrame(...)")
+    source = source_of_frame(data, declared=sidecar)
+    return DataSpec(source.name, source=source)
+
+
+def plain(value: Any) -> Any:
+    """A value as YAML would hold it."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset | range):
+        return [plain(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    return value.item() if hasattr(value, "item") and hasattr(value, "dtype") else value
+
+
+def _several(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _asked(
+    data: Any, target: str | None, task: str | None, sensitive: tuple[str, ...], sidecar: Mapping[str, Any] | None
+) -> DataSpec:
+    return replace(one_dataset(data, sidecar), target=target, task=task, sensitive=sensitive)
+
+
+def _read(spec: str | Path | Mapping[str, Any]) -> Experiment:
+    if not isinstance(spec, Mapping):
+        return read_experiment(Path(spec))
+    import yaml
+
+    from mlcli.core.strict_yaml import parse
+
+    text = yaml.safe_dump(plain(spec), allow_unicode=True, sort_keys=False)
+    return experiment_from(parse(text, "experiment", ExperimentError))
+
+
+def _place(experiment: Experiment, store: str | Path | None) -> Path | None:
+    if store is not None:
+        return Path(store)
+    return None if experiment.source is None else experiment.source.parent / DEFAULT_PLACE
+
+
+def _results(placed: Sequence[tuple[Experiment, Path | None]], options: RunOptions) -> Results:
+    """Everything is planned before anything is run."""
+    planned = [with_serious_issues(plan(experiment)) for experiment, _ in placed]
+    for cells in planned:
+        for sentence in foreseen(cells):
+            warnings.warn(sentence, MlcliWarning, stacklevel=3)
+    found = (
+        outcome_of(experiment, answered(experiment, cells, place, options), place)
+        for (experiment, place), cells in zip(placed, planned, strict=True)
+    )
+    return Results(tuple(found))

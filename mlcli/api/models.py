@@ -1,0 +1,125 @@
+"""``mlcli.train`` and ``mlcli.load``: models that are kept, asked with data frames."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mlcli.api.experiments import Entry, one_dataset, plain
+from mlcli.api.results import Report
+from mlcli.core.errors import MlcliWarning, Problem, UsageError, raise_all
+from mlcli.data.dataset import Dataset
+from mlcli.data.number_text import as_numbers
+from mlcli.data.source import source_of_frame
+from mlcli.experiment.run.learner import train as train_cell
+from mlcli.experiment.saved.model_file import asking, load_model, save_model
+from mlcli.experiment.saved.saved_model import SavedModel
+from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, Cell, Experiment
+from mlcli.experiment.spec.entries import models_of, tuning_of
+from mlcli.experiment.spec.plan import plan
+from mlcli.experiment.spec.written import Written
+from mlcli.report.document import Document, Heading, Sentence
+from mlcli.report.findings import explained
+from mlcli.report.predictions import predictions_of
+from mlcli.report.trained import trained_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mlcli.api.experiments import Data
+    from mlcli.data.new_rows import NewRows
+
+UNSAVED = Path("the model")
+"""What messages call a model that has no file."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Kept(Report):
+    """A model that has learned, ready to be asked."""
+
+    saved: SavedModel
+    path: Path = UNSAVED
+    report: Document | None = None
+    """What was shown when it was trained."""
+
+    @property
+    def document(self) -> Document:
+        """What it has learned."""
+        if self.report is not None:
+            return self.report
+        final = self.saved.pipeline.final
+        rows = f"learned from {self.saved.rows:,} rows of {self.saved.dataset} ({self.saved.kind})"
+        return (Heading(final.id, 1), Sentence(rows), *explained(self.saved.pipeline.explain()))
+
+    def predict(self, data: Data, *, probabilities: bool = False, log_density: bool = False) -> pd.DataFrame:
+        """What it says of new rows, with the columns of ``mlcli predict`` and the index of the frame.
+
+        Columns of the frame that the model does not know are passed over; what is unusual is warned of.
+        """
+        import pandas as pd
+
+        rows = self._rows(data)
+        with asking(self.path):
+            columns = predictions_of(self.saved, rows, probabilities=probabilities, evidence=log_density)
+        index = getattr(data, "index", None)
+        return pd.DataFrame({name: _typed(cells) for name, cells in columns.items()}, index=index)
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file, for ``mlcli.load``, and for mlcli predict and eval in the shell."""
+        save_model(Path(path), self.saved)
+
+    def _rows(self, data: Data) -> NewRows:
+        if isinstance(data, str | Path):
+            rows = self.saved.new_rows(str(data))
+        else:
+            rows = self.saved.new_rows(source_of_frame(data))
+        for one in rows.unseen:
+            what = f"column '{one.column}': '{one.value}' was not there in training; it counts as missing"
+            warnings.warn(what, MlcliWarning, stacklevel=3)
+        return rows
+
+
+def load(path: str | Path) -> Kept:
+    """A model that was saved by ``mlcli train -o`` or ``save``."""
+    return Kept(load_model(Path(path)), Path(path))
+
+
+def train(
+    data: Data,
+    model: Entry,
+    *,
+    target: str | None = None,
+    task: str | None = None,
+    sensitive: tuple[str, ...] = (),
+    sidecar: Mapping[str, Any] | None = None,
+    tune: Any = False,
+    seed: int = 1,
+) -> Kept:
+    """Let a model learn from all rows; how good it is, ``mlcli.eval`` tells."""
+    found: list[Problem] = []
+    specs = models_of([Written(plain(model))], found)
+    settings = tuning_of(Written(plain(tune)), found)
+    raise_all(UsageError, found)
+    if len(specs) != 1 or specs[0].saved is not None:
+        what = "has learned already" if specs[0].saved else f"is a grid of {len(specs)} models; train takes one"
+        raise UsageError(f"{model} {what}", hint="see mlcli.eval")
+    asked = replace(one_dataset(data, sidecar), target=target, task=task, sensitive=tuple(sensitive))
+    cells = plan(Experiment((asked,), tuple(specs), FEW_ROWS, seed=seed, tune=settings))
+    return _kept(next(cell for cell in cells if cell.model.use in (specs[0].use, TUNED)))
+
+
+def _kept(cell: Cell) -> Kept:
+    if cell.skipped:
+        raise UsageError(cell.skipped)
+    assert isinstance(cell.dataset, Dataset)
+    learned = train_cell(cell.dataset, cell.kind, cell.model, cell.steps, cell.seed)
+    return Kept(SavedModel.of(learned, cell.dataset, cell.seed), report=trained_of(cell, learned))
+
+
+def _typed(cells: list[str]) -> Any:
+    """Numbers where all cells are numbers."""
+    numbers = as_numbers(cells)
+    return cells if numbers is None else numbers

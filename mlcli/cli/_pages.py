@@ -1,0 +1,81 @@
+"""Reports as files: one page of HTML, and pictures by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mlcli.cli._console import remark
+from mlcli.core.errors import StoreError, UsageError
+from mlcli.core.names import did_you_mean
+from mlcli.report.document import Document
+
+PICTURE_FORMATS = ("svg", "png", "pdf")
+
+Html = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one page of HTML, with pictures.")
+]
+Pictures = Annotated[
+    Path | None, typer.Option("--pictures", metavar="DIR", help="Write each picture of the report as a file.")
+]
+PictureFormat = Annotated[
+    str,
+    typer.Option(
+        "--picture-format",
+        metavar="NAME",
+        autocompletion=lambda: list(PICTURE_FORMATS),
+        help=f"One of {', '.join(PICTURE_FORMATS)}.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Pages:
+    """Where a report is written, if anywhere; what stands in the way is said before anything is run."""
+
+    html: Path | None = None
+    pictures: Path | None = None
+    suffix: str = PICTURE_FORMATS[0]
+
+    def __post_init__(self) -> None:
+        if self.suffix not in PICTURE_FORMATS:
+            what = f"there is no format '{self.suffix}' of pictures"
+            raise UsageError(what, hint=did_you_mean(self.suffix, PICTURE_FORMATS, "formats"))
+        if not self.wanted:
+            return
+        from mlcli.report.html import refuse_without_extra
+
+        refuse_without_extra()
+        for path in filter(None, (self.html, self.pictures)):
+            if not path.absolute().parent.is_dir():
+                raise StoreError(
+                    f"{path}: there is no folder {path.parent}", hint="make it first, or name another"
+                )
+        if self.html is not None and self.html.is_dir():
+            raise StoreError(f"{self.html} is a folder", hint="name the file, such as report.html")
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything is written."""
+        return self.html is not None or self.pictures is not None
+
+    def write(self, make: Callable[[], Document], say: Callable[[str], None] = remark) -> None:
+        """Write what was asked for, and say where it is."""
+        if not self.wanted:
+            return
+        document = make()
+        if self.html is not None:
+            from mlcli.report.html import html_of
+            from mlcli.report.page import Page
+
+            self.html.write_text(html_of(document, Page()), encoding="utf-8")
+            say(f"wrote {self.html}: open it in a browser")
+        if self.pictures is not None:
+            from mlcli.report.pictures import save_all
+
+            self.pictures.mkdir(exist_ok=True)
+            say(f"wrote {len(save_all(document, self.pictures, self.suffix))} pictures to {self.pictures}")

@@ -1,0 +1,66 @@
+"""report: write a stored run, or a saved model, as one page of HTML."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mlcli.cli._options import StoreToRead
+from mlcli.cli._pages import Pages, PictureFormat, Pictures
+
+if TYPE_CHECKING:
+    from mlcli.report.document import Document
+
+Source = Annotated[
+    str,
+    typer.Argument(metavar="RUN|FILE", help="A run by number, its experiment file, or a model that was saved."),
+]
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the page is written.")]
+
+EXAMPLES = (
+    "mlcli report 1 --store runs.db -o iris.html",
+    "mlcli report experiments/weather.yaml --pictures figures --picture-format pdf",
+)
+
+
+def report_command(
+    source: Source,
+    output: Output = Path("report.html"),
+    pictures: Pictures = None,
+    picture_format: PictureFormat = "svg",
+    store: StoreToRead = None,
+) -> None:
+    """Write a stored run, or a saved model, as one page of HTML.
+
+    Summary over datasets, then each dataset with tables, pictures and tests,
+    how it was made and how to cite it. The page needs no network. Of a run
+    nothing is run again, but for pictures of the best model's behaviour.
+    """
+    from mlcli.cli._console import show_line
+    from mlcli.experiment.store.named_runs import SUFFIXES
+
+    pages = Pages(output, pictures, picture_format)
+    is_run = source.isdigit() or Path(source).suffix.lower() in SUFFIXES
+    pages.write(lambda: _of_run(source, store) if is_run else _of_model(Path(source)), say=show_line)
+
+
+def _of_run(source: str, place: Path | None) -> Document:
+    from mlcli.experiment.store.named_runs import number_of, store_of
+    from mlcli.experiment.store.store import Store
+    from mlcli.report.scored import scored
+    from mlcli.report.verified import VERSIONS
+    from mlcli.report.whole import made_by_run, report_of
+
+    with Store.read(store_of(source, place)) as opened:
+        about, results = opened.runs.one(number_of(source, opened))
+        known = opened.runs.kept(about.id, VERSIONS)
+    return report_of([scored(result, about.metrics) for result in results], made_by_run(about, known))
+
+
+def _of_model(file: Path) -> Document:
+    from mlcli.experiment.saved.model_file import load_model
+    from mlcli.report.trained import saved_model_of
+
+    return saved_model_of(file.name, load_model(file))

@@ -1,0 +1,106 @@
+"""Where rows come from: a CSV file with its sidecar, or a data frame with what is declared of its columns.
+
+A frame is read as the CSV file of its cells would be, so that the same cells give the same dataset: only what a
+text cannot say (the levels of a categorical column and their order, numbers that are text) is declared of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.names import listed
+from mlcli.core.strict_yaml import Document, parse
+from mlcli.data.content import Content, InMemory, content_of
+from mlcli.data.shipped import find
+from mlcli.data.sidecar import sidecar_document
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FRAME = "frame"
+"""What messages call a data frame."""
+AS_WRITTEN = {"delimiter": "comma", "header": True, "encoding": "utf-8"}
+"""How the text of a frame is laid out, so that nothing of it is guessed."""
+WHOLE_AT_MOST = 2.0**53
+"""Beyond it, not every whole number is a float."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The bytes of a CSV file, what is declared of it, and the file itself where there is one."""
+
+    name: str
+    content: Content
+    document: Document | None = None
+    path: Path | None = None
+
+
+def source_of_file(reference: str, base: Path | None = None) -> Source:
+    """The file that a reference means, with the sidecar beside it."""
+    path = find(reference, base)
+    document = sidecar_document(path)
+    return Source(str(path), content_of(path), document, path)
+
+
+def source_of_frame(frame: pd.DataFrame, name: str = FRAME, declared: Mapping[str, Any] | None = None) -> Source:
+    """The rows of a data frame; its index is left out. ``declared`` is what a sidecar would say of it."""
+    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    _refuse_infinite(frame, name)
+    frame = frame.apply(_whole_where_possible) if len(frame.columns) else frame
+    sidecar = {**(declared or {}), **AS_WRITTEN}
+    columns = {**_declarations(frame), **(sidecar.get("columns") or {})}
+    return Source(
+        name, InMemory(frame.to_csv(index=False).encode()), _document(sidecar | {"columns": columns}, name)
+    )
+
+
+def _document(sidecar: Mapping[str, Any], name: str) -> Document:
+    import yaml
+
+    text = yaml.safe_dump(dict(sidecar), allow_unicode=True, sort_keys=False)
+    return parse(text, f"what is declared of the {name}", DataError)
+
+
+def _refuse_infinite(frame: pd.DataFrame, name: str) -> None:
+    infinite = [str(column) for column in frame.select_dtypes("number") if np.isinf(_floats(frame[column])).any()]
+    hint = "leave them out, or write them as missing (NaN)"
+    found = [Problem(f"not every number is finite in {listed(infinite)}", name, hint)] if infinite else []
+    raise_all(DataError, found)
+
+
+def _floats(cells: pd.Series[Any]) -> np.ndarray[Any, Any]:
+    return cells.to_numpy(np.float64, na_value=np.nan)
+
+
+def _whole_where_possible(cells: pd.Series[Any]) -> pd.Series[Any]:
+    """Whole numbers that pandas holds as floats, since some are missing, are written as whole numbers."""
+    if cells.dtype.kind != "f":
+        return cells
+    whole = cells.isna() | ((cells % 1 == 0) & (cells.abs() < WHOLE_AT_MOST))
+    return cells.astype("Int64") if whole.all() else cells
+
+
+def _declarations(frame: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """By column, what its type says and its cells as text would not."""
+    found = {str(name): _declaration(frame[name]) for name in frame.columns}
+    return {name: declaration for name, declaration in found.items() if declaration}
+
+
+def _declaration(cells: pd.Series[Any]) -> dict[str, Any]:
+    import pandas as pd
+
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        levels = [str(level) for level in cells.dtype.categories]
+        kind = "ordinal" if cells.dtype.ordered else "nominal"
+        return {"kind": kind, "levels": levels} if levels else {}
+    if pd.api.types.is_string_dtype(cells.dtype):
+        text = cells.dropna().astype(str)
+        as_numbers = pd.to_numeric(text, errors="coerce")
+        return {"kind": "nominal"} if len(text) and as_numbers.notna().all() else {}
+    return {}

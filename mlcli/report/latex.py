@@ -1,0 +1,119 @@
+"""Documents as LaTeX: tables with booktabs, the best in bold; to be pasted into a paper.
+
+Needs the package booktabs and no other; letters are UTF-8, signs are commands that every engine knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from mlcli.report.document import Document, Element, Field, Grid, Heading, Lines, Notes, Sentence
+from mlcli.report.drawing import drawn
+from mlcli.report.layout import written
+from mlcli.report.page import PLAIN_FORMS, Page
+
+COMMANDS = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",
+    "]": "{]}",
+    "±": r"$\pm$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "≠": r"$\neq$",
+    "×": r"$\times$",
+    "·": r"$\cdot$",
+    "−": "$-$",
+    "→": r"$\rightarrow$",
+    "²": "$^2$",
+    "√": r"$\surd$",
+    "ŷ": r"$\hat y$",
+    "Σ": r"$\Sigma$",
+    "σ": r"$\sigma$",
+    "μ": r"$\mu$",
+    "λ": r"$\lambda$",
+    "…": r"\ldots{}",
+}
+"""What a character is in LaTeX, where it is not itself."""
+DRAWN = {sign: plain for sign, plain in PLAIN_FORMS.items() if sign not in COMMANDS}
+"""Signs of pictures, which no font of LaTeX has."""
+SIGNS = str.maketrans(COMMANDS | {sign: "".join(COMMANDS.get(one, one) for one in DRAWN[sign]) for sign in DRAWN})
+MINUS = re.compile(r"(?<![\w-])-(?=\d)")
+SECTIONS = {1: "section*", 2: "subsection*"}
+STRONG = ("strong", "best")
+SIDES = {"left": "l", "right": "r"}
+
+
+def latex_of(document: Document, page: Page) -> str:
+    """The whole document, an empty line between its elements."""
+    elements = ("\n".join(_lines(element, page)) for element in document)
+    return "\n\n".join(["% needs \\usepackage{booktabs}", *(text for text in elements if text)]) + "\n"
+
+
+def _lines(element: Element, page: Page) -> Iterator[str]:
+    match element:
+        case Heading(text, level):
+            yield rf"\{SECTIONS[min(level, 2)]}{{{_plain(text, page)}}}"
+        case Sentence(text, style):
+            yield _strong(_plain(text, page), style in STRONG)
+        case Lines(lines):
+            yield from (r"\begin{verbatim}", *(_drawn(line, page) for line in lines), r"\end{verbatim}")
+        case Notes(items):
+            yield from _notes([f"{mark} {text}" if mark.strip("-") else text for mark, text in items], page)
+        case Grid():
+            yield from _table(element, page)
+        case _:
+            yield from _lines(drawn(element, None), page)
+
+
+def _notes(items: list[str], page: Page) -> Iterator[str]:
+    if items:
+        yield r"{\footnotesize"
+        yield from (rf"\noindent {_plain(item, page)}\par" for item in items)
+        yield "}"
+
+
+def _table(grid: Grid, page: Page) -> Iterator[str]:
+    yield rf"\begin{{tabular}}{{{''.join(SIDES[side] for side in grid.sides)}}}"
+    yield r"\toprule"
+    if any(grid.header):
+        yield _row(_plain(title, page) for title in grid.header)
+        yield r"\midrule"
+    yield from (_row(_cell(cell, page) for cell in row) for row in grid.rows)
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+
+
+def _row(cells: Iterable[str]) -> str:
+    return rf"{' & '.join(cells)} \\"
+
+
+def _cell(cell: Field, page: Page) -> str:
+    """Only the best is in bold; a share that shades a field is no rank."""
+    return _strong(_plain(written(cell), page), cell.style == "best" and cell.shade is None)
+
+
+def _strong(text: str, wanted: bool) -> str:
+    return rf"\textbf{{{text}}}" if wanted and text else text
+
+
+def _drawn(line: str, page: Page) -> str:
+    """A line as it is typed, with plain signs."""
+    return "".join(PLAIN_FORMS.get(sign, sign) for sign in page.shown(line))
+
+
+def _plain(text: str, page: Page) -> str:
+    """Text that means what it says."""
+    return MINUS.sub("$-$", page.shown(text).strip().translate(SIGNS))

@@ -1,0 +1,180 @@
+"""The whole report of an experiment: what holds over datasets, each dataset, how it was made, how to cite it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mlcli import __version__
+from mlcli.core.findings import Finding, Table
+from mlcli.core.findings import Lines as LinesFinding
+from mlcli.core.registry import MODELS
+from mlcli.data.dataset import Dataset
+from mlcli.experiment.run.fingerprint import SHOWN, versions
+from mlcli.experiment.spec.cells import Cell
+from mlcli.report.compared import compared_models
+from mlcli.report.comparison import pairs_of
+from mlcli.report.document import Content, Document, Element, Field, Heading, Lines, Notes, Sentence, grid
+from mlcli.report.findings import explained
+from mlcli.report.naming import grouped, names_of
+from mlcli.report.numbers import counted
+from mlcli.report.probabilities import probability_pictures
+from mlcli.report.results import Parts, over_datasets, protocol_words, results_of_group
+from mlcli.report.scored import Scored
+from mlcli.report.verdict import best_of
+
+if TYPE_CHECKING:
+    from mlcli.experiment.store.runs import RunFacts
+
+OPENING = 2
+"""How many elements say what results are of."""
+LONGEST_TABLE = 30
+"""Rows of a table that a model says of itself."""
+CITATION = f"""@software{{mlcli,
+  title = {{mlcli: the command-line experiment runner for machine learning on tables}},
+  version = {{{__version__}}},
+}}"""
+FOUND = ("source", "licence", "citation")
+"""What is told of where data come from."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """How results were made."""
+
+    title: str
+    how: str
+    """The command, or the file of the experiment."""
+    started: str = ""
+    spec: str = ""
+    """The text of the experiment file, as it stands now."""
+    versions: Mapping[str, str] | None = None
+    """Those of now, where nothing else is known."""
+
+
+def made_by_file(path: Path, **known: Any) -> Made:
+    """The making of an experiment file."""
+    spec = path.read_text(encoding="utf-8") if path.is_file() else ""
+    return Made(path.stem, f"mlcli run {path.name}", spec=spec, **known)
+
+
+def made_by_run(about: RunFacts, kept: Mapping[str, str] | None) -> Made:
+    """The making of a stored run, with the versions that were kept of it."""
+    started = about.started.replace("T", " ").replace("+00:00", " UTC")
+    known: dict[str, Any] = {"started": started, "versions": kept}
+    if about.source is not None:
+        return made_by_file(Path(about.source), **known)
+    return Made(about.title, f"mlcli {about.title}, run {about.id} of its store", **known)
+
+
+def report_of(found: Sequence[Scored], made: Made) -> Document:
+    """Everything that is known of the results."""
+    return tuple(_elements(found, made))
+
+
+def _elements(found: Sequence[Scored], made: Made) -> Iterator[Element]:
+    groups = grouped(found)
+    if len(groups) > 1:
+        yield from over_datasets(found)
+    for group in groups:
+        yield from _results(group)
+        yield from _probabilities(group)
+        yield from _comparison(group)
+        yield from _said_by_models(group)
+    yield from _made(found, made)
+    yield from _cited(found)
+
+
+def _results(group: Sequence[Scored]) -> Iterator[Element]:
+    """The results of one dataset, what they come to first."""
+    sensitive = any(column.sensitive for column in group[0].result.cell.dataset.schema.features())
+    elements = list(results_of_group(group, Parts(fair=sensitive, spread=True)))
+    verdict = list(takewhile(lambda element: isinstance(element, Sentence), reversed(elements)))[::-1]
+    yield from elements[:OPENING]
+    yield from verdict
+    yield from elements[OPENING : len(elements) - len(verdict)]
+
+
+def _probabilities(group: Sequence[Scored]) -> Iterator[Element]:
+    """Curves of all models on one plane where there are two classes, else those of the best."""
+    done = [one for one in group if one.done and not one.is_baseline]
+    best = best_of(done, done[0].metrics[0]) if done and done[0].metrics else None
+    target = group[0].result.cell.dataset.schema.the("target")
+    several = target is not None and len(target.levels) == 2
+    yield from probability_pictures(done if several or best is None else [best], names_of(group))
+
+
+def _comparison(group: Sequence[Scored]) -> Iterator[Element]:
+    """Every pair of models, where there are more than the table has beside the best."""
+    compared = compared_models(group)
+    if compared is not None and len(compared.pairs) > 1:
+        yield Heading(f"Pairs of models by {compared.metric.name}")
+        yield from pairs_of(compared)
+
+
+def _said_by_models(group: Sequence[Scored]) -> Iterator[Element]:
+    """What models say of themselves, as learned in the first split: of the best all, of the others pictures."""
+    names = names_of(group)
+    done = [one for one in group if one.done]
+    best = best_of(done, done[0].metrics[0]) if done and done[0].metrics else None
+    for one in done:
+        splits = one.result.splits
+        told = splits[0].explanation if len(splits) else ()
+        shown = tuple(_entitled(finding, names[one]) for finding in told if _is_shown(finding, one is best))
+        yield from explained(shown)
+
+
+def _entitled(finding: Finding, name: str) -> Finding:
+    from dataclasses import replace
+
+    return replace(finding, title=f"{name}: {finding.title}" if finding.title else name)
+
+
+def _is_shown(finding: Finding, best: bool) -> bool:
+    if isinstance(finding, Table):
+        return best and len(finding.rows) <= LONGEST_TABLE
+    return best or not isinstance(finding, LinesFinding)
+
+
+def _made(found: Sequence[Scored], made: Made) -> Iterator[Element]:
+    yield Heading("How it was made", 1)
+    cells = [one.result.cell for one in found]
+    used = made.versions if made.versions is not None else versions()
+    facts = {
+        "command": made.how,
+        "started": made.started,
+        "seed": ", ".join(dict.fromkeys(str(cell.seed) for cell in cells)),
+        "protocol": "; ".join(dict.fromkeys(map(protocol_words, cells))),
+        "versions": ", ".join(f"{name} {version}" for name, version in used.items()),
+    }
+    yield grid(["", ""], [[Field(name, "strong"), value] for name, value in facts.items() if value])
+    yield Heading("Data")
+    yield grid(["dataset", "rows", "SHA-256 of its content", "from"], map(_data, _once(cells)), right=(1,))
+    if made.spec:
+        yield Heading("Experiment file")
+        yield Lines(tuple(made.spec.splitlines()))
+
+
+def _once(cells: Sequence[Cell]) -> list[Cell]:
+    """A cell of each dataset."""
+    return list({cell.dataset.content: cell for cell in reversed(cells)}.values())[::-1]
+
+
+def _data(cell: Cell) -> list[Content]:
+    data = cell.dataset
+    about = data.about if isinstance(data, Dataset) else {}
+    known = [str(about[key]) for key in FOUND if about.get(key)]
+    return [Field(data.name, "strong"), f"{len(data):,}", data.content[:SHOWN], "; ".join(known)]
+
+
+def _cited(found: Sequence[Scored]) -> Iterator[Element]:
+    """A reference for each method, and one for mlcli."""
+    uses = dict.fromkeys(one.result.cell.model.use for one in found if one.result.cell.model.use in MODELS)
+    known = [(use, str(getattr(MODELS.load(use), "reference", ""))) for use in uses]
+    yield Heading("How to cite", 1)
+    yield Sentence(f"{counted(len(known), 'method')}, as published:")
+    yield Notes(tuple(("", f"{use}: {reference}") for use, reference in known if reference))
+    yield Lines(tuple(CITATION.splitlines()))

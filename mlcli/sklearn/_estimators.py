@@ -1,0 +1,337 @@
+"""What scikit-learn asks of estimators, said once for each kind of task; ``_making`` makes classes from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClusterMixin,
+    OutlierMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    _check_sample_weight,
+    check_is_fitted,
+    column_or_1d,
+)
+
+from mlcli.core.accepts import Accepts
+from mlcli.core.configuration import behind_steps
+from mlcli.core.errors import MlcliError
+from mlcli.core.insertion import missing_steps
+from mlcli.core.learning import learn, settle
+from mlcli.core.params import build, by_name
+from mlcli.core.registry import Catalogue
+from mlcli.core.tables import Array, Table
+from mlcli.core.threads import one_blas_thread
+from mlcli.sklearn._columns import known_table, learned_table
+from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.table import kind_named
+
+LARGEST_SEED = 2**31 - 1
+TARGET = "y"
+POOR = ("zero-r", "random", "one-r")
+"""What is there to be beaten, and what looks at one column only."""
+ANYTHING = Accepts(nominal=True, missing=True, weights=True, sensitive=True)
+"""What stands behind a step that is asked alone."""
+CALLED = {"score": "scoring"}
+"""Parameters that would hide a method."""
+
+
+class Estimator(BaseEstimator):
+    """A method or step of mlcli with its declared parameters."""
+
+    _method: ClassVar[str]
+    _catalogue: ClassVar[Catalogue]
+    _kind: ClassVar[str]
+
+    def __sklearn_tags__(self) -> Any:
+        """Gaps are filled by the steps before the method."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit_with_weights(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Learn from training rows, which may count more or less than one."""
+        return self._fitted(X, y, sample_weight)
+
+    def fit_without(self, X: Any, y: Any = None) -> Any:
+        """Learn from training rows."""
+        return self._fitted(X, y, None)
+
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        raise TypeError(f"{type(self).__name__} does not say how it learns")
+
+    def _configured(self) -> Any:
+        """The method with these parameters, every illegal one named at once."""
+        cls = self._catalogue.load(self._method)
+        known, values = by_name(cls), self._values()
+        return build(
+            cls, {name: value for name, value in values.items() if value is not None or known[name].optional}
+        )
+
+    def _values(self) -> dict[str, Any]:
+        """The parameters of the method, as they are written."""
+        given = self.get_params(deep=False)
+        return {name: _plain(given[keyword(name)]) for name in by_name(self._catalogue.load(self._method))}
+
+    def _rng(self) -> np.random.Generator:
+        """The random numbers of a fit."""
+        if isinstance(self.random_state, int | np.integer):
+            return np.random.default_rng(int(self.random_state))
+        return np.random.default_rng(check_random_state(self.random_state).randint(LARGEST_SEED))
+
+    def _learned(self, rows: Any) -> None:
+        """Let the method learn from rows, behind the steps that it needs."""
+        with _value_errors(rows.table), one_blas_thread():
+            self.pipeline_ = behind_steps(self._configured(), rows.table.columns)
+            learn(self.pipeline_, rows, self._rng())
+
+    def _asked(self, X: Any) -> Table:
+        """New rows as the method sees them."""
+        check_is_fitted(self)
+        table = known_table(self, X)
+        with _value_errors():
+            return self.pipeline_.prepared(table)
+
+    @property
+    def _final(self) -> Any:
+        return self.pipeline_.final
+
+
+class Classifying(ClassifierMixin, Estimator):
+    """Answers classes."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Some are there to be beaten."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = self._method in POOR
+        return tags
+
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        table, y = learned_table(self, X, y)
+        rows, self.classes_ = _labelled(table, y, _weights(sample_weight, table))
+        self._learned(rows)
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of each class, in the order of ``classes_``."""
+        table = self._asked(X)
+        with _value_errors(), one_blas_thread():
+            return np.asarray(self._final.predict_proba(table))
+
+    def predict(self, X: Any) -> Any:
+        """The class of each row."""
+        shares = self.predict_proba(X)
+        return self.classes_[self._final.decide(shares)]
+
+
+class Regressing(RegressorMixin, Estimator):
+    """Answers numbers."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Some are there to be beaten."""
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = self._method in POOR
+        return tags
+
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        table, y = learned_table(self, X, y, y_numeric=True)
+        self._learned(_valued(table, y, _weights(sample_weight, table)))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The value of each row."""
+        table = self._asked(X)
+        with _value_errors(), one_blas_thread():
+            return np.asarray(self._final.predict_values(table))
+
+
+class Placing(ClusterMixin, Estimator):
+    """Puts the rows that it learns from into groups; ``labels_`` says into which, -1 being noise."""
+
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        table, _ = learned_table(self, X)
+        self._learned(_unlabelled(table, "clustering"))
+        self.labels_ = self._groups(self.pipeline_.prepared(table))
+        return self
+
+    def _groups(self, table: Table) -> Any:
+        noise = self._final.noise_group()
+        with _value_errors(), one_blas_thread():
+            groups = np.asarray(self._final.cluster_of(table), np.int64)
+        return groups if noise is None else np.where(groups == noise, -1, groups - (groups > noise))
+
+
+class Clustering(Placing):
+    """Puts new rows into groups, too."""
+
+    def predict(self, X: Any) -> Any:
+        """The group of each row."""
+        return self._groups(self._asked(X))
+
+
+class Detecting(OutlierMixin, Estimator):
+    """Scores how odd rows are; scikit-learn's scores are higher for usual ones."""
+
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        table, _ = learned_table(self, X)
+        rows = _unlabelled(table, "anomaly")
+        self._learned(rows)
+        with _value_errors(table), one_blas_thread():
+            settle(self.pipeline_, rows, rows)
+        # mlcli flags a row that scores its threshold, scikit-learn one below the offset.
+        self.offset_ = np.nextafter(-self._final.threshold_, np.inf)
+        return self
+
+    def score_samples(self, X: Any) -> Any:
+        """How usual each row is."""
+        table = self._asked(X)
+        with _value_errors(), one_blas_thread():
+            return -np.asarray(self._final.score_rows(table))
+
+    def decision_function(self, X: Any) -> Any:
+        """How usual each row is, below 0 where it is flagged."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> Any:
+        """-1 for rows that are flagged, 1 for others."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+
+class Projecting(TransformerMixin, Estimator):
+    """Shows rows in fewer columns."""
+
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        table, _ = learned_table(self, X)
+        self._learned(_unlabelled(table, "projection"))
+        with _value_errors(), one_blas_thread():
+            self._width = self._final.project(self.pipeline_.prepared(table)).shape[1]
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The rows in the new columns."""
+        table = self._asked(X)
+        with _value_errors(), one_blas_thread():
+            return np.asarray(self._final.project(table))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The names of the new columns."""
+        check_is_fitted(self)
+        _check_feature_names_in(self, input_features)
+        return np.array([f"{self._method}{place}" for place in range(self._width)], dtype=object)
+
+
+class Transforming(TransformerMixin, Estimator):
+    """A step: columns become others. Levels are given as their codes, missing ones as NaN."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = bool(self._catalogue.load(self._method).kinds)  # type: ignore[attr-defined]
+        return tags
+
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        kinds = self._catalogue.load(self._method).kinds  # type: ignore[attr-defined]
+        table, y = learned_table(self, X, y) if kinds else learned_table(self, X)
+        rows = _for_step(table, y, kinds)
+        rng = self._rng()
+        with _value_errors(table), one_blas_thread():
+            step = self._configured()
+            self.steps_ = tuple(missing_steps(ANYTHING, table.columns, [step]))
+            for one in self.steps_:
+                one.learn(rows, rng)
+                rows = rows.transformed(one.apply)
+        self._names = tuple(column.name for column in rows.table.columns)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The rows with what becomes of their columns."""
+        check_is_fitted(self)
+        table = known_table(self, X)
+        with _value_errors(), one_blas_thread():
+            for step in self.steps_:
+                table = step.apply(table)
+        cells = [_as_numbers(cells, coded=column.coded) for column, cells in table.parts()]
+        return np.column_stack(cells) if cells else np.empty((len(table), 0))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The names of the columns that rows have then."""
+        check_is_fitted(self)
+        _check_feature_names_in(self, input_features)
+        return np.array(self._names, dtype=object)
+
+
+@contextmanager
+def _value_errors(learned: Table | None = None) -> Iterator[None]:
+    """What a method refuses is a ValueError to scikit-learn, with the size of what it was to learn from."""
+    try:
+        yield
+    except MlcliError as error:
+        size = "" if learned is None else f" (n_samples = {len(learned)}, n_features = {len(learned.columns)})"
+        raise ValueError(f"{error}{size}") from error
+
+
+def keyword(parameter: str) -> str:
+    """What a parameter is called here: no name of a method of estimators."""
+    return CALLED.get(parameter, parameter)
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as it is written: nested estimators as their methods."""
+    if isinstance(value, Estimator):
+        return {"use": value._method, "params": value._values()}
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _as_numbers(cells: Any, *, coded: bool) -> Array:
+    """Codes as numbers, missing ones as no number."""
+    return np.where(cells < 0, np.nan, cells) if coded else np.asarray(cells)
+
+
+def _weights(sample_weight: Any, table: Table) -> Any:
+    if sample_weight is None:
+        return None
+    return _check_sample_weight(sample_weight, np.empty((len(table), 1)))
+
+
+def _labelled(table: Table, y: Any, weight: Any = None) -> tuple[LabelledRows, Any]:
+    check_classification_targets(y)
+    classes, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
+    names = tuple(map(str, classes))
+    rows = np.arange(len(table))
+    y = np.asarray(codes, np.int32)
+    return LabelledRows(table=table, rows=rows, target=TARGET, y=y, classes=names, weight=weight), classes
+
+
+def _valued(table: Table, y: Any, weight: Any = None) -> ValuedRows:
+    values = column_or_1d(y, warn=True).astype(np.float64)
+    return ValuedRows(table=table, rows=np.arange(len(table)), target=TARGET, y=values, weight=weight)
+
+
+def _unlabelled(table: Table, kind: str) -> Any:
+    """Rows without labels."""
+    labels = np.full(len(table), -1, np.int32)
+    return kind_named(kind).rows(table=table, rows=np.arange(len(table)), labels=labels)
+
+
+def _for_step(table: Table, y: Any, kinds: tuple[str, ...]) -> Any:
+    """Rows that a step learns from, of a kind that it can learn from."""
+    if not kinds:
+        return _unlabelled(table, "clustering")
+    if "regression" in kinds and type_of_target(y).startswith("continuous"):
+        return _valued(table, y)
+    return _labelled(table, y)[0]

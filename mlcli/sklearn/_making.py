@@ -1,0 +1,95 @@
+"""A scikit-learn class from the declaration of a method: its parameters, its ``fit``, its docstring."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from mlcli.core.params import parameters
+from mlcli.sklearn._catalogue import STEP, Described
+from mlcli.sklearn._estimators import (
+    Classifying,
+    Clustering,
+    Detecting,
+    Estimator,
+    Placing,
+    Projecting,
+    Regressing,
+    Transforming,
+    keyword,
+)
+
+BASES: dict[str, type[Estimator]] = {
+    "classification": Classifying,
+    "regression": Regressing,
+    "clustering": Clustering,
+    "anomaly": Detecting,
+    "projection": Projecting,
+    STEP: Transforming,
+}
+RANDOM_STATE = "random_state"
+SEEDED_BY = "what all random numbers follow from: a number, a RandomState, or None for others each time"
+PLAIN = (str, int, float, bool, tuple, type(None))
+"""What a default of scikit-learn may be; what is no such is None, which stands for the declared default."""
+
+
+def class_for(described: Described) -> type[Estimator]:
+    """The estimator of a method or step."""
+    method = described.cls
+    base = BASES[described.kind]
+    if base is Clustering and method.transductive:
+        base = Placing
+    fields = {
+        "__doc__": _documented(method),
+        "__module__": "mlcli.sklearn",
+        "__init__": _init(_defaults(method)),
+        "_method": described.id,
+        "_catalogue": described.catalogue,
+        "_kind": described.kind,
+    }
+    fit = base.fit_with_weights if _takes_weights(method, described.kind) else base.fit_without
+    return type(described.name, (base,), {**fields, "fit": fit})
+
+
+def _takes_weights(method: Any, kind: str) -> bool:
+    """Whether the method takes rows that count more or less, as it is configured by default."""
+    return kind in ("classification", "regression") and bool(method().accepts.weights)
+
+
+def _defaults(method: Any) -> dict[str, Any]:
+    """The default of each parameter."""
+    declared = {keyword(one.name): one.default for one in parameters(method)}
+    plain = {name: value if isinstance(value, PLAIN) else None for name, value in declared.items()}
+    return {**plain, RANDOM_STATE: 1}
+
+
+def _init(defaults: Mapping[str, Any]) -> Any:
+    """An ``__init__`` with these keywords, which keeps what it is given as it is."""
+
+    def __init__(self: Any, **given: Any) -> None:  # noqa: N807  # it is one
+        unknown = next((name for name in given if name not in defaults), None)
+        if unknown is not None:
+            raise TypeError(f"{type(self).__name__}() got an unexpected keyword argument '{unknown}'")
+        for name, default in defaults.items():
+            setattr(self, name, given.get(name, default))
+
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    keywords = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for name, default in defaults.items()
+    ]
+    setattr(__init__, "__signature__", inspect.Signature([own, *keywords]))
+    return __init__
+
+
+def _documented(method: Any) -> str:
+    """What the method is, and what its parameters mean."""
+    module = inspect.getmodule(method)
+    about = inspect.cleandoc((module.__doc__ if module else None) or method.__doc__ or "")
+    lines = [
+        f"{keyword(one.name)} : {one.words()}, default {one.default!r}\n    {one.help}"
+        for one in parameters(method)
+    ]
+    lines.append(f"{RANDOM_STATE} : a whole number, default 1\n    {SEEDED_BY}")
+    return f"{about}\n\nParameters\n----------\n" + "\n".join(lines) + "\n"

@@ -1,0 +1,88 @@
+"""Why rows are odd: what each column adds to the score of a row, and the columns that add most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.tasks.stretches import stretches
+
+REASONS = 3
+"""How many columns are named for a row."""
+NO_REASON = -1
+
+
+def typical_of(table: Table) -> Array:
+    """The median of each numeric column, then the most frequent code of each other one."""
+    codes = [np.bincount(cells[cells >= 0], minlength=1).argmax() for cells in table.codes.T]
+    return np.array([*(_median(cells) for cells in table.numbers.T), *codes], np.float64)
+
+
+def _median(cells: Array) -> float:
+    known = cells[~np.isnan(cells)]
+    return float(np.median(known)) if len(known) else 0.0
+
+
+def occlusion(score: Callable[[Any], Array], X: Any, usual: Any) -> Array:
+    """How far a row's score falls when a cell takes its usual value, with the sign of the cell's deviation."""
+    whole, added = score(X), np.empty(X.shape)
+    for column, value in enumerate(usual):
+        covered = X.copy()
+        covered[:, column] = value
+        added[:, column] = np.maximum(whole - score(covered), 0.0)
+    return np.asarray(np.sign(np.nan_to_num(X) - usual) * added)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The scores of rows by a model, and the stretches in which one that looks at rows side by side was asked."""
+
+    model: Any
+    table: Table
+    stretches: list[Rows]
+    score: Array
+
+    @classmethod
+    def about(cls, model: Any, table: Table, sequence: Codes | None, order: Array | None) -> Asked:
+        """Ask the model; one that looks at the rows beside a row meets them in their order."""
+        if not model.in_sequence:
+            return cls(model, table, [], model.score_rows(table))
+        score, parts = np.empty(len(table)), stretches(len(table), sequence, order)
+        for rows in parts:
+            score[rows] = model.score_rows(table.take(rows))
+        return cls(model, table, parts, score)
+
+    def top_reasons(self, count: int) -> tuple[tuple[str, ...], Codes, Array]:
+        """Names of columns, and for so many of the oddest rows those that add most with their signed shares."""
+        reasons = np.full((len(self.table), REASONS), NO_REASON, dtype=np.int32)
+        shares = np.zeros((len(self.table), REASONS))
+        oddest = np.argsort(-self.score, kind="stable")[:count]
+        columns, added = self._reasons(oddest)
+        first, parts = _largest(added)
+        reasons[oddest, : first.shape[1]] = np.where(parts == 0, NO_REASON, first)
+        shares[oddest, : first.shape[1]] = parts
+        return columns, reasons, shares
+
+    def _reasons(self, wanted: Rows) -> tuple[tuple[str, ...], Array]:
+        """The names of the columns, and what each adds to the rows wanted."""
+        if not self.model.in_sequence:
+            found: tuple[tuple[str, ...], Array] = self.model.reasons(self.table.take(wanted))
+            return found
+        parts = [self.model.reasons(self.table.take(rows)) for rows in self.stretches if len(rows)]
+        if not parts:
+            return (), np.empty((0, 0))
+        columns, added = parts[0][0], np.concatenate([part[1] for part in parts])
+        return columns, added[np.argsort(np.concatenate(self.stretches))][wanted]
+
+
+def _largest(added: Array) -> tuple[Rows, Array]:
+    """The columns that add most to each row, and the signed share of each."""
+    size = np.abs(added)
+    whole = size.sum(axis=1, keepdims=True)
+    first = np.argsort(-size, axis=1, kind="stable")[:, :REASONS]
+    share = np.divide(added, whole, out=np.zeros_like(added), where=whole > 0)
+    return first, np.take_along_axis(share, first, axis=1)

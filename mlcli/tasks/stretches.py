@@ -1,0 +1,47 @@
+"""Stretches: rows that follow each other in time, one stretch for each sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.errors import DataError
+from mlcli.core.split_columns import DATE
+from mlcli.core.tables import Array, Codes, Rows
+
+
+def stretches(rows: int, sequence: Codes | None, order: Array | None) -> list[Rows]:
+    """The rows of each sequence in their order; without an order as they stand, without sequences all together.
+
+    Rows at the same place stay as they stand; a row without a place is refused.
+    """
+    if order is not None and np.isnan(order).any():
+        what = f"row {int(np.isnan(order).argmax()) + 1} has no place in the order of rows"
+        raise DataError(what, hint="fill the cell of the column with the role order, or leave out its row")
+    keys = [np.arange(rows)] + [key for key in (order, sequence) if key is not None]
+    found = np.lexsort(keys)
+    if sequence is None:
+        return [found]
+    ends = np.flatnonzero(np.diff(sequence[found])) + 1
+    return np.split(found, ends)
+
+
+def numbered(names: NDArray[Any] | Sequence[str]) -> Codes:
+    """A number for each name, by the order in which the names first stand there."""
+    _, first, place = np.unique(names, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[place], dtype=np.int32)
+
+
+def order_of_texts(cells: Sequence[str]) -> Array:
+    """The places that texts say: numbers, or dates such as 2024-01-31."""
+    try:
+        return np.array([float(cell) for cell in cells])
+    except ValueError:
+        wrong = [cell for cell in cells if not DATE.fullmatch(cell)]
+        if wrong:
+            what = f"'{wrong[0][:40]}' orders the rows, and is neither a number nor a date"
+            raise DataError(what, hint="write numbers or dates (2024-01-31)") from None
+        return np.unique(np.array(cells), return_inverse=True)[1].astype(np.float64)

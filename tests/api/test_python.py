@@ -1,0 +1,138 @@
+"""From Python: frames give what files give, results are frames, models are asked with frames."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mlcli
+from mlcli.data.load import load
+from mlcli.data.shipped import shipped_paths
+from mlcli.data.source import source_of_frame
+from tests.cli.shell import document, typed
+from tests.cli.test_start import HEAVY
+
+pytestmark = pytest.mark.filterwarnings("ignore::mlcli.MlcliWarning")
+
+
+def read(name: str) -> pd.DataFrame:
+    return pd.read_csv(shipped_paths()[name], keep_default_na=False, na_values=[""])
+
+
+def test_importing_loads_nothing_heavy_and_gives_every_name() -> None:
+    code = "import sys, mlcli; print(*sys.modules); dir(mlcli); [getattr(mlcli, name) for name in mlcli.__all__]"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not loaded & HEAVY
+    assert {name for name in loaded if name.startswith("mlcli")} == {"mlcli"}
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'evaluate'"):
+        _ = mlcli.evaluate
+
+
+@pytest.mark.parametrize("name", ["iris", "penguins", "arrests"])
+def test_a_frame_is_read_as_the_file_of_its_cells(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{name}.csv"
+    path.write_bytes(shipped_paths()[name].read_bytes())
+    of_file, of_frame = load(str(path)), load(source_of_frame(read(name)))
+    assert of_frame.content == of_file.content
+    assert of_frame.path is None
+
+
+def test_levels_of_a_categorical_column_keep_their_order() -> None:
+    sizes = pd.Categorical(["small", "large", None], categories=["small", "middle", "large"], ordered=True)
+    (field,) = load(source_of_frame(pd.DataFrame({"size": sizes})), task="clustering").schema
+    assert (field.column.kind, field.column.levels) == ("ordinal", ("small", "middle", "large"))
+
+
+def test_text_that_looks_like_numbers_stays_text_and_whole_numbers_with_gaps_stay_whole() -> None:
+    frame = pd.DataFrame({"code": ["1", "2", "2"], "count": [1.0, np.nan, 3.0]})
+    code, count = load(source_of_frame(frame), task="clustering").schema
+    assert (code.column.kind, code.column.levels) == ("nominal", ("1", "2"))
+    assert count.column.kind == "numeric"
+    assert b"\n2,3\n" in source_of_frame(frame).content.piece(0, 100)
+
+
+def test_infinite_numbers_and_what_is_no_frame_are_refused() -> None:
+    with pytest.raises(mlcli.MlcliError, match="not every number is finite in x"):
+        mlcli.eval(pd.DataFrame({"x": [1.0, np.inf], "y": [0, 1]}))
+    with pytest.raises(mlcli.MlcliError, match=r"pandas\.DataFrame"):
+        mlcli.eval({"x": [1, 2]})  # type: ignore[arg-type]
+
+
+def test_eval_of_a_frame_scores_what_the_shell_scores() -> None:
+    asked: list[Any] = [{"use": "knn", "params": {"k": 3}}, "naive-bayes"]
+    found = mlcli.eval(read("iris"), asked, target="species", metrics=["accuracy"], jobs=1)
+    words = ("-m", "{use: knn, params: {k: 3}}", "-m", "naive-bayes", "--metric", "accuracy", "--json")
+    cells = document(typed("eval", "iris", *words))["cells"]
+    assert found.table["accuracy"].tolist() == [cell["metrics"]["accuracy"]["mean"] for cell in cells]
+    assert found.table["accuracy_low"].tolist() == [cell["metrics"]["accuracy"]["low"] for cell in cells]
+    wrong = found.answers("naive-bayes").query("truth != predicted")
+    assert len(wrong) == round(150 * (1 - found.table["accuracy"].iloc[-1]))
+    with pytest.raises(mlcli.MlcliError, match="there is no model 'svm'"):
+        found.answers("svm")
+
+
+def test_results_show_themselves_as_text_and_in_a_notebook() -> None:
+    found = mlcli.eval("iris", "naive-bayes", jobs=1)
+    assert "By accuracy: naive-bayes with 0.953" in str(found) == repr(found)
+    shown = found._repr_html_()
+    assert shown.count("<table>") == shown.count("</table>") >= 2
+    assert "<h2>iris: classification of species</h2>" in shown
+    assert "| model" in found.to("markdown")
+    assert '"cells"' in found.to("json")
+
+
+def test_everything_that_is_wrong_is_said_at_once() -> None:
+    with pytest.raises(mlcli.MlcliError) as caught:
+        mlcli.eval("iris", ["knnn", {"use": "knn", "params": {"k": 0}}], protocol="10-fold", average="mean")
+    assert [part in str(caught.value) for part in ("'knnn'", "at least 1", "'10-fold'", "average is one of")] == [
+        True
+    ] * 4
+
+
+def test_runs_in_a_store_are_a_frame(tmp_path: Path) -> None:
+    spec = {"data": ["weather_nominal"], "models": ["one-r"], "metrics": ["accuracy"], "seed": 3}
+    first = mlcli.run(spec, store=tmp_path / "runs.db", jobs=1)
+    mlcli.run(spec, store=str(tmp_path / "runs.db"), jobs=1)
+    kept = mlcli.results(tmp_path / "runs.db")
+    assert kept["run"].tolist() == [1, 1, 2, 2]
+    assert kept["accuracy"].tolist() == [*first.table["accuracy"]] * 2
+    assert mlcli.results(tmp_path / "runs.db", run=2)["seed"].tolist() == [3, 3]
+    with pytest.raises(mlcli.MlcliError, match="no key 'modles'"):
+        mlcli.run({"data": ["iris"], "modles": ["knn"]})
+
+
+def test_a_file_is_run_with_its_store_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "weather.yaml").write_text("data: [weather_nominal]\nmodels: [one-r]\n")
+    mlcli.run(tmp_path / "weather.yaml", jobs=1)
+    assert len(mlcli.results(tmp_path / ".mlcli" / "runs.db")) == 2
+
+
+def test_a_kept_model_is_asked_with_frames_and_keeps_their_index(tmp_path: Path) -> None:
+    frame = read("iris")
+    model = mlcli.train(frame[::2], "lda", target="species")
+    model.save(tmp_path / "lda.mlcli")
+    asked = frame[1::10].drop(columns="species")
+    answers = mlcli.load(tmp_path / "lda.mlcli").predict(asked, probabilities=True)
+    assert answers.index.equals(asked.index)
+    assert np.mean(answers["prediction"] == frame["species"][1::10]) > 0.9
+    assert np.allclose(answers.filter(like="p(").sum(axis=1), 1)
+    pd.testing.assert_frame_equal(answers, model.predict(asked, probabilities=True))
+    assert "lda on frame" in str(model)
+    assert "lda" in mlcli.load(tmp_path / "lda.mlcli")._repr_html_()
+
+
+def test_levels_that_were_not_there_in_training_are_warned_of() -> None:
+    model = mlcli.train(read("weather_nominal"), "naive-bayes")
+    odd = read("weather_nominal").head(1).assign(outlook="foggy")
+    with pytest.warns(mlcli.MlcliWarning, match="'foggy' was not there in training"):
+        assert len(model.predict(odd)) == 1
