@@ -11,6 +11,7 @@ import mmap
 import os
 import re
 import tempfile
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -26,6 +27,9 @@ SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGT]i?B|B)?", re.IGNORECASE)
 SHARE = 16
 """A table that takes more than such a part of memory is not copied in it."""
 CELLS_AT_ONCE = 1 << 20
+BLOCKS_UNTIL_PAGES_GO = 16
+_mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+"""The rooms that lie in files."""
 
 
 def memory() -> int:
@@ -63,6 +67,7 @@ class Room:
         elif size:
             os.ftruncate(self._file.fileno(), size)
             mapped = mmap.mmap(self._file.fileno(), size)
+            _mapped.add(mapped)
             self.cells = np.ndarray((rows, self.columns), self.dtype, buffer=mapped)
 
     def keep(self, places: NDArray[np.intp]) -> None:
@@ -79,9 +84,18 @@ class Room:
 def filled(rows: int, columns: int, dtype: type[Cell], part: Callable[[slice], NDArray[Any]]) -> NDArray[Cell]:
     """Rows that are made some at a time."""
     cells = Room(rows, columns, dtype).cells
-    for some in blocks_of(rows, columns):
+    for place, some in enumerate(blocks_of(rows, columns)):
         cells[some] = part(some)
+        if place % BLOCKS_UNTIL_PAGES_GO == 0:
+            give_pages_back()
     return cells
+
+
+def give_pages_back() -> None:
+    """Let go of the pages of rooms that lie in files; they come back when they are looked at."""
+    for mapped in _mapped:
+        if hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def blocks_of(rows: int, columns: int) -> list[slice]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.rooms import Room
+from mlcli.core.rooms import Room, give_pages_back
 from mlcli.core.tables import Array, Rows
 from mlcli.data.content import Content
 from mlcli.data.delimiters import BLANK, SNIFFED_TEXT, doubts, sniffed, split
@@ -184,6 +184,7 @@ def _read(source: Content, begin: int, delimiter: str, width: int) -> PlainText:
             raise NotPlainError
         kept = left + kept
     room.resize(int(room.cursor[1]))
+    give_pages_back()
     return PlainText(source, delimiter, room.starts, room.lines, room.numbers, room.firsts)
 
 
