@@ -63,6 +63,16 @@ Params = Annotated[
     list[str] | None,
     typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the model, such as k=3; repeatable."),
 ]
+ProtocolName = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol",
+        metavar="NAME",
+        autocompletion=protocol_names,
+        help="How rows are split: an id, or '{use: good-only, repeats: 3}'. [default: by the task]",
+    ),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Leave with exit code 8 if something serious is found.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="What all random numbers follow from.")]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Worker processes. [default: one per core]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
@@ -78,6 +78,7 @@ def run_and_show(
         for sentence in (*foreseen(cells), *_as_they_are(experiment, cells)):
             remark(sentence)
     outcomes: list[Outcome] = []
+    parts = replace(parts, fair=parts.fair or any(experiment.fair for experiment in experiments))
     for experiment, cells in planned:
         place = place_of(experiment)
         outcomes.append(outcome_of(experiment, _scored(experiment, cells, place, options), place))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import Format, Seed, Target, Task, protocol_names
+from mlcli.cli._options import Format, ProtocolName, Seed, Strict, Target, Task
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
@@ -16,17 +16,7 @@ SPEC_SUFFIXES = (".yaml", ".yml")
 Subjects = Annotated[
     list[str], typer.Argument(metavar="DATA|SPEC", help="CSV files, shipped datasets, or experiment files (YAML).")
 ]
-ProtocolName = Annotated[
-    str | None,
-    typer.Option(
-        "--protocol",
-        metavar="NAME",
-        autocompletion=protocol_names,
-        help="How rows would be split. [default: by the task]",
-    ),
-]
 Everything = Annotated[bool, typer.Option("--all", help="Show advice, too: what could be better.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Leave with exit code 8 if something serious is found.")]
 
 EXAMPLES = (
     "mlcli audit cpu",
@@ -72,10 +62,9 @@ def _experiments(
     from mlcli.experiment.spec.file import read_experiment
     from mlcli.experiment.spec.model_text import protocol_from_text
 
-    asked = protocol_from_text(protocol, {}) if protocol else None
     return [
         read_experiment(Path(one))
         if Path(one).suffix in SPEC_SUFFIXES
-        else Experiment((DataSpec(one, target, task),), protocol=asked, seed=seed)
+        else Experiment((DataSpec(one, target, task),), protocol=protocol_from_text(protocol), seed=seed)
         for one in subjects
     ]

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mlcli.cli._options import Format, Target, Task, dataset_names
 from mlcli.cli._pages import Html, PictureFormat, Pictures
+
+if TYPE_CHECKING:
+    from mlcli.data.dataset import Dataset
+
+Make = Callable[[], Any]
+"""What makes a document, or plain values."""
 
 Reference = Annotated[
     str | None,
@@ -65,10 +72,7 @@ def data_command(
         _list(format)
         return
 
-    from mlcli.checks.audit import issues_of_data
     from mlcli.data.load import load
-    from mlcli.data.profile import profile
-    from mlcli.report.profile import profile_of
 
     dataset = load(reference, target=target, task=task)
     if write_sidecar:
@@ -76,28 +80,39 @@ def data_command(
 
         remark(f"wrote {write(dataset)}: correct what is wrong there, and it is used from now on")
     if against is not None:
-        from mlcli.experiment.likeness import likeness
-        from mlcli.report.likeness import as_json as plain
-        from mlcli.report.likeness import likeness_of
+        document, plain = _compared(dataset, against)
+    else:
+        document, plain = _drawn(dataset, plot) if plot else _profiled(dataset)
+    show_as(format, document, plain)
+    pages.write(document)
 
-        alike = likeness(dataset, against)
-        show_as(format, lambda: likeness_of(alike), lambda: plain(alike))
-        pages.write(lambda: likeness_of(alike))
-        return
-    if plot:
-        from mlcli.core.findings import as_json
-        from mlcli.report.findings import explained
-        from mlcli.report.plots import plot_of
 
-        picture = plot_of(dataset, plot)
-        show_as(format, lambda: explained([picture]), lambda: as_json(picture))
-        pages.write(lambda: explained([picture]))
-        return
+def _compared(dataset: Dataset, against: str) -> tuple[Make, Make]:
+    from mlcli.experiment.likeness import likeness
+    from mlcli.report.likeness import as_json, likeness_of
+
+    alike = likeness(dataset, against)
+    return lambda: likeness_of(alike), lambda: as_json(alike)
+
+
+def _drawn(dataset: Dataset, columns: list[str]) -> tuple[Make, Make]:
+    from mlcli.core.findings import as_json
+    from mlcli.report.findings import explained
+    from mlcli.report.plots import plot_of
+
+    picture = plot_of(dataset, columns)
+    return lambda: explained([picture]), lambda: as_json(picture)
+
+
+def _profiled(dataset: Dataset) -> tuple[Make, Make]:
+    from mlcli.checks.audit import issues_of_data
+    from mlcli.data.profile import profile
+    from mlcli.report.profile import profile_of
+
     issues = issues_of_data(dataset)
     found = profile(dataset, [issue.sentence for issue in issues])
     tables = [finding for issue in issues for finding in issue.shown]
-    show_as(format, lambda: profile_of(found, tables), found.to_json)
-    pages.write(lambda: profile_of(found, tables))
+    return lambda: profile_of(found, tables), found.to_json
 
 
 def _list(format: str) -> None:

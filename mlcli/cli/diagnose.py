@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Data, Format, Jobs, Params, Seed, Target, Task, model_names, protocol_names
+from mlcli.cli._options import (
+    Data,
+    Format,
+    Jobs,
+    Params,
+    ProtocolName,
+    Seed,
+    Strict,
+    Target,
+    Task,
+    model_names,
+)
 
 Model = Annotated[
     str,
     typer.Option("--model", "-m", metavar="MODEL", autocompletion=model_names, help="An id or a mapping."),
-]
-ProtocolName = Annotated[
-    str | None,
-    typer.Option(
-        "--protocol",
-        metavar="NAME",
-        autocompletion=protocol_names,
-        help="How rows are split. [default: by the task]",
-    ),
 ]
 Metric = Annotated[
     str | None, typer.Option("--metric", metavar="NAME", help="The score that decides. [default: by the task]")
@@ -27,7 +29,6 @@ Metric = Annotated[
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Show the tables behind each issue, and the curve.")
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Leave with exit code 8 if something serious is found.")]
 
 EXAMPLES = (
     "mlcli diagnose wine -m decision-tree -p max_depth=1",
@@ -63,11 +64,10 @@ def diagnose_command(
     from mlcli.experiment.spec.cells import DataSpec, Experiment
     from mlcli.experiment.spec.model_text import models_from_text, protocol_from_text
 
-    split: Any = protocol_from_text(protocol, {}) if protocol else None
     experiment = Experiment(
         data=(DataSpec(data, target, task),),
         models=models_from_text([model], params or []),
-        protocol=split,
+        protocol=protocol_from_text(protocol),
         metrics=(metric,) if metric else (),
         seed=seed,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ from mlcli.cli._options import (
     Junit,
     NoShortcut,
     Params,
+    ProtocolName,
     Rule,
     Search,
     Seed,
@@ -33,7 +34,6 @@ from mlcli.cli._options import (
     Tune,
     Verbose,
     model_names,
-    protocol_names,
     tuning,
 )
 from mlcli.cli._pages import Html, PictureFormat, Pictures
@@ -47,15 +47,6 @@ Models = Annotated[
         metavar="MODEL",
         autocompletion=model_names,
         help="An id, '{use: knn, params: {k: 3}}', or a saved model; repeatable. [default: a panel for the task]",
-    ),
-]
-ProtocolName = Annotated[
-    str | None,
-    typer.Option(
-        "--protocol",
-        metavar="NAME",
-        autocompletion=protocol_names,
-        help="How rows are split: an id, or '{use: good-only, repeats: 3}'. [default: by the task]",
     ),
 ]
 Folds = Annotated[int | None, typer.Option("--folds", metavar="N", help="Folds, each tested once. [default: 10]")]
@@ -137,14 +128,14 @@ def eval_command(
     from mlcli.experiment.spec.cells import DataSpec, Experiment
     from mlcli.experiment.spec.decisions import costs_from_text, with_costs
     from mlcli.experiment.spec.expectations import fail_under as bounds
-    from mlcli.experiment.spec.model_text import models_from_text
+    from mlcli.experiment.spec.model_text import models_from_text, protocol_from_text
     from mlcli.report.results import Parts
 
     pages = Pages(html, pictures, picture_format)
     experiment = Experiment(
         data=tuple(DataSpec(reference, target, task, tuple(sensitive or ())) for reference in data),
         models=models_from_text(models or [], params or [], decide) or None,
-        protocol=_protocol(protocol, folds=folds, repeats=repeats, test_share=test_share),
+        protocol=protocol_from_text(protocol, folds=folds, repeats=repeats, test_share=test_share),
         average=_known(average),
         metrics=tuple(metrics or ()),
         cost=costs_from_text(cost) if cost else None,
@@ -176,10 +167,3 @@ def _known(average: str | None) -> str:
         what = f"--average is one of {', '.join(AVERAGES)}; was given '{average}'"
         raise UsageError(what, hint=did_you_mean(average, AVERAGES, "ways"))
     return average or ""
-
-
-def _protocol(name: str | None, **given: float | None) -> Any:
-    from mlcli.experiment.spec.model_text import protocol_from_text
-
-    params = {option: value for option, value in given.items() if value is not None}
-    return protocol_from_text(name or "", params) if name or params else None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mlcli.data.new_rows import NewRows, Unseen
 
 ROW = "row"
+WITHOUT_CSV = "leave out --output, --probabilities and --log-density, or --explain"
 MOST_LISTED = 8
 """Columns with unusual numbers of which each has a line of its own."""
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
@@ -57,17 +58,14 @@ def predict_command(
     among them. Values unlike those of training are reported on stderr.
     """
     from mlcli.cli._csv import give
-    from mlcli.cli._options import refuse_to_overwrite
     from mlcli.cli.explain import show_explained
     from mlcli.experiment.saved.model_file import asking, load_model
     from mlcli.report.predictions import predictions_of
 
     if explain and (output is not None or probabilities or log_density):
-        hint = "leave out --output, --probabilities and --log-density, or --explain"
-        raise UsageError("--explain prints no CSV", hint=hint)
+        raise UsageError("--explain prints no CSV", hint=WITHOUT_CSV)
     if output is not None and not force:
-        refuse_to_overwrite(output, data, file)
-        _refuse_to_replace(output)
+        _refuse_to_replace(output, data, file)
     saved = load_model(file)
     rows = saved.new_rows(data)
     for warning in (*_unlike_training(rows), *_not_there(rows, saved.optional - saved.hidden)):
@@ -86,8 +84,11 @@ def predict_command(
     give(_with_input_columns(rows, answers), output)
 
 
-def _refuse_to_replace(output: Path) -> None:
+def _refuse_to_replace(output: Path, data: str, model: Path) -> None:
     """Only earlier answers are replaced, and nothing behind a link: who wants more says so."""
+    from mlcli.cli._options import refuse_to_overwrite
+
+    refuse_to_overwrite(output, data, model)
     hint = "name another file with -o FILE, or replace it with --force"
     if output.is_symlink() and (output.is_file() or not output.exists()):
         raise UsageError(f"{output} is a link to {output.resolve()}: it was left alone", hint=hint)

@@ -89,11 +89,7 @@ def train_command(
 
     pages = Pages(html, pictures, picture_format)
     if output is not None:
-        from mlcli.cli._options import refuse_to_overwrite
-        from mlcli.experiment.saved.model_file import refuse_to_replace
-
-        refuse_to_overwrite(output, data)
-        refuse_to_replace(output)
+        _refuse(output, data)
     settings = tuning(tune, search=search, trials=trials, rule=rule)
     cell = _cell(DataSpec(data, target, task, tuple(sensitive or ())), model, params or [], seed, settings)
     assert isinstance(cell.dataset, Dataset)
@@ -109,13 +105,15 @@ def train_command(
         remark(f"saved as {output}; next: mlcli predict {output} DATA")
 
 
-def _cell(
-    data: DataSpec,
-    model: str,
-    params: list[str],
-    seed: int,
-    tune: dict[str, str | int] | None,
-) -> Cell:
+def _refuse(output: Path, data: str) -> None:
+    from mlcli.cli._options import refuse_to_overwrite
+    from mlcli.experiment.saved.model_file import refuse_to_replace
+
+    refuse_to_overwrite(output, data)
+    refuse_to_replace(output)
+
+
+def _cell(data: DataSpec, model: str, params: list[str], seed: int, tune: dict[str, str | int] | None) -> Cell:
     """The one cell of the model, with the steps that it needs, planned as in an experiment."""
     from mlcli.core.errors import UsageError
     from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, Experiment

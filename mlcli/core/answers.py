@@ -15,6 +15,8 @@ Named = dict[str, np.ndarray[Any, Any]]
 """Arrays by name."""
 HEADER = "header."
 """How the names of a header's arrays begin among those of answers."""
+LISTS = ("levels", "bands")
+"""What a column has several of; JSON knows lists only."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +120,8 @@ class Answers:
         plain: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()
         }
-        columns = tuple(
-            Column(**{**one, "levels": tuple(one["levels"])}) for one in plain.pop(HEADER + "columns", ())
-        )
+        kept: tuple[dict[str, Any], ...] = plain.pop(HEADER + "columns", ())
+        columns = tuple(Column(**{**one, **{name: tuple(one.get(name, ())) for name in LISTS}}) for one in kept)
         of_header = {name.removeprefix(HEADER): array for name, array in arrays.items() if name.startswith(HEADER)}
         own = {name: array for name, array in arrays.items() if not name.startswith(HEADER)}
         return cls(header=Header(columns=columns, **of_header), **plain, **own)

@@ -87,6 +87,22 @@ class Points(Finding):
 
 
 @dataclass(frozen=True)
+class Regions(Finding):
+    """What is answered at the places of a plane, and points in it."""
+
+    across: str
+    upwards: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    answers: tuple[tuple[float, ...], ...]
+    """A row for each place upwards: numbers, or the places of classes among the names."""
+    names: tuple[str, ...]
+    """Of the classes; none where answers are numbers."""
+    groups: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
+    """Points, those of each name for themselves."""
+
+
+@dataclass(frozen=True)
 class Dendrogram(Finding):
     """Which two parts each merge joins, and at which height.
 
@@ -138,7 +154,7 @@ CHOSEN, CANDIDATES = "Chosen by inner splits", "Candidates"
 KINDS: dict[str, type[Finding]] = {
     kind.__name__.lower(): kind
     for kind in (
-        *(Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Dendrogram, Graph, Tree),
+        *(Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Regions, Dendrogram, Graph, Tree),
         CriticalDifference,
     )
 }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mlcli.core.errors import FitError
 from mlcli.core.names import did_you_mean
+from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Flags, Table
 
 UNKNOWN = "missing"
@@ -41,16 +43,22 @@ class Groups:
 
 
 def sensitive_names(table: Table | None) -> tuple[str, ...]:
-    """The sensitive columns of levels; those of numbers make no groups."""
-    return () if table is None else tuple(one.name for one in table.code_columns if one.sensitive)
+    """The sensitive columns that make groups, by levels or by bands."""
+    return () if table is None else tuple(one.name for one in group_columns(table) if one.sensitive)
+
+
+def group_columns(table: Table) -> tuple[Column, ...]:
+    """The columns of levels, and those of numbers in bands."""
+    return tuple(one for one in table.columns if one.coded or one.bands)
 
 
 def groups_by(table: Table | None, columns: Sequence[str]) -> Groups:
-    """The groups that some columns of levels make together; one of everybody where there is no column."""
+    """The groups that some columns make together; one of everybody where there is no column."""
     if table is None or not columns:
         return Groups((), (EVERYBODY,), np.zeros(0 if table is None else len(table), np.int32))
-    levels = {one.name: (*one.levels, UNKNOWN) for one in table.code_columns}
-    cells = np.column_stack([_cells(table, name, len(levels[name])) for name in columns])
+    by_name = {one.name: one for one in group_columns(table)}
+    levels = {name: (*by_name[name].groups, UNKNOWN) for name in columns}
+    cells = np.column_stack([_cells(table, by_name[name]) for name in columns])
     present, place = np.unique(cells, axis=0, return_inverse=True)
     labels = (", ".join(levels[name][code] for name, code in zip(columns, row, strict=True)) for row in present)
     return Groups(tuple(columns), tuple(labels), place.reshape(-1).astype(np.int32))
@@ -64,15 +72,20 @@ def sensitive_groups(tables: Iterable[Table | None], columns: Sequence[str] | No
     known = [one for one in tables if one is not None]
     names = columns or next((found for one in known if (found := sensitive_names(one))), ())
     for table in known:
-        if names and set(names) <= {one.name for one in table.code_columns}:
+        if names and set(names) <= {one.name for one in group_columns(table)}:
             return groups_by(table, names)
     if columns:
-        there = [one.name for table in known for one in table.code_columns]
+        there = [one.name for table in known for one in group_columns(table)]
         absent = next((name for name in columns if name not in there), columns[0])
         raise FitError(f"there is no column of levels '{absent}'", hint=did_you_mean(absent, there, "columns"))
     return Groups((), (EVERYBODY,), np.zeros(rows, np.int32))
 
 
-def _cells(table: Table, name: str, levels: int) -> Codes:
-    cells = np.asarray(table.cells(name), np.int32)
-    return np.where(cells < 0, levels - 1, cells).astype(np.int32)
+def _cells(table: Table, column: Column) -> Codes:
+    """The group of each row; the last is that of empty cells."""
+    cells: Any = table.cells(column.name)
+    if column.coded:
+        return np.where(cells < 0, len(column.groups), cells).astype(np.int32)
+    numbers = cells.astype(np.float64)
+    band = np.searchsorted(np.array(column.bands), numbers, side="right")
+    return np.where(np.isnan(numbers), len(column.groups), band).astype(np.int32)

@@ -119,15 +119,6 @@ class ModelParameter(Parameter):
             return yaml_from_text(text, self.name)
         return [part.strip() for part in text.split(",")] if self.many else text
 
-    def illegal_values(self) -> list[Any]:
-        """What names no model, names one of another kind, or sets what it has not."""
-        fit = {name: issubclass(MODELS.load(name), self.of) for name in MODELS.names()}
-        some, other = (next(name for name, of in fit.items() if of is wanted) for wanted in (True, False))
-        wrong: list[Any] = [1, "no such model", other, {"params": {}}, {"use": some, "steps": "x"}]
-        wrong += [] if self.optional else [None]
-        wrong.append({"use": some, "params": {"no_such_parameter": 1}})
-        return [some, [], *([value] for value in wrong)] if self.many else wrong
-
     def words(self) -> str:
         """What the models have to be, such as "a classifier or regressor"."""
         one = f"a {_either(self.of)}"

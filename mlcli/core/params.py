@@ -135,19 +135,6 @@ class Parameter:
                     continue
         return text
 
-    def illegal_values(self) -> list[Any]:
-        """Values just outside the declaration, for the contract tests."""
-        wrong: list[Any] = [] if self.optional else [None]
-        wrong += [{"a": 1} if dict not in self.types else 1] if str in self.types else ["no such value", True]
-        wrong += ["no such value"] if self.choices is not None else []
-        wrong += [math.nan, math.inf] if float in self.types else []
-        wrong += [self.ge - 1] if self.ge is not None else []
-        wrong += [self.gt] if self.gt is not None else []
-        wrong += [self.le + 1] if self.le is not None else []
-        wrong += [self.lt] if self.lt is not None else []
-        wrong = [value for value in wrong if not (value is True and bool in self.types)]
-        return [[value] for value in wrong] if self.many else wrong
-
     def words(self) -> str:
         """The type in words, such as "a whole number or none"."""
         kinds = " or ".join(TYPE_WORDS[kind] for kind in self.types) + (" (one or a list)" if self.many else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 COLUMN_KINDS = ("numeric", "nominal", "ordinal", "boolean")
 
@@ -24,11 +25,21 @@ class Column:
     often_missing: bool = False
     sensitive: bool = False
     context: bool = False
+    bands: tuple[float, ...] = ()
+    """Of a sensitive column of numbers, from where on the second band begins, and each further one."""
 
     @property
     def coded(self) -> bool:
         """Whether the cells are levels rather than numbers."""
         return self.kind != "numeric"
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that it makes: its levels, or its bands."""
+        if self.coded or not self.bands:
+            return self.levels
+        between = (f"{low:g} to below {high:g}" for low, high in pairwise(self.bands))
+        return (f"below {self.bands[0]:g}", *between, f"{self.bands[-1]:g} and above")
 
 
 @dataclass(frozen=True)

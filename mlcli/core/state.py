@@ -119,6 +119,7 @@ def _read_column(value: Any, arrays: Mapping[str, Any]) -> Column:
         bool(described.get("often_missing", False)),
         bool(described.get("sensitive", False)),
         bool(described.get("context", False)),
+        tuple(map(float, described.get("bands", ()))),
     )
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.names import listed
 from mlcli.core.schema import Field, Schema
 from mlcli.core.strict_yaml import Document
-from mlcli.core.tables import Table
+from mlcli.core.tables import Array, Table
 from mlcli.data.checks import column_warnings
 from mlcli.data.columns import Typed, declared, inferred, notes_of_columns
 from mlcli.data.counts import counted_out
@@ -66,7 +69,8 @@ def load(
         what = f"the target '{_target_name(roles)}' is empty in every row"
         raise DataError(what, where=records.name, hint="choose another target with --target COLUMN")
     name = sidecar.name or (stem_of(source.path) if source.path else source.name)
-    return replace(dataset, path=source.path, name=name, notes=dataset.notes + column_warnings(dataset))
+    notes = (*dataset.notes, *_notes_on_bands(typed), *column_warnings(dataset))
+    return replace(dataset, path=source.path, name=name, notes=notes)
 
 
 def layout_of(document: Document | None) -> Layout:
@@ -130,7 +134,25 @@ def _marked(typed: Typed, given: Role, sidecar: Sidecar) -> Typed:
     """What few models see is marked: columns of context, and sensitive ones that the sidecar calls no feature."""
     column = typed.column
     hidden = given.role == "sensitive" and not sidecar.of(column.name).feature
-    return replace(typed, column=replace(column, sensitive=hidden, context=given.role == "context"))
+    bands = _quarters(typed.cells) if given.role == "sensitive" and not column.coded else ()
+    return replace(typed, column=replace(column, sensitive=hidden, context=given.role == "context", bands=bands))
+
+
+def _quarters(cells: Array) -> tuple[float, ...]:
+    """Where the quarters of some numbers begin; those that begin alike are one."""
+    known = cells[~np.isnan(cells)]
+    if not len(known):
+        return ()
+    begins = np.unique(np.quantile(known, (0.25, 0.5, 0.75), method="higher"))
+    return tuple(float(one) for one in begins if one > known.min())
+
+
+def _notes_on_bands(typed: Mapping[str, Typed]) -> Iterator[str]:
+    """Which groups sensitive numbers make."""
+    for name, one in typed.items():
+        if one.column.bands:
+            groups = listed(one.column.groups)
+            yield f"'{name}' holds numbers: its groups are quarters of the rows ({groups}); levels make others"
 
 
 def _target_name(roles: Mapping[str, Role]) -> str | None:

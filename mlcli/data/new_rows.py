@@ -18,7 +18,7 @@ from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.data.columns import absent_cells, coded_by, declared, with_new_levels
+from mlcli.data.columns import Typed, absent_cells, coded_by, declared, with_new_levels
 from mlcli.data.content import InMemory
 from mlcli.data.load import layout_of
 from mlcli.data.long_form import wide_records
@@ -125,37 +125,47 @@ def new_rows(
     if long_form and not set(records.header).intersection(needed):
         absent = (replace(problem, hint=_hint_of_form(long_form)) for problem in absent)
     raise_all(DataError, absent)
-    named = {column.name: column for column in columns}
-    cells: dict[str, NDArray[Any]] = {}
-    seen: dict[str, Column] = {}
-    problems: list[Problem] = []
+    there = [column for column in columns if column.name not in absent_columns]
+    typed, unknown = _typed_columns(records, there, declarations, missing or {}, letters)
     for column in columns:
         if column.name in absent_columns:
-            cells[column.name] = absent_cells(column, len(records))
-            continue
-        text, declaration = records.column(column.name), declarations.get(column.name, Declaration())
-        words = (missing or {}).get(column.name, ())
-        declaration = replace(declaration, missing=(*declaration.missing, *words))
-        if column.coded:
-            typed, unknown_levels = coded_by(text, column, declaration)
-            unseen += [Unseen(column.name, value, count) for value, count in unknown_levels.items()]
-            typed = with_new_levels(text, column, declaration) if letters else replace(typed, column=column)
-        else:
-            plain = replace(declaration, kind=column.kind, range=None)
-            typed, found = declared(text, plain, records)
-            typed = replace(typed, column=column)
-            problems += found
-        cells[column.name], seen[column.name] = typed.cells, typed.column
-    raise_all(DataError, problems)
+            typed[column.name] = Typed(column, absent_cells(column, len(records)), declared=False, why="")
+    cells = {name: one.cells for name, one in typed.items()}
     return NewRows(
-        table=Table.of(((seen.get(name, column), cells[name]) for name, column in named.items()), len(records)),
+        table=Table.of(((typed[one.name].column, typed[one.name].cells) for one in columns), len(records)),
         records=records,
         extra=tuple(name for name in records.header if name not in cells),
-        unseen=tuple(unseen),
+        unseen=(*unseen, *unknown),
         outside=_outside(cells, ranges or {}),
         letters=letters,
         absent_features=absent_columns,
     )
+
+
+def _typed_columns(
+    records: Records,
+    columns: Sequence[Column],
+    declarations: Mapping[str, Declaration],
+    missing: Mapping[str, Sequence[str]],
+    letters: bool,
+) -> tuple[dict[str, Typed], list[Unseen]]:
+    """Columns as the model knows them, and levels that it does not know."""
+    typed, unseen, problems = dict[str, Typed](), list[Unseen](), list[Problem]()
+    for column in columns:
+        text, declaration = records.column(column.name), declarations.get(column.name, Declaration())
+        words = (*declaration.missing, *missing.get(column.name, ()))
+        declaration = replace(declaration, missing=words)
+        if column.coded:
+            one, unknown_levels = coded_by(text, column, declaration)
+            unseen += [Unseen(column.name, value, count) for value, count in unknown_levels.items()]
+            one = with_new_levels(text, column, declaration) if letters else replace(one, column=column)
+        else:
+            one, found = declared(text, replace(declaration, kind=column.kind, range=None), records)
+            one = replace(one, column=column)
+            problems += found
+        typed[column.name] = one
+    raise_all(DataError, problems)
+    return typed, unseen
 
 
 def _hint_of_form(long_form: Mapping[str, str]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from mlcli.core.tables import Array, Codes
+from mlcli.core.tables import Array, Codes, Flags
 
 LEAST_SLOPE = 1e-3
 """What is left of a slope, in units of the scores, where scores tell nothing about rows that were left out."""
@@ -39,13 +41,41 @@ def slope(scores: Array, y: Codes, weights: Array) -> float:
     sure = ((totals + 1) / (totals + 2))[y]
     own = columns[y, np.arange(len(y))]
     target = float(weights @ (own * (sure - (1 - sure) / (len(columns) - 1))))
-    low, high, at = LEAST_SLOPE / unit, np.inf, 1.0 / unit
-    for _ in range(STEPS):
+
+    def moments(at: float) -> tuple[float, float]:
         shares = softmax((at * columns).T).T
         mean = (shares * columns).sum(axis=0)
-        excess = float(weights @ mean) - target
+        return float(weights @ mean), float(weights @ ((shares * columns**2).sum(axis=0) - mean**2))
+
+    return _where_mean_is(target, moments, unit)
+
+
+def slope_of_two(score: Array, positive: Flags, weights: Array) -> float:
+    """The same of one score for or against the second of two classes."""
+    unit = float(np.average(np.abs(score), weights=weights)) / 2
+    if not unit > 0:
+        return 1.0
+    sides, total, own = np.where(positive, score, -score), float(weights.sum()), float(weights[positive].sum())
+    certainty = np.where(positive, own / (own + 2), (total - own) / (total - own + 2))
+    target = float(weights @ (sides * certainty))
+    weighted = weights * score
+    squares = float(weighted @ score)
+
+    def moments(at: float) -> tuple[float, float]:
+        balance = np.tanh(at / 2 * score)
+        moved = weighted * balance
+        return float(moved.sum()), (squares - float(moved @ (score * balance))) / 2
+
+    return _where_mean_is(target, moments, unit)
+
+
+def _where_mean_is(target: float, moments: Callable[[float], tuple[float, float]], unit: float) -> float:
+    """The slope at which the mean of scores, which rises with it, is a target; ``moments`` has both."""
+    low, high, at = LEAST_SLOPE / unit, np.inf, 1.0 / unit
+    for _ in range(STEPS):
+        mean, curve = moments(at)
+        excess = mean - target
         low, high = (low, at) if excess > 0 else (at, high)
-        curve = float(weights @ ((shares * columns**2).sum(axis=0) - mean**2))
         step = at - excess / curve if curve > 0 else np.inf
         between = (low + high) / 2 if np.isfinite(high) else 2 * low
         following = step if low < step < high else between

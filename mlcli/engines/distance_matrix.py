@@ -10,15 +10,41 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
+from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
+from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 DISTANCES_HELP = (
     "columns, by a pattern such as d_* or *, that are distances to the rows of the file, in their order"
 )
 ROUNDING = 1e-9
+
+
+class DistanceClusterer(Clusterer):
+    """Groups rows by how far they are apart: by numbers on one scale, or by distances that are given."""
+
+    distances: str | None
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale; distances as they are, beside names of their rows."""
+        given = self.distances is not None
+        return Accepts(nominal=given, prefers_scaled=not given)
+
+    def space(self, table: Table) -> Array:
+        """The numbers, or points that lie as far apart as the distances say."""
+        return table.numbers if self.distances is None else points_of(table, self.distances)
+
+    def points_and_distances(self, data: ClusteredRows) -> tuple[Array, Array | None]:
+        """The training rows as points, and their distances where these are given."""
+        X = data.table.numbers
+        if X.shape[1] == 0:
+            raise FitError(f"{self.id} needs at least one column")
+        given = None if self.distances is None else given_distances(data, self.distances)
+        return X if given is None else embedded(given), given
 
 
 def given_distances(data: RowsOfTable, pattern: str) -> Array:

@@ -11,6 +11,9 @@ import numpy as np
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Bars, Explanation, Table
 from mlcli.core.moments import moments
+from mlcli.core.params import learned
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.schema import Column
 from mlcli.core.tables import Array
 from mlcli.engines.principal import LOADINGS, SCREE, elbow_note, with_fixed_signs
 
@@ -54,6 +57,36 @@ class Factors:
             raise ValueError("loadings that do not fit the columns")
         if np.shape(self.noise) != (columns,) or not (self.noise > 0).all():
             raise ValueError("noise that no column can have")
+
+
+@dataclass(kw_only=True, eq=False)
+class FactorModel:
+    """What a method or step knows that has found factors."""
+
+    columns_: tuple[Column, ...] = learned()
+    mean_: Array = learned()
+    loadings_: Array = learned()
+    """What each column has of each factor (p × m)."""
+    noise_: Array = learned()
+    likelihood_: float = learned()
+    """The mean log-likelihood of a training row."""
+    scree_: Array = learned()
+    """The variances along the directions of standardised columns, the largest first."""
+
+    def find(self, data: RowsOfTable, search: Search) -> None:
+        """Find loadings and noise by EM."""
+        found, self.likelihood_, self.scree_ = factors_of(data.table.numbers, data.weights, search)
+        self.mean_, self.loadings_, self.noise_ = found.mean, found.loadings, found.noise
+
+    @property
+    def found(self) -> Factors:
+        """The factors."""
+        return Factors(self.mean_, self.loadings_, self.noise_)
+
+    def explain(self) -> Explanation:
+        """The scree plot, the loadings, and the share of each column's variance that factors do not explain."""
+        names = [column.name for column in self.columns_]
+        return factor_findings(self.found, self.likelihood_, self.scree_, names)
 
 
 def factors_of(X: Array, weights: Array, search: Search) -> tuple[Factors, float, Array]:

@@ -49,6 +49,14 @@ def _replaced(rows: Table, usual: Table, name: str) -> Table:
     return Table(rows.columns, numbers, codes)
 
 
+def with_column(rows: Table, name: str, values: float | Array) -> Table:
+    """The rows with other values of one column of numbers."""
+    numbers = rows.numbers.copy()
+    place = next(place for place, column in enumerate(rows.number_columns) if column.name == name)
+    numbers[:, place] = values
+    return Table(rows.columns, numbers, rows.codes)
+
+
 def changes(
     outputs_of: Callable[[Table], Array], row: Table, usual: Table, names: Sequence[str]
 ) -> findings.Table:

@@ -83,8 +83,6 @@ class CarefulPlane:
     slopes: Array
     level: float
     """Its value at the centre of the rows."""
-    residuals: Array
-    """Times the square root of the weight of their row."""
     inverse: Array
     """The inverse of XᵀX + l2·I, of what is determined where it has none."""
     undetermined: Array
@@ -115,4 +113,4 @@ def careful_plane(data: ValuedRows, l2: float, intercept: bool) -> CarefulPlane:
     residuals = y - X @ slopes
     by_rounding = root_weighted(residuals, design.weight).sum() / design.total if intercept else 0.0
     inverse = (directions / singular[kept] ** 2) @ directions.T
-    return CarefulPlane(design, slopes, level + float(by_rounding), residuals, inverse, right[~kept].T)
+    return CarefulPlane(design, slopes, level + float(by_rounding), inverse, right[~kept].T)

@@ -35,7 +35,6 @@ class Solution:
     offset: float
     residual: Array
     """target − Kβ: what the training rows lack of their targets, without the offset."""
-    moves: int
     converged: bool
 
     @property
@@ -88,7 +87,7 @@ def solve(
         text = f"stopped after {made} moves of pairs, so that the margin may not be the widest"
         warnings.warn(f"{text}; scaled columns or a smaller C would converge sooner", MlcliWarning, stacklevel=3)
     offset = _level(beta, residual + raising, residual + lowering, (beta > lower) & (beta < upper) & (beta != 0))
-    return Solution(beta, lower, upper, offset, residual, made, made < most)
+    return Solution(beta, lower, upper, offset, residual, made < most)
 
 
 def spans_of(rows: Rows) -> Rows:

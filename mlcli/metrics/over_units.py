@@ -46,15 +46,7 @@ class OverUnits:
     @property
     def error(self) -> float:
         """The standard error, if units are drawn independently; 0 where no spread is seen."""
-        return self._error_of(self.spread)
-
-    @property
-    def error_of_means(self) -> float:
-        """The same of the means that units have over repeats."""
-        return self._error_of(float((self.shares**2).sum()))
-
-    def _error_of(self, spread: float) -> float:
-        return math.sqrt(spread * self.count / self.freedom) if self.freedom > 0 else 0.0
+        return math.sqrt(self.spread * self.count / self.freedom) if self.freedom > 0 else 0.0
 
     def with_one_more(self, score: float) -> OverUnits:
         """The same with one more unit that has this score, where the score is a mean of units."""

@@ -68,13 +68,7 @@ def friedman(scores: Array) -> RankTest | None:
 
 def critical_difference(models: int, datasets: int) -> float:
     """How far two mean ranks must lie apart to differ at 5 % (Nemenyi)."""
-    return range_quantile(1 - LEVEL, models) * _rank_error(models, datasets)
-
-
-def nemenyi(ranks: Array, datasets: int) -> Array:
-    """The p of each pair of mean ranks, corrected for all pairs."""
-    apart = np.abs(ranks[:, None] - ranks[None, :]) / _rank_error(len(ranks), datasets)
-    return np.array([[range_tail(float(one), len(ranks)) for one in row] for row in apart])
+    return range_quantile(1 - LEVEL, models) * math.sqrt(models * (models + 1) / (12 * datasets))
 
 
 def groups_alike(ranks: Array, difference: float) -> list[tuple[int, ...]]:
@@ -106,11 +100,6 @@ def range_quantile(p: float, count: int) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if range_tail(middle, count) > 1 - p else (low, middle)
     return (low + high) / 2
-
-
-def _rank_error(models: int, datasets: int) -> float:
-    """The standard error of a mean rank's difference, over √2 as tables of the range have it."""
-    return math.sqrt(models * (models + 1) / (12 * datasets))
 
 
 def _normal(z: Array) -> Array:

@@ -25,18 +25,17 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.findings import Explanation
-from mlcli.core.params import learned, param
+from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Table
-from mlcli.engines.factors import Factors, Search, factor_findings, factors_of
+from mlcli.core.tables import Table
+from mlcli.engines.factors import FactorModel, Search
 
 
 @register("factor-analysis", reference="Spearman 1904; Jöreskog 1967; Barber 2012, Bayesian Reasoning, 21.2")
-class FactorAnalysis(Step):
+class FactorAnalysis(FactorModel, Step):
     """Factors instead of columns."""
 
     factors: int = param(2, "how many hidden factors there are", ge=1, tune=(1, 10))
@@ -44,23 +43,11 @@ class FactorAnalysis(Step):
     most_steps: int = param(1000, "after how many steps EM ends in any case", ge=1)
     floor: float = param(0.005, "the least noise of a column, as a share of its variance", gt=0, lt=1)
 
-    mean_: Array = learned()
-    loadings_: Array = learned()
-    """What each column has of each factor (p × m)."""
-    noise_: Array = learned()
-    likelihood_: float = learned()
-    """The mean log-likelihood of a training row."""
-    scree_: Array = learned()
-    """The variances along the directions of standardised columns, the largest first."""
-
     accepts = Accepts(weights=True)
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Find loadings and noise by EM."""
-        data = data.counted()
-        search = Search(self.factors, self.tolerance, self.most_steps, self.floor)
-        found, self.likelihood_, self.scree_ = factors_of(data.table.numbers, data.weights, search)
-        self.mean_, self.loadings_, self.noise_ = found.mean, found.loadings, found.noise
+        self.find(data.counted(), Search(self.factors, self.tolerance, self.most_steps, self.floor))
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """The factors."""
@@ -68,16 +55,8 @@ class FactorAnalysis(Step):
 
     def transform(self, table: Table) -> Table:
         """What is expected of the factors of each row."""
-        return Table(self.columns_after(table.columns), self._found().expected(table.numbers), table.codes)
-
-    def _found(self) -> Factors:
-        return Factors(self.mean_, self.loadings_, self.noise_)
+        return Table(self.columns_after(table.columns), self.found.expected(table.numbers), table.codes)
 
     def check_learned(self) -> None:
         """Loadings that fit the columns, and noise above 0."""
-        self._found().check(len(self.columns_), self.factors)
-
-    def explain(self) -> Explanation:
-        """The scree plot, the loadings, and the share of each column's variance that factors do not explain."""
-        names = [column.name for column in self.columns_]
-        return factor_findings(self._found(), self.likelihood_, self.scree_, names)
+        self.found.check(len(self.columns_), self.factors)

@@ -15,6 +15,7 @@ from mlcli.core.findings import (
     Graph,
     Histogram,
     Points,
+    Regions,
     Tree,
 )
 
@@ -88,7 +89,7 @@ class Grid:
         )
 
 
-Picture = Bars | Boxplots | Curve | Histogram | Points | Dendrogram | Graph | Tree | CriticalDifference
+Picture = Bars | Boxplots | Curve | Histogram | Points | Regions | Dendrogram | Graph | Tree | CriticalDifference
 """A finding that is drawn; who draws it leaves title and note to the elements round it."""
 Element = Heading | Sentence | Lines | Notes | Grid | Picture
 Document = tuple[Element, ...]

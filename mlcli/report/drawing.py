@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import singledispatch
-from itertools import cycle, pairwise
+from itertools import pairwise
 from typing import Any
 
 from mlcli.core.findings import (
@@ -17,6 +17,7 @@ from mlcli.core.findings import (
     Graph,
     Histogram,
     Points,
+    Regions,
     Tree,
 )
 from mlcli.report.document import Content, Field, Grid, Lines, grid
@@ -24,22 +25,17 @@ from mlcli.report.lanes import lanes
 from mlcli.report.layout import GAP
 from mlcli.report.numbers import column_of, lined_up, short
 from mlcli.report.page import columns_of, padded
+from mlcli.report.planes import ACROSS, DOWN, MARKS, SHORTEST, WIDEST, place_of, points_drawn, regions_drawn
 
 BAR = "█"
-LONGEST, SHORTEST = 40, 10
+LONGEST = 40
 """Of the longest bar, by how wide the page is."""
-WIDEST = 48
-"""Of a dendrogram without the names of its leaves, and of a plane of points."""
-HIGHEST = 16
-"""Of a plane of points, in lines."""
-MARKS = ".ox+*#%@&"
-"""Of points by their groups; of two in one place the later is seen."""
 INDENT = "|   "
 INDENT_OF_BARS = "  "
 MOST_LINES = 60
 """Of a tree."""
 CERTAIN = 1e-12
-ACROSS, DOWN, JOINED, ROOT = "─", "│", "├", "┤"
+JOINED, ROOT = "├", "┤"
 CORNERS = {True: "┐", False: "┘"}
 
 
@@ -73,7 +69,7 @@ def _boxplots(picture: Boxplots, width: int | None) -> Lines:
     across = WIDEST if width is None else max(SHORTEST, min(WIDEST, width - names - GAP))
     indent = " " * (names + GAP)
     lines = [
-        f"{padded(name, names + GAP, 'left')}{_box([_place(end, low, high, across) for end in box], across)}"
+        f"{padded(name, names + GAP, 'left')}{_box([place_of(end, low, high, across) for end in box], across)}"
         f"{'  ' + str(outside) + ' outside' if outside else ''}"
         for (name, box), outside in zip(picture.boxes, picture.outside, strict=True)
     ]
@@ -112,33 +108,8 @@ def _curve(picture: Curve, width: int | None) -> Grid:
     return grid([picture.over, f"at {first}", "", f"at {last}"], rows, right=(1, 3))
 
 
-@drawn.register
-def _points(picture: Points, width: int | None) -> Lines:
-    """A plane with its ends written beside it, and what the marks of several groups mean below."""
-    known = [point for _, group in picture.groups for point in group if all(map(math.isfinite, point))]
-    if not known:
-        return Lines(("no points",))
-    (left, right), (low, high) = ((min(ends), max(ends)) for ends in zip(*known, strict=True))
-    labels = dict(zip((0, HIGHEST - 1), lined_up([high, low]), strict=True))
-    margin = max(map(columns_of, labels.values()))
-    across = WIDEST if width is None else max(SHORTEST, min(WIDEST, width - margin - 1))
-    canvas = [[" "] * across for _ in range(HIGHEST)]
-    for (_, group), mark in zip(picture.groups, cycle(MARKS), strict=False):
-        for x, y in group:
-            if math.isfinite(x) and math.isfinite(y):
-                canvas[_place(y, high, low, HIGHEST)][_place(x, left, right, across)] = mark
-    indent, ends = " " * (margin + 1), lined_up([left, right])
-    plane = [f"{labels.get(place, ''):>{margin}}{DOWN}{''.join(line)}" for place, line in enumerate(canvas)]
-    below = [indent + ACROSS * across, indent + ends[0] + ends[1].rjust(across - columns_of(ends[0]))]
-    named = [f"{mark} {name}" for (name, _), mark in zip(picture.groups, cycle(MARKS), strict=False)]
-    meaning = [indent + ", ".join(named)] if len(named) > 1 else []
-    title = f"{indent}upwards: {picture.upwards}; across: {picture.across}"
-    return Lines(tuple(line.rstrip() for line in (*plane, *below, title, *meaning)))
-
-
-def _place(value: float, first: float, last: float, places: int) -> int:
-    """Where a value lies among so many places from the first to the last."""
-    return round((value - first) / ((last - first) or 1.0) * (places - 1))
+drawn.register(Points, points_drawn)
+drawn.register(Regions, regions_drawn)
 
 
 @drawn.register
@@ -182,13 +153,13 @@ def _critical_difference(picture: CriticalDifference, width: int | None) -> Line
     margin = names + columns_of(ranks[0]) + 2 * GAP
     across = WIDEST if width is None else max(SHORTEST, min(WIDEST, width - margin - max(map(len, bars))))
     last = max(len(ranks), 2)
-    marks = [_marked(_place(rank, 1, last, across), across) for rank in picture.ranks]
+    marks = [_marked(place_of(rank, 1, last, across), across) for rank in picture.ranks]
     lines = [
         f"{padded(name, names + GAP, 'left')}{rank}{' ' * GAP}{mark}{bar}"
         for name, rank, mark, bar in zip(picture.names, ranks, marks, bars, strict=True)
     ]
     indent = " " * margin
-    length = min(across, 1 + _place(1 + picture.difference, 1, last, across))
+    length = min(across, 1 + place_of(1 + picture.difference, 1, last, across))
     scale = indent + "1" + str(last).rjust(across - 1)
     ruler = f"{indent}{JOINED}{ACROSS * (length - 2)}{ROOT} critical difference {short(picture.difference)}"
     return Lines(tuple(line.rstrip() for line in (scale, *lines, ruler)))

@@ -6,6 +6,7 @@ Needs the package booktabs and no other; letters are UTF-8, signs are commands t
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 
 from mlcli.report.document import Document, Element, Field, Grid, Heading, Lines, Notes, Sentence
@@ -40,20 +41,65 @@ COMMANDS = {
     "²": "$^2$",
     "√": r"$\surd$",
     "ŷ": r"$\hat y$",
-    "Σ": r"$\Sigma$",
-    "σ": r"$\sigma$",
-    "μ": r"$\mu$",
-    "λ": r"$\lambda$",
     "…": r"\ldots{}",
+    "‖": r"$\|$",
+    "∂": r"$\partial$",
+    "∈": r"$\in$",
+    "∪": r"$\cup$",
+    "∩": r"$\cap$",
+    "∝": r"$\propto$",
+    "≈": r"$\approx$",
+    "∞": r"$\infty$",
+    "∫": r"$\int$",
+    "⊥": r"$\perp$",
+    "←": r"$\leftarrow$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "⌈": r"$\lceil$",
+    "⌉": r"$\rceil$",
+    "⌊": r"$\lfloor$",
+    "⌋": r"$\rfloor$",
+    "○": r"$\circ$",
+    "●": r"$\bullet$",
+    "\u0302": r"$\hat{}$",
+    "\u0303": r"$\tilde{}$",
+    "\u0304": r"$\bar{}$",
 }
 """What a character is in LaTeX, where it is not itself."""
-DRAWN = {sign: plain for sign, plain in PLAIN_FORMS.items() if sign not in COMMANDS}
-"""Signs of pictures, which no font of LaTeX has."""
-SIGNS = str.maketrans(COMMANDS | {sign: "".join(COMMANDS.get(one, one) for one in DRAWN[sign]) for sign in DRAWN})
+LIFTED = {"<super>": "^", "<sub>": "_"}
 MINUS = re.compile(r"(?<![\w-])-(?=\d)")
 SECTIONS = {1: "section*", 2: "subsection*"}
 STRONG = ("strong", "best")
 SIDES = {"left": "l", "right": "r"}
+
+
+class Signs(dict[int, str]):
+    """What each character is in LaTeX, found when it is first asked for."""
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        found = _command(sign)
+        if found == sign:
+            found = "".join(COMMANDS.get(one, one) for one in PLAIN_FORMS.get(sign, sign))
+        self[code] = found
+        return found
+
+
+def _command(sign: str) -> str:
+    """Greek letters by their names, raised and lowered characters by what they are made of."""
+    if sign in COMMANDS:
+        return COMMANDS[sign]
+    words = unicodedata.name(sign, "?").split(" ")
+    if words[0] == "GREEK":
+        word = words[-1].replace("LAMDA", "LAMBDA").lower()
+        return rf"$\{word if sign.islower() else word.capitalize()}$"
+    lift, _, codes = unicodedata.decomposition(sign).partition(" ")
+    if lift in LIFTED:
+        return f"${LIFTED[lift]}{{{''.join(chr(int(code, 16)) for code in codes.split())}}}$".replace("−", "-")
+    return sign
+
+
+SIGNS = Signs()
 
 
 def latex_of(document: Document, page: Page) -> str:

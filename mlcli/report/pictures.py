@@ -6,12 +6,43 @@ matplotlib comes with the extra ``mlcli[report]``; it is imported where a pictur
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure
+
+from mlcli.core.findings import (
+    Bars,
+    Boxplots,
+    CriticalDifference,
+    Curve,
+    Dendrogram,
+    Graph,
+    Histogram,
+    Points,
+    Regions,
+    Tree,
+)
+from mlcli.report import branches, figures
 from mlcli.report.document import Document, Element, Grid, Heading, Picture
-from mlcli.report.figures import COLOURS, FAINT, INK, figure_of
+from mlcli.report.figures import COLOURS, FAINT, INK
+
+FIGURES: dict[type[Any], Callable[[Any], Figure]] = {
+    Bars: figures.bars,
+    Boxplots: figures.boxplots,
+    Curve: figures.curve,
+    Histogram: figures.histogram,
+    Points: figures.points,
+    Regions: figures.regions,
+    Grid: figures.shaded,
+    Dendrogram: branches.dendrogram,
+    Graph: branches.graph,
+    Tree: branches.tree,
+    CriticalDifference: branches.critical_difference,
+}
+"""What draws each kind of picture, and a table that is shaded."""
 
 VARIABLES = {INK: "currentColor", FAINT: "var(--faint)"} | {
     colour: f"var(--c{place})" for place, colour in enumerate(COLOURS)
@@ -82,7 +113,7 @@ def _write(picture: Any, out: Any, suffix: str, name: str) -> None:
 
     dates: dict[str, None] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(suffix, {})
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
-        figure = figure_of(picture)
+        figure = FIGURES[type(picture)](picture)
         figure.savefig(out, format=suffix, transparent=suffix == "svg", dpi=DOTS, metadata=dates)
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
+from mlcli.metrics.pooling import joined
 from mlcli.metrics.scores.rules import judged_shares
 from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, notes
 from mlcli.report.numbers import fixed
+from mlcli.report.scored import Scored, judged
 from mlcli.tasks.association import RuleAnswers, conviction
 
 SHOWN = 10
@@ -36,6 +39,27 @@ def rules_in(title: str, answers: RuleAnswers) -> Iterator[Element]:
     yield grid(header, cells, right=range(2, len(header)), keys=2)
     more = len(answers.when) - len(rows)
     yield notes(READING, *([f"{more} more rules"] if more else []))
+
+
+def as_json(scored: Scored) -> dict[str, Any]:
+    """Every rule with what the judged rows say of it, and what training said."""
+    answers = joined(judged(scored.result))
+    shares = zip(range(len(answers.when)), *_judged(answers), strict=True)
+    return {"rules": [_rule_as_json(answers, *of_rule) for of_rule in shares]}
+
+
+def _rule_as_json(answers: RuleAnswers, place: int, support: float, when: float, then: float) -> dict[str, Any]:
+    held = support / when if when > 0 else None
+    return {
+        "if": answers.when[place],
+        "then": answers.then[place],
+        "support": support,
+        "confidence": held,
+        "lift": held / then if held is not None and then > 0 else None,
+        "conviction": None if held is None else conviction(held, then),
+        "learned": {name: getattr(answers, name)[place] for name in ("support", "confidence", "lift")},
+        **({"found_in": answers.found[place]} if max(answers.found, default=1) > 1 else {}),
+    }
 
 
 def _judged(answers: RuleAnswers) -> list[list[float]]:

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from mlcli.core.findings import Points
+from mlcli.core.findings import Histogram, Points
 from mlcli.metrics.pooling import joined
 from mlcli.report.document import Element, Heading
 from mlcli.report.scored import Scored, judged
 from mlcli.report.verdict import best_of
 
-RIGHT = "where predictions are right"
+RIGHT, NO_RESIDUAL = "where predictions are right", "nothing is left"
+BINS = 20
 PLACES = 100
 """How many points mark where predictions are right."""
 MOST_POINTS = 10_000
@@ -27,8 +28,34 @@ def predicted_against_true(group: Sequence[Scored], names: Mapping[Scored, str])
     answers = joined(judged(best.result))
     line = np.linspace(answers.truth.min(), answers.truth.max(), PLACES).tolist()
     diagonal = tuple(zip(line, line, strict=True))
-    step = -(-len(answers.truth) // MOST_POINTS)
+    step = _step(len(answers.truth))
     points = tuple(zip(answers.truth[::step].tolist(), answers.predicted[::step].tolist(), strict=True))
-    note = f"one of {step} rows is drawn" if step > 1 else ""
     yield Heading(f"{names[best]}: predicted against true values")
-    yield Points("", "true", "predicted", ((RIGHT, diagonal), (names[best], points)), (RIGHT,), note=note)
+    yield Points("", "true", "predicted", ((RIGHT, diagonal), (names[best], points)), (RIGHT,), note=_note(step))
+
+
+def residuals_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+    """What the best model leaves over, by what it has predicted, and how that is spread."""
+    best = best_of(group, group[0].metrics[0])
+    if best is None:
+        return
+    answers = joined(judged(best.result))
+    left = answers.truth - answers.predicted
+    step = _step(len(left))
+    points = tuple(zip(answers.predicted[::step].tolist(), left[::step].tolist(), strict=True))
+    ends = float(answers.predicted.min()), float(answers.predicted.max())
+    groups = ((NO_RESIDUAL, ((ends[0], 0.0), (ends[1], 0.0))), (names[best], points))
+    yield Heading(f"{names[best]}: residuals by predicted values")
+    yield Points("", "predicted", "true minus predicted", groups, (NO_RESIDUAL,), note=_note(step))
+    counts, edges = np.histogram(left, BINS)
+    yield Heading(f"{names[best]}: how residuals spread")
+    yield Histogram("", "true minus predicted", tuple(edges.tolist()), (("rows", tuple(map(float, counts))),))
+
+
+def _step(rows: int) -> int:
+    """One row of how many is drawn."""
+    return -(-rows // MOST_POINTS)
+
+
+def _note(step: int) -> str:
+    return f"one of {step} rows is drawn" if step > 1 else ""

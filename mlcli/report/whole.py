@@ -13,8 +13,10 @@ from mlcli.core.findings import Finding, Table
 from mlcli.core.findings import Lines as LinesFinding
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
+from mlcli.experiment.run.again import dataset_as_it_was
 from mlcli.experiment.run.fingerprint import SHOWN, versions
 from mlcli.experiment.spec.cells import Cell
+from mlcli.report.behaviour import behaviour_of, groups_in_planes
 from mlcli.report.compared import compared_models
 from mlcli.report.comparison import pairs_of
 from mlcli.report.document import Content, Document, Element, Field, Heading, Lines, Notes, Sentence, grid
@@ -24,6 +26,7 @@ from mlcli.report.numbers import counted
 from mlcli.report.probabilities import probability_pictures
 from mlcli.report.results import Parts, over_datasets, protocol_words, results_of_group
 from mlcli.report.scored import Scored
+from mlcli.report.values import residuals_of
 from mlcli.report.verdict import best_of
 
 if TYPE_CHECKING:
@@ -49,6 +52,8 @@ class Made:
     how: str
     """The command, or the file of the experiment."""
     started: str = ""
+    source: Path | None = None
+    """The experiment file, beside which its data may be."""
     spec: str = ""
     """The text of the experiment file, as it stands now."""
     versions: Mapping[str, str] | None = None
@@ -58,7 +63,7 @@ class Made:
 def made_by_file(path: Path, **known: Any) -> Made:
     """The making of an experiment file."""
     spec = path.read_text(encoding="utf-8") if path.is_file() else ""
-    return Made(path.stem, f"mlcli run {path.name}", spec=spec, **known)
+    return Made(path.stem, f"mlcli run {path.name}", source=path, spec=spec, **known)
 
 
 def made_by_run(about: RunFacts, kept: Mapping[str, str] | None) -> Made:
@@ -82,6 +87,7 @@ def _elements(found: Sequence[Scored], made: Made) -> Iterator[Element]:
     for group in groups:
         yield from _results(group)
         yield from _probabilities(group)
+        yield from _behaviour(group, made.source)
         yield from _comparison(group)
         yield from _said_by_models(group)
     yield from _made(found, made)
@@ -105,6 +111,22 @@ def _probabilities(group: Sequence[Scored]) -> Iterator[Element]:
     target = group[0].result.cell.dataset.schema.the("target")
     several = target is not None and len(target.levels) == 2
     yield from probability_pictures(done if several or best is None else [best], names_of(group))
+
+
+def _behaviour(group: Sequence[Scored], source: Path | None) -> Iterator[Element]:
+    """What the best model does with the columns, where the data are still there; and what it leaves over."""
+    done = [one for one in group if one.done and not one.is_baseline]
+    best = best_of(done, done[0].metrics[0]) if done and done[0].metrics else None
+    if best is None:
+        return
+    names, cell = names_of(group), best.result.cell
+    if cell.kind == "regression":
+        yield from residuals_of(done, names)
+    data = cell.dataset if isinstance(cell.dataset, Dataset) else dataset_as_it_was(cell, source)
+    if isinstance(data, str):
+        yield Notes((("", f"left out, since {data}: what columns are worth to {names[best]}"),))
+        return
+    yield from explained((*behaviour_of(best, names[best], data), *groups_in_planes(best, names[best], data)))
 
 
 def _comparison(group: Sequence[Scored]) -> Iterator[Element]:

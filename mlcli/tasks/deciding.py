@@ -106,11 +106,6 @@ class DecisionParameter(Parameter):
         """What may stand there."""
         return f"{WORDS}, or none"
 
-    def illegal_values(self) -> list[Any]:
-        """Unknown rules and impossible amounts."""
-        amounts = ({"top": 0}, {"top": 1.5}, {"share": 1}, {"p": 0}, {"threshold": math.inf})
-        return ["no such rule", True, 3, {"rule": 1}, {"top": 1, "share": 0.1}, "p < 2", *amounts]
-
     def schema(self) -> dict[str, Any]:
         """One of the rules."""
         share = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}

@@ -19,12 +19,8 @@ NO_REASON = -1
 def typical_of(table: Table) -> Array:
     """The median of each numeric column, then the most frequent code of each other one."""
     codes = [np.bincount(cells[cells >= 0], minlength=1).argmax() for cells in table.codes.T]
-    return np.array([*(_median(cells) for cells in table.numbers.T), *codes], np.float64)
-
-
-def _median(cells: Array) -> float:
-    known = cells[~np.isnan(cells)]
-    return float(np.median(known)) if len(known) else 0.0
+    known = [cells[~np.isnan(cells)] for cells in table.numbers.T]
+    return np.array([*(np.median(cells) if len(cells) else 0.0 for cells in known), *codes], np.float64)
 
 
 def occlusion(score: Callable[[Any], Array], X: Any, usual: Any) -> Array:

@@ -245,6 +245,7 @@ KINDS = (
         panel=("fp-growth",),
         columns_at="mlcli.report.predictions:rule_columns",
         picture_at="mlcli.report.rules:rules_in",
+        json_at="mlcli.report.rules:as_json",
     ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}

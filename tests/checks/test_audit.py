@@ -114,7 +114,7 @@ def test_the_protocols_that_are_offered_are_legal(name: str) -> None:
     for one in issues_of_data(dataset):
         for repair in one.repairs:
             if repair.text.startswith("--protocol '"):
-                spec = protocol_from_text(repair.text.partition("'")[2].rstrip("'"), {})
+                spec = protocol_from_text(repair.text.partition("'")[2].rstrip("'"))
                 assert not audited(dataset, spec).refused
 
 

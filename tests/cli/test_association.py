@@ -7,6 +7,7 @@ import io
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.baskets import NAMES, drawn
@@ -30,6 +31,9 @@ def test_the_method_tells_the_task_and_every_column_is_an_item(folder: Path) -> 
     ]
     assert cells[0]["metrics"]["lift"]["mean"] == pytest.approx(1.0)
     assert cells[1]["metrics"]["lift"]["mean"] > 1.4
+    rules = cells[1]["rules"]
+    assert np.mean([rule["lift"] for rule in rules]) == pytest.approx(cells[1]["metrics"]["lift"]["mean"])
+    assert {"if", "then", "support", "confidence", "conviction", "learned"} <= rules[0].keys()
 
 
 def test_rules_are_shown_with_what_is_left_of_them_on_other_rows(folder: Path) -> None:

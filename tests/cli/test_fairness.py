@@ -99,3 +99,14 @@ def test_an_experiment_file_names_sensitive_columns(loans: Path) -> None:
     assert "Fairness by origin: yes" in done.stdout
     spec.write_text("data: [{path: loans.csv, sensitive: [1]}]\nmodels: [naive-bayes]\n")
     assert "takes names of columns" in typed("check", str(spec)).stderr
+
+
+def test_a_file_asks_for_it_and_numbers_make_groups_by_quarters(loans: Path) -> None:
+    file = loans.parent / "fair.yaml"
+    file.write_text(
+        "data: [{path: loans.csv, target: paid, sensitive: [income]}]\nfair: true\nprotocol: {folds: 3}\n"
+        "models: [{use: fair-thresholds, params: {base: naive-bayes, lots: true}}]\n"
+    )
+    done = typed("run", str(file))
+    assert "'income' holds numbers: its groups are quarters of the rows (below" in done.stdout + done.stderr
+    assert "Fairness by income: yes" in done.stdout

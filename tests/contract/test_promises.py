@@ -20,6 +20,7 @@ from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table
 from mlcli.tasks.table import kinds_from_bases, kinds_of
 from tests.contract.exceptions import EXCEPTIONS, is_one_of, owing
+from tests.contract.illegal import illegal_values
 from tests.contract.subjects import DEFAULTS, EVERYONE, SUBJECTS, Subject, said_by, usual, usual_answers
 from tests.contract.toys import halves, repeated, shuffled_target, with_columns
 
@@ -220,7 +221,7 @@ def test_it_learns_the_toy_without_a_numerical_warning(subject: Subject) -> None
 def test_illegal_parameters_are_refused_from_the_declaration(name: str) -> None:
     cls = MODELS.load(name)
     for parameter in parameters(cls):
-        for value in parameter.illegal_values():
+        for value in illegal_values(parameter):
             with pytest.raises(UsageError, match=parameter.name):
                 build(cls, {parameter.name: value})
     with pytest.raises(UsageError, match="no parameter"):

@@ -122,10 +122,10 @@ def test_neither_pydantic_nor_yaml_is_loaded_for_an_id() -> None:
 
 
 def test_a_protocol_is_an_id_or_a_mapping_and_other_options_add_to_it() -> None:
-    assert protocol_from_text("k-fold", {"folds": 3}) == ProtocolSpec("k-fold", {"folds": 3})
-    written = protocol_from_text("{use: good-only, train_share: 0.7}", {"repeats": 2})
+    assert protocol_from_text("k-fold", folds=3) == ProtocolSpec("k-fold", {"folds": 3})
+    written = protocol_from_text("{use: good-only, train_share: 0.7}", repeats=2)
     assert written == ProtocolSpec("good-only", {"train_share": 0.7, "repeats": 2})
     with pytest.raises(UsageError, match="--protocol and --folds both set 'folds'"):
-        protocol_from_text("{use: k-fold, folds: 3}", {"folds": 4})
+        protocol_from_text("{use: k-fold, folds: 3}", folds=4)
     with pytest.raises(UsageError, match="there is no protocol 'fold'"):
-        protocol_from_text("{use: fold}", {})
+        protocol_from_text("{use: fold}")

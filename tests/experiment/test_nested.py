@@ -29,6 +29,7 @@ from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.keys import cell_key, splits_digest
 from mlcli.report.remarks import steps_of
 from mlcli.tasks.classification import LabelledRows
+from tests.contract.illegal import illegal_values
 from tests.experiment import toy
 from tests.experiment.test_leakage import TRUSTED, spoiled, state
 
@@ -242,7 +243,7 @@ class TestLists:
         from mlcli.core.params import parameters
 
         cls = MODELS.load("council")
-        for value in parameters(cls)[0].illegal_values():
+        for value in illegal_values(parameters(cls)[0]):
             with pytest.raises(UsageError, match="models"):
                 build(cls, {"models": value})
 

@@ -13,9 +13,10 @@ from sklearn.linear_model import LogisticRegression
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.engines.ensemble import outputs
+from mlcli.engines.group_thresholds import Choice, Reached
 from mlcli.metrics.fairness import CRITERIA
 from mlcli.metrics.threshold_curves import counts_by_threshold
-from mlcli.models.wrappers.fair_thresholds import Choice, FairThresholds
+from mlcli.models.wrappers.fair_thresholds import FairThresholds
 from mlcli.tasks.classification import Classifier
 from tests.golden.asking import fitted
 from tests.rows import labelled
@@ -47,10 +48,11 @@ def test_the_base_does_not_see_the_group() -> None:
         assert (np.diff(mine) >= -1e-12).all()
 
 
+@pytest.mark.parametrize("lots", [False, True])
 @pytest.mark.parametrize("criterion", ["demographic-parity", "equal-opportunity", "equalised-odds"])
-def test_new_rows_are_answered_as_fairly_and_as_well_as_by_fairlearn(criterion: str) -> None:
+def test_new_rows_are_answered_as_fairly_and_as_well_as_by_fairlearn(criterion: str, lots: bool) -> None:
     data, new = rows(), rows(4000, seed=9)
-    model: Any = fitted(FairThresholds(by=criterion), data)
+    model: Any = fitted(FairThresholds(by=criterion, lots=lots), data)
     said = model.decide(model.predict_proba(new.table))
     names = {"demographic-parity": "demographic_parity", "equal-opportunity": "true_positive_rate_parity"}
     theirs = ThresholdOptimizer(
@@ -106,3 +108,27 @@ def test_a_group_that_was_not_there_is_decided_at_half() -> None:
     unknown = Table(data.table.columns, data.table.numbers, np.full_like(data.table.codes, -1))
     plain = outputs(model.model_, unknown, Classifier)[:, 1]
     assert (model.decide(model.predict_proba(unknown)) == (plain >= 0.5)).all()
+
+
+def test_lots_reach_every_point_of_the_hull() -> None:
+    """ROC of four thresholds; at a false positive rate of 0.3 lots reach 0.7, and a coin brings it to 0.5."""
+    thresholds = np.array([np.inf, 0.9, 0.5, 0.0])
+    group = Reached(thresholds, np.array([0, 0.1, 0.5, 1]), np.array([0, 0.5, 0.9, 1.0]))
+    assert group.best_at(np.array([0.3]))[0] == pytest.approx(0.7)
+    lots: Any = group.lots_at(0.3, 0.5)
+    assert [lots.first, lots.second, lots.share] == pytest.approx([0.9, 0.5, 0.5])
+    assert (1 - lots.blind) * 0.7 + lots.blind * 0.3 == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("criterion", ["demographic-parity", "equalised-odds"])
+def test_with_lots_rates_held_out_are_the_same(criterion: str) -> None:
+    data = rows(4000)
+    model: Any = fitted(FairThresholds(by=criterion, lots=True), data)
+    assert model.rates_[0] == pytest.approx(model.rates_[1])
+    said = model.decide(model.predict_proba(data.table))
+    again = model.decide(model.predict_proba(data.table.take(np.arange(100))))
+    assert (said[:100] == again).all()
+    sides = {"selected": np.ones(len(data), bool), "tpr": data.y == 1, "fpr": data.y == 0}
+    for rate in CRITERIA[criterion]:
+        shares = [said[sides[rate] & (data.table.codes[:, 0] == g)].mean() for g in (0, 1)]
+        assert shares[0] == pytest.approx(shares[1], abs=0.05)

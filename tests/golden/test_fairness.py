@@ -182,3 +182,12 @@ def test_pairs_are_counted_by_gowers_similarity() -> None:
     found = answered_alike(distances, np.array([1.0, 0.0, 1.0, 1.0]), np.array([0.9, 0.3, 0.8, 0.7]))
     assert (found.pairs, found.decided_differently) == (2, 0.5)
     assert found.probability_difference == pytest.approx(0.35)
+
+
+def test_numbers_make_groups_by_their_bands() -> None:
+    age = Column("age", sensitive=True, bands=(30.0, 50.0))
+    table = Table((age,), np.array([[18.0], [30.0], [49.9], [50.0], [np.nan]]), np.empty((5, 0), np.int32))
+    groups = groups_by(table, sensitive_names(table))
+    assert [groups.labels[code] for code in groups.codes] == [
+        *("below 30", "30 to below 50", "30 to below 50", "50 and above", "missing")
+    ]

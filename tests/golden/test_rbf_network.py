@@ -18,7 +18,7 @@ from tests.golden.discriminants import rows as labelled_rows
 from tests.golden.test_svm_regression import rows, some
 from tests.rows import table_of, valued
 
-EXACT: dict[str, Any] = {"centres": None, "bias": False, "rounds": 0, "cutoff": 0.0}
+EXACT: dict[str, Any] = {"every_row": True, "bias": False, "rounds": 0, "cutoff": 0.0}
 
 
 def test_three_points_are_interpolated_by_these_weights() -> None:

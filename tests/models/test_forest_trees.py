@@ -87,4 +87,4 @@ def test_rows_out_of_the_bag_come_to_the_leaves_that_they_are_told_later(kind: s
         lost = wrong != 0 if kind == "classification" else wrong**2
         expected = np.average(lost, weights=data.weights[out])
         expected = expected if kind == "classification" else np.sqrt(expected)
-        assert model.curve_ == pytest.approx([expected], rel=1e-12)
+        assert model.curve_[0] == pytest.approx([1, expected], rel=1e-12)

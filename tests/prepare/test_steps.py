@@ -19,6 +19,7 @@ from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table
 from mlcli.prepare._selecting import Selection
 from mlcli.prepare.impute import Impute
+from tests.contract.illegal import illegal_values
 from tests.contract.subjects import configurations
 from tests.prepare.preparing import fitted, prepared
 from tests.rows import table_of
@@ -172,7 +173,7 @@ def test_what_it_says_of_itself_is_plain(name: str, params: dict[str, Any]) -> N
 @pytest.mark.parametrize("name", STEPS.names())
 def test_illegal_parameters_are_refused_from_the_declaration(name: str) -> None:
     for parameter in parameters(STEPS.load(name)):
-        for value in parameter.illegal_values():
+        for value in illegal_values(parameter):
             with pytest.raises(UsageError, match=parameter.name):
                 made(name, {parameter.name: value})
 

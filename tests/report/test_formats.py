@@ -6,15 +6,28 @@ import csv
 import re
 from collections.abc import Sequence
 from html import unescape
+from typing import get_args
 
 import pytest
 
 from mlcli.core.errors import UsageError
-from mlcli.core.findings import Bars, CriticalDifference, Curve, Dendrogram, Graph, Histogram, Tree
-from mlcli.report.document import Content, Document, Field, Heading, Lines, Notes, Picture, Sentence, grid
+from mlcli.core.findings import (
+    Bars,
+    Boxplots,
+    CriticalDifference,
+    Curve,
+    Dendrogram,
+    Graph,
+    Histogram,
+    Points,
+    Regions,
+    Tree,
+)
+from mlcli.report.document import Content, Document, Field, Grid, Heading, Lines, Notes, Picture, Sentence, grid
 from mlcli.report.formats import RENDERERS, known_format, renderer_of
 from mlcli.report.latex import COMMANDS
 from mlcli.report.page import Page
+from mlcli.report.pictures import FIGURES
 from tests.cli.shell import document, typed
 
 ROWS: list[list[Content]] = [["zero-r", Field("0.5|0.6", "best")], ["a, b", Field("", heights=(0.0, 1.0))]]
@@ -27,12 +40,17 @@ DOCUMENT: Document = (
     Lines(("x <= 3", "|   y: red")),
     Notes((("!", "no spread"), ("", "a remark"))),
 )
+PLANE = (0.0, 1.0), (0.0, 1.0)
 PICTURES: dict[str, Picture] = {
     "weight": Bars("bars", ("column", "weight"), ("x", "y"), (1.0, 2.0)),
     "loss": Curve("curve", "round", (1.0, 2.0), (("loss", (3.0, 1.0)),)),
     "length": Histogram("histogram", "length", (0.0, 1.0, 2.0), (("all", (3.0, 4.0)),)),
+    "petals": Points("points", "petals", "sepals", (("a", ((1.0, 2.0), (2.0, 3.0))), ("b", ((1.5, 1.0),)))),
+    "wide": Boxplots("boxes", "width", (("wide", (1.0, 2.0, 3.0, 4.0, 5.0)),), (0,)),
+    "across": Regions("regions", "across", "up", *PLANE, ((0.0, 1.0), (1.0, 1.0)), ("a", "b"), (("a", ()),)),
+    "height of h": Regions("numbers", "height of h", "up", *PLANE, ((0.0, 0.5), (0.7, 1.0)), (), ()),
     "the first": Dendrogram("merges", ("the first", "b"), ((0, 1),), (1.0,)),
-    "● of its column": Graph("graph", ("a", "b"), ((0, 1),), True),
+    "a node": Graph("graph", ("a node", "b"), ((0, 1),), True),
     "critical difference 0.9": CriticalDifference("ranks", ("a", "b"), (1.25, 1.75), 0.9, ((0, 1),)),
     "x <= 1": Tree("tree", (0, 1, 1), ("", "x <= 1", "x > 1"), ("a", "a", "b"), (0.5, 1.0, 1.0), (4.0, 2.0, 2.0)),
 }
@@ -85,6 +103,10 @@ def test_every_picture_is_drawn(format: str, mark: str) -> None:
     assert mark in read(format, (PICTURES[mark],))
 
 
+def test_every_kind_of_picture_is_here_and_has_a_figure() -> None:
+    assert {type(picture) for picture in PICTURES.values()} == set(get_args(Picture)) == set(FIGURES) - {Grid}
+
+
 @pytest.mark.parametrize("format", RENDERERS)
 def test_no_control_character_gets_through(format: str) -> None:
     shown = read(format, (Sentence("a\x1b[31m"), grid(["b\x07"], [["c\nd"]]), Lines(("e\x1b",))))
@@ -104,6 +126,19 @@ def test_markdown_has_tables_whose_rows_are_as_long_as_their_header() -> None:
         ["---", "---:"],
         ["zero-r", "**0.5|0.6**"],
         ["a, b", "▁█"],
+    ]
+
+
+def test_latex_has_rules_of_booktabs_and_the_best_in_bold() -> None:
+    shown = rendered("latex", (grid(["a_b", "±"], [["5 %", Field("*-0.5 ≤ Λᵢ", "best")]], right=[1]),))
+    assert shown.splitlines()[2:] == [
+        r"\begin{tabular}{lr}",
+        r"\toprule",
+        r"a\_b & $\pm$ \\",
+        r"\midrule",
+        r"5 \% & \textbf{*$-$0.5 $\leq$ $\Lambda$$_{i}$} \\",
+        r"\bottomrule",
+        r"\end{tabular}",
     ]
 
 

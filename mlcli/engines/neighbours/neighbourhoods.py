@@ -21,6 +21,8 @@ from mlcli.engines.neighbours.search import Pairs, nearest
 from mlcli.engines.neighbours.votes import kth_distance
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
+NEVER_NOTHING = 1e-10
+"""Added to a mean distance, so that rows that stand on each other have a density; what scikit-learn adds."""
 KEPT_PAIRS = 4
 """Up to how many times the wanted neighbours are kept; where more rows tie, they are searched anew."""
 
@@ -73,6 +75,10 @@ class Neighbours:
     def mean(self, values: Array) -> Array:
         """The mean over the neighbours of each point."""
         return self.sum(values) / self.totals
+
+    def mean_distance(self, k: int) -> Array:
+        """The mean distance to k neighbours: of rows as far as the k-th only as many count as k wants."""
+        return np.asarray((self.sum(self.pairs.distance) - (self.totals - k) * self.kth) / k)
 
 
 @dataclass(eq=False)
@@ -149,6 +155,12 @@ class NeighbourDetector(Detector):
             )
             warnings.warn(message, MlcliWarning, stacklevel=3)
         self.k_, self.stored_ = min(neighbours, others), data.table.numbers
+
+    def scored(self, table: Table, score: Callable[[Neighbours, DistinctRows], Array]) -> Array:
+        """What is found of each row by its neighbours among the points stored; none is its own."""
+        asked, stored = DistinctRows.of(table.numbers), DistinctRows.of(self.stored_)
+        around = Neighbourhoods(asked, stored, self.k_, same_rows(table.numbers, self.stored_))
+        return around.each(lambda near: score(near, stored))[asked.point_of]
 
     def deviations(self, table: Table) -> Array:
         """What each column adds to the squared distances to the neighbours, below 0 where it is lower."""

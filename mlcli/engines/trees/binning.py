@@ -25,19 +25,6 @@ KEPT: WeakKeyDictionary[Table, tuple[Array, Binned]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
-class Edges:
-    """The smallest and the largest training value in each bin of one ordered column, ascending."""
-
-    lowest: Array
-    highest: Array
-
-    @property
-    def thresholds(self) -> Array:
-        """Between neighbouring bins; the value itself belongs to the lower one."""
-        return midway(self.highest[:-1], self.lowest[1:])
-
-
-@dataclass(frozen=True, eq=False)
 class Binned:
     """``bins`` (F × n, uint16) says in which bin each cell lies.
 
@@ -58,11 +45,15 @@ class Binned:
         """How many bins a feature has at most, with that of missing cells."""
         return int(self.known.max(initial=0)) + 1
 
-    def between(self, feature: Rows, low: Rows, high: Rows) -> Array:
-        """The threshold between two bins of ordered features; infinite where ``high`` is of missing cells."""
+    def between(self, feature: Rows, low: Rows, high: Rows, drawn: Array | float = np.nan) -> Array:
+        """The threshold between two bins of ordered features: the one drawn if it lies there, or else half-way.
+
+        Infinite where ``high`` is of missing cells.
+        """
         known = high < self.known[feature]
-        above = self.lowest[feature, np.where(known, high, low)]
-        return np.where(known, midway(self.highest[feature, low], above), np.inf)
+        below, above = self.highest[feature, low], self.lowest[feature, np.where(known, high, low)]
+        cut = np.where((below <= drawn) & (drawn < above), drawn, midway(below, above))
+        return np.where(known, cut, np.inf)
 
 
 def binned(
@@ -71,18 +62,15 @@ def binned(
     """The bins of a matrix of cells (n × F, as ``features`` makes it), at most ``most`` for an ordered column."""
     columns = np.ascontiguousarray(cells.T)
     edges = [
-        edges_of(column, most or NO_LIMIT, weights) if by_threshold else Edges(np.empty(0), np.empty(0))
+        edges_of(column, most or NO_LIMIT, weights) if by_threshold else np.empty((2, 0))
         for column, by_threshold in zip(columns, ordered, strict=True)
     ]
-    lengths = np.array([len(one.lowest) for one in edges], dtype=np.intp)
+    lengths = np.array([one.shape[1] for one in edges], dtype=np.intp)
+    padded = np.full((2, len(edges), int(lengths.max(initial=0))), np.inf)
+    for j, one in enumerate(edges):
+        padded[:, j, : lengths[j]] = one
     known = np.where(ordered, lengths, levels - 1)
-    return Binned(
-        bins=_assigned(columns, edges, known, ordered),
-        known=known,
-        ordered=ordered,
-        lowest=_padded([one.lowest for one in edges], int(lengths.max(initial=0))),
-        highest=_padded([one.highest for one in edges], int(lengths.max(initial=0))),
-    )
+    return Binned(_assigned(columns, edges, known, ordered), known, ordered, *padded)
 
 
 def every_value_binned(table: Table, cells: Array, ordered: Flags, levels: Rows) -> Binned:
@@ -114,20 +102,20 @@ def with_rare_levels_joined(cells: Array, levels: Rows, weights: Array) -> tuple
     return joined, counts, tuple(bins)
 
 
-def edges_of(column: Array, most: int, weights: Array | None = None) -> Edges:
-    """The bins of one ordered column: one per distinct value, or else ``most`` that share the rows evenly.
+def edges_of(column: Array, most: int, weights: Array | None = None) -> Array:
+    """The smallest and the largest value (2 × bins) in each bin of one ordered column, ascending.
 
-    With weights they share these.
+    Each distinct value has one, or else ``most`` bins share the rows, or their weight, evenly.
     """
     ascending = np.sort(column)  # empty cells come last
     if len(column) and np.isnan(ascending[-1]):
         ascending = ascending[: len(ascending) - int(np.isnan(ascending).sum())]
     if not len(ascending):
-        return Edges(ascending, ascending)
+        return np.empty((2, 0))
     last_rows = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]), len(ascending) - 1)
     values = ascending[last_rows]
     if len(values) <= most:
-        return Edges(values, values)
+        return np.array([values, values])
     counts: Rows | Array = np.diff(last_rows, prepend=-1)
     if weights is not None:
         known = ~np.isnan(column)
@@ -135,7 +123,7 @@ def edges_of(column: Array, most: int, weights: Array | None = None) -> Edges:
     last = _last_values(counts, most)
     first = np.zeros_like(last)
     first[1:] = last[:-1] + 1
-    return Edges(values[first], values[last])
+    return np.array([values[first], values[last]])
 
 
 def midway(low: Array, high: Array) -> Array:
@@ -151,26 +139,21 @@ def _last_values(counts: Rows | Array, most: int) -> Rows:
     return last[: last_of_each(counts, most, last)]
 
 
-def _assigned(columns: Array, edges: list[Edges], known: Rows, ordered: Flags) -> Bins:
+def _assigned(columns: Array, edges: list[Array], known: Rows, ordered: Flags) -> Bins:
+    """The bin of each cell; thresholds lie between neighbouring bins, and belong to the lower one."""
     from mlcli.kernels.trees.binning import bins_of
 
     highest = int(known.max(initial=0))
     bins = np.empty(columns.shape, np.uint16 if highest < 2**16 else np.uint32)
     for j, column in enumerate(columns):
+        thresholds = midway(edges[j][1, :-1], edges[j][0, 1:])
         if not ordered[j]:
             bins[j] = column
         elif known[j] <= MOST_BINS:
-            bins_of(column, _padded([edges[j].thresholds], MOST_BINS)[0], int(known[j]), bins[j])
+            padded = np.append(thresholds, np.full(MOST_BINS - len(thresholds), np.inf))
+            bins_of(column, padded, int(known[j]), bins[j])
         else:
             order = np.argsort(column)  # sorted cells are found five times as fast; NaN comes after everything
-            bins[j, order] = np.searchsorted(edges[j].thresholds, column[order])
+            bins[j, order] = np.searchsorted(thresholds, column[order])
             bins[j, np.isnan(column)] = known[j]
     return bins
-
-
-def _padded(rows: list[Array], width: int) -> Array:
-    """Ascending numbers of different counts as one matrix, infinite where there are none."""
-    matrix = np.full((len(rows), width), np.inf)
-    for j, row in enumerate(rows):
-        matrix[j, : len(row)] = row
-    return matrix

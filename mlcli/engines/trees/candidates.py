@@ -52,7 +52,8 @@ class Candidates:
 
     def finding(self, words: Words, measure: str) -> findings.Table:
         """Each with its node in words, those that gain most first."""
-        paths, shown = dict(_paths(words)), list[tuple[findings.Entry, ...]]()
+        paths = {node: " AND ".join(path) or "all rows" for node, path in words.paths()}
+        shown = list[tuple[findings.Entry, ...]]()
         for place in np.lexsort((-self.rows[:, 3], self.rows[:, 0])):
             node, column = self.rows[place, :2].astype(int)
             at, gain, held = self.rows[place, 2:]
@@ -108,14 +109,6 @@ def _cuts(grower: RecursiveGrower, node: Node) -> Iterator[tuple[int, float, Cut
             for place, level in enumerate(runs.names if len(runs.names) > 2 else runs.names[:1]):
                 held = information(np.array([runs.weights[place], whole - runs.weights[place]]))
                 yield column, float(level), Cut(float(gains[place]), held)
-
-
-def _paths(words: Words) -> Iterator[tuple[int, str]]:
-    """The conditions that lead to each node."""
-    above: list[str] = []
-    for node, depth, condition in words.nodes():
-        above[max(depth - 1, 0) :] = [condition] if depth else []
-        yield node, " AND ".join(above) or "all rows"
 
 
 def _split(words: Words, column: int, at: float) -> str:

@@ -50,26 +50,6 @@ def total_misclassified(sums: Array, weight: Array) -> Array:
     return weight - largest(sums)
 
 
-def gini(mean: Array, spread: Array) -> Array:
-    """1 − Σ p²: from 0 to 1 − 1/K."""
-    return 1 - summed_up(mean**2)
-
-
-def entropy(mean: Array, spread: Array) -> Array:
-    """−Σ p log2 p: from 0 to log2 K."""
-    return -summed_up(plogp(mean))
-
-
-def misclassification(mean: Array, spread: Array) -> Array:
-    """1 − max p: from 0 to 1 − 1/K."""
-    return 1 - largest(mean)
-
-
-def variance(mean: Array, spread: Array) -> Array:
-    """The mean squared distance of the outputs from their mean."""
-    return spread
-
-
 @dataclass(frozen=True)
 class Criterion:
     """How impure a node is; a split is as good as the impurity it takes away."""
@@ -94,8 +74,8 @@ class Criterion:
 
 
 CRITERIA = {
-    "gini": Criterion(0, total_squares, gini, True),
-    "entropy": Criterion(1, total_entropy, entropy, True),
-    "misclassification": Criterion(2, total_misclassified, misclassification, True),
-    "squared-error": Criterion(0, total_squares, variance, False),
+    "gini": Criterion(0, total_squares, lambda mean, spread: 1 - summed_up(mean**2), True),
+    "entropy": Criterion(1, total_entropy, lambda mean, spread: -summed_up(plogp(mean)), True),
+    "misclassification": Criterion(2, total_misclassified, lambda mean, spread: 1 - largest(mean), True),
+    "squared-error": Criterion(0, total_squares, lambda mean, spread: spread, False),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.trees.cells import is_ordered
 from mlcli.engines.trees.structure import Trees
 
@@ -62,23 +62,13 @@ class Words:
             return f"= {inside[0]}"
         return f"≠ {outside[0]}" if len(outside) == 1 else f"in {{{', '.join(inside)}}}"
 
-    def nodes(self) -> Iterator[tuple[int, int, str]]:
-        """Each node with its depth and the condition that leads to it, before those below it."""
-        waiting = [(0, 0, "")]
-        while waiting:
-            node, depth, condition = waiting.pop()
-            yield node, depth, condition
-            if not self.tree.leaves[node]:
-                waiting += [(child, depth + 1, text) for child, text in self.branches(node)][::-1]
-
-    def paths(self) -> Iterator[tuple[str, str]]:
-        """For each leaf its answer and the conditions that lead to it, joined by AND."""
+    def paths(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Each node with the conditions that lead to it, before those below it."""
         waiting: list[tuple[int, tuple[str, ...]]] = [(0, ())]
         while waiting:
             node, path = waiting.pop()
-            if self.tree.leaves[node]:
-                yield self.answers[node], _all_of(path) or "always"
-            else:
+            yield node, path
+            if not self.tree.leaves[node]:
                 waiting += [(child, (*path, condition)) for child, condition in self.branches(node)][::-1]
 
 
@@ -111,12 +101,13 @@ def _rules(words: Words, leaves_grown: int) -> findings.Tree:
     tree, leaves = words.tree, int(words.tree.leaves.sum())
     pruned = f", pruned from {leaves_grown}" if leaves_grown > leaves else ""
     shares = ", before them the share of the class if that is not all" if tree.value.shape[1] > 1 else ""
-    order, depths, conditions = zip(*words.nodes(), strict=True)
+    order, paths = zip(*words.paths(), strict=True)
+    depths = tuple(map(len, paths))
     sure = tree.value.max(axis=1) if tree.value.shape[1] > 1 else np.ones(len(order))
     return findings.Tree(
         "Tree",
         depths,
-        conditions,
+        tuple(path[-1] if path else "" for path in paths),
         tuple(words.answers[node] for node in order),
         tuple(sure[list(order)].tolist()),
         tuple(tree.weight[list(order)].tolist()),
@@ -127,8 +118,9 @@ def _rules(words: Words, leaves_grown: int) -> findings.Tree:
 def _classes(words: Words) -> findings.Lines:
     """Each class as an OR of ANDs, one way to it per line."""
     ways: dict[str, list[str]] = {}
-    for answer, path in words.paths():
-        ways.setdefault(answer, []).append(f"({path})")
+    for node, path in words.paths():
+        if words.tree.leaves[node]:
+            ways.setdefault(words.answers[node], []).append(f"({_all_of(path) or 'always'})")
     lines = []
     for answer, paths in ways.items():
         lines += [f"{answer} = {paths[0]}", *(f"  OR {path}" for path in paths[1:])]
@@ -136,12 +128,22 @@ def _classes(words: Words) -> findings.Lines:
 
 
 def _worth(tree: Trees, columns: Sequence[Column]) -> findings.Table:
-    worth, (share, depth) = importances(tree, len(columns)), control(tree, len(columns))
-    used = [j for j in np.argsort(-worth, kind="stable") if share[j] > 0]
-    rows = tuple((columns[j].name, float(worth[j]), float(share[j]), int(depth[j])) for j in used)
-    header = ("column", "share of all gains", "share of rows asked", "first asked at depth")
-    unused = [column.name for j, column in enumerate(columns) if j not in used]
-    return findings.Table("What columns are worth", header, rows, note=not_asked(unused))
+    share, depth = control(tree, len(columns))
+    more = {"share of rows asked": share, "first asked at depth": np.nan_to_num(depth).astype(int)}
+    return worth_of(columns, importances(tree, len(columns)), more, share > 0)
+
+
+def worth_of(
+    columns: Sequence[Column], gained: Array, more: Mapping[str, Array | Rows], asked: Flags, note: str = ""
+) -> findings.Table:
+    """What the columns that are asked for have gained, and more about them; those that gain most first."""
+    shown = [j for j in np.argsort(-gained, kind="stable") if asked[j]]
+    figures = [gained.tolist(), *(figure.tolist() for figure in more.values())]
+    rows = tuple((columns[j].name, *(None if math.isnan(one[j]) else one[j] for one in figures)) for j in shown)
+    unused = [column.name for column, own in zip(columns, asked, strict=True) if not own]
+    others = f" and {len(unused) - MOST_NAMES} more" if len(unused) > MOST_NAMES else ""
+    note = f"not asked for: {', '.join(unused[:MOST_NAMES])}{others}" if unused else note
+    return findings.Table("What columns are worth", ("column", "share of all gains", *more), rows, note=note)
 
 
 def path_of(words: Words, node: int, outputs: Sequence[str]) -> findings.Table:
@@ -166,15 +168,10 @@ def _gain(tree: Trees, node: int) -> float | None:
     return None if tree.leaves[node] else float(tree.gain[node] / tree.weight[node])
 
 
-def not_asked(names: Sequence[str]) -> str:
-    """A note that names the columns that are not asked for, or the first of them."""
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return f"not asked for: {', '.join(names[:MOST_NAMES])}{more}" if names else ""
-
-
 def importances(trees: Trees, width: int) -> Array:
     """Per column the weighted impurity that its questions take away, as a share of all."""
-    taken = trees.gains(width)
+    inner = ~trees.leaves
+    taken = np.bincount(trees.feature[inner], trees.gain[inner], width).astype(np.float64)
     return taken / taken.sum() if taken.sum() > 0 else taken
 
 

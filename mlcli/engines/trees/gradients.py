@@ -6,35 +6,22 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from mlcli.core.tables import Array, Rows
-from mlcli.engines.trees import growing
 from mlcli.engines.trees.binning import Binned, Bins, binned, with_rare_levels_joined
 from mlcli.engines.trees.criteria import CRITERIA
-from mlcli.engines.trees.growing import NEARLY
+from mlcli.engines.trees.growing import NEARLY, Limits
+from mlcli.engines.trees.rounds import HeldAside
 from mlcli.engines.trees.structure import LEAF, STOPS, Trees, trees_of
 from mlcli.engines.trees.targets import Ids
 
-GROWTH = {"leaf-wise": 1, "depth-wise": 2}
-"""Which leaf is split next, as compiled loops number it: the one that gains most, or that among the least deep."""
 WORD = 62
 """How many bits a sum may take."""
 WEIGHT_BITS = 30
 """How many of them weights take at most."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How far a tree grows, and how much a leaf is pulled towards 0."""
-
-    max_leaves: int
-    max_depth: int | None
-    min_leaf: int
-    l2: float
-    growth: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,18 +55,9 @@ class Grown:
         lengths = (self.spans[:, 1] - self.spans[:, 0])[order]
         scores[self.rows] += np.repeat(self.tree.value[self.leaves[order], 0], lengths)
 
-
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """Columns as the kernel walks them."""
-
-    blocks: Bins
-    bins: Bins
-    most: Rows
-    """How many bins each column of the blocks may have, that of missing cells included."""
-    known: Rows
-    kinds: Rows
-    directions: Rows
+    def says(self, held: HeldAside) -> Array:
+        """What the tree says of rows held aside."""
+        return self.tree.answers(held.cells, held.ordered)[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,16 +72,18 @@ class GradientGrower:
     """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
     weights: Array
     limits: Limits
+    l2: float
+    """How much a leaf is pulled towards 0."""
 
     @staticmethod
     def of(
-        cells: Array, levels: Rows, most: int, directions: Rows, weights: Array, limits: Limits
+        cells: Array, levels: Rows, most: int, directions: Rows, weights: Array, limits: Limits, l2: float
     ) -> GradientGrower:
         """From cells (n × F), the columns that have an order in at most so many bins."""
         joined, counts, level_bins = with_rare_levels_joined(cells, levels, weights)
         rows = binned(joined, levels == 0, counts, most)
         rows = replace(rows, bins=rows.bins.astype(np.uint8))
-        return GradientGrower(rows, levels, level_bins, directions, weights, limits)
+        return GradientGrower(rows, levels, level_bins, directions, weights, limits, l2)
 
     @property
     def bins(self) -> Bins:
@@ -115,34 +95,24 @@ class GradientGrower:
         from mlcli.kernels.trees import growing as loops
 
         columns = self._all if chosen is None else self._of(chosen)
-        units = self._fix_points(gradient, hessian)
-        slopes = self._room._replace(
-            blocks=columns.blocks,
-            columns=columns.bins,
-            bins=columns.most,
-            known=columns.known,
-            kinds=columns.kinds,
-            directions=columns.directions,
-            units=units,
-        )
-        rows, limits = np.arange(self.bins.shape[1], dtype=np.uint32), self._compiled_limits
-        grown = self._nodes
-        nothing: Any = None
-        space = loops.Space(rows, self._right, nothing, nothing, nothing, self._waiting, nothing)
-        count = loops.grow(None, None, 1.0, limits, grown, space, None, None, slopes)
+        slopes = self._room._replace(columns=columns, scales=self._fix_points(gradient, hessian))
+        grown, space, limits = self._space
+        rows = np.arange(self.bins.shape[1], dtype=np.uint32)
+        count = loops.grow(None, None, 1.0, limits, grown, space._replace(rows=rows), None, slopes)
         return self._grown(grown, slopes, rows, count, chosen)
 
     def _grown(self, grown: Any, slopes: Any, rows: Ids, count: int, chosen: Rows | None) -> Grown:
-        from mlcli.kernels.trees.growing import BEGIN, END, FEATURE, LEFT, LOW
+        from mlcli.kernels.trees.nodes import BEGIN, END, FEATURE, LEFT, LOW
 
         nodes = grown.nodes[:count]
         inner = nodes[:, FEATURE] != LEAF
         asks, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
         column = nodes[asks, FEATURE] if chosen is None else chosen[nodes[asks, FEATURE]]
+        weight = (slopes.totals[:count, 1] >> self._shift).astype(np.float64)
         arrays = trees_of(count, 1) | {
             "left": np.where(inner, nodes[:, LEFT], LEAF).astype(np.int32),
             "value": np.where(inner, 0.0, slopes.scores[:count])[:, None],
-            "weight": np.ldexp((slopes.totals[:count, 1] >> self._shift).astype(np.float64), -self._weight_places),
+            "weight": np.ldexp(weight, -self._weight_places),
             "impurity": np.empty(0),
         }
         arrays["feature"][asks], arrays["gain"][asks] = column, grown.gain[asks] / 2
@@ -154,23 +124,24 @@ class GradientGrower:
         left = arrays["left"][asks]
         known, ordered = self.binned.known[column], self.binned.ordered[column]
         arrays["threshold"][asks[ordered]] = self.binned.between(column[ordered], cut[ordered], cut[ordered] + 1)
-        lost = sets[np.arange(len(asks)), known >> 3] >> (known & 7) & 1
-        arrays["missing"][asks] = np.where(ordered, left + 1 - lost, STOPS)
+        arrays["missing"][asks] = np.where(ordered, left + 1 - sets[np.arange(len(asks)), known], STOPS)
         child_of = [np.empty(0, np.int32)]
         for place in np.flatnonzero(~ordered):
             arrays["offset"][asks[place]] = sum(len(one) for one in child_of)
-            bins = self.level_bins[column[place]]
-            child_of.append(left[place] + 1 - (sets[place, bins >> 3] >> (bins & 7) & 1).astype(np.int32))
+            child_of.append(left[place] + 1 - sets[place, self.level_bins[column[place]]].astype(np.int32))
         arrays["child_of"] = np.concatenate(child_of)
 
-    def _fix_points(self, gradient: Array, hessian: Array) -> Array:
-        """Gradients and hessians as whole numbers of units, the finest whose sums fit; the units, and l2."""
+    def _fix_points(self, gradient: Array, hessian: Array) -> Any:
+        """Gradients and hessians as whole numbers of units, the finest whose sums fit; the scales of these."""
+        from mlcli.kernels.trees.gradient_splits import Scales
         from mlcli.kernels.trees.gradient_sums import fix_points
 
         places = WORD - 1 - bits_of(np.abs(gradient).sum()), self._shift - 1 - bits_of(hessian.sum())
-        scales = 2.0 ** np.array([*places, self._weight_places])
-        fix_points(gradient, hessian, self.weights, scales, self._shift, self._room.fixed)
-        return np.array([1 / scales[0], 1 / scales[1], self.limits.l2])
+        finest = 2.0 ** np.array([*places, self._weight_places])
+        fix_points(gradient, hessian, self.weights, finest, self._shift, self._room.fixed)
+        gradients, hessians = (1 / finest[:2]).tolist()
+        bound = bool(self.directions.any())
+        return Scales(gradients, hessians, float(self.l2), self._least, self._shift, bound)
 
     @cached_property
     def _weight_places(self) -> int:
@@ -190,65 +161,53 @@ class GradientGrower:
         return min(least, 1 << WEIGHT_BITS)  # more than all rows together weigh
 
     @cached_property
-    def _compiled_limits(self) -> Any:
-        limits = self.limits
-        shape = growing.Limits(max_depth=limits.max_depth, max_leaves=limits.max_leaves)
-        return shape.compiled(CRITERIA["squared-error"], 1, 1.0)._replace(order=GROWTH[limits.growth])
-
-    @cached_property
     def _room(self) -> Any:
         """Arrays that growing fills anew for each tree."""
         from mlcli.kernels.trees.gradient_nodes import Slopes
-        from mlcli.kernels.trees.gradient_sums import BINS, BLOCK, PER_COLUMN
+        from mlcli.kernels.trees.gradient_splits import SplitRoom
+        from mlcli.kernels.trees.gradient_sums import BINS, PER_COLUMN
 
-        columns, rows, leaves = self._all, self.bins.shape[1], self.limits.max_leaves
-        nodes, sums = 2 * leaves - 1, columns.blocks.shape[0] * BLOCK * PER_COLUMN
+        rows, leaves = self.bins.shape[1], self.limits.max_leaves or 0
+        nodes = 2 * leaves - 1
+        along, order, ordered = np.empty((2, BINS), np.int64), *np.empty((2, PER_COLUMN), np.int64)
         return Slopes(
-            *(columns.blocks, columns.bins, columns.most, columns.known, columns.kinds, columns.directions),
+            columns=self._all,
+            scales=None,  # type: ignore[arg-type]
+            room=SplitRoom(along, order, ordered, np.empty(BINS)),
             fixed=np.empty((rows, 2), np.int64),
-            units=np.empty(3),
-            whole=np.array([self._least, self._shift, int(self.directions.any())]),
-            pool=np.empty((leaves, sums), np.int64),
+            pool=np.empty((leaves, len(self._all.bins), PER_COLUMN), np.int64),
             slots=np.zeros(nodes, np.intp),
             beside=np.empty((rows, 2), np.int64),
-            of_bins=np.empty((4, BINS), np.int64),
-            ordered=np.empty(2 * BINS, np.int64),
-            found=np.empty(BINS),
             bounds=np.empty((nodes, 2)),
-            sets=np.zeros((nodes, 32), np.uint8),
+            sets=np.zeros((nodes, BINS), np.uint8),
             totals=np.empty((nodes, 2), np.int64),
             scores=np.empty(nodes),
         )
 
     @cached_property
-    def _nodes(self) -> Any:
-        from mlcli.kernels.trees.growing import DEPTH, Grown
+    def _space(self) -> tuple[Any, Any, Any]:
+        """Room for nodes and for rows, and the limits."""
+        from mlcli.kernels.trees.nodes import DEPTH, Grown, Space
 
-        count = 2 * self.limits.max_leaves - 1
-        nodes, nothing = np.empty((count, DEPTH + 1), np.int32), cast("Any", None)
-        return Grown(nodes, nothing, np.empty(count), nothing, nothing, nothing, nothing)
-
-    @cached_property
-    def _right(self) -> Ids:
-        return np.empty(self.bins.shape[1], np.uint32)
-
-    @cached_property
-    def _waiting(self) -> Rows:
-        return np.empty(2 * self.limits.max_leaves, np.intp)
+        count, nothing = 2 * (self.limits.max_leaves or 0), np.empty(0, np.uint32)
+        grown: Any = Grown(np.empty((count, DEPTH + 1), np.int32), None, np.empty(count), *[None] * 4)  # type: ignore[arg-type]
+        right, waiting = np.empty(self.bins.shape[1], np.uint32), np.empty(count, np.intp)
+        space: Any = Space(nothing, right, None, None, None, waiting, None)  # type: ignore[arg-type]
+        return grown, space, self.limits.compiled(CRITERIA["squared-error"], 1, 1.0)
 
     @cached_property
-    def _all(self) -> Columns:
+    def _all(self) -> Any:
         return self._of(np.arange(len(self.bins)))
 
-    def _of(self, chosen: Rows) -> Columns:
+    def _of(self, chosen: Rows) -> Any:
+        from mlcli.kernels.trees.gradient_splits import GradientColumns
         from mlcli.kernels.trees.gradient_sums import BLOCK, in_blocks
 
-        bins = self.bins[chosen]
-        kinds = (self.levels[chosen] > 0).astype(np.intp)
-        blocks = in_blocks(bins)
+        bins, known = self.bins[chosen], self.binned.known[chosen]
+        blocks, kinds = in_blocks(bins), (self.levels[chosen] > 0).astype(np.intp)
         most = np.ones(len(blocks) * BLOCK, np.intp)
-        most[: len(bins)] += self.binned.known[chosen]
-        return Columns(blocks, bins, most, self.binned.known[chosen], kinds, self.directions[chosen])
+        most[: len(bins)] += known
+        return GradientColumns(blocks, bins, most, known, kinds, self.directions[chosen])
 
 
 def bits_of(total: Any) -> int:

@@ -18,8 +18,6 @@ from mlcli.engines.trees.targets import Ids
 
 HALVINGS = 80
 """How often an interval is halved to find a minimum: to the last bit."""
-NEWTONS = 10
-"""How many of Newton's steps may come before that."""
 
 
 TINY = 1e-150
@@ -84,23 +82,6 @@ class ValueLoss(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class SquaredLoss(ValueLoss):
-    """½ r²."""
-
-    def costs(self, short: Array) -> Array:
-        """½ r²."""
-        return short * short / 2
-
-    def pull(self, short: Array) -> Array:
-        """The difference r itself."""
-        return short
-
-    def best_of(self, values: Array, weights: Array) -> float:
-        """The mean."""
-        return float(weights @ values / weights.sum())
-
-
-@dataclass(frozen=True, eq=False)
 class AbsoluteLoss(ValueLoss):
     """|r|, without any curvature: leaves answer with the median."""
 
@@ -121,7 +102,7 @@ class AbsoluteLoss(ValueLoss):
 class HuberLoss(ValueLoss):
     """½ r² up to |r| = δ, and straight on from there: δ·(|r| − ½ δ)."""
 
-    delta: float
+    delta: float = np.inf
 
     def costs(self, short: Array) -> Array:
         """Squared near 0, straight far out."""
@@ -134,24 +115,20 @@ class HuberLoss(ValueLoss):
         return np.clip(short, -self.delta, self.delta)
 
     def best_of(self, values: Array, weights: Array) -> float:
-        """Where as much pulls up as down, by Newton's steps from the median."""
-        found = weighted_quantile(values, weights, 0.5)
-        for _ in range(NEWTONS):
-            short = values - found
-            curvature = weights @ (np.abs(short) <= self.delta)
-            change = weights @ self.pull(short) / curvature if curvature > 0 else np.inf
-            if abs(change) <= np.spacing(abs(found)):
-                return found
-            found += float(change)
-        return self._halved(values, weights)
-
-    def _halved(self, values: Array, weights: Array) -> float:
-        """The same by halving an interval, where those steps lead nowhere."""
+        """Where as much pulls up as down, by halving an interval."""
         low, high = float(values.min()), float(values.max())
         for _ in range(HALVINGS):
             middle = low / 2 + high / 2
             low, high = (middle, high) if weights @ self.pull(values - middle) > 0 else (low, middle)
         return low / 2 + high / 2
+
+
+class SquaredLoss(HuberLoss):
+    """½ r², however large r is."""
+
+    def best_of(self, values: Array, weights: Array) -> float:
+        """The mean."""
+        return float(weights @ values / weights.sum())
 
 
 class ClassLoss:

@@ -60,17 +60,23 @@ class OutOfBag:
         return worse
 
     def curve(self, leaves: Iterable[tuple[Rows, Codes]]) -> Array:
-        """The error tree after tree, by the leaves of the rows out of each bag; NaN while none was out of any."""
-        from mlcli.kernels.trees.walking import Votes, count_votes
+        """Rows of how many trees (1, 2, 5, 10 ... all) and their error, by the leaves of the rows out of each bag.
 
-        targets, errors = self.targets, []
-        votes = Votes(np.zeros((len(targets.slot), targets.slots)), *np.zeros((2, len(targets.slot))))
-        for rows, reached in leaves:
-            count_votes(rows, reached, self.trees.value, targets.slot, targets.output, self.by_size, votes)
-            weight = targets.weight * (votes.voters > 0)
-            total = float(weight.sum())
-            errors.append(float(weight @ votes.loss) / total if total else np.nan)
-        return np.array(errors) if targets.slots > 1 else np.sqrt(errors)
+        NaN while none was out of any.
+        """
+        said, voters = np.zeros((len(self.cells), self.targets.slots)), np.zeros(len(self.cells))
+        count, found = len(self.trees), []
+        shown = {step * 10**power for power in range(9) for step in (1, 2, 5)} | {count}
+        for tree, (rows, reached) in enumerate(leaves, 1):
+            said[rows] += self.trees.value[reached]
+            voters[rows] += 1.0
+            if tree in shown:
+                asked = np.flatnonzero(voters)
+                weight, losses = self.targets.weight[asked], self.losses(said[asked] / voters[asked, None], asked)
+                found.append((tree, weight @ losses / weight.sum() if weight.any() else np.nan))
+        curve = np.array(found)
+        curve[:, 1] = curve[:, 1] if self.targets.slots > 1 else np.sqrt(curve[:, 1])
+        return curve
 
 
 def voting(trees: Trees, by_size: Rows) -> Trees:

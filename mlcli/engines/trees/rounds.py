@@ -1,22 +1,22 @@
-"""Boosting round by round: slopes of the loss, a tree on them for each output, a step; until nothing is gained."""
+"""Boosting round by round: slopes of the loss, a step on them for each output; until nothing is gained."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
-from mlcli.core.tables import Array, Flags, Rows
-from mlcli.engines.trees.gradients import GradientGrower, Grown
+from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.trees.losses import Loss, Slopes
-from mlcli.engines.trees.structure import Trees
 
 
 @dataclass(frozen=True, eq=False)
 class HeldAside:
-    """Rows that no tree sees, which tell when to stop."""
+    """Rows that no step sees, which tell when to stop."""
 
+    table: Table
     cells: Array
     ordered: Flags
     loss: Loss
@@ -26,75 +26,69 @@ class HeldAside:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many rounds at most, how large a step each takes, and how many columns a tree may ask for."""
+    """How many rounds at most, which part of a step is gone, and whether one that asks nothing is the last."""
 
     rounds: int
     learning_rate: float
-    columns: int | None
-    """None: all."""
+    ends: bool
+
+
+class Step(Protocol):
+    """What a round adds to one output: a tree, or a model with a multiplier."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether it gains anything."""
+
+    def shrunk(self, share: float) -> Self:
+        """The same that says less."""
+
+    def add_to(self, scores: Array) -> None:
+        """Add what it says of the training rows."""
+
+    def says(self, held: HeldAside) -> Array:
+        """What it says of rows held aside."""
+
+
+class Learner(Protocol):
+    """A method, that makes a step for each output from the slopes near the scores."""
+
+    def steps(self, loss: Loss, slopes: Slopes, scores: Array, rng: np.random.Generator) -> Sequence[Step]:
+        """The steps of one round."""
 
 
 @dataclass(frozen=True, eq=False)
 class Boosting:
-    """The scores before any tree, the trees that are kept, and the mean loss before and after each round."""
+    """The scores before any step, the rounds that are kept, and the mean loss before and after each round."""
 
     start: Array
-    trees: Trees
+    rounds: Sequence[Sequence[Any]]
     training: Array
     aside: Array
     """Of the rows held aside; empty where there are none."""
 
 
-class Learner(Protocol):
-    """A method, that makes the tree of one output from the slopes near the scores."""
-
-    def tree(
-        self, grower: GradientGrower, loss: Loss, slopes: Slopes, scores: Array, output: int, chosen: Rows | None
-    ) -> Grown:
-        """One tree; it may ask for the chosen columns, or for all by None."""
-
-
 def boost(
-    learner: Learner,
-    grower: GradientGrower,
-    loss: Loss,
-    plan: Plan,
-    held: HeldAside | None,
-    rng: np.random.Generator,
+    learner: Learner, loss: Loss, rows: int, plan: Plan, held: HeldAside | None, rng: np.random.Generator
 ) -> Boosting:
-    """Algorithms 2 and 3 of the notes: start from the best constant, then add tree after tree."""
-    start = loss.start
-    scores = np.repeat(start[:, None], grower.bins.shape[1], axis=1)
+    """Algorithms 2 and 3 of the notes: start from the best constant, then add step after step."""
+    start, rounds = loss.start, list[Sequence[Step]]()
+    scores = np.repeat(start[:, None], rows, axis=1)
     validation = Validation(held, start)
-    rounds: list[list[Trees]] = []
     slopes = loss.at(scores)
     training = [slopes.cost]
     while len(rounds) < plan.rounds and not validation.over:
-        drawn = [_drawn(plan.columns, len(grower.bins), rng) for _ in start]
-        step = [
-            learner.tree(grower, loss, slopes, scores, output, chosen).shrunk(plan.learning_rate)
-            for output, chosen in enumerate(drawn)
-        ]
-        if plan.columns is None and not any(one.asks for one in step):
+        steps = [one.shrunk(plan.learning_rate) for one in learner.steps(loss, slopes, scores, rng)]
+        if plan.ends and not any(one.asks for one in steps):
             break
-        for output, one in enumerate(step):
+        for output, one in enumerate(steps):
             one.add_to(scores[output])
-        rounds.append([one.tree for one in step])
-        validation.add(rounds[-1])
+        rounds.append(steps)
+        validation.add(steps)
         slopes = loss.at(scores)
         training.append(slopes.cost)
     kept = rounds if held is None else rounds[: validation.best]
-    return Boosting(
-        start,
-        Trees.joined([tree for step in kept for tree in step]),
-        np.array(training),
-        np.array(validation.costs),
-    )
-
-
-def _drawn(count: int | None, columns: int, rng: np.random.Generator) -> Rows | None:
-    """Some of the columns, in their order; None for all."""
-    return None if count is None else np.sort(rng.choice(columns, count, replace=False))
+    return Boosting(start, kept, np.array(training), np.array(validation.costs))
 
 
 class Validation:
@@ -102,19 +96,15 @@ class Validation:
 
     def __init__(self, held: HeldAside | None, start: Array) -> None:
         self.held = held
-        self.scores = np.repeat(start[None, :], 0 if held is None else len(held.cells), axis=0)
-        self.costs = [] if held is None else [held.loss.at(self.scores.T).cost]
+        self.scores = np.repeat(start[:, None], 0 if held is None else len(held.table), axis=1)
+        self.costs = [] if held is None else [held.loss.at(self.scores).cost]
 
-    def add(self, trees: list[Trees]) -> None:
-        """What the trees of one round make of it."""
+    def add(self, steps: Sequence[Step]) -> None:
+        """What the steps of one round make of it."""
         if self.held is not None:
-            Trees.joined(trees).add_to(self.scores, self.held.cells, self.held.ordered)
-            self.judge()
-
-    def judge(self) -> None:
-        """What the scores cost now."""
-        if self.held is not None:
-            self.costs.append(self.held.loss.at(self.scores.T).cost)
+            for output, one in enumerate(steps):
+                self.scores[output] += one.says(self.held)
+            self.costs.append(self.held.loss.at(self.scores).cost)
 
     @property
     def best(self) -> int:

@@ -112,7 +112,7 @@ class Trees:
                 by = shifts[field.name]
                 parts = [np.where(part >= 0, part + by[k], part) for k, part in enumerate(parts)]
             arrays[field.name] = np.concatenate(parts) if parts else getattr(NONE, field.name)
-        return Trees(**_as_indices(arrays))
+        return Trees(**{name: a.astype(np.int32) if name in INDICES else a for name, a in arrays.items()})
 
     def sent_with_most(self) -> Trees:
         """The same, in which rows that would stop for a missing number go on with most rows."""
@@ -125,11 +125,6 @@ class Trees:
     def with_weights_alone(self) -> Trees:
         """The same with no more than it takes to answer, and to tell what rows are asked."""
         return replace(self, impurity=np.empty(0), gain=np.empty(0))
-
-    def gains(self, columns: int) -> Array:
-        """What the questions of each column gained."""
-        inner = ~self.leaves
-        return np.bincount(self.feature[inner], self.gain[inner], columns).astype(np.float64)
 
     def tree_of(self, nodes: Rows) -> Rows:
         """Which tree each of some nodes is of."""
@@ -237,7 +232,8 @@ class Trees:
         yield "are not as many for each output", len(self) % outputs != 0
         ends = np.append(self.roots, nodes).astype(np.int64)
         yield "have roots out of order", bool(ends[0] != 0) or bool((np.diff(ends) < 1).any())
-        yield "ask for a column that is not there", _outside(self.feature, LEAF, len(levels))
+        there = (self.feature >= LEAF) & (self.feature < len(levels))
+        yield "ask for a column that is not there", not there.all()
         inner = np.flatnonzero(~self.leaves)
         levels_here, maps = levels[self.feature[inner]], self.offset[inner] >= 0
         yield "mix thresholds and levels", bool((maps & (levels_here == 0)).any())
@@ -263,14 +259,6 @@ class Trees:
         missing = self.missing[inner]
         astray = (missing != STOPS) & ((missing < first) | (missing > last))
         yield "send missing cells astray", bool(astray.any()) or bool((self.missing[self.leaves] != STOPS).any())
-
-
-def _outside(values: Codes, low: int, end: int) -> bool:
-    return bool(((values < low) | (values >= end)).any())
-
-
-def _as_indices(arrays: dict[str, Any]) -> dict[str, Any]:
-    return {name: a.astype(np.int32) if name in INDICES else a for name, a in arrays.items()}
 
 
 def only_known_numbers(cells: Array, ordered: Flags) -> bool:

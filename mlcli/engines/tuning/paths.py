@@ -5,7 +5,7 @@ A configured model is worked on as plain values: its id with all parameters, and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from mlcli.core.configuration import Configuration, described_as
@@ -33,11 +33,6 @@ def with_values(model: Model, values: Mapping[str, Any]) -> Model:
     raise_all(UsageError, list(configuration.problems()))
     changed: Model = configuration.built()
     return changed
-
-
-def paths_in(model: Model) -> Iterator[str]:
-    """Every path that leads to a parameter."""
-    yield from _paths(described_as(model), MODELS, "")
 
 
 def _parameter(plain: Plain, path: str, catalogue: Catalogue, whole: str) -> Parameter:
@@ -97,13 +92,3 @@ def _step(plain: Plain, name: str) -> Plain | None:
 def _hint(plain: Plain, catalogue: Catalogue, name: str) -> str:
     steps = [f"{step['use']}." for step in plain.get("steps") or ()]
     return did_you_mean(name, [*by_name(catalogue.load(plain["use"])), *steps], f"parameters of {plain['use']}")
-
-
-def _paths(plain: Plain, catalogue: Catalogue, start: str) -> Iterator[str]:
-    for name in by_name(catalogue.load(plain["use"])):
-        yield start + name
-        held = plain["params"].get(name)
-        if isinstance(held, Mapping) and "use" in held:
-            yield from _paths(held, MODELS, f"{start}{name}.")
-    for step in plain.get("steps") or ():
-        yield from _paths(step, STEPS, f"{start}{step['use']}.")

@@ -43,7 +43,7 @@ def run_again(
     for result in results:
         facts = result.cell.dataset
         if facts.content not in datasets:
-            datasets[facts.content] = _loaded(result.cell, source)
+            datasets[facts.content] = dataset_as_it_was(result.cell, source)
     fresh = [_cell(result.cell, datasets[result.cell.dataset.content]) for result in results]
     afters = iter(run([cell for cell in fresh if isinstance(cell, Cell)], jobs=jobs, on_progress=on_progress))
     return [
@@ -76,7 +76,7 @@ def _key(cell: Cell) -> str:
     return cell_key(cell, ready, splits_digest(ready.splits))
 
 
-def _loaded(cell: Cell, source: Path | None) -> Dataset | str:
+def dataset_as_it_was(cell: Cell, source: Path | None) -> Dataset | str:
     """The dataset of a cell as it was, or why it is not to be had."""
     from mlcli.data.load import load
 

@@ -125,6 +125,8 @@ class Experiment:
     stages: Stages = False
     training: bool = False
     """Whether answers about the training rows are kept, too."""
+    fair: bool = False
+    """Whether it is shown how groups are answered."""
     tune: Mapping[str, Any] | None = None
     """How every model is tuned; None: it is not."""
     nested: bool = False

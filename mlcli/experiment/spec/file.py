@@ -20,7 +20,7 @@ from mlcli.experiment.spec.expectations import expectations_of
 from mlcli.experiment.spec.written import Written, placed
 from mlcli.tasks.table import kind_named
 
-PLAIN = ("seed", "budget", "training", "nested", "average", "name", "description")
+PLAIN = ("seed", "budget", "training", "fair", "nested", "average", "name", "description")
 """The keys whose values are taken as they are."""
 
 Text = Annotated[str, Field(min_length=1)]
@@ -65,6 +65,7 @@ class ExperimentShape(_Shape):
     task: Text = Field("", description="the kind of task of every dataset that does not name its own")
     stages: Any = Field(False, description="at which stages of a fit models are judged, too")
     training: bool = Field(False, description="whether training rows are answered, too")
+    fair: bool = Field(False, description="whether it is shown how groups are answered, as by --fair")
     tune: Any = Field(False, description="whether, and how, models are tuned by splits of training rows")
     nested: bool = Field(False, description="whether the best model, chosen in each split for itself, is a row")
     expect: Several = Field([], description="what models must reach: bounds of scores, models to beat")

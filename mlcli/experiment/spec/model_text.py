@@ -39,10 +39,14 @@ def models_from_text(
     return changed
 
 
-def protocol_from_text(text: str, params: Mapping[str, Any]) -> ProtocolSpec:
-    """The protocol of a ``--protocol`` option, an id or a mapping, with what other options say of it."""
+def protocol_from_text(text: str | None, **options: Any) -> ProtocolSpec | None:
+    """The protocol of a ``--protocol`` option, an id or a mapping, with what other options say of it, if any."""
+    params = {name: value for name, value in options.items() if value is not None}
+    if not text and not params:
+        return None
+    text = text or ""
     if not text.lstrip().startswith("{"):
-        return ProtocolSpec(text, dict(params))
+        return ProtocolSpec(text, params)
     found: list[Problem] = []
     spec = protocol_of(_written(text, "--protocol"), found)
     raise_all(UsageError, found)

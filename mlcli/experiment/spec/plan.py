@@ -42,6 +42,7 @@ from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 CHOSEN = "chosen"
 """What tables call the best of the models."""
+TWICE = "stands here twice, with the same parameters"
 ASKING_LEARNED_ROWS = "whole, and {use: bootstrap-whole, asked: drawn}, ask about those"
 
 
@@ -71,7 +72,9 @@ def planned_cells(experiment: Experiment, *, base: Path | None = None) -> tuple[
         before: list[ProtocolSpec] = []
         for asked in (experiment.protocol, *experiment.further_protocols):
             with faults.collected(asked.where if asked else planned.spec.where):
-                protocol = _another(protocol_for(planned, asked), before)
+                protocol = protocol_for(planned, asked)
+                if protocol in before:
+                    raise UsageError(f"{protocol.use} {TWICE}", hint="leave one of them out")
                 with faults.collected(planned.spec.where):
                     found = _cells(experiment, planned, protocol, models, faults)
                     cells += [cell for cell in found if not before or cell.model.saved is None]
@@ -92,28 +95,18 @@ def _tuned(experiment: Experiment, faults: Faults) -> Sequence[ModelSpec]:
     return models
 
 
-def _another(protocol: ProtocolSpec, before: Sequence[ProtocolSpec]) -> ProtocolSpec:
-    """A protocol, unless rows would be split so twice."""
-    if protocol in before:
-        raise UsageError(
-            f"{protocol.use} stands here twice, with the same parameters", hint="leave one of them out"
-        )
-    return protocol
-
-
 def _resolved_models(models: Sequence[ModelSpec], faults: Faults) -> list[ModelSpec]:
     """The models with every parameter; the same one twice is refused."""
-    resolved: list[ModelSpec] = []
+    made: list[ModelSpec] = []
     seen: dict[str, ModelSpec] = {}
     for model in models:
         with faults.collected(model.where):
             full = _resolved(model)
             if seen.setdefault(f"{full.use} {settings_text(full)}", full) is not full:
-                label = distinct_labels([*resolved, full])[-1]
-                what = f"{label} stands here twice, with the same parameters and steps"
-                raise UsageError(what, hint="leave one of them out")
-            resolved.append(full)
-    return resolved
+                label = distinct_labels([*made, full])[-1]
+                raise UsageError(f"{label} {TWICE} and steps", hint="leave one of them out")
+            made.append(full)
+    return made
 
 
 def _resolved(model: ModelSpec) -> ModelSpec:

@@ -1,7 +1,7 @@
 """Compiled stages of a node of gradients: its best split, the rows that go left, and the sums of its children.
 
-A node asks whether the bin of a column is among those that go left; 32 bytes say which. Only the smaller child is
-summed up from its rows; the other is what its parent has besides.
+A node asks whether the bin of a column is among those that go left. Only the smaller child is summed up from its
+rows; the other is what its parent has besides.
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array, Codes, Rows
 from mlcli.kernels.trees.gradient_splits import (
-    GOES_LEFT,
     NOMINAL,
-    ORDER,
+    GradientColumns,
+    Scales,
+    SplitRoom,
     best_split,
-    by_score,
     hessian_of,
     score_of,
+    sort_levels,
 )
-from mlcli.kernels.trees.gradient_sums import PER_COLUMN, Bytes, Whole, add_rows, clear, subtract
+from mlcli.kernels.trees.gradient_sums import Bytes, Whole, add_rows, clear, subtract
+from mlcli.kernels.trees.nodes import BEGIN, DEPTH, END, FEATURE, LEAF, LOW, SIDE, Grown, Limits
 from mlcli.kernels.trees.sums import Ids
 from mlcli.kernels.without_counting import inlined
 
@@ -28,29 +30,18 @@ from mlcli.kernels.without_counting import inlined
 class Slopes(NamedTuple):
     """Binned rows with their gradients, and room for the sums of nodes."""
 
-    blocks: Bytes
-    columns: Bytes
-    bins: Rows
-    """How many bins each column of the blocks may have, that of missing cells included."""
-    known: Rows
-    kinds: Rows
-    directions: Rows
+    columns: GradientColumns
+    scales: Scales
+    room: SplitRoom
     fixed: Whole
-    units: Array
-    whole: Whole
     pool: Whole
-    """Leaves × sums in all bins of all columns."""
+    """Leaves × columns × sums in all bins."""
     slots: Rows
     """Where in the pool the sums of each node lie."""
     beside: Whole
-    of_bins: Whole
-    """Four rows about the bins of a column."""
-    ordered: Whole
-    """The sums of a column in another order."""
-    found: Array
-    """What each cut of a column gains."""
     bounds: Array
     sets: Bytes
+    """Nodes × bins: whether a bin goes left."""
     totals: Whole
     scores: Array
 
@@ -65,42 +56,54 @@ def begin(slopes: Slopes, rows: Ids) -> None:
         totals[0, 1] += slopes.fixed[i, 1]
     bounds[0, 0], bounds[0, 1], slopes.slots[0] = -np.inf, np.inf, 0
     settle(slopes.slots[0], slopes.slots[0], slopes)  # a constant would have a type of its own
-    clear(slopes.pool[0], slopes.bins)
-    add_rows(slopes.blocks, rows, slopes.fixed, slopes.beside, slopes.pool[0])
+    clear(slopes.pool[0], slopes.columns.bins)
+    add_rows(slopes.columns.blocks, rows, slopes.fixed, slopes.beside, slopes.pool[0])
 
 
 @inlined
-def best_of_node(slopes: Slopes, node: int, rows: int) -> tuple[float, int, int, bool]:
-    """What the best split of a node gains, its column, its cut, and whether missing cells go left; 0 for none."""
-    if slopes.totals[node, 1] >> slopes.whole[1] < 2 * slopes.whole[0]:
-        return 0.0, -1, 0, False
-    return best_split(
-        slopes.pool[slopes.slots[node]], slopes.known, slopes.kinds, slopes.totals[node], slopes.units,
-        slopes.whole, rows, slopes.directions, slopes.bounds[node], slopes.of_bins, slopes.ordered, slopes.found,
-    )  # fmt: skip
+def examine_slopes(slopes: Slopes, limits: Limits, node: int, leaves: int, grown: Grown) -> bool:
+    """Find the split of a node; whether there is one."""
+    nodes, scales, total = grown.nodes, slopes.scales, slopes.totals[node]
+    nodes[node, FEATURE], grown.gain[node] = LEAF, 0.0
+    if leaves >= limits.max_leaves or nodes[node, DEPTH] >= limits.max_depth:
+        return False
+    if total[1] >> scales.shift < 2 * scales.least:
+        return False
+    sums = slopes.pool[slopes.slots[node]]
+    gain, column, cut, left = best_split(sums, slopes.columns, total, scales, slopes.bounds[node], slopes.room)
+    if gain > 0.0:
+        grown.gain[node] = gain
+        nodes[node, FEATURE], nodes[node, LOW], nodes[node, SIDE] = column, cut, left
+    return gain > 0.0
 
 
 @inlined
-def deal_by_set(
-    slopes: Slopes, node: int, column: int, cut: int, missing_left: int, first: int, rows: Ids, right: Ids
+def divide_slopes(
+    slopes: Slopes, node: int, nodes: Codes, made: int, leaves: int, limits: Limits, rows: Ids, right: Ids
 ) -> int:
+    """Deal the rows of a node to two children, summed up where they may be split; where the others begin."""
+    start, end, column = nodes[node, BEGIN], nodes[node, END], nodes[node, FEATURE]
+    part(slopes, node, column, nodes[node, LOW], nodes[node, SIDE], slopes.totals[made])
+    middle = start + deal_by_set(slopes.sets[node], slopes.columns.columns[column], rows[start:end], right)
+    settle_children(slopes, node, made, slopes.columns.directions[column])
+    if leaves + 1 < limits.max_leaves and nodes[node, DEPTH] + 1 < limits.max_depth:
+        sum_up(slopes, node, made, leaves, rows[start:middle], rows[middle:end])
+    return int(middle)
+
+
+@inlined
+def deal_by_set(goes_left: Bytes, bins: Bytes, rows: Ids, right: Ids) -> int:
     """Put the rows of a node that go left before the others, both in their order; how many do."""
-    goes_left, bins, lefts, rights = slopes.of_bins[GOES_LEFT], slopes.columns[column], 0, 0
-    sums = slopes.pool[slopes.slots[node], column * PER_COLUMN : (column + 1) * PER_COLUMN]
-    part(
-        sums, slopes.known[column], slopes.kinds[column], cut, missing_left, slopes.totals[node], slopes.units,
-        slopes.whole, slopes.of_bins, slopes.found, slopes.totals[first],
-    )  # fmt: skip
-    eighths(goes_left, slopes.sets[node])
+    lefts, rights = 0, 0
     for i in range(len(rows)):
         row = rows[i]
-        goes = goes_left[bins[row]]
+        goes = int(goes_left[bins[row]])
         rows[lefts], right[rights] = row, row
         lefts += goes
         rights += 1 - goes
     for i in range(rights):
         rows[lefts + i] = right[i]
-    return int(lefts)
+    return lefts
 
 
 @inlined
@@ -121,10 +124,10 @@ def settle_children(slopes: Slopes, node: int, first: int, direction: int) -> No
 @inlined
 def settle(node: int, parent: int, slopes: Slopes) -> None:
     """What a node scores, within the bounds of its parent."""
-    bounds, totals, units = slopes.bounds, slopes.totals, slopes.units
+    bounds, total, scales = slopes.bounds, slopes.totals[node], slopes.scales
     bounds[node, 0], bounds[node, 1] = bounds[parent, 0], bounds[parent, 1]
-    hessian = hessian_of(totals[node, 1], units, slopes.whole) + units[2]
-    slopes.scores[node] = score_of(totals[node, 0] * units[0], hessian, bounds[node, 0], bounds[node, 1])
+    hessian = hessian_of(total[1], scales) + scales.l2
+    slopes.scores[node] = score_of(total[0] * scales.gradient, hessian, bounds[node])
 
 
 @inlined
@@ -133,53 +136,39 @@ def sum_up(slopes: Slopes, node: int, first: int, fresh: int, lefts: Ids, rights
 
     A child with few rows is sooner summed up than found by subtraction.
     """
-    own, most, bins = slopes.slots[node], 0, slopes.bins
-    for b in range(len(bins)):
-        most += bins[b]
+    own, bins, blocks = slopes.slots[node], slopes.columns.bins, slopes.columns.blocks
     smaller = first if len(lefts) <= len(rights) else first + 1
     slopes.slots[first], slopes.slots[first + 1] = own, own
     slopes.slots[smaller] = fresh
-    is_short = max(len(lefts), len(rights)) * len(bins) < most
+    is_short = max(len(lefts), len(rights)) * len(bins) < bins.sum()
     for child in range(first, first + 2):
         if is_short or child == smaller:
-            slot = slopes.slots[child]
-            clear(slopes.pool[slot], bins)
-            some = lefts if child == first else rights
-            add_rows(slopes.blocks, some, slopes.fixed, slopes.beside, slopes.pool[slot])
+            sums = slopes.pool[slopes.slots[child]]
+            clear(sums, bins)
+            add_rows(blocks, lefts if child == first else rights, slopes.fixed, slopes.beside, sums)
     if not is_short:
         subtract(slopes.pool[own], slopes.pool[fresh], bins)
 
 
 @inlined
-def part(
-    sums: Whole, known: int, kind: int, cut: int, missing_left: int, total: Whole, units: Array, whole: Whole,
-    room: Whole, ratios: Array, left: Whole,
-) -> None:  # fmt: skip
+def part(slopes: Slopes, node: int, column: int, cut: int, missing_left: int, left: Whole) -> None:
     """Fill which bins go left of a split, and what lies there; bins without rows go with the heavier side."""
-    goes_left, order = room[GOES_LEFT], room[ORDER]
+    sums, goes_left = slopes.pool[slopes.slots[node], column], slopes.sets[node]
+    known, nominal = slopes.columns.known[column], slopes.columns.kinds[column] == NOMINAL
+    shift = slopes.scales.shift
     for b in range(len(goes_left)):
-        goes_left[b] = 1 if b <= cut and b < known and kind != NOMINAL else 0
-    if kind == NOMINAL:
-        by_score(sums, known, units, whole, order, ratios)
+        goes_left[b] = (b <= cut) & (b < known) & (not nominal)
+    if nominal:
+        sort_levels(sums, known, slopes.scales, slopes.room)
         for place in range(cut + 1):
-            goes_left[order[place]] = 1
+            goes_left[slopes.room.order[place]] = 1
     goes_left[known] |= missing_left
     left[0], left[1] = 0, 0
     for b in range(known + 1):
         if goes_left[b]:
             left[0] += sums[2 * b]
             left[1] += sums[2 * b + 1]
-    heavier = 1 if 2 * (left[1] >> whole[1]) >= total[1] >> whole[1] else 0
-    for b in range(0 if kind == NOMINAL else known, known + 1):
+    heavier = 2 * (left[1] >> shift) >= slopes.totals[node, 1] >> shift
+    for b in range(0 if nominal else known, known + 1):
         if sums[2 * b + 1] == 0:
             goes_left[b] = heavier
-
-
-@inlined
-def eighths(goes_left: Whole, packed: Bytes) -> None:
-    """Fill ``packed`` with the same truths, eight to a byte, the first in the lowest bit."""
-    for k in range(len(packed)):
-        byte = 0
-        for bit in range(8):
-            byte |= goes_left[8 * k + bit] << bit
-        packed[k] = byte

@@ -42,29 +42,27 @@ def add_rows(blocks: Bytes, rows: NDArray[np.uint32], fixed: Whole, beside: Whol
         beside[i, 0] = fixed[rows[i], 0]
         beside[i, 1] = fixed[rows[i], 1]
     for b in range(len(blocks)):
-        block, start = blocks[b], b * BLOCK * PER_COLUMN
+        block, own = blocks[b], sums[b * BLOCK : (b + 1) * BLOCK]
         for i in range(len(rows)):
             row, first, second = rows[i], beside[i, 0], beside[i, 1]
             for j in range(BLOCK):
-                at = start + j * PER_COLUMN + 2 * np.intp(block[row, j])
-                sums[at] += first
-                sums[at + 1] += second
+                at = 2 * np.intp(block[row, j])
+                own[j, at] += first
+                own[j, at + 1] += second
 
 
 @compiled
 def clear(sums: Whole, bins: Rows) -> None:
     """Set to 0 what the columns, each with so many bins, may hold."""
     for column in range(len(bins)):
-        start = column * PER_COLUMN
-        sums[start : start + 2 * bins[column]] = 0
+        sums[column, : 2 * bins[column]] = 0
 
 
 @compiled
 def subtract(sums: Whole, child: Whole, bins: Rows) -> None:
     """Take one child from the sums of its parent, which leaves the other."""
     for column in range(len(bins)):
-        start = column * PER_COLUMN
-        own, other = sums[start : start + PER_COLUMN], child[start : start + PER_COLUMN]
+        own, other = sums[column], child[column]
         for k in range(2 * bins[column]):
             own[k] -= other[k]
 

@@ -13,12 +13,11 @@ import numpy as np
 
 from mlcli.core.tables import Array, Rows
 from mlcli.kernels.trees.binning import Bins
-from mlcli.kernels.trees.few import Few, best_threshold_of_few
 from mlcli.kernels.trees.sums import (
     AMOUNT,
     FEW,
-    FEW_BITS,
-    MANY_BITS,
+    PLACE_BITS,
+    PLACES,
     SPARSE,
     WEIGHT,
     Columns,
@@ -29,7 +28,6 @@ from mlcli.kernels.trees.sums import (
     empty,
     sort_few,
     sort_many,
-    sum_runs,
 )
 from mlcli.kernels.without_counting import compiled, inlined
 
@@ -46,8 +44,6 @@ class Whole(NamedTuple):
     totals: Words
     bits: int
     criterion: int
-    centre: int
-    """What is taken from the amount of each unit of weight, so that scores keep their digits."""
     least: float
     """The least weight of a branch."""
     tolerance: float
@@ -66,8 +62,7 @@ def score_of(left: Words, whole: Whole) -> float:
     here, there, ours, theirs = 0.0, 0.0, 0.0, 0.0
     if whole.bits == 0:
         here, there = float(left[WEIGHT]), float(whole.totals[WEIGHT] - left[WEIGHT])
-        ours = float(left[AMOUNT] - left[WEIGHT] * whole.centre)
-        theirs = float(whole.totals[AMOUNT] - left[AMOUNT] - (whole.totals[WEIGHT] - left[WEIGHT]) * whole.centre)
+        ours, theirs = float(left[AMOUNT]), float(whole.totals[AMOUNT] - left[AMOUNT])
         ours, theirs = ours * ours, theirs * theirs
     else:
         mask = (1 << whole.bits) - 1
@@ -98,28 +93,36 @@ def score_of(left: Words, whole: Whole) -> float:
 
 
 @inlined
-def best_threshold(sums: Words, names: Rows, bins: int, known: int, whole: Whole, left: Words) -> Split:
-    """The first threshold, but for rounding, that scores most; missing cells (bin ``known``) go to either side."""
-    best, best_low, best_high, best_side, low = -np.inf, 0, 0, 0, -1
-    last = bins - 1
-    sides = 2 if names[last] == known and not empty(sums, last) else 1
+def best_threshold(keys: Rows, count: int, sums: Words, known: int, whole: Whole, room: Room) -> Split:
+    """The first threshold, but for rounding, that scores most; missing cells (bin ``known``) go to either side.
+
+    Keys, ascending, say in which bin each column of ``sums`` is.
+    """
+    best, best_low, best_high, best_side, low, missing = -np.inf, 0, 0, 0, -1, False
+    left, lost, last = room.left, room.lost, count - 1
     for w in range(len(left)):
-        left[w] = 0
-    for high in range(bins):
-        if empty(sums, high):
+        left[w], lost[w] = 0, 0
+    while last >= 0 and keys[last] >> PLACE_BITS == known:
+        for w in range(len(lost)):
+            lost[w] += sums[w, keys[last] & PLACES]
+            missing |= lost[w] != 0
+        last -= 1
+    for i in range(count):
+        high, place = keys[i] >> PLACE_BITS, keys[i] & PLACES
+        if empty(sums, place):
             continue
-        for side in range((sides if names[high] < known else 1) if low >= 0 else 0):
+        for side in range((2 if missing and high < known else 1) if high > low >= 0 else 0):
             for w in range(side * len(left)):
-                left[w] += sums[w, last]
+                left[w] += lost[w]
             score = score_of(left, whole)
             if score > best + whole.tolerance:
                 best, best_low, best_high, best_side = score, low, high, side
             for w in range(side * len(left)):
-                left[w] -= sums[w, last]
+                left[w] -= lost[w]
         for w in range(len(left)):
-            left[w] += sums[w, high]
+            left[w] += sums[w, place]
         low = high
-    return best, int(names[best_low]), int(names[best_high]), best_side
+    return best, best_low, best_high, best_side
 
 
 @inlined
@@ -136,30 +139,22 @@ def best_level(sums: Words, known: int, whole: Whole, left: Words) -> Split:
 
 
 @inlined
-def best_split(columns: Columns, feature: int, here: Here, whole: Whole, room: Room, few: Few) -> Split:
+def best_split(columns: Columns, feature: int, here: Here, whole: Whole, room: Room) -> Split:
     """The best split of a node by one column."""
     known, count, column = int(columns.known[feature]), len(here.rows), columns.bins[feature]
-    names, source, bits = room.names, 0, 0
-    if not columns.ordered[feature]:
-        add_up(columns, feature, here, room.sums)
-        return best_level(room.sums, known, whole, room.left)
-    if count <= FEW:
-        sort_few(column, here.rows, room.keys)
-        if room.keys[2, 0] // FEW == room.keys[2, count - 1] // FEW:
+    if columns.ordered[feature] and (count <= FEW or known > SPARSE * count):
+        if count <= FEW:
+            sort_few(column, here.rows, room.keys, room.places[0])
+            keys = room.places[0]
+        else:
+            keys = room.places[sort_many(column, here.rows, known, room.places, room.counts)]
+        if keys[0] >> PLACE_BITS == keys[count - 1] >> PLACE_BITS:
             return -np.inf, 0, 0, 0
-        if whole.criterion == SQUARES and room.keys[2, count - 1] // FEW < known:
-            return best_threshold_of_few(room.keys[2], count, few, whole.least, whole.tolerance)
-        for i in range(count):
-            room.places[0, i] = room.keys[2, i]
-        bits = FEW_BITS
-    elif known > SPARSE * count:
-        source, bits = sort_many(column, here.rows, known, room.places, room.counts), MANY_BITS
-    if bits:
-        bins = sum_runs(room.places[source], count, bits, here, room)
-    else:
-        add_up(columns, feature, here, room.sums)
-        names, bins = room.every, known + 1
-    return best_threshold(room.sums, names, bins, known, whole, room.left)
+        return best_threshold(keys, count, here.parts, known, whole, room)
+    add_up(columns, feature, here, room.sums)
+    if columns.ordered[feature]:
+        return best_threshold(room.every, known + 1, room.sums, known, whole, room)
+    return best_level(room.sums, known, whole, room.left)
 
 
 @compiled

@@ -18,9 +18,10 @@ from mlcli.kernels.without_counting import inlined
 
 WEIGHT, AMOUNT = 0, 1
 """The words of values."""
-FEW_BITS, MANY_BITS = 6, 32
-"""How many bits of a key say which of few rows, and of many, it is."""
-FEW = 1 << FEW_BITS
+PLACE_BITS = 32
+"""How many bits of a key say which entry of a bin it is; the others are the bin."""
+PLACES = (1 << PLACE_BITS) - 1
+FEW = 64
 """Up to how many rows comparing each with each sorts fastest."""
 SPARSE = 2
 """With more bins than this many for each row, the rows are sorted rather than the bins gone through."""
@@ -46,12 +47,11 @@ class Columns(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """What each training row adds to the words of its node (words × n), its class, and its value."""
+    """What each training row adds to the words of its node (words × n), and its value."""
 
     parts: Words
     bits: int
     """How many a class has in a word; 0 of values."""
-    slot: Rows
     output: Array
 
 
@@ -68,14 +68,14 @@ class Room(NamedTuple):
     sums: Words
     """Words × bins."""
     left: Words
-    names: Rows
-    """The bins that sums are of, where these are of a few."""
+    lost: Words
+    """The words of missing cells."""
     every: Rows
-    """All bins."""
+    """A key for each bin."""
     keys: Keys
-    """Keys of few rows: their own, how many are smaller, the order, and a key above all."""
+    """Keys of few rows: their own, how many are smaller, and a key above all."""
     places: Rows
-    """Two orders of the rows of a node, of many bins."""
+    """Two orders of the rows of a node."""
     counts: Rows
 
 
@@ -125,14 +125,14 @@ def add_up(columns: Columns, feature: int, here: Here, sums: Words) -> None:
 
 
 @inlined
-def sort_few(column: Bins, rows: Ids, keys: Keys) -> None:
-    """Fill ``keys[2]`` with bin × 64 + place of at most 64 rows, ascending.
+def sort_few(column: Bins, rows: Ids, keys: Keys, order: Rows) -> None:
+    """Fill ``order`` with the keys of at most 64 rows, ascending.
 
     The place of a key is the number of smaller ones: with so few rows, many comparisons at once are fastest.
     """
-    count, own, smaller, order = len(rows), keys[0], keys[1], keys[2]
+    count, own, smaller = len(rows), keys[0], keys[1]
     for i in range(FEW):
-        own[i] = keys[3, i]
+        own[i] = keys[2, i]
         smaller[i] = 0
     for i in range(count):
         own[i] = int(column[rows[i]]) * FEW + i
@@ -141,17 +141,16 @@ def sort_few(column: Bins, rows: Ids, keys: Keys) -> None:
         for j in range(FEW):
             smaller[j] += own[j] > key
     for i in range(count):
-        order[smaller[i]] = own[i]
+        order[smaller[i]] = (int(own[i]) // FEW) << PLACE_BITS | i
 
 
 @inlined
 def sort_many(column: Bins, rows: Ids, known: int, places: Rows, counts: Rows) -> int:
-    """Fill a row of ``places`` with bin × 2³² + place in ascending order, by digits; which row it is."""
-    source, count = 0, len(rows)
+    """Fill a row of ``places`` with the keys of rows in ascending order, by digits; which row it is."""
+    source, count, shift = 0, len(rows), PLACE_BITS
     for i in range(count):
-        places[0, i] = (int(column[rows[i]]) << 32) | i
-    shift = 32
-    while known >> (shift - 32):
+        places[0, i] = (int(column[rows[i]]) << PLACE_BITS) | i
+    while known >> (shift - PLACE_BITS):
         for digit in range(len(counts)):
             counts[digit] = 0
         for i in range(count):
@@ -165,22 +164,6 @@ def sort_many(column: Bins, rows: Ids, known: int, places: Rows, counts: Rows) -
         source = 1 - source
         shift += DIGITS
     return source
-
-
-@inlined
-def sum_runs(order: Rows, count: int, bits: int, here: Here, room: Room) -> int:
-    """Fill sums of the bins that sorted rows are in, and the names of these; how many there are."""
-    runs, last, mask = -1, -1, (1 << bits) - 1
-    for i in range(count):
-        b, place = int(order[i]) >> bits, int(order[i]) & mask
-        if b != last:
-            runs, last = runs + 1, b
-            room.names[runs] = b
-            for w in range(len(room.sums)):
-                room.sums[w, runs] = 0
-        for w in range(len(room.sums)):
-            room.sums[w, runs] += here.parts[w, place]
-    return runs + 1
 
 
 @inlined

@@ -8,14 +8,11 @@ import numpy as np
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.kernels.without_counting import compiled, inlined
-from mlcli.tasks.classification import DECIMALS
 
 NODE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("left", np.int32)])
 """What a node asks, and its first child. A leaf asks whether column 0 is above infinity, and leads to itself."""
 BLOCK = 512
 """How many rows go through one tree before they go to the next, so that both stay in the nearest memory."""
-NEARLY = 1 - 10.0**-DECIMALS
-"""Votes that are this part of the most count as equal to it."""
 
 
 class Wood(NamedTuple):
@@ -114,32 +111,3 @@ def add_answers(
             for i in range(end - begin):
                 for k in range(width):
                     answers[begin + i, first + k] += value[reached[i], k]
-
-
-class Votes(NamedTuple):
-    """Of each training row: the sum of what trees said (n × K), how many did, and how wrong their mean is."""
-
-    said: Array
-    voters: Array
-    loss: Array
-
-
-@compiled
-def count_votes(
-    rows: Rows, reached: Codes, value: Array, slot: Rows, output: Array, by_size: Rows, votes: Votes
-) -> None:
-    """Add what a tree says of some rows; of equal votes the class that is earlier in ``by_size`` wins."""
-    classes = value.shape[1]
-    for i in range(len(rows)):
-        row, most, place = rows[i], 0.0, 0
-        votes.voters[row] += 1.0
-        for k in range(classes):
-            votes.said[row, k] += value[reached[i], k]
-            most = votes.said[row, k] if votes.said[row, k] > most else most
-        if classes == 1:
-            away = votes.said[row, 0] / votes.voters[row] - output[row]
-            votes.loss[row] = away * away
-        else:
-            while votes.said[row, by_size[place]] < most * NEARLY:
-                place += 1
-            votes.loss[row] = 0.0 if by_size[place] == slot[row] else 1.0

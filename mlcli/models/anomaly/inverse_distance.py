@@ -23,17 +23,8 @@ import numpy as np
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.neighbours.neighbourhoods import (
-    DistinctRows,
-    NeighbourDetector,
-    Neighbourhoods,
-    Neighbours,
-    same_rows,
-)
+from mlcli.engines.neighbours.neighbourhoods import NEVER_NOTHING, NeighbourDetector
 from mlcli.tasks.anomaly import Detector, ScreenedRows
-
-NEVER_NOTHING = 1e-10
-"""Added to a mean distance."""
 
 
 @register("inverse-distance", reference="Tan, Steinbach & Kumar 2005, Introduction to data mining, section 10.4.1")
@@ -48,13 +39,4 @@ class InverseDistance(NeighbourDetector, Detector):
 
     def score_rows(self, table: Table) -> Array:
         """Minus one over the mean distance."""
-        within = same_rows(table.numbers, self.stored_)
-        asked = DistinctRows.of(table.numbers)
-        around = Neighbourhoods(asked, asked if within else DistinctRows.of(self.stored_), self.k_, within)
-        return around.each(self._score)[asked.point_of]
-
-    def _score(self, near: Neighbours) -> Array:
-        """Of rows as far as the k-th only as many count as k wants."""
-        beyond = near.totals - self.k_
-        mean = (near.sum(near.pairs.distance) - beyond * near.kth) / self.k_
-        return np.asarray(-1 / (mean + NEVER_NOTHING))
+        return self.scored(table, lambda near, stored: -1 / (near.mean_distance(self.k_) + NEVER_NOTHING))

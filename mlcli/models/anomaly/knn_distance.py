@@ -19,32 +19,20 @@ Choices:
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.neighbours.neighbourhoods import (
-    DistinctRows,
-    NeighbourDetector,
-    Neighbourhoods,
-    Neighbours,
-    same_rows,
-)
+from mlcli.engines.neighbours.neighbourhoods import NeighbourDetector, Neighbours
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
-
-def _kth(found: Neighbours, k: int) -> Array:
-    return found.kth
-
-
-def _average(found: Neighbours, k: int) -> Array:
-    """Of rows as far as the k-th only as many count as k wants."""
-    beyond = found.totals - k
-    return np.asarray((found.sum(found.pairs.distance) - beyond * found.kth) / k)
-
-
-WHICH = {"kth": _kth, "average": _average}
+WHICH: dict[str, Callable[[Neighbours, int], Array]] = {
+    "kth": lambda found, k: found.kth,
+    "average": Neighbours.mean_distance,
+}
 
 
 @register("knn-distance", reference="Ramaswamy, Rastogi & Shim 2000, Efficient algorithms for mining outliers")
@@ -60,7 +48,4 @@ class NeighbourDistance(NeighbourDetector, Detector):
 
     def score_rows(self, table: Table) -> Array:
         """The distance to the k-th neighbour, or to all k on average."""
-        within = same_rows(table.numbers, self.stored_)
-        asked = DistinctRows.of(table.numbers)
-        around = Neighbourhoods(asked, asked if within else DistinctRows.of(self.stored_), self.k_, within)
-        return around.each(lambda near: WHICH[self.which](near, self.k_))[asked.point_of]
+        return self.scored(table, lambda near, stored: WHICH[self.which](near, self.k_))

@@ -31,6 +31,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.neighbourhoods import (
+    NEVER_NOTHING,
     DistinctRows,
     NeighbourDetector,
     Neighbourhoods,
@@ -38,9 +39,6 @@ from mlcli.engines.neighbours.neighbourhoods import (
     same_rows,
 )
 from mlcli.tasks.anomaly import Detector, ScreenedRows
-
-NEVER_NOTHING = 1e-10
-"""Added to a mean distance; what scikit-learn adds."""
 
 
 @register("lof", reference="Breunig, Kriegel, Ng & Sander 2000, LOF: identifying density-based local outliers")
@@ -68,10 +66,10 @@ class LocalOutlierFactor(NeighbourDetector, Detector):
         """The factor of each row."""
         if same_rows(table.numbers, self.stored_):
             return self.own_
-        asked, stored = DistinctRows.of(table.numbers), DistinctRows.of(self.stored_)
-        kth, density = self.kth_[stored.first], self.density_[stored.first]
-        around = Neighbourhoods(asked, stored, self.k_, within=False)
-        return around.each(lambda near: _factor(near, self._density(near, kth), density))[asked.point_of]
+        return self.scored(table, self._compared)
+
+    def _compared(self, near: Neighbours, stored: DistinctRows) -> Array:
+        return _factor(near, self._density(near, self.kth_[stored.first]), self.density_[stored.first])
 
     def _density(self, near: Neighbours, kth: Array) -> Array:
         """The density of the points asked, from the k-th distances of those stored."""

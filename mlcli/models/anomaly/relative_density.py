@@ -26,6 +26,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.neighbourhoods import (
+    NEVER_NOTHING,
     DistinctRows,
     NeighbourDetector,
     Neighbourhoods,
@@ -34,8 +35,6 @@ from mlcli.engines.neighbours.neighbourhoods import (
 )
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
-NEVER_NOTHING = 1e-10
-"""Added to a mean distance."""
 OVER = {"mean": Neighbours.mean, "sum": Neighbours.sum}
 
 
@@ -62,10 +61,7 @@ class RelativeDensity(NeighbourDetector, Detector):
         """The density of the neighbours in units of that of the row."""
         if same_rows(table.numbers, self.stored_):
             return self.own_
-        asked, stored = DistinctRows.of(table.numbers), DistinctRows.of(self.stored_)
-        density = self.density_[stored.first]
-        around = Neighbourhoods(asked, stored, self.k_, within=False)
-        return around.each(lambda near: self._relative(near, density))[asked.point_of]
+        return self.scored(table, lambda near, stored: self._relative(near, self.density_[stored.first]))
 
     def _relative(self, near: Neighbours, density: Array) -> Array:
         return np.asarray(OVER[self.over](near, density[near.pairs.stored]) / _density(near))

@@ -21,10 +21,11 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.draws import draws
 from mlcli.engines.trees.binning import MOST_BINS
 from mlcli.engines.trees.cells import features, level_counts, ordered
-from mlcli.engines.trees.findings import importances, not_asked
-from mlcli.engines.trees.gradients import GROWTH, GradientGrower, Grown, Limits
+from mlcli.engines.trees.findings import importances, worth_of
+from mlcli.engines.trees.gradients import GradientGrower, Grown
+from mlcli.engines.trees.growing import Limits
 from mlcli.engines.trees.losses import LOSSES_OF_VALUES, Loss, Slopes, loss_of_classes
-from mlcli.engines.trees.rounds import HeldAside, Plan, boost
+from mlcli.engines.trees.rounds import Boosting, HeldAside, Learner, Plan, boost
 from mlcli.engines.trees.structure import Trees
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -59,7 +60,9 @@ class Boosted(Classifier, Regressor):
         None, "how many questions lead to a leaf at most", ge=1, tune=Range(1, 12, simpler="low", unasked=False)
     )
     growth: str = param(
-        "leaf-wise", "which leaf is split next: what gains most, or the least deep", choices=GROWTH
+        "leaf-wise",
+        "which leaf is split next: what gains most, or the least deep",
+        choices=("leaf-wise", "depth-wise"),
     )
     min_leaf: int = param(
         20, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 100, simpler="high", unasked=False)
@@ -104,16 +107,22 @@ class Boosted(Classifier, Regressor):
         """Sort cells into bins, then add tree after tree."""
         train, aside = self._parted(data.counted(), rng)
         loss = self._loss(train)
-        limits = Limits(self.max_leaves, self.max_depth, self.min_leaf, self.leaf_penalty, self.growth)
+        plan = Plan(self.rounds, self.learning_rate, ends=self.features == 1)
+        self._keep(boost(self._learner(train, loss), loss, len(train), plan, self._held(aside), rng))
+
+    def _learner(self, train: Any, loss: Loss) -> Learner:
+        limits = Limits(
+            max_leaves=self.max_leaves, max_depth=self.max_depth, min_leaf=self.min_leaf, growth=self.growth
+        )
         cells, directions = self._cells(train.table), self.directions(len(loss.start))
         grower = GradientGrower.of(
-            cells, level_counts(self.columns_), self.bins, directions, train.weights, limits
+            cells, level_counts(self.columns_), self.bins, directions, train.weights, limits, self.leaf_penalty
         )
-        columns = None if self.features == 1 else max(1, round(self.features * cells.shape[1]))
-        plan = Plan(self.rounds, self.learning_rate, columns)
-        boosting = boost(self, grower, loss, plan, self._held(aside), rng)
-        self.trees_, self.start_ = boosting.trees.arrays(), boosting.start
-        self.training_loss_, self.aside_loss_ = boosting.training, boosting.aside
+        return TreeLearning(self, grower)
+
+    def _keep(self, boosting: Boosting) -> None:
+        self.trees_ = Trees.joined([one.tree for steps in boosting.rounds for one in steps]).arrays()
+        self.start_, self.training_loss_, self.aside_loss_ = boosting.start, boosting.training, boosting.aside
         self.__dict__.pop("_trees", None)
 
     def _cells(self, table: Table) -> Array:
@@ -145,7 +154,8 @@ class Boosted(Classifier, Regressor):
     def _held(self, aside: Any) -> HeldAside | None:
         if aside is None or self.stop_after is None:
             return None
-        return HeldAside(self._cells(aside.table), ordered(self.columns_), self._loss(aside), self.stop_after)
+        table, loss = aside.table, self._loss(aside)
+        return HeldAside(table, self._cells(table), ordered(self.columns_), loss, self.stop_after)
 
     @cached_property
     def _trees(self) -> Trees:
@@ -215,13 +225,9 @@ class Boosted(Classifier, Regressor):
 
     def _worth(self) -> Figures:
         """What each column's questions gained, as a share of all."""
-        trees, columns = self._trees, self.columns_
-        gains = trees.gains(len(columns))
-        questions = np.bincount(trees.feature[~trees.leaves], minlength=len(columns))
-        order = [j for j in np.argsort(-gains, kind="stable") if questions[j]]
-        rows = tuple((columns[j].name, float(gains[j] / gains.sum()), int(questions[j])) for j in order)
-        note = not_asked([column.name for j, column in enumerate(columns) if not questions[j]])
-        return Figures("What columns are worth", ("column", "share of all gains", "questions"), rows, note=note)
+        trees = self._trees
+        questions = np.bincount(trees.feature[~trees.leaves], minlength=len(self.columns_))
+        return worth_of(self.columns_, self.importances(), {"questions": questions}, questions > 0)
 
     def check_learned(self) -> None:
         """Refuse what could lead a row astray, or answer other classes."""
@@ -234,6 +240,24 @@ class Boosted(Classifier, Regressor):
             raise ValueError("the saved scores are of other classes")
         if len(self.aside_loss_) not in (0, len(self.training_loss_)):
             raise ValueError("the saved losses are of other rounds")
+
+
+@dataclass(frozen=True, eq=False)
+class TreeLearning:
+    """A method, and the rows that its trees grow on."""
+
+    model: Boosted
+    grower: GradientGrower
+
+    def steps(self, loss: Loss, slopes: Slopes, scores: Array, rng: np.random.Generator) -> list[Grown]:
+        """A tree for every output, each of columns drawn for it."""
+        grower, drawn = self.grower, [self._columns(rng) for _ in scores]
+        return [self.model.tree(grower, loss, slopes, scores, output, own) for output, own in enumerate(drawn)]
+
+    def _columns(self, rng: np.random.Generator) -> Rows | None:
+        """Some of the columns, in their order; None for all."""
+        share, columns = self.model.features, len(self.grower.bins)
+        return None if share == 1 else np.sort(rng.choice(columns, max(1, round(share * columns)), replace=False))
 
 
 def shares_of(scores: Array, classes: int) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,8 +13,8 @@ from mlcli.core.model import Model
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.engines.trees.losses import Loss
-from mlcli.engines.trees.rounds import Validation
+from mlcli.engines.trees.losses import Loss, Slopes
+from mlcli.engines.trees.rounds import HeldAside
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 FARTHEST = 128.0
@@ -24,57 +24,57 @@ HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False)
-class WeakLearners:
-    """Regressors with what each is multiplied by (rounds × outputs), and the mean loss before and after rounds."""
+class WeakLearner:
+    """A regressor, how far its answers are gone, and those about the training rows."""
 
-    models: tuple[Model, ...]
-    multipliers: Array
-    training: Array
+    model: Model
+    far: float
+    said: Array
 
-    def staged(self, table: Table, start: Array, at: Sequence[int]) -> Iterator[Array]:
-        """The scores (n × outputs) after each of some rounds."""
-        scores, width = np.repeat(start[None, :], len(table), axis=0), len(start)
-        for first, end in pairwise([0, *at]):
-            for count in range(first * width, end * width):
-                scores[:, count % width] += self.multipliers.flat[count] * said_by(self.models[count], table)
-            yield scores
+    @property
+    def asks(self) -> bool:
+        """Whether it goes anywhere."""
+        return self.far != 0
+
+    def shrunk(self, share: float) -> WeakLearner:
+        """The same that goes less far."""
+        return replace(self, far=self.far * share)
+
+    def add_to(self, scores: Array) -> None:
+        """Add what it says of the training rows."""
+        scores += self.far * self.said
+
+    def says(self, held: HeldAside) -> Array:
+        """What it says of rows held aside."""
+        return self.far * said_by(self.model, held.table)
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """The regressor, how many rounds at most, and which part of each step is gone."""
+class WeakLearning:
+    """A regressor, and the rows whose pseudo-residuals it learns."""
 
     base: Model
-    rounds: int
-    learning_rate: float
+    data: Any
+
+    def steps(self, loss: Loss, slopes: Slopes, scores: Array, rng: np.random.Generator) -> list[WeakLearner]:
+        """A regressor for every output, as far as each by itself helps most."""
+        (own,) = rng.spawn(1)
+        residuals = -slopes.gradient / self.data.weights
+        models = [fitted(self.base, valued(self.data, one), own) for one in residuals]
+        said = [said_by(model, self.data.table) for model in models]
+        far = [line_search(loss, scores, output, says) for output, says in enumerate(said)]
+        return [WeakLearner(*parts) for parts in zip(models, far, said, strict=True)]
 
 
-def boosted(
-    plan: Plan, data: Any, loss: Loss, aside: Table | None, validation: Validation, rng: np.random.Generator
-) -> WeakLearners:
-    """Round after round, each a regressor for every output, until nothing is gained."""
-    scores = np.repeat(loss.start[:, None], len(data), axis=1)
-    rounds: list[list[Model]] = []
-    multipliers, training = list[Array](), [loss.at(scores).cost]
-    for own in rng.spawn(plan.rounds):
-        gradient = loss.at(scores).gradient
-        step = [fitted(plan.base, valued(data, -pulls / data.weights), own) for pulls in gradient]
-        said = np.array([said_by(member, data.table) for member in step])
-        far = np.array([line_search(loss, scores, output, says) for output, says in enumerate(said)])
-        if not far.any():
-            break
-        rounds.append(step)
-        multipliers.append(plan.learning_rate * far)
-        scores += multipliers[-1][:, None] * said
-        training.append(loss.at(scores).cost)
-        if aside is not None:
-            validation.scores += multipliers[-1] * np.array([said_by(member, aside) for member in step]).T
-            validation.judge()
-        if validation.over:
-            break
-    kept = len(rounds) if aside is None else validation.best
-    models = tuple(member for step in rounds[:kept] for member in step)
-    return WeakLearners(models, np.array(multipliers[:kept]).reshape(kept, len(scores)), np.array(training))
+def staged(
+    models: Sequence[Model], multipliers: Array, table: Table, start: Array, at: Sequence[int]
+) -> Iterator[Array]:
+    """The scores (n × outputs) after each of some rounds."""
+    scores, width = np.repeat(start[None, :], len(table), axis=0), len(start)
+    for first, end in pairwise([0, *at]):
+        for count in range(first * width, end * width):
+            scores[:, count % width] += multipliers.flat[count] * said_by(models[count], table)
+        yield scores
 
 
 def said_by(member: Model, table: Table) -> Array:

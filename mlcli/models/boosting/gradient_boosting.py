@@ -27,6 +27,8 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -43,10 +45,9 @@ from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.bags import order_of_content
 from mlcli.engines.trees.gradients import GradientGrower, Grown
 from mlcli.engines.trees.losses import Loss, Slopes
-from mlcli.engines.trees.rounds import Validation
-from mlcli.engines.trees.structure import NONE
+from mlcli.engines.trees.rounds import Boosting, Learner
 from mlcli.models.boosting._boosted import Boosted
-from mlcli.models.boosting._weak_learners import Plan, WeakLearners, boosted
+from mlcli.models.boosting._weak_learners import WeakLearning, staged
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -86,20 +87,20 @@ class GradientBoosting(Boosted, Classifier, Regressor):
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Grow trees, or fit the base round by round."""
-        self.models_, self.multipliers_ = (), np.empty((0, 0))
+        super().fit(data if self.base is None else data.take(order_of_content(data.counted())), rng)
+
+    def _learner(self, train: Any, loss: Loss) -> Learner:
         if self.base is None:
-            super().fit(data, rng)
-            return
-        data = data.counted()
-        train, aside = self._parted(data.take(order_of_content(data)), rng)
-        loss, held = self._loss(train), self._held(aside)
-        validation = Validation(held, loss.start)
-        plan = Plan(self._behind_steps(self.base), self.rounds, self.learning_rate)
-        found = boosted(plan, train, loss, None if held is None else aside.table, validation, rng)
-        self.models_, self.multipliers_, self.start_ = found.models, found.multipliers, loss.start
-        self.training_loss_, self.aside_loss_ = found.training, np.array(validation.costs)
-        self.trees_ = NONE.arrays()
-        self.__dict__.pop("_trees", None)
+            return super()._learner(train, loss)
+        return WeakLearning(self._behind_steps(self.base), train)
+
+    def _keep(self, boosting: Boosting) -> None:
+        of_trees = self.base is None
+        super()._keep(boosting if of_trees else replace(boosting, rounds=()))
+        learners = [] if of_trees else [one for steps in boosting.rounds for one in steps]
+        self.models_, outputs = tuple(one.model for one in learners), 0 if of_trees else len(boosting.start)
+        far = np.array([one.far for one in learners])
+        self.multipliers_ = far.reshape(len(far) // max(outputs, 1), outputs)
 
     def _behind_steps(self, base: Model) -> Model:
         return behind_steps(base, self.columns_)
@@ -112,7 +113,7 @@ class GradientBoosting(Boosted, Classifier, Regressor):
         """The scores after each of some rounds."""
         if self.base is None:
             return super()._staged_scores(table, at)
-        return WeakLearners(self.models_, self.multipliers_, self.training_loss_).staged(table, self.start_, at)
+        return staged(self.models_, self.multipliers_, table, self.start_, at)
 
     def explain(self) -> Explanation:
         """Rounds kept, the loss along the way, and what columns gained or how far each round went."""

@@ -28,16 +28,15 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
-from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Dendrogram, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.engines.distance_matrix import DISTANCES_HELP, embedded, given_distances, points_of
+from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer
 from mlcli.engines.draws import draws, places_of
 from mlcli.models.clusters._merging import LINKAGES, Merges, merges_of, merges_of_distances
-from mlcli.tasks.clustering import ClusteredRows, Clusterer
+from mlcli.tasks.clustering import ClusteredRows
 from mlcli.tasks.groups import largest_first
 
 LEAVES = 12
@@ -47,7 +46,7 @@ LAST = 10
 
 
 @register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011")
-class Agglomerative(Clusterer):
+class Agglomerative(DistanceClusterer):
     """A tree of merges, and its cut."""
 
     transductive: ClassVar[bool] = True
@@ -66,33 +65,20 @@ class Agglomerative(Clusterer):
     """A number for each row, which follows from its cells."""
 
     @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale; distances as they are, beside names of their rows."""
-        given = self.distances is not None
-        return Accepts(nominal=given, prefers_scaled=not given)
-
-    def space(self, table: Table) -> Array:
-        """The numbers, or points that lie as far apart as the distances say."""
-        return table.numbers if self.distances is None else points_of(table, self.distances)
-
-    @property
     def merges(self) -> Merges:
         """Every merge, in order."""
         return Merges(self.merged_, self.heights_, self.sizes_)
 
     def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
         """Merge all the way, then cut."""
-        X = data.table.numbers
-        if X.shape[1] == 0:
-            raise FitError("agglomerative needs at least one column")
+        X, given = self.points_and_distances(data)
         if self.height is None and len(X) < self.clusters:
             text = f"there are fewer rows ({len(X)}) than groups were asked for ({self.clusters})"
             warnings.warn(text, MlcliWarning, stacklevel=2)
-        if self.distances is None:
+        if given is None:
             merges = merges_of(X - X.mean(axis=0), self.linkage)
         else:
-            given = given_distances(data, self.distances)
-            merges, X = merges_of_distances(given, self.linkage), embedded(given)
+            merges = merges_of_distances(given, self.linkage)
         self.merged_, self.heights_, self.sizes_ = merges.groups, merges.heights, merges.sizes
         group = merges.cut_into(self.clusters) if self.height is None else merges.cut_at(self.height)
         order = largest_first(X, group, int(group.max()) + 1, data.weights)

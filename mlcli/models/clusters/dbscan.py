@@ -29,20 +29,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
-from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.centres import squared_differences
-from mlcli.engines.distance_matrix import (
-    DISTANCES_HELP,
-    distances_to_rows,
-    embedded,
-    given_distances,
-    points_of,
-)
-from mlcli.tasks.clustering import ClusteredRows, Clusterer
+from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer, distances_to_rows
+from mlcli.tasks.clustering import ClusteredRows
 from mlcli.tasks.groups import largest_first
 
 BLOCK_CELLS = 4_000_000
@@ -69,7 +62,7 @@ class Apart:
 
 
 @register("dbscan", reference="Ester, Kriegel, Sander & Xu 1996; Schubert et al. 2017")
-class DBSCAN(Clusterer):
+class DBSCAN(DistanceClusterer):
     """Core rows, what they reach, and noise."""
 
     eps: float | None = param(None, "how far neighbours are apart at most; where the distances bend if none", gt=0)
@@ -86,24 +79,9 @@ class DBSCAN(Clusterer):
     curve_: Array = learned()
     """The distances to the min_rows-th row, sorted."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale; distances as they are, beside names of their rows."""
-        given = self.distances is not None
-        return Accepts(nominal=given, prefers_scaled=not given)
-
-    def space(self, table: Table) -> Array:
-        """The numbers, or points that lie as far apart as the distances say."""
-        return table.numbers if self.distances is None else points_of(table, self.distances)
-
     def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
         """Find the core rows, and those that are linked."""
-        X, given = data.table.numbers, None
-        if X.shape[1] == 0:
-            raise FitError("dbscan needs at least one column")
-        if self.distances is not None:
-            given = given_distances(data, self.distances)
-            X = embedded(given)
+        X, given = self.points_and_distances(data)
         apart = Apart(X, given)
         self.curve_ = k_distances(apart, min(self.min_rows, len(X)))
         self.eps_ = self.eps or (float(self.curve_[bend(self.curve_)]) or 1.0)

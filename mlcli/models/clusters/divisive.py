@@ -26,15 +26,14 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.centres import squared_differences
-from mlcli.engines.distance_matrix import DISTANCES_HELP, embedded, given_distances, points_of
+from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer
 from mlcli.engines.draws import draws, places_of
-from mlcli.tasks.clustering import ClusteredRows, Clusterer
+from mlcli.tasks.clustering import ClusteredRows
 from mlcli.tasks.groups import largest_first
 
 ROWS_AT_MOST = 20_000
@@ -42,7 +41,7 @@ TIE = 1e-12
 
 
 @register("divisive", reference="Kaufman & Rousseeuw 1990, Finding Groups in Data, chapter 6")
-class Divisive(Clusterer):
+class Divisive(DistanceClusterer):
     """A group, split again and again."""
 
     transductive: ClassVar[bool] = True
@@ -59,29 +58,13 @@ class Divisive(Clusterer):
     sizes_: Rows = learned("splits", 2)
     """The rows that stayed and that left, by split."""
 
-    @property
-    def accepts(self) -> Accepts:
-        """Numbers on one scale; distances as they are, beside names of their rows."""
-        given = self.distances is not None
-        return Accepts(nominal=given, prefers_scaled=not given)
-
-    def space(self, table: Table) -> Array:
-        """The numbers, or points that lie as far apart as the distances say."""
-        return table.numbers if self.distances is None else points_of(table, self.distances)
-
     def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
         """Split the widest group until there are enough."""
-        X, marks = data.table.numbers, draws(data.table, 0)
-        if X.shape[1] == 0:
-            raise FitError("divisive needs at least one column")
-        if len(X) > ROWS_AT_MOST:
-            what = f"divisive clustering of {len(X):,} rows needs a matrix of {8e-9 * len(X) ** 2:.0f} GB"
+        if len(data) > ROWS_AT_MOST:
+            what = f"divisive clustering of {len(data):,} rows needs a matrix of {8e-9 * len(data) ** 2:.0f} GB"
             raise FitError(what, hint="k-means holds no more than the rows")
-        if self.distances is None:
-            apart = np.sqrt(squared_differences(X, X))
-        else:
-            apart = given_distances(data, self.distances)
-            X = embedded(apart)
+        (X, given), marks = self.points_and_distances(data), draws(data.table, 0)
+        apart = np.sqrt(squared_differences(X, X)) if given is None else given
         groups = self._split_all(apart, np.argsort(marks, kind="stable"))
         group = np.zeros(len(X), np.int32)
         for number, members in enumerate(groups):

@@ -22,7 +22,7 @@ from mlcli.engines.bags import Bag, order_of_content
 from mlcli.engines.trees.binning import MOST_BINS, binned
 from mlcli.engines.trees.cells import features, is_ordered, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA
-from mlcli.engines.trees.findings import control, mean_importances
+from mlcli.engines.trees.findings import control, mean_importances, worth_of
 from mlcli.engines.trees.growing import Grower, Limits
 from mlcli.engines.trees.out_of_bag import OutOfBag, voting
 from mlcli.engines.trees.structure import Trees
@@ -73,7 +73,7 @@ class Forest(Classifier, Regressor):
     nodes_: dict[str, Array] = learned()
     gained_: Array = learned("columns")
     shuffled_: Array = learned()
-    curve_: Array = learned("sizes")
+    curve_: Array = learned("sizes", 2)
 
     @property
     def accepts(self) -> Accepts:
@@ -125,7 +125,7 @@ class Forest(Classifier, Regressor):
     ) -> None:
         """The error on rows out of the bag tree after tree, and what shuffling columns adds to it."""
         leaves = list(each(outside.leaves, range(self.trees), rows))
-        self.curve_ = outside.curve(zip(rows, leaves, strict=True)) if self.bootstrap else np.empty(0)
+        self.curve_ = outside.curve(zip(rows, leaves, strict=True)) if self.bootstrap else np.empty((0, 2))
         worse = each(outside.worse, range(self.trees), rows, leaves, draws) if self.shuffle else ()
         self.shuffled_ = np.mean(list(worse), axis=0) if self.shuffle else np.empty(0)
 
@@ -204,26 +204,18 @@ class Forest(Classifier, Regressor):
 
     def _errors(self, measure: str) -> Figures:
         """The error on rows out of the bag, after more and more trees."""
-        count = len(self.curve_)
-        steps = [step for power in range(9) for step in (10**power, 2 * 10**power, 5 * 10**power) if step < count]
-        errors = {step: float(self.curve_[step - 1]) for step in (*steps, count)}
-        shown = tuple((step, None if math.isnan(error) else error) for step, error in errors.items())
+        shown = tuple((int(step), None if math.isnan(error) else error) for step, error in self.curve_.tolist())
         note = "of training rows, each answered only by trees that did not learn from it"
         return Figures("Out-of-bag error", ("trees", measure), shown, note=note)
 
     def _worth(self, loss: str) -> Figures:
         """What columns are worth, those that gain most first."""
-        header: tuple[str, ...] = ("column", "share of all gains", "share of rows asked", "first asked at depth")
-        parts = [self.gained_, *control(self._trees, len(self.columns_))]
+        share, depth = control(self._trees, len(self.columns_))
+        more = {"share of rows asked": share, "first asked at depth": depth}
         if len(self.shuffled_):
-            header, parts = (*header, f"{loss} added by shuffling"), [*parts, self.shuffled_]
-        figures = np.stack(parts, axis=1)[order := np.argsort(-self.gained_, kind="stable")]
-        rows = tuple(
-            (self.columns_[j].name, *(None if math.isnan(figure) else figure for figure in row))
-            for j, row in zip(order, figures.tolist(), strict=True)
-        )
+            more[f"{loss} added by shuffling"] = self.shuffled_
         note = "each averaged over trees; depths over those that ask for the column"
-        return Figures("What columns are worth", header, rows, note=note)
+        return worth_of(self.columns_, self.gained_, more, np.ones(len(share), bool), note)
 
     def check_learned(self) -> None:
         """The trees must be ones, over these columns."""

@@ -15,6 +15,8 @@ Cost:
     to 3,000 different rows.
 
 Choices:
+    Without ``centres`` there are 30 of them, five for each class where that is more, or one for every 20 rows, and
+    100 at most: with more, small sets are learned by heart, with fewer, classes of few rows have none.
     ``gamma: none`` begins at 1 / (columns × variance). The pseudo-inverse leaves out directions in which the
     Gaussians hardly differ (``cutoff``), so that wide ones get no huge weights; with 0 it interpolates whatever it
     can. b is fitted with the weights and not penalised; without it, answers far from all centres are 0.
@@ -45,6 +47,8 @@ from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
 MOST_CENTRES = 3_000
+FEWEST, PER_CLASS, ROWS_EACH, ENOUGH_CENTRES = 30, 5, 20, 100
+"""Where nobody says how many centres there are: this many, so many for each class, or one for so many rows."""
 ALONE = 1e-8
 """What is left of a row that decides about its own answer alone."""
 FIRST_STEP, LEAST_STEP = 0.5, 1e-3
@@ -85,16 +89,17 @@ class Weights:
         return np.where(alone[:, None], self.level, outputs - missed)
 
 
-@register("rbf-network", reference="Broomhead & Lowe 1988; Moody & Darken 1989 for centres by k-means")
+@register("rbf-network", reference="Broomhead & Lowe 1988; Moody & Darken 1989 for centres by k-means", revision=2)
 class RadialBasisNetwork(Classifier, Regressor):
     """Bells around centres."""
 
     centres: int | None = param(
-        30,
-        "how many centres k-means places; none: every training row is one",
+        None,
+        "how many centres k-means places; none: 30, or up to 100 where there are many classes or rows",
         ge=1,
         tune=log_range(5, 200, simpler="low"),
     )
+    every_row: bool = param(False, "whether every training row is a centre instead")
     bias: bool = param(True, "whether a constant is added")
     gamma: float | None = param(
         None, "what squared distances are multiplied by at first; none: 1 / (columns × variance)", gt=0
@@ -118,15 +123,17 @@ class RadialBasisNetwork(Classifier, Regressor):
     accepts = Accepts(weights=True, prefers_scaled=True)
 
     def conflicts(self) -> list[str]:
-        """One width."""
-        return ["gamma and sigma are two names of one thing: give one"] if self.gamma and self.sigma else []
+        """One width, and one number of centres."""
+        found = ["gamma and sigma are two names of one thing: give one"] if self.gamma and self.sigma else []
+        both = self.every_row and self.centres is not None
+        return found + ["with every_row there are as many centres as rows: leave centres out"] * both
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Place the centres, then learn weights and widths in turn."""
         rows = distinct_rows(data)
         X = rows.table.numbers
         outputs = 2.0 * rows.outputs - 1.0 if isinstance(rows, LabelledRows) else rows.outputs
-        self.points_ = self._centres(X, rows.weights, rng)
+        self.points_ = self._centres(rows, rng)
         squared = squared_from_mean(X, self.points_)
         gamma = scale(X, rows.weights) if self.gamma is None else self.gamma
         self.gammas_ = np.full(len(self.points_), gamma if self.sigma is None else 1 / (2 * self.sigma**2))
@@ -153,14 +160,22 @@ class RadialBasisNetwork(Classifier, Regressor):
         self.errors_ = np.array(errors)
         return fitted
 
-    def _centres(self, X: Array, weights: Array, rng: np.random.Generator) -> Array:
+    def _centres(self, rows: SupervisedRows, rng: np.random.Generator) -> Array:
         """All rows, or where Lloyd's steps from a good start end."""
-        if self.centres is None or self.centres >= len(X):
-            if len(X) > MOST_CENTRES:
-                text = f"{len(X):,} different rows are too many centres"
-                raise FitError(text, hint=f"at most {MOST_CENTRES:,}; let k-means place fewer: -p centres=100")
-            return X
-        return means_settled(X, weights, self.centres, rng)
+        X = rows.table.numbers
+        count = self._count(rows)
+        if count < len(X):
+            return means_settled(X, rows.weights, count, rng)
+        if len(X) > MOST_CENTRES:
+            text = f"{len(X):,} different rows are too many centres"
+            raise FitError(text, hint=f"at most {MOST_CENTRES:,}; let k-means place fewer: -p centres=100")
+        return X
+
+    def _count(self, rows: SupervisedRows) -> int:
+        if self.every_row or self.centres is not None:
+            return self.centres or len(rows)
+        classes = int(np.count_nonzero(rows.class_totals)) if isinstance(rows, LabelledRows) else 1
+        return min(ENOUGH_CENTRES, max(FEWEST, PER_CLASS * classes, len(rows) // ROWS_EACH))
 
     def _fitted(self, squared: Array, outputs: Array, weights: Array) -> Weights:
         return Weights.of(np.exp(-self.gammas_ * squared), outputs, weights, self.bias, self.cutoff)

@@ -39,7 +39,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.engines.calibration import coupled, slope, softmax, two_sided
+from mlcli.engines.calibration import coupled, slope, slope_of_two, softmax, two_sided
 from mlcli.engines.kernel_models import KernelModel, class_by_class, distinct_rows
 from mlcli.engines.smo import Solution, left_out, solve
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -106,9 +106,9 @@ class SupportVectorMachine(KernelModel, Classifier):
             beta[:, machine], removed[:, machine] = solution.beta, left_out(K, solution)
             bounded |= solution.bounded
             self.offsets_[machine] = solution.offset
-        products = K @ beta
-        self.norms_ = np.sqrt(np.maximum((beta * products).sum(axis=0), 0.0))
         used = np.flatnonzero(beta.any(axis=1))
+        products = K[used].T @ beta[used]
+        self.norms_ = np.sqrt(np.maximum((beta * products).sum(axis=0), 0.0))
         self.points_, self.coefficients_, self.rows_ = points[used], beta[used], rows.rows[used]
         scores = products + self.offsets_
         self.slopes_ = self._slopes(scores - removed, rows)
@@ -156,8 +156,7 @@ class SupportVectorMachine(KernelModel, Classifier):
         slopes = []
         for machine, sides in enumerate(self.sides_.tolist()):
             of = _of_either(rows.y, sides)
-            positive = (rows.y[of] == sides[1]).astype(np.int32)
-            slopes.append(slope(two_sided(scores[of, machine]), positive, rows.weights[of]))
+            slopes.append(slope_of_two(scores[of, machine], rows.y[of] == sides[1], rows.weights[of]))
         return np.array(slopes)
 
     def _note(self, rows: LabelledRows, scores: Array, removed: Array, role: Codes) -> None:

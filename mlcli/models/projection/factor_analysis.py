@@ -22,30 +22,23 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Explanation
-from mlcli.core.params import learned, param
+from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.factors import Factors, Search, factor_findings, factors_of
+from mlcli.engines.factors import FactorModel, Search
 from mlcli.engines.principal import elbow, principal_axes
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
 
 
 @register("factor-analysis", reference="Spearman 1904; Jöreskog 1967; Barber 2012, Bayesian Reasoning, 21.2")
-class FactorAnalysis(Projector):
+class FactorAnalysis(FactorModel, Projector):
     """Rows by what is expected of their factors."""
 
     factors: int | None = param(None, "how many there are; none: as many as the elbow says", ge=1, tune=(1, 10))
     tolerance: float = param(1e-7, "EM ends when the mean log-likelihood rises by less", gt=0)
     most_steps: int = param(10_000, "after how many steps EM ends in any case", ge=1)
     floor: float = param(0.005, "the least noise of a column, as a share of its variance", gt=0, lt=1)
-
-    mean_: Array = learned()
-    loadings_: Array = learned()
-    noise_: Array = learned()
-    likelihood_: float = learned()
-    scree_: Array = learned()
 
     accepts = Accepts(weights=True, prefers_scaled=True)
     """Numbers; factors do not depend on units, but what is lost is told in them."""
@@ -57,9 +50,7 @@ class FactorAnalysis(Projector):
         if self.factors is not None and self.factors > columns:
             raise FitError(f"{self.factors} factors of {columns} columns", hint="choose fewer factors")
         wanted = self.factors or self._at_the_elbow(X, data.weights)
-        search = Search(wanted, self.tolerance, self.most_steps, self.floor)
-        found, self.likelihood_, self.scree_ = factors_of(X, data.weights, search)
-        self.mean_, self.loadings_, self.noise_ = found.mean, found.loadings, found.noise
+        self.find(data, Search(wanted, self.tolerance, self.most_steps, self.floor))
 
     def _at_the_elbow(self, X: Array, weights: Array) -> int:
         axes = principal_axes(X, weights, by="auto", ddof=0, standardise=True)
@@ -67,24 +58,16 @@ class FactorAnalysis(Projector):
 
     def project(self, table: Table) -> Array:
         """What is expected of the factors of each row."""
-        return self._found().expected(table.numbers)
+        return self.found.expected(table.numbers)
 
     def reconstruct(self, table: Table) -> Array:
         """The row that has these factors."""
-        return self._found().rows_at(self.project(table))
+        return self.found.rows_at(self.project(table))
 
     def middle(self) -> Array:
         """The mean row."""
         return self.mean_
 
-    def _found(self) -> Factors:
-        return Factors(self.mean_, self.loadings_, self.noise_)
-
     def check_learned(self) -> None:
         """Loadings that fit the columns, and noise above 0."""
-        self._found().check(len(self.columns_), np.shape(self.loadings_)[-1])
-
-    def explain(self) -> Explanation:
-        """The scree plot, the loadings, and the share of each column's variance that factors do not explain."""
-        names = [column.name for column in self.columns_]
-        return factor_findings(self._found(), self.likelihood_, self.scree_, names)
+        self.found.check(len(self.columns_), np.shape(self.loadings_)[-1])

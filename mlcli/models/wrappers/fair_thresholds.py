@@ -16,10 +16,12 @@ Cost:
     folds + 1 fits of the base.
 
 Choices:
-    The base does not see the sensitive columns; only the thresholds do. Hardt et al. draw lots between two
-    thresholds to meet equalised odds exactly; here each row has one certain answer, and rates agree up to `slack`
-    on rows held out. What is answered with probability ½ or more is answered, so the probabilities that are said
-    are bent at the threshold: p/(2t) below it, ½ + (p − t)/(2(1 − t)) from it on; ranks within a group stay. A
+    The base does not see the sensitive columns; only the thresholds do. Each row has one certain answer, and rates
+    agree up to `slack` on rows held out. With `lots` they agree exactly there, as in Hardt et al.: each row draws
+    one of two thresholds of its group, and for equalised odds a group that could do better answers some rows by a
+    coin. What is drawn follows from the cells of the row, so that it is answered alike each time. What is
+    answered with probability ½ or more is answered, so the probabilities that are said are bent at the threshold:
+    p/(2t) below it, ½ + (p − t)/(2(1 − t)) from it on; ranks within a group stay (with `lots`, p/2 and ½ + p/2). A
     group with fewer than 10 rows of a class, or that was not there in training, gets the threshold ½. Of more than
     two classes the last has thresholds against the rest, and where they are not reached the likeliest of the
     others is answered. Where no column is sensitive, everybody is one group.
@@ -27,59 +29,35 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple
 
 import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
+from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.findings import Table as Finding
-from mlcli.core.groups import Groups, groups_by, sensitive_groups
+from mlcli.core.groups import Groups, groups_by, sensitive_groups, sensitive_names
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import draws
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
+from mlcli.engines.group_thresholds import Choice, Lots, Reached, alike, alike_in_both
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.metrics.fairness import CRITERIA, FEW
-from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold
+from mlcli.metrics.threshold_curves import counts_by_threshold
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 HALF = 0.5
-GRID = np.linspace(0.0, 1.0, 101)
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """One group: its thresholds with the rates that they give, and the weight of right answers."""
-
-    thresholds: Array
-    rates: Array
-    """Rates of the criterion × thresholds."""
-    right: Array
-
-    @classmethod
-    def of(cls, counts: ThresholdCounts, criterion: str) -> Choice:
-        """What the thresholds of a group give."""
-        total = counts.positives + counts.negatives
-        known = {
-            "selected": (counts.true_positives + counts.false_positives) / total,
-            "tpr": counts.recall,
-            "fpr": counts.fpr,
-            "precision": counts.precision,
-        }
-        rates = np.array([known[name] for name in CRITERIA[criterion]])
-        return cls(between(counts.thresholds), rates, counts.accuracy * total)
-
-    def best_near(self, wanted: Array, reach: float) -> tuple[int, float]:
-        """The place of the best threshold with rates within reach, else of the nearest; how far it is off."""
-        away = np.abs(self.rates - wanted[:, None]).max(axis=0)
-        within = away <= max(reach, float(away.min())) + 1e-12
-        place = int(np.flatnonzero(within)[self.right[within].argmax()])
-        return place, float(away[place])
+BELOW_HALF = np.nextafter(HALF, 0.0)
+GRID, FINE = np.linspace(0.0, 1.0, 101), np.linspace(0.0, 1.0, 1001)
+ODDS = "equalised-odds"
+NO_LOTS = astuple(Lots(HALF, HALF, 1.0))
 
 
 @register("fair-thresholds", reference="Hardt, Price & Srebro 2016, Equality of opportunity")
@@ -92,6 +70,9 @@ class FairThresholds(Classifier):
     groups: tuple[str, ...] | None = param(
         None, "the columns that make groups together; none: all sensitive ones", if_given=True
     )
+    lots: bool = param(
+        False, "whether lots are drawn between two thresholds, which makes rates the same", if_given=True
+    )
     folds: int = param(5, "into how many folds the training rows are dealt to choose thresholds", ge=2)
 
     model_: Model = learned()
@@ -100,25 +81,49 @@ class FairThresholds(Classifier):
     thresholds_: Array = learned("groups")
     rates_: Array = learned("groups", "rates")
     """The rates of groups on rows held out (groups × rates); NaN of a group with too few rows."""
+    lots_: Array = learned()
+    """Of each group two thresholds, the share of the first, the share that a coin answers, and the coin's."""
+    seed_: int = learned()
 
     @property
     def accepts(self) -> Accepts:
         """Anything: the base stands behind the steps that it needs, and does not see what is sensitive."""
         return Accepts(nominal=True, missing=True, weights=self.base.accepts.weights, sensitive=True)
 
+    def conflicts(self) -> list[str]:
+        """Precision does not mix: lots would not make it the same."""
+        wrong = self.lots and self.by == "predictive-parity"
+        return ["lots make shares and rates of answers the same, not precision"] if wrong else []
+
+    def uses(self, parameter: str) -> bool:
+        """Lots leave no slack."""
+        return parameter != "slack" or not self.lots
+
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Fit the base to all rows, and choose thresholds by what it says of rows that were held out."""
         data = data.counted()
         data = data.take(order_of_content(data))
-        base, (own, inner, dealing) = behind_steps(self.base, self.columns_), rng.spawn(3)
+        base, (own, inner, dealing, lots) = behind_steps(self.base, self.columns_), rng.spawn(4)
         self.model_ = fitted(base, data, own)
         groups = sensitive_groups((data.table,), self.groups, len(data))
+        self._refuse_changed(groups, data)
         self.by_columns_, self.labels_ = groups.columns, groups.labels
         self.thresholds_ = np.full(len(groups.labels), HALF)
         self.rates_ = np.full((len(groups.labels), len(CRITERIA[self.by])), np.nan)
+        self.lots_ = np.tile(NO_LOTS, (len(groups.labels) if self.lots else 0, 1))
+        self.seed_ = int(lots.integers(2**31))
         folds = inner_folds(data, self.folds, dealing)
         if folds.any() and len(data.classes) > 1:
             self._choose(outputs_held_out(base, data, folds, inner)[:, -1], groups, data)
+
+    def _refuse_changed(self, groups: Groups, data: LabelledRows) -> None:
+        """Numbers that a step has changed would lie in other bands."""
+        if data.context is None or not set(groups.columns) <= set(sensitive_names(data.context)):
+            return
+        as_they_were = groups_by(data.context, groups.columns)
+        if any(not column.coded for column in data.context.columns) and as_they_were.labels != groups.labels:
+            what = f"fair-thresholds: a step before it changes what is sensitive: {groups.name}"
+            raise FitError(what, hint="say with 'columns' which columns the step is for")
 
     def _choose(self, said: Array, groups: Groups, data: LabelledRows) -> None:
         """The thresholds with the most right answers among those that meet a rate."""
@@ -131,6 +136,9 @@ class FairThresholds(Classifier):
             choices.append(Choice.of(counts, self.by))
         if not choices:
             return
+        if self.lots:
+            self._draw_lots(large, choices, data.weights @ positive, data.weights @ ~positive)
+            return
         tried = [self._meeting(wanted, choices) for wanted in self._grid()]
         apart = np.array([one[1] for one in tried])
         right = np.array([one[2] for one in tried])
@@ -138,6 +146,17 @@ class FairThresholds(Classifier):
         places = tried[int(np.flatnonzero(fair)[right[fair].argmax()])][0]
         for group, choice, place in zip(large, choices, places, strict=True):
             self.thresholds_[group], self.rates_[group] = choice.thresholds[place], choice.rates[:, place]
+
+    def _draw_lots(self, large: list[int], choices: list[Choice], positives: float, others: float) -> None:
+        """The lots with the most right answers among those of the same rates."""
+        if self.by == ODDS:
+            reached = [Reached(one.thresholds, one.rates[1], one.rates[0]) for one in choices]
+            rates, lots = alike_in_both(reached, positives, others, FINE)
+        else:
+            reached = [Reached(one.thresholds, one.rates[0], one.right) for one in choices]
+            rates, lots = alike(reached, FINE)
+        for group, one in zip(large, lots, strict=True):
+            self.lots_[group], self.rates_[group], self.thresholds_[group] = astuple(one), rates, one.first
 
     def _meeting(self, wanted: Array, choices: list[Choice]) -> tuple[list[int], float, float]:
         """The places of thresholds near some rates, how far the worst is off, and the weight of right answers."""
@@ -157,15 +176,26 @@ class FairThresholds(Classifier):
         plain = outputs(self.model_, table, Classifier)
         if len(self.classes_) < 2:
             return plain
-        t, p = self._thresholds_of(table), plain[:, -1]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            below = HALF * p / np.where(t > 0, t, 1.0)
-            above = HALF + HALF * np.where(t < 1, (p - t) / np.where(t < 1, 1 - t, 1.0), 1.0)
-        bent = np.where(p >= t, np.clip(above, HALF, 1.0), np.clip(below, 0.0, np.nextafter(HALF, 0.0)))
+        bent = (self._drawn if self.lots else self._bent)(table, plain[:, -1])
         others = plain[:, :-1]
         total = others.sum(axis=1, keepdims=True)
         shares = np.where(total > 0, others / np.where(total > 0, total, 1.0), 1 / others.shape[1])
         return np.column_stack([(1 - bent)[:, None] * shares, bent])
+
+    def _bent(self, table: Table, p: Array) -> Array:
+        """Probabilities with the threshold of each row at ½."""
+        t = self._of_groups(table, self.thresholds_, HALF)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            below = HALF * p / np.where(t > 0, t, 1.0)
+            above = HALF + HALF * np.where(t < 1, (p - t) / np.where(t < 1, 1 - t, 1.0), 1.0)
+        return np.where(p >= t, np.clip(above, HALF, 1.0), np.clip(below, 0.0, BELOW_HALF))
+
+    def _drawn(self, table: Table, p: Array) -> Array:
+        """Probabilities from ½ on where the lots of a row say yes; a row is drawn alike each time."""
+        of_groups = zip(self.lots_.T, NO_LOTS, strict=True)
+        by_row = Lots(*(self._of_groups(table, values, default) for values, default in of_groups))
+        yes = by_row.answer(p, draws(table, self.seed_), draws(table, self.seed_ + 1))
+        return np.where(yes, HALF + HALF * p, np.minimum(HALF * p, BELOW_HALF))
 
     def decide(self, probabilities: Array) -> Codes:
         """The last class from ½ on, else the likeliest of the others."""
@@ -174,18 +204,20 @@ class FairThresholds(Classifier):
         others = probabilities[:, :-1].argmax(axis=1)
         return np.where(probabilities[:, -1] >= HALF, len(self.classes_) - 1, others).astype(np.int32)
 
-    def _thresholds_of(self, table: Table) -> Array:
-        """The threshold of each row's group; ½ where that is unknown."""
+    def _of_groups(self, table: Table, values: Array, default: float) -> Array:
+        """What each row's group has; the default where that is unknown."""
         if not self.by_columns_:
-            return np.full(len(table), self.thresholds_[0])
+            return np.full(len(table), values[0])
         here = groups_by(table, self.by_columns_)
-        known = dict(zip(self.labels_, self.thresholds_.tolist(), strict=True))
-        return np.array([known.get(label, HALF) for label in here.labels])[here.codes]
+        known = dict(zip(self.labels_, values.tolist(), strict=True))
+        return np.array([known.get(label, default) for label in here.labels])[here.codes]
 
     def check_learned(self) -> None:
         """The base that was asked for, and groups by columns that are there."""
         refuse_strangers((self.model_,), behind_steps(self.base, self.columns_), self)
-        if not set(self.by_columns_) <= {column.name for column in self.columns_ if column.coded}:
+        if self.lots_.shape != (len(self.labels_) * self.lots, len(NO_LOTS)) or not np.isfinite(self.lots_).all():
+            raise ValueError("lots that do not fit the groups")
+        if not set(self.by_columns_) <= {column.name for column in self.columns_ if column.groups}:
             raise ValueError("groups by columns that are not there")
 
     def adjustable_parameters(self, table: Table) -> float | None:
@@ -201,7 +233,10 @@ class FairThresholds(Classifier):
         )
         header = ("group", "threshold", *CRITERIA[self.by])
         note = f"Rates on rows held out; none where a group has fewer than {FEW} rows of a class."
-        return (Finding(f"Thresholds of {self.classes_[-1]}", header, rows, note=note), *self.model_.explain())
+        table = Finding(f"Thresholds of {self.classes_[-1]}", header, rows, note=note)
+        lots = tuple((label, *one) for label, one in zip(self.labels_, self.lots_.tolist(), strict=False))
+        drawn = Finding("Lots", ("group", "first", "second", "share of the first", "by a coin", "of heads"), lots)
+        return (table, *((drawn,) if lots else ()), *self.model_.explain())
 
 
 def _enough(rows: Flags, positive: Flags) -> bool:

@@ -112,4 +112,4 @@ def test_a_column_without_known_values_has_only_the_bin_of_missing_cells() -> No
     found = binned_column(np.full(5, np.nan), 255)
     assert found.known.tolist() == [0]
     assert found.bins.tolist() == [[0] * 5]
-    assert len(edges_of(np.full(5, np.nan), 255).lowest) == 0
+    assert len(edges_of(np.full(5, np.nan), 255)[0]) == 0

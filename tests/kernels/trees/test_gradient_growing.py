@@ -9,7 +9,8 @@ import pytest
 
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.trees.binning import Binned
-from mlcli.engines.trees.gradients import GradientGrower, Limits
+from mlcli.engines.trees.gradients import GradientGrower
+from mlcli.engines.trees.growing import Limits
 from mlcli.kernels.trees.gradient_sums import PER_COLUMN, add_rows, clear, fix_points, in_blocks, subtract
 
 KNOWN = np.array([5, 40, 7, 3, 6])
@@ -42,13 +43,13 @@ def cells_of(bins: Any) -> Array:
 
 def grower(bins: Any, **changes: Any) -> GradientGrower:
     """Trees of eight leaves of at least four rows."""
-    limits: dict[str, Any] = {"max_leaves": 8, "max_depth": None, "min_leaf": 4, "l2": 0.5, "growth": "leaf-wise"}
+    limits: dict[str, Any] = {"max_leaves": 8, "max_depth": None, "min_leaf": 4, "growth": "leaf-wise"}
     values = np.repeat(np.arange(256.0)[None], len(KNOWN), axis=0)
     rows = Binned(bins, KNOWN, ~NOMINAL, values, values)
     level_bins = tuple(np.arange(count + 1) for count in KNOWN)
     nothing, weights = np.zeros(len(KNOWN), np.intp), np.ones(bins.shape[1])
     levels = np.where(NOMINAL, KNOWN + 1, 0)
-    return GradientGrower(rows, levels, level_bins, nothing, weights, Limits(**(limits | changes)))
+    return GradientGrower(rows, levels, level_bins, nothing, weights, Limits(**(limits | changes)), 0.5)
 
 
 def worth(toy_: Toy, rows: Flags) -> float:
@@ -156,7 +157,7 @@ def test_depth_first_leaves_no_shallow_node_that_could_be_split() -> None:
 
 def sums_of(rows: Rows, made: Toy) -> Any:
     """The histogram of some rows, in units of 2^-40."""
-    fixed, sums = np.empty((len(made.gradient), 2), np.int64), np.empty(8 * PER_COLUMN, np.int64)
+    fixed, sums = np.empty((len(made.gradient), 2), np.int64), np.empty((8, PER_COLUMN), np.int64)
     scales = np.array([2.0**40, 2.0**40, 1.0])
     fix_points(made.gradient, made.hessian, np.ones(len(made.gradient)), scales, 50, fixed)
     clear(sums, np.full(8, 256))
@@ -168,11 +169,11 @@ def test_histograms_are_sums_over_rows_and_siblings_differences() -> None:
     made, rows = toy(), np.flatnonzero(np.arange(90) % 3 == 0)
     sums = sums_of(rows, made)
     for column in range(len(KNOWN)):
-        gradients = sums[column * PER_COLUMN : (column + 1) * PER_COLUMN : 2] * 2.0**-40
+        gradients = sums[column, ::2] * 2.0**-40
         assert gradients[:41] == pytest.approx(
             np.bincount(made.bins[column, rows], weights=made.gradient[rows], minlength=41), abs=1e-9
         )
-        packed = sums[column * PER_COLUMN + 1 : (column + 1) * PER_COLUMN : 2]
+        packed = sums[column, 1::2]
         assert (packed >> 50)[:41].tolist() == np.bincount(made.bins[column, rows], minlength=41).tolist()
     rest = sums_of(np.arange(90), made)
     subtract(rest, sums, np.full(8, 256))

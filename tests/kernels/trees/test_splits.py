@@ -11,16 +11,15 @@ from numba import njit
 
 from mlcli.core.tables import Array
 from mlcli.engines.trees.binning import binned
-from mlcli.engines.trees.growing import Workspace
+from mlcli.engines.trees.growing import room_for
 from mlcli.engines.trees.targets import Targets, in_units, packed
-from mlcli.kernels.trees import growing, splits, sums
-from mlcli.kernels.trees.few import lay_out
+from mlcli.kernels.trees import nodes, splits, sums
 from mlcli.kernels.trees.splits import SQUARES, Chance, Whole, random_below, random_share
-from mlcli.kernels.trees.sums import FEW, Columns, Here
+from mlcli.kernels.trees.sums import Columns, Here
 
 TOLERANCE = 1e-12
 add_up, best_split, random_threshold = sums.add_up, splits.best_split, splits.random_threshold
-cut_between, deal = growing.cut_between, growing.deal
+deal = nodes.deal
 
 
 # What only kernels call is called from these, which are compiled as well.
@@ -32,16 +31,13 @@ def histogram(columns: Any, here: Any, sums: Any) -> None:
 
 
 @njit
-def split(columns: Any, targets: Any, here: Any, whole: Any, room: Any, few: Any) -> Any:
-    if len(here.rows) <= FEW:
-        lay_out(targets, here, 0, few)
-    return best_split(columns, 0, here, whole, room, few)
+def split(columns: Any, here: Any, whole: Any, room: Any) -> Any:
+    return best_split(columns, 0, here, whole, room)
 
 
 @njit
 def drawn_threshold(columns: Any, here: Any, whole: Any, left: Any, state: Any, chance: Any) -> Any:
-    score, low, high, side = random_threshold(columns, 0, here, whole, left, state, chance)
-    return score, low, high, side, cut_between(columns, 0, low, high, chance.wish[0])
+    return random_threshold(columns, 0, here, whole, left, state, chance)
 
 
 @njit
@@ -68,13 +64,10 @@ class Rows:
         amount = np.eye(slots)[slot] * weight[:, None] if slots > 1 else share.parts[1][:, None]
         self.each = np.column_stack([amount.astype(float), weight])[self.rows]
         totals = self.here.parts.sum(axis=1)
-        self.whole = Whole(totals, share.bits, SQUARES, 0, 4.0, TOLERANCE * (1.0 if slots > 1 else 1e30))
+        self.whole = Whole(totals, share.bits, SQUARES, 4.0, TOLERANCE * (1.0 if slots > 1 else 1e30))
         self.bin = found.bins[0, self.rows].astype(int)
         self.known = int(found.known[0])
-        space = Workspace.of(found, len(share.parts), slots, False)
-        assert space.few is not None
-        self.room, self.few = space.room, space.few
-        self.targets = sums.Targets(share.parts, share.bits, slot, output)
+        self.room = room_for(self.rows, found, len(share.parts), 1)[1].room
 
     def score(self, left: Any) -> float:
         """Σ S² / W of both sides, by the definition; -inf if one is too light."""
@@ -114,7 +107,7 @@ def test_the_histogram_of_a_node_is_what_its_rows_sum_up_to(seed: int, slots: in
 @pytest.mark.parametrize(("n", "decimals"), [(30, 1), (150, 1), (150, 6)], ids=["few", "histogram", "sorted"])
 def test_the_threshold_is_the_first_of_the_best(seed: int, slots: int, n: int, decimals: int) -> None:
     node = Rows(seed, slots, n, decimals=decimals)
-    found = split(node.columns, node.targets, node.here, node.whole, node.room, node.few)
+    found = split(node.columns, node.here, node.whole, node.room)
     assert found == pytest.approx(first_of_the_best(node.scores()))
 
 
@@ -122,7 +115,7 @@ def test_the_threshold_is_the_first_of_the_best(seed: int, slots: int, n: int, d
 def test_the_level_is_the_first_of_the_best(seed: int, slots: int) -> None:
     node = Rows(seed, slots, ordered=False)
     scores = [(node.score(node.bin == one), one, one, 0) for one in np.unique(node.bin)]
-    found = split(node.columns, node.targets, node.here, node.whole, node.room, node.few)
+    found = split(node.columns, node.here, node.whole, node.room)
     assert found == pytest.approx(first_of_the_best(scores))
 
 
@@ -131,9 +124,9 @@ def test_a_random_threshold_scores_what_its_sides_do_and_lies_where_it_was_drawn
     node, state = Rows(seed, 3), np.array([seed + 1])
     chance, missing = Chance(np.empty(30, np.uint8), np.array([np.nan])), node.bin == node.known
     for _ in range(20):
-        score, low, high, side, cut = drawn_threshold(
-            node.columns, node.here, node.whole, node.room.left, state, chance
-        )
+        found = drawn_threshold(node.columns, node.here, node.whole, node.room.left, state, chance)
+        score, low, high, side = found
+        cut = node.binned.between(np.array([0]), np.array([low]), np.array([high]), chance.wish)
         assert score == pytest.approx(node.score((node.bin <= low) | (missing & (side == 1))))
         assert node.columns.highest[0, low] <= cut < node.columns.lowest[0, high]
         assert cut == chance.wish[0]

@@ -12,6 +12,7 @@ import numpy as np
 
 from mlcli.core.errors import MlcliError
 from mlcli.core.learning import ask
+from mlcli.core.pipeline import Pipeline
 from mlcli.core.rows import Strata
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Rows, Table
@@ -38,9 +39,15 @@ class Worth:
     learner: Learner
     train: Any
     held: Any
+    pipeline: Pipeline
     score: float
-    lost: Mapping[str, float]
-    """What of the score is lost where a column is shuffled, the most of a few shuffles; above 0 where it helps."""
+    lost_by_shuffle: Mapping[str, tuple[float, ...]]
+    """What of the score is lost where a column is shuffled, in each of a few shuffles; above 0 where it helps."""
+
+    @property
+    def lost(self) -> dict[str, float]:
+        """The most that is lost by shuffling each column."""
+        return {name: max(some) for name, some in self.lost_by_shuffle.items()}
 
     def lost_without(self, names: Collection[str]) -> float:
         """What of the score is lost where the model learns without some columns; without bound if it cannot."""
@@ -58,7 +65,7 @@ class Worth:
         )
 
 
-def worth_of_columns(cell: Cell, metric: Metric) -> Worth | None:
+def worth_of_columns(cell: Cell, metric: Metric, repeats: int = REPEATS) -> Worth | None:
     """From one fit to two thirds of the rows; None where a score is not defined, or columns are too many."""
     dataset = cell.dataset
     assert isinstance(dataset, Dataset)
@@ -73,12 +80,15 @@ def worth_of_columns(cell: Cell, metric: Metric) -> Worth | None:
         pipeline = learner.fitted(train, "worth")
         score = metric.compute(ask(pipeline, held))
         names = [column.name for column in held.table.columns]
-        shuffled = [[_score(pipeline, held, metric, name, rng) for _ in range(REPEATS)] for name in names]
+        shuffled = [[_score(pipeline, held, metric, name, rng) for _ in range(repeats)] for name in names]
     if not isinstance(score, float) or not all(isinstance(one, float) for one in chain(*shuffled)):
         return None
-    worst = (max(badness(metric, one) for one in some) for some in shuffled)
-    lost = {name: one - badness(metric, score) for name, one in zip(names, worst, strict=True)}
-    return Worth(cell, metric, learner, train, held, score, lost)
+    best = badness(metric, score)
+    lost = {
+        name: tuple(badness(metric, one) - best for one in some)
+        for name, some in zip(names, shuffled, strict=True)
+    }
+    return Worth(cell, metric, learner, train, held, pipeline, score, lost)
 
 
 def _two_thirds(rows: Any, rng: np.random.Generator) -> tuple[Rows, Rows]:

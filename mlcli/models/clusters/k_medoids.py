@@ -1,0 +1,178 @@
+"""K-medoids: each row belongs to the nearest of k rows, which are chosen so that all are near to theirs.
+
+Formula:
+    Medoids m_1..m_k among the rows that make Σ w d(x, m_c(x)) small. PAM: the first medoid is the row with the
+    least sum of distances, each further one the row that lowers the sum most (build); then the swap of a medoid
+    and a row that lowers the sum most is made, while one does.
+
+Assumes:
+    Groups round a typical row. Far-off rows pull less than in k-means, as distances are not squared.
+
+Cost:
+    rows² distances in memory, and rows² for each swap (FastPAM). At most 10,000 rows.
+
+Choices:
+    A local minimum, without random starts: the same rows give the same groups in any order. With `distances` any
+    matrix of distances serves: nothing is averaged. New rows go to the nearest medoid, of equally near ones to the
+    first. Groups are numbered from the largest to the smallest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.engines.bags import order_of_content
+from mlcli.engines.centres import squared_differences
+from mlcli.engines.distance_matrix import DISTANCES_HELP, distances_to_rows, embedded, given_distances, points_of
+from mlcli.tasks.clustering import ClusteredRows, Clusterer
+from mlcli.tasks.groups import largest_first
+
+MOST_ROWS = 10_000
+LEAST_GAIN = 1e-12
+"""A swap must lower the sum of distances by a larger share."""
+
+
+@register("k-medoids", reference="Kaufman & Rousseeuw 1990 (PAM); Schubert & Rousseeuw 2021 (FastPAM)")
+class KMedoids(Clusterer):
+    """Partitioning around medoids."""
+
+    clusters: int = param(3, "how many groups", ge=1, tune=(2, 10))
+    metric: str = param("euclidean", "how far rows are apart", choices=("euclidean", "manhattan"))
+    distances: str | None = param(None, DISTANCES_HELP, if_given=True)
+    max_swaps: int = param(1000, "how many swaps at most", ge=0)
+
+    medoids_: Array = learned()
+    """The rows that groups lie round, or the places of their columns of distances."""
+    rows_: Rows = learned()
+    """The numbers of these rows in the file."""
+    sizes_: Array = learned()
+    total_: float = learned()
+    built_: float = learned()
+    """The sum of distances, and what it was before the swaps."""
+    swaps_: int = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Numbers on one scale; distances as they are, beside names of their rows."""
+        given = self.distances is not None
+        return Accepts(nominal=given, weights=not given, prefers_scaled=not given)
+
+    def uses(self, parameter: str) -> bool:
+        """Given distances are of no metric."""
+        return parameter != "metric" or self.distances is None
+
+    def space(self, table: Table) -> Array:
+        """The numbers, or points that lie as far apart as the distances say."""
+        return table.numbers if self.distances is None else points_of(table, self.distances)
+
+    def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
+        """Build, then swap."""
+        data = data.counted()
+        data = data.take(order_of_content(data))
+        if len(data) > MOST_ROWS:
+            raise FitError(f"k-medoids takes at most {MOST_ROWS:,} rows", hint="k-means has no such limit")
+        if not data.table.numbers.shape[1]:
+            raise FitError("k-medoids needs at least one column")
+        given = None if self.distances is None else given_distances(data, self.distances)
+        apart = self._between(data.table.numbers, data.table.numbers) if given is None else given
+        places = built(apart, data.weights, min(self.clusters, len(np.unique(apart, axis=0))))
+        self.built_ = _sum(apart, data.weights, places)
+        places, self.swaps_ = swapped(apart, data.weights, places, self.max_swaps)
+        self.total_ = _sum(apart, data.weights, places)
+        group = apart[:, places].argmin(axis=1).astype(np.int32)
+        X = data.table.numbers if given is None else embedded(given)
+        order = largest_first(X, group, len(places), data.weights)
+        places = places[order]
+        self.sizes_ = np.bincount(group, data.weights, len(places)).astype(np.float64)[order]
+        self.rows_ = data.rows[places]
+        self.medoids_ = data.table.numbers[places] if given is None else self.rows_.astype(np.float64)
+
+    def _between(self, one: Array, other: Array) -> Array:
+        if self.metric == "euclidean":
+            return np.sqrt(squared_differences(one, other))
+        apart = np.zeros((len(one), len(other)))
+        for a, b in zip(one.T, other.T, strict=True):
+            apart += np.abs(np.subtract.outer(a, b))
+        return apart
+
+    def cluster_of(self, table: Table) -> Codes:
+        """The nearest medoid of each row."""
+        if self.distances is None:
+            apart = self._between(table.numbers, self.medoids_)
+        else:
+            apart = distances_to_rows(table, self.distances)[:, self.medoids_.astype(np.intp)]
+        return np.asarray(apart.argmin(axis=1), np.int32)
+
+    def groups(self) -> int:
+        """As many as there are medoids."""
+        return len(self.rows_)
+
+    def check_learned(self) -> None:
+        """A row and a size for each medoid."""
+        if not len(self.rows_) == len(self.medoids_) == len(self.sizes_) > 0:
+            raise ValueError("medoids that do not fit their groups")
+
+    def explain(self) -> findings.Explanation:
+        """The medoids, and how near rows are to theirs."""
+        lines = (
+            f"sum of distances to the medoids: {self.total_:.6g}, in the columns as it sees them",
+            f"{self.built_:.6g} before {self.swaps_} swap{'s' * (self.swaps_ != 1)}",
+        )
+        named = self.distances is None
+        columns = [column.name for column in self.columns_ if not column.coded] if named else []
+        medoids = self.medoids_.tolist() if named else [[] for _ in self.rows_]
+        groups = enumerate(zip(self.rows_.tolist(), self.sizes_.tolist(), medoids, strict=True))
+        rows = tuple((str(group), row + 1, size, *values) for group, (row, size, values) in groups)
+        return (
+            findings.Lines(f"{len(self.rows_)} groups round their medoids", lines),
+            findings.Table("Medoids", ("group", "row", "rows of the group", *columns), rows),
+        )
+
+
+def built(apart: Array, weights: Array, count: int) -> Rows:
+    """Medoids one after the other, each the row that lowers the sum of distances most."""
+    chosen = [int((weights @ apart).argmin())]
+    near = apart[:, chosen[0]]
+    while len(chosen) < count:
+        sums = weights @ np.minimum(apart, near[:, None])
+        sums[chosen] = np.inf
+        chosen.append(int(sums.argmin()))
+        near = np.minimum(near, apart[:, chosen[-1]])
+    return np.array(chosen)
+
+
+def swapped(apart: Array, weights: Array, places: Rows, most: int) -> tuple[Rows, int]:
+    """The medoids after the swaps that lower the sum of distances most, and how many there were."""
+    places = places.copy()
+    for swaps in range(most):
+        gain, medoid, row = _best_swap(apart, weights, places)
+        if gain <= LEAST_GAIN * _sum(apart, weights, places):
+            return places, swaps
+        places[medoid] = row
+    return places, most
+
+
+def _best_swap(apart: Array, weights: Array, places: Rows) -> tuple[float, int, int]:
+    """By how much the best swap lowers the sum; a row that loses its medoid goes to its second one, or the new."""
+    among = np.hstack([apart[:, places], np.full((len(apart), 1), np.inf)])
+    order = np.argsort(among, axis=1, kind="stable")[:, :2]
+    first, second = np.take_along_axis(among, order, axis=1).T
+    nearer = np.minimum(apart - first[:, None], 0.0)
+    lost = np.minimum(apart, second[:, None]) - first[:, None] - nearer
+    changes = np.tile(weights @ nearer, (len(places), 1))
+    for medoid in range(len(places)):
+        own = order[:, 0] == medoid
+        changes[medoid] += weights[own] @ lost[own]
+    changes[:, places] = np.inf
+    best = np.unravel_index(changes.argmin(), changes.shape)
+    return -float(changes[best]), int(best[0]), int(best[1])
+
+
+def _sum(apart: Array, weights: Array, places: Rows) -> float:
+    return float(weights @ apart[:, places].min(axis=1))

@@ -1,0 +1,155 @@
+"""Kernel density: the mean of small Gaussians, one round each training row.
+
+Formula:
+    p(x) = Σ_i w_i N(x; x_i, h² Σ) / W, with Σ the covariance of the training rows. `scott`: h = n^(−1/(p+4));
+    `silverman`: h = (n (p + 2) / 4)^(−1/(p+4)); `likelihood`: of 25 values from a fifth to five times Scott's,
+    the one with the largest Σ_i w_i log p_{−i}(x_i), each row, and what equals it, left out of its own density.
+    n is the summed weight.
+
+Assumes:
+    As smooth everywhere: one h for all regions. Few columns; with many, rows are lonely and h is too wide.
+
+Cost:
+    rows × training rows × columns to ask, as much to choose h by likelihood.
+
+Choices:
+    `covariance: diagonal` keeps the variances of Σ only. No direction has a variance below `floor` times that of
+    the columns. A column with one value in all training rows is left out, with a warning. It keeps every row, and
+    `aic` and `bic` count each of their numbers: compare by log-likelihood of rows held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError
+from mlcli.core.findings import Explanation
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Rows, Table
+from mlcli.engines.centres import squared_differences
+from mlcli.engines.covariances import COVARIANCE_TYPES
+from mlcli.engines.graphs.factors import log_sum
+from mlcli.models.density._components import check_varying_columns, varying_columns, varying_part, with_constants
+from mlcli.tasks.density import DensityEstimator
+from mlcli.tasks.unsupervised import UnlabelledRows
+
+BANDWIDTHS = ("scott", "silverman", "likelihood")
+TRIED = np.geomspace(0.2, 5.0, 25)
+"""Of Scott's bandwidth, by likelihood."""
+SAME = 1e-18
+"""Rows that lie no farther apart, squared, are equal."""
+BLOCK_CELLS = 4_000_000
+
+
+@register("kde", reference="Scott 1992, Multivariate Density Estimation; Silverman 1986")
+class KernelDensity(DensityEstimator):
+    """A Gaussian round each row."""
+
+    bandwidth: str = param("scott", "how wide the Gaussians are", choices=BANDWIDTHS)
+    factor: float = param(1.0, "times the bandwidth", gt=0, tune=(0.2, 5.0))
+    covariance: str = param("full", "how columns vary together", choices=("full", "diagonal"))
+    floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
+
+    varies_: Rows = learned()
+    constants_: Array = learned()
+    """A number for each column, which those have that do not vary."""
+    rows_: Array = learned()
+    """The training rows."""
+    weights_: Array = learned()
+    covariance_: Array = learned()
+    h_: float = learned()
+
+    accepts = Accepts(weights=True)
+
+    def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
+        """Keep the rows, and choose how wide the Gaussians are."""
+        data = data.counted()
+        self.constants_ = data.table.numbers.min(axis=0)
+        self.varies_, mean, deviations = varying_columns(data)
+        self.rows_, self.weights_ = varying_part(data.table, self.varies_), data.weights
+        kind = COVARIANCE_TYPES[self.covariance]
+        scatter = kind.scatter(self.rows_ - mean, data.weights) / data.weights.sum()
+        self.covariance_ = kind.likeliest(scatter, self.floor * deviations**2)
+        n, p = float(data.weights.sum()), self.rows_.shape[1]
+        scott = n ** (-1 / (p + 4))
+        if self.bandwidth == "likelihood":
+            self.h_ = self.factor * self._likeliest(scott)
+        else:
+            self.h_ = self.factor * (scott if self.bandwidth == "scott" else (n * (p + 2) / 4) ** (-1 / (p + 4)))
+
+    def _likeliest(self, scott: float) -> float:
+        """Of some bandwidths that under which rows are likeliest by the other rows."""
+        if len(self.rows_) < 2:
+            raise FitError("kde needs at least two rows to choose a bandwidth by likelihood")
+        logs, total = np.log(self.weights_), np.zeros(len(TRIED))
+        for rows, squared in self._blocks(self.rows_):
+            equal = squared <= SAME
+            squared[equal] = np.inf
+            others = np.log(np.where(equal, 0.0, self.weights_).sum(axis=1))
+            for place, h in enumerate(TRIED * scott):
+                found = log_sum(logs - squared / (2 * h * h), 1) - others + self._log_peak(h)
+                total[place] += self.weights_[rows] @ found
+        return float(scott * TRIED[total.argmax()])
+
+    def _blocks(self, X: Array) -> Iterator[tuple[slice, Array]]:
+        """Squared distances of some rows to all training rows, in units of the covariance."""
+        whitener, _ = COVARIANCE_TYPES[self.covariance].whitener(self.covariance_)
+        middle = self.rows_.mean(axis=0)
+        one, other = (
+            (each - middle) @ (whitener if whitener.ndim == 2 else np.diag(whitener)) for each in (X, self.rows_)
+        )
+        step = max(1, BLOCK_CELLS // len(self.rows_))
+        for start in range(0, len(X), step):
+            rows = slice(start, min(start + step, len(X)))
+            yield rows, squared_differences(one[rows], other)
+
+    def _log_peak(self, h: float) -> float:
+        """The logarithm of the density of one Gaussian at its row."""
+        _, log_det = COVARIANCE_TYPES[self.covariance].whitener(self.covariance_)
+        p = self.rows_.shape[1]
+        return float(log_det - p * np.log(h) - p / 2 * np.log(2 * np.pi))
+
+    def log_density(self, table: Table) -> Array:
+        """The logarithm of the density at each row."""
+        found = np.zeros(len(table))
+        logs = np.log(self.weights_ / self.weights_.sum())
+        for rows, squared in self._blocks(varying_part(table, self.varies_)):
+            found[rows] = log_sum(logs - squared / (2 * self.h_**2), 1)
+        return found + self._log_peak(self.h_)
+
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """A training row each, and a step from it."""
+        kind = COVARIANCE_TYPES[self.covariance]
+        whitener, _ = kind.whitener(self.covariance_)
+        chosen = rng.choice(len(self.rows_), n, p=self.weights_ / self.weights_.sum())
+        steps = rng.standard_normal((n, self.rows_.shape[1])) @ kind.root(whitener)
+        numbers = with_constants(self.rows_[chosen] + self.h_ * steps, self.varies_, self.constants_)
+        return Table.of(zip(self.columns_, numbers.T, strict=True), n)
+
+    def free_parameters(self) -> int:
+        """Every number that it keeps."""
+        return int(self.rows_.size)
+
+    def explain(self) -> Explanation:
+        """How wide the Gaussians are."""
+        widths = self.h_ * COVARIANCE_TYPES[self.covariance].deviations(self.covariance_)
+        names = (self.columns_[place].name for place in self.varies_)
+        rows = tuple(zip(names, widths.tolist(), strict=True))
+        note = f"{len(self.rows_):,} Gaussians; h is {self.h_:.4g} ({self.bandwidth})"
+        return (findings.Table("Standard deviation of each Gaussian", ("column", "deviation"), rows, note=note),)
+
+    def check_learned(self) -> None:
+        """Rows with weights, and a covariance that fits them."""
+        check_varying_columns(self.varies_, len(self.columns_))
+        shape = COVARIANCE_TYPES[self.covariance].shape(len(self.varies_))
+        if self.rows_.shape[1:] != self.varies_.shape or len(self.rows_) != len(self.weights_):
+            raise ValueError("rows that do not fit the columns")
+        if np.shape(self.constants_) != (len(self.columns_),):
+            raise ValueError("constants that do not fit the columns")
+        if np.shape(self.covariance_) != shape or not self.h_ > 0:
+            raise ValueError("a width that does not fit the columns")

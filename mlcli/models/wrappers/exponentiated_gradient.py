@@ -1,0 +1,182 @@
+"""Exponentiated gradient: classifiers of rows weighted by what fairness costs, mixed so that they keep it.
+
+Formula:
+    Minimise the error of a mixture Q of classifiers h of the base under |P(ŷ=1 | g, e) − P(ŷ=1 | e)| ≤ bound for
+    all groups g, e being all rows (demographic parity), those of the last class (equal opportunity), or those of
+    each class (equalised odds). Each round sets prices of the constraints, by which it gains more or less to
+    answer a row with the last class; the base learns the sign of that gain, weighted by its size. Odd rounds
+    take the prices of exponentiated gradient, λ = B exp(θ) / (1 + Σ exp(θ)) with B = 1/bound, θ growing by how
+    far each answer breaks a constraint; the others those of the linear programme that mixes all classifiers
+    found so far to the least error. Its last solution is Q; where no mixture keeps the constraints, the largest
+    breach costs B.
+
+Assumes:
+    A base that takes weights. Groups in training only: unseen rows need no sensitive column.
+
+Cost:
+    `rounds` fits of the base.
+
+Choices:
+    Agarwal et al. 2018 on any base, where `fair-logistic-regression` has its constraint in the method itself;
+    the linear programme, as in fairlearn, makes few rounds do. A constraint on answers is kept by drawing lots:
+    each row is answered by one classifier drawn from Q, by its cells, so that the same row is answered alike
+    each time (`lots: false`: by the weight of those that agree). Of the probabilities that are said, half is
+    given to the class that is answered. Of more than two classes the last is held against the rest; a row that
+    is to be answered otherwise has the most frequent other class. Groups of fewer than 10 rows are left alone.
+    Where no column is sensitive, this is the base.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.configuration import behind_steps
+from mlcli.core.findings import Explanation
+from mlcli.core.groups import Groups, sensitive_groups
+from mlcli.core.model import Model
+from mlcli.core.nested import model_param
+from mlcli.core.params import learned, param
+from mlcli.core.registry import register
+from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import draws
+from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
+from mlcli.engines.fair_mixture import Mixture, best_mixture, bounded, breaches
+from mlcli.tasks.classification import Classifier, LabelledRows
+
+ALL_ROWS, LAST_CLASS, EACH_CLASS = "demographic-parity", "equal-opportunity", "equalised-odds"
+CRITERIA = (ALL_ROWS, LAST_CLASS, EACH_CLASS)
+HALF = 0.5
+STEP = 2.0
+"""How far the prices of exponentiated gradient go in a round."""
+
+
+@register("exponentiated-gradient", reference="Agarwal et al. 2018, A reductions approach to fair classification")
+class ExponentiatedGradient(Classifier):
+    """A mixture of classifiers that keeps a criterion."""
+
+    base: Model = model_param("logistic-regression", "the model that learns weighted rows", of=(Classifier,))
+    criterion: str = param(ALL_ROWS, "which rows are to be answered alike in all groups", choices=CRITERIA)
+    bound: float = param(0.02, "how far a group may lie from all rows", gt=0, le=1, tune=(0.01, 0.2))
+    rounds: int = param(15, "how many classifiers are tried", ge=1)
+    lots: bool = param(True, "whether each row is answered by one classifier that is drawn")
+    by: tuple[str, ...] | None = param(
+        None, "the columns that make groups together; none: all sensitive ones", if_given=True
+    )
+
+    models_: tuple[Model, ...] = learned()
+    """Those with a share in the mixture."""
+    shares_: Array = learned()
+    labels_: tuple[str, ...] = learned()
+    breaches_: Array = learned()
+    """How far groups lie from all rows in training (events × groups), of the base alone, then of the mixture."""
+    seed_: int = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Anything: the base stands behind the steps that it needs."""
+        return Accepts(nominal=True, missing=True, weights=True)
+
+    def conflicts(self) -> list[str]:
+        """Rows have weights."""
+        takes = self.base.accepts.weights
+        return [] if takes else [f"base: {self.base.name} takes every row alike, and rows are weighed here"]
+
+    def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
+        """Find classifiers under changing prices, then mix them."""
+        data = data.counted()
+        data = data.take(order_of_content(data))
+        groups = sensitive_groups((data.context, data.table), self.by, len(data))
+        *rounds, lots = rng.spawn(self.rounds + 1)
+        self.labels_, self.seed_ = groups.labels, int(lots.integers(2**31))
+        events, weights, base = self._events(data), data.weights, behind_steps(self.base, self.columns_)
+        models, wrong, broken = list[Model](), list[float](), list[Array]()
+        path = np.zeros((2, len(events), len(groups.labels)))
+        mixture = Mixture(np.ones(1), path[0].ravel())
+        for number, own in enumerate(rounds if len(groups.labels) > 1 and len(data.classes) > 1 else rounds[:1]):
+            prices = bounded(path, self.bound) if number % 2 else mixture.prices.reshape(path.shape[1:])
+            models.append(fitted(base, self._priced(data, groups, events, prices), own))
+            said = self._said(models[-1], data.table)
+            wrong.append(float(weights @ (said != self._last(data)) / weights.sum()))
+            broken.append(breaches(said, groups, events, weights))
+            path += STEP * np.stack([broken[-1] - self.bound, -broken[-1] - self.bound])
+            mixture = best_mixture(np.array(wrong), np.array(broken).reshape(len(models), -1), self.bound)
+        kept = np.flatnonzero(mixture.shares > 0)
+        self.models_, self.shares_ = tuple(models[place] for place in kept), mixture.shares[kept]
+        self.breaches_ = np.stack([broken[0], np.tensordot(mixture.shares, np.array(broken), 1)])
+
+    def _last(self, data: LabelledRows) -> Array:
+        return np.asarray(data.y == len(data.classes) - 1, np.float64)
+
+    def _events(self, data: LabelledRows) -> list[Flags]:
+        last = data.y == len(data.classes) - 1
+        every = np.ones(len(data), bool)
+        return {ALL_ROWS: [every], LAST_CLASS: [last], EACH_CLASS: [last, ~last]}[self.criterion]
+
+    def _said(self, model: Model, table: Table) -> Array:
+        """1 where a classifier answers with the last class."""
+        codes = self._decided(model, outputs(model, table, Classifier))
+        return np.asarray(codes == len(self.classes_) - 1, np.float64)
+
+    @staticmethod
+    def _decided(model: Any, probabilities: Array) -> Codes:
+        return np.asarray(model.final.decide(probabilities), np.int32)
+
+    def _priced(self, data: LabelledRows, groups: Groups, events: list[Flags], prices: Array) -> LabelledRows:
+        """The rows with the class that gains more by these prices, weighted by how much."""
+        gain = (2 * self._last(data) - 1) * data.weights / data.weights.sum()
+        for event, price in zip(events, prices, strict=True):
+            of_event = np.where(event, data.weights, 0.0)
+            totals = np.bincount(groups.codes, of_event, len(groups.labels))
+            of_group = np.divide(price, totals, out=np.zeros_like(price), where=totals > 0)[groups.codes]
+            gain -= of_event * (of_group - price[totals > 0].sum() / max(of_event.sum(), 1e-300))
+        last = len(data.classes) - 1
+        y = np.where(gain > 0, last, np.where(data.y == last, self._other(data), data.y)).astype(np.int32)
+        weight = np.abs(gain)
+        return replace(data, y=y, weight=weight * data.weights.sum() / weight.sum()) if weight.any() else data
+
+    def _other(self, data: LabelledRows) -> int:
+        """The most frequent of the other classes."""
+        return int(data.class_totals[:-1].argmax())
+
+    def predict_proba(self, table: Table) -> Array:
+        """Half for the class that is answered, half by the probabilities of all classifiers."""
+        rows, said = np.arange(len(table)), np.zeros((len(table), len(self.classes_)))
+        votes, drawn = np.zeros_like(said), np.zeros(len(table), np.int32)
+        before, draw = 0.0, draws(table, self.seed_)
+        for share, model in zip(self.shares_.tolist(), self.models_, strict=True):
+            probabilities = outputs(model, table, Classifier)
+            codes = self._decided(model, probabilities)
+            said += HALF * share * probabilities
+            votes[rows, codes] += share
+            drawn, before = np.where(draw >= before, codes, drawn), before + share
+        said[rows, drawn if self.lots else votes.argmax(axis=1)] += HALF
+        return np.asarray(said / said.sum(axis=1, keepdims=True))
+
+    def check_learned(self) -> None:
+        """Bases that were asked for, with a share each."""
+        refuse_strangers(self.models_, behind_steps(self.base, self.columns_), self)
+        if len(self.shares_) != len(self.models_) or not np.isclose(self.shares_.sum(), 1):
+            raise ValueError("shares that do not fit the classifiers")
+
+    def explain(self) -> Explanation:
+        """How far groups lie apart, of the base and of the mixture, and its shares."""
+        events = {ALL_ROWS: ["of all rows"], LAST_CLASS: [f"of {self.classes_[-1]}"]}.get(
+            self.criterion, [f"of {self.classes_[-1]}", "of others"]
+        )
+        rows = tuple(
+            (label, event, float(self.breaches_[0, place, group]), float(self.breaches_[1, place, group]))
+            for place, event in enumerate(events)
+            for group, label in enumerate(self.labels_)
+        )
+        title = f"Share answered {self.classes_[-1]}, less that of all groups, in training"
+        shares = tuple((f"classifier {place + 1}", share) for place, share in enumerate(self.shares_.tolist()))
+        return (
+            findings.Table(title, ("group", "rows", "base alone", "mixture"), rows),
+            findings.Table("Mixture", ("classifier", "share"), shares),
+        )

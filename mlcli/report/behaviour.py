@@ -1,0 +1,187 @@
+"""What the best model does with its columns: what each is worth, what is answered by one of them, and by two.
+
+For this the model learns once more, from two thirds of the rows; what is shown is of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.tables import Array, Table
+from mlcli.core.threads import one_blas_thread
+from mlcli.data.dataset import Dataset
+from mlcli.engines.hidden_columns import usual_values, with_column
+from mlcli.experiment.run.split_results import each
+from mlcli.report.clusters import group_profile
+from mlcli.report.scored import Scored, judged
+from mlcli.report.worth import MOST_COLUMNS, Worth, worth_of_columns
+from mlcli.tasks.table import kind_named
+
+KINDS = ("classification", "regression")
+REPEATS = 5
+MOST_SECONDS = 20.0
+"""That all this may take, by what the run itself took."""
+SHOWN, DRAWN = 15, 3
+"""Columns whose worth is shown, and those by which answers are drawn."""
+ASKED = 150
+"""Rows over which an answer by one column is averaged."""
+ACROSS, UPWARDS = 48, 36
+"""Places of a plane."""
+MOST_POINTS = 400
+MOST_CLASSES = 6
+UNSEEN = "of rows that it has not learned from"
+OTHERS = "all other columns as in a usual row; points: rows that it has not learned from, by their class"
+
+
+def behaviour_of(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
+    """All of it; nothing of other kinds of task, of saved models, and where it would take long."""
+    cell = replace(one.result.cell, dataset=data)
+    if cell.kind not in KINDS or cell.model.saved or _seconds(one) > MOST_SECONDS:
+        return []
+    with one_blas_thread():
+        worth = worth_of_columns(cell, one.metrics[0], REPEATS)
+        return [] if worth is None else list(_findings(worth, name))
+
+
+def _seconds(one: Scored) -> float:
+    """How long a fit and all the questions take, by the times of the run."""
+    splits = one.result.splits
+    rows = sum(map(len, judged(one.result)))
+    columns = min(len(one.result.cell.dataset.schema.features()), MOST_COLUMNS)
+    asked = rows / len(splits) * columns * REPEATS + DRAWN * ASKED * 24 + ACROSS * UPWARDS
+    fit, predict = (float(sum(each(splits, name))) for name in ("fit_seconds", "predict_seconds"))
+    return fit / len(splits) + predict / rows * asked
+
+
+def _findings(worth: Worth, name: str) -> Iterator[findings.Finding]:
+    lost = {column: float(np.mean(some)) for column, some in worth.lost_by_shuffle.items()}
+    order = sorted(lost, key=lambda column: -lost[column])
+    yield _importances(worth, name, order)
+    numeric = [column.name for column in worth.held.table.columns if not column.coded]
+    drawn = [column for column in order if column in numeric][:DRAWN]
+    for column in drawn:
+        yield _by_one_column(worth, name, column)
+    if len(drawn) > 1:
+        yield _by_two_columns(worth, name, drawn[0], drawn[1])
+
+
+def _importances(worth: Worth, name: str, order: Sequence[str]) -> findings.Finding:
+    """What of the score is lost where a column is shuffled, from the least to the most of some shuffles."""
+    shown = order[:SHOWN]
+    quarters = {column: np.quantile(worth.lost_by_shuffle[column], (0, 0.25, 0.5, 0.75, 1)) for column in shown}
+    more = f"; {len(order) - SHOWN} columns that matter less are left out" if len(order) > SHOWN else ""
+    return findings.Boxplots(
+        f"{name}: what columns are worth",
+        f"{worth.metric.name} lost where the column is shuffled",
+        tuple((column, tuple(map(float, five))) for column, five in quarters.items()),
+        (0,) * len(shown),
+        note=f"{REPEATS} shuffles {UNSEEN}; below 0 the column does harm{more}",
+    )
+
+
+def _outputs(worth: Worth, table: Table) -> Array:
+    """What the model says of rows as they are in the file."""
+    base: Any = kind_named(worth.cell.kind).base
+    found: Array = base.outputs_of(worth.pipeline.final, worth.pipeline.prepared(table))
+    return found
+
+
+def _by_one_column(worth: Worth, name: str, column: str) -> findings.Finding:
+    """The mean answer where a column has each of its usual values (partial dependence)."""
+    table = worth.held.table.take(np.arange(min(len(worth.held), ASKED)))
+    usual = usual_values(worth.held.table.select([column])).numbers[:, 0]
+    values = np.unique(usual[~np.isnan(usual)])
+    answers = (_outputs(worth, with_column(table, column, value)) for value in values)
+    means, bands = zip(*map(_spread, answers), strict=True)
+    names = kind_named(worth.cell.kind).base.output_names(worth.pipeline.final) or (worth.held.target,)
+    chosen = [1] if len(names) == 2 else range(min(len(names), MOST_CLASSES))
+    return findings.Curve(
+        f"{name}: the mean answer by {column}",
+        column,
+        tuple(values.tolist()),
+        tuple((names[k], tuple(float(mean[k]) for mean in means)) for k in chosen),
+        bands=tuple(
+            (names[k], tuple((float(low[k]), float(high[k])) for low, high in bands))
+            for k in chosen
+            if len(chosen) == 1
+        ),
+        note=f"partial dependence {UNSEEN}" + "; band: half of the rows" * (len(chosen) == 1),
+    )
+
+
+def _spread(outputs: Array) -> tuple[Array, tuple[Array, Array]]:
+    low, high = np.quantile(outputs, (0.25, 0.75), axis=0)
+    return outputs.mean(axis=0), (low, high)
+
+
+def _by_two_columns(worth: Worth, name: str, across: str, upwards: str) -> findings.Finding:
+    """What is answered over the plane of two columns, the others as in a usual row."""
+    held = worth.held.table
+    x, y = (_places(held.cells(column), count) for column, count in ((across, ACROSS), (upwards, UPWARDS)))
+    plane = _usual_row(held).take(np.zeros(len(x) * len(y), np.intp))
+    plane = with_column(with_column(plane, across, np.tile(x, len(y))), upwards, np.repeat(y, len(x)))
+    outputs = _outputs(worth, plane)
+    names: tuple[str, ...] = tuple(getattr(worth.held, "classes", ()))
+    final: Any = worth.pipeline.final
+    answers = np.asarray(final.decide(outputs), float) if names else outputs[:, 0]
+    return findings.Regions(
+        f"{name}: answers by {across} and {upwards}",
+        across,
+        upwards,
+        tuple(x.tolist()),
+        tuple(y.tolist()),
+        tuple(map(tuple, answers.reshape(len(y), len(x)).tolist())),
+        names,
+        tuple(_points(worth, names, across, upwards)),
+        note=OTHERS if names else OTHERS.partition("; points")[0],
+    )
+
+
+def _points(worth: Worth, names: Sequence[str], across: str, upwards: str) -> Iterator[tuple[str, Any]]:
+    table = worth.held.table
+    for code, label in enumerate(names):
+        rows = np.flatnonzero(worth.held.y == code)[:MOST_POINTS]
+        yield label, _pairs(table.cells(across)[rows], table.cells(upwards)[rows])
+
+
+def _pairs(x: Array, y: Array) -> tuple[tuple[float, float], ...]:
+    known = np.isfinite(x) & np.isfinite(y)
+    return tuple(zip(x[known].tolist(), y[known].tolist(), strict=True))
+
+
+def _places(cells: Array, count: int) -> Array:
+    return np.linspace(np.nanmin(cells), np.nanmax(cells), count)
+
+
+def _usual_row(table: Table) -> Table:
+    """The median of each column of numbers, the most frequent level of each other."""
+    numbers = np.nanmedian(table.numbers, axis=0, keepdims=True)
+    codes = [np.bincount(column[column >= 0]).argmax() if (column >= 0).any() else -1 for column in table.codes.T]
+    return Table(table.columns, numbers, np.array([codes], np.int32).reshape(1, -1))
+
+
+def groups_in_planes(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
+    """The groups of a clustering in the planes of the columns that differ most between them."""
+    tables = group_profile(one.result.splits[0])
+    answers = judged(one.result)[0]
+    if not tables or not hasattr(answers, "cluster"):
+        return []
+    numeric = {column.name for column in data.schema.features() if not column.coded}
+    columns = [str(row[0]) for row in tables[0].rows if row[0] in numeric][:DRAWN]
+    return [
+        findings.Points(f"{name}: groups by {a} and {b}", a, b, tuple(_of_groups(answers, data, a, b)))
+        for a, b in combinations(columns, 2)
+    ]
+
+
+def _of_groups(answers: Any, data: Dataset, across: str, upwards: str) -> Iterator[tuple[str, Any]]:
+    for group in np.unique(answers.cluster).tolist():
+        rows = answers.rows[answers.cluster == group][:MOST_POINTS]
+        cells = (np.asarray(data.table.cells(column), float)[rows] for column in (across, upwards))
+        yield f"group {group}", _pairs(*cells)

@@ -1,0 +1,73 @@
+"""Planes drawn with characters: points by their groups, and what is answered at each place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import cycle
+
+from mlcli.core.findings import Points, Regions
+from mlcli.report.document import Lines
+from mlcli.report.numbers import lined_up, short
+from mlcli.report.page import HEIGHTS, columns_of, height
+
+WIDEST, SHORTEST = 48, 10
+"""Of a picture without the names beside it, by how wide the page is."""
+HIGHEST = 16
+"""Of a plane of points, in lines."""
+MARKS = ".ox+*#%@&"
+"""Of points by their groups; of two in one place the later is seen."""
+ACROSS, DOWN = "─", "│"
+
+
+def points_drawn(picture: Points, width: int | None) -> Lines:
+    """A plane with its ends written beside it, and what the marks of several groups mean below."""
+    known = [point for _, group in picture.groups for point in group if all(map(math.isfinite, point))]
+    if not known:
+        return Lines(("no points",))
+    (left, right), (low, high) = ((min(ends), max(ends)) for ends in zip(*known, strict=True))
+    labels = dict(zip((0, HIGHEST - 1), lined_up([high, low]), strict=True))
+    margin = max(map(columns_of, labels.values()))
+    across = WIDEST if width is None else max(SHORTEST, min(WIDEST, width - margin - 1))
+    canvas = [[" "] * across for _ in range(HIGHEST)]
+    for (_, group), mark in zip(picture.groups, cycle(MARKS), strict=False):
+        for x, y in group:
+            if math.isfinite(x) and math.isfinite(y):
+                canvas[place_of(y, high, low, HIGHEST)][place_of(x, left, right, across)] = mark
+    indent, ends = " " * (margin + 1), lined_up([left, right])
+    plane = [f"{labels.get(place, ''):>{margin}}{DOWN}{''.join(line)}" for place, line in enumerate(canvas)]
+    below = [indent + ACROSS * across, indent + ends[0] + ends[1].rjust(across - columns_of(ends[0]))]
+    named = [f"{mark} {name}" for (name, _), mark in zip(picture.groups, cycle(MARKS), strict=False)]
+    meaning = [indent + ", ".join(named)] if len(named) > 1 else []
+    title = f"{indent}upwards: {picture.upwards}; across: {picture.across}"
+    return Lines(tuple(line.rstrip() for line in (*plane, *below, title, *meaning)))
+
+
+def regions_drawn(picture: Regions, width: int | None) -> Lines:
+    """The plane with a mark for each class, or higher signs for larger numbers; its points are left out."""
+    known = [value for line in picture.answers for value in line]
+    low, high = min(known), max(known)
+    marks = dict(zip(picture.names, cycle(MARKS), strict=False))
+    lines = [
+        "".join(_sign(value, low, high, list(marks.values())) for value in line)
+        for line in reversed(picture.answers)
+    ]
+    labels = dict(zip((0, len(lines) - 1), lined_up([picture.y[-1], picture.y[0]]), strict=False))
+    margin = max(map(columns_of, labels.values()))
+    plane = [f"{labels.get(place, ''):>{margin}}{DOWN}{line}" for place, line in enumerate(lines)]
+    indent, ends = " " * (margin + 1), lined_up([picture.x[0], picture.x[-1]])
+    below = indent + ends[0] + ends[1].rjust(len(picture.x) - columns_of(ends[0]))
+    named = ", ".join(f"{mark} {name}" for name, mark in marks.items())
+    meaning = named or f"from {HEIGHTS[0]} {short(low)} to {HEIGHTS[-1]} {short(high)}"
+    title = f"upwards: {picture.upwards}; across: {picture.across}"
+    return Lines((*plane, indent + ACROSS * len(picture.x), below, indent + title, indent + meaning))
+
+
+def _sign(value: float, low: float, high: float, marks: Sequence[str]) -> str:
+    """The mark of a class, or a sign as high as a number."""
+    return marks[int(value)] if marks else height((value - low) / ((high - low) or 1.0))
+
+
+def place_of(value: float, first: float, last: float, places: int) -> int:
+    """Where a value lies among so many places from the first to the last."""
+    return round((value - first) / ((last - first) or 1.0) * (places - 1))
