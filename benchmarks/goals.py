@@ -13,7 +13,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 LARGE = frozenset({"2,000 × 20", "20,000 × 20", "100,000 × 50", "2,000 × 500"})
 FULL = frozenset({"2,000 × 20", "20,000 × 50"})
 SOLVER = re.compile(r" \(.*\)$")
-WORK = frozenset({"method", "peer", "kind", "protocol", "rows", "state", "program", "command"})
+WORK = frozenset({"method", "peer", "kind", "protocol", "rows", "state", "program", "command", "cells"})
 HISTOGRAMS = "scikit-learn HistGradientBoosting"
 
 Record = Mapping[str, str]
@@ -103,6 +103,8 @@ GOALS = (
         where={"command": "mlcli eval iris -m naive-bayes"},
         by="command",
     ),
+    Goal("a large file within 2 × pandas", "reading", "÷ pandas", most=2, by="cells"),
+    Goal("a million rows in 0.7 GB", "reading", "memory: mlcli", most=0.7, by="cells"),
     Goal(
         "6 × as fast as SKLL",
         "shell",

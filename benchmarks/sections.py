@@ -10,7 +10,7 @@ FAMILIES = (
     *("bayes", "linear", "logistic", "neighbours", "kernels", "trees", "forests", "boosting", "ensembles"),
     "sequences",
 )
-NAMES = ("startup", *FAMILIES, "scores", "kinds", "splits", "tune", "shell", "utilisation")
+NAMES = ("startup", "reading", *FAMILIES, "scores", "kinds", "splits", "tune", "shell", "utilisation")
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ class Audited:
     def cells(self, column: Column) -> Array:
         """The cells of a column as numbers, NaN where one is missing; levels by their codes."""
         if column.name not in self._cells:
-            cells = self.dataset.table.cells(column.name).astype(np.float64)
+            cells = self.dataset.table.cells(column.name).astype(np.float64, copy=False)
             self._cells[column.name] = np.where(cells < 0, np.nan, cells) if column.coded else cells
         return self._cells[column.name]
 

@@ -218,11 +218,11 @@ def refuse_to_overwrite(output: Path, data: str, model: Path | None = None) -> N
     """Refuse an output that is the data, their sidecar or the model, by whatever path or link it is named."""
     from mlcli.data.new_rows import STANDARD_INPUT
     from mlcli.data.shipped import find
-    from mlcli.data.sidecar import SUFFIXES
+    from mlcli.data.sidecar import sidecar_places
 
     rows = Path("/dev/stdin") if data == STANDARD_INPUT else find(data)
     read = {rows: "the file that the rows are read from"}
-    read |= {rows.with_suffix(suffix): f"where the sidecar of {rows} belongs" for suffix in SUFFIXES}
+    read |= dict.fromkeys(sidecar_places(rows), f"where the sidecar of {rows} belongs")
     read |= {model: "the model that is asked"} if model is not None else {}
     for path, what in read.items():
         if _are_same(output, path):

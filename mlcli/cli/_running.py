@@ -16,11 +16,11 @@ from mlcli.checks.audit import foreseen, with_serious_issues
 from mlcli.cli._console import is_terminal, remark, show, show_json
 from mlcli.cli._pages import Pages
 from mlcli.cli._progress import Progress, WorkTooLong, doubt_of
-from mlcli.core.errors import ExitCode, Problem, UsageError
+from mlcli.core.errors import ExitCode, ModelFileError, Problem, UsageError
 from mlcli.core.quantities import duration
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import workers_for
-from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, Experiment
+from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Experiment
 from mlcli.experiment.spec.instead import advice_on, method_instead
 from mlcli.experiment.spec.panel import estimated_work
 from mlcli.experiment.spec.plan import plan
@@ -172,6 +172,7 @@ def leave_by(outcomes: Sequence[Outcome]) -> None:
     """Say what did not go as it was asked for, if anything, and leave with its exit code."""
     found = [one for outcome in outcomes for one in outcome.found]
     broken = sum(one.result.status in BROKEN for one in found)
+    damaged = {str(one.result.cell.model.saved): None for one in found if _is_at_fault(one.result)}
     skipped = dict.fromkeys(_with_another(one.result.cell) for outcome in outcomes for one in outcome.skipped)
     failed = sum(not gate.passed for outcome in outcomes for gate in outcome.gates)
     if broken:
@@ -180,6 +181,9 @@ def leave_by(outcomes: Sequence[Outcome]) -> None:
         remark(f"skipped, though asked for: {', '.join(skipped)}; each says why above")
     if failed:
         remark(f"{counted(failed, 'gate')} failed; the table of gates says which")
+    if damaged:
+        remark(f"damaged, since it breaks when it is asked: {', '.join(damaged)}; train it again")
+        raise typer.Exit(ExitCode.MODEL_FILE)
     if broken or skipped:
         raise typer.Exit(ExitCode.CELLS)
     if failed:
@@ -191,6 +195,12 @@ def _with_another(cell: Cell) -> str:
     if cell.model.saved is not None or " does " not in cell.skipped:
         return cell.label
     return f"{cell.label} ({method_instead(cell.model.use, kind_named(cell.kind))} does {cell.kind})"
+
+
+def _is_at_fault(result: CellResult) -> bool:
+    """Whether a saved model broke while it was asked, rather than refused the rows in words."""
+    broke = result.status == "died" or ModelFileError.__name__ in result.trace
+    return result.cell.model.saved is not None and broke
 
 
 def _scored(

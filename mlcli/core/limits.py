@@ -13,6 +13,7 @@ import numpy as np
 
 from mlcli.core.errors import FitError
 from mlcli.core.moments import extent
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Table
 
 NUMBERS = (1e-100, 1e100)
@@ -74,7 +75,11 @@ def all_moderate(data: Any) -> bool:
     """Whether nothing could be refused of any of the rows, whichever of them are taken."""
     target = np.asarray(getattr(data, "y", ()), np.float64)
     blocks = ((data.table.numbers, NUMBERS), (data.weights, WEIGHTS), (target, NUMBERS))
-    return all(_moderate(values, limits) for values, limits in blocks)
+    return all(_moderate(values[some], limits) for values, limits in blocks for some in blocks_of(*_shape(values)))
+
+
+def _shape(values: Array) -> tuple[int, int]:
+    return len(values), values.size // max(1, len(values))
 
 
 def _moderate(values: Array, limits: tuple[float, float]) -> bool:

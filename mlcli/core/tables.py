@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core.rooms import filled, is_large
 from mlcli.core.schema import Column
 
 Array = NDArray[np.float64]
@@ -42,8 +43,8 @@ class Table:
         codes = [cells for column, cells in parts if column.coded]
         return Table(
             columns=tuple(column for column, _ in parts),
-            numbers=np.column_stack(numbers).astype(np.float64, order="C") if numbers else np.empty((rows, 0)),
-            codes=np.column_stack(codes).astype(np.int32, order="C") if codes else np.empty((rows, 0), np.int32),
+            numbers=_side_by_side(numbers, rows, np.float64),
+            codes=_side_by_side(codes, rows, np.int32),
         )
 
     def __len__(self) -> int:
@@ -61,9 +62,7 @@ class Table:
 
     def take(self, rows: Rows | slice) -> Table:
         """Some of the rows, in the order given."""
-        return Table(
-            self.columns, np.ascontiguousarray(self.numbers[rows]), np.ascontiguousarray(self.codes[rows])
-        )
+        return Table(self.columns, _taken(self.numbers, rows), _taken(self.codes, rows))
 
     def parts(self) -> Iterator[tuple[Column, NDArray[np.generic]]]:
         """Each column with its cells, in the order of the file."""
@@ -104,6 +103,37 @@ def empty_cells(column: Column, rows: int) -> NDArray[Any]:
     return np.full(rows, MISSING_CODE, np.int32) if column.coded else np.full(rows, np.nan)
 
 
+def _side_by_side(columns: list[NDArray[np.generic]], rows: int, dtype: type[Cell]) -> NDArray[Cell]:
+    """Columns as one block; those that are columns of one block already are not taken apart."""
+    if not columns:
+        return np.empty((rows, 0), dtype)
+    block = columns[0].base
+    if block is None or block.ndim != 2 or block.dtype != dtype or not block.flags.c_contiguous:
+        return np.column_stack(columns).astype(dtype, order="C", copy=False)
+    place_of = {block[:, place].__array_interface__["data"][0]: place for place in range(block.shape[1])}
+    places = [place_of.get(column.__array_interface__["data"][0], -1) for column in columns]
+    if any(column.base is not block or column.shape != block.shape[:1] for column in columns) or -1 in places:
+        return np.column_stack(columns).astype(dtype, order="C", copy=False)
+    if places == list(range(block.shape[1])):
+        return block
+    return _of_columns(block, np.array(places, np.intp))
+
+
 def _kept(cells: NDArray[Cell], wanted: list[bool]) -> NDArray[Cell]:
     """Some of the columns; all of them are not copied."""
-    return cells if all(wanted) else np.compress(wanted, cells, axis=1)
+    return cells if all(wanted) else _of_columns(cells, np.flatnonzero(wanted))
+
+
+def _of_columns(cells: NDArray[Cell], places: Rows) -> NDArray[Cell]:
+    """Some of the columns, in the order given."""
+    if not is_large(len(cells) * len(places) * cells.itemsize):
+        return np.take(cells, places, axis=1)
+    return filled(len(cells), len(places), cells.dtype.type, lambda some: np.take(cells[some], places, axis=1))
+
+
+def _taken(cells: NDArray[Cell], rows: Rows | slice) -> NDArray[Cell]:
+    """Some of the rows, in the order given."""
+    count = len(range(*rows.indices(len(cells)))) if isinstance(rows, slice) else len(rows)
+    if isinstance(rows, slice) or not is_large(count * cells.shape[1] * cells.itemsize):
+        return np.ascontiguousarray(cells[rows])
+    return filled(count, cells.shape[1], cells.dtype.type, lambda some: cells[rows[some]])

@@ -17,6 +17,8 @@ MUCH_MISSING = 0.3
 MANY_LEVELS = 100
 ROWS_PER_LEVEL = 2
 ROWS_TO_JUDGE = 20
+GLANCE = 100
+"""Rows that mostly tell that a column varies."""
 NOTHING_TO_LEARN_FROM = "there is no feature, so no model can do more than the baseline"
 
 
@@ -44,11 +46,14 @@ def shows_nothing(dataset: Dataset) -> bool:
 
 def share_missing(dataset: Dataset, column: Column) -> float:
     """The share of the cells that are empty."""
-    return 1 - len(_cells(dataset, column)) / len(dataset) if len(dataset) else 0.0
+    return 1 - len(_cells(dataset, column)) / len(dataset) if column.missing and len(dataset) else 0.0
 
 
 def is_constant(dataset: Dataset, column: Column) -> bool:
     """Whether a column has one value in all rows that have any."""
+    some = _cells(dataset, column, GLANCE)
+    if len(some) and (some != some[0]).any():
+        return False
     cells = _cells(dataset, column)
     return len(cells) > 0 and bool((cells == cells[0]).all())
 
@@ -59,7 +64,7 @@ def has_many_levels(column: Column, rows: int) -> bool:
     return column.coded and (len(column.levels) > MANY_LEVELS or crowded)
 
 
-def _cells(dataset: Dataset, column: Column) -> Array:
-    """The cells of a column that are not missing; codes as numbers."""
-    cells = dataset.table.cells(column.name).astype(np.float64)
+def _cells(dataset: Dataset, column: Column, rows: int | None = None) -> Array:
+    """The cells of a column that are not missing, of all rows or the first; codes as numbers."""
+    cells = dataset.table.cells(column.name)[:rows].astype(np.float64)
     return cells[cells >= 0] if column.coded else cells[~np.isnan(cells)]

@@ -6,7 +6,8 @@ numeric; two words that mean no and yes make it boolean; anything else is nomina
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,8 +19,17 @@ from mlcli.core.errors import Problem
 from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE
-from mlcli.data.number_text import NUMBER, as_numbers, code_among, decorated_among, is_number
-from mlcli.data.records import Records, TextColumn
+from mlcli.data.number_text import (
+    GROUPING,
+    NUMBER,
+    as_numbers,
+    code_among,
+    decorated_among,
+    is_number,
+    maybe_grouped,
+    rounded_among,
+)
+from mlcli.data.records import Numbers, Records, TextColumn
 from mlcli.data.sidecar import DISCRETE, Declaration
 
 BOOLEAN_PAIRS = (("false", "true"), ("no", "yes"), ("f", "t"), ("n", "y"))
@@ -35,6 +45,8 @@ OFTEN = 0.2
 ROWS_FOR_A_LEVEL = 100
 """Fewer rows do not repay one more number to learn per column."""
 AS_DECLARED = "in the sidecar"
+ALL_NUMBERS = "every cell is a number"
+SEPARATORS = re.compile(f"[,{GROUPING}]")
 WRITE_PLAINLY = "write numbers plainly, such as 1234.5, to have them as numbers"
 
 
@@ -47,25 +59,28 @@ class Typed:
     declared: bool
     why: str
     notes: tuple[str, ...] = ()
+    numbers: Numbers | None = None
+    """How its cells were written, if they are numbers."""
 
 
 def inferred(text: TextColumn, declaration: Declaration, delimiter: str) -> Typed:
     """A column typed by its cells alone."""
+    if (plain := _plain(text, declaration)) is not None:
+        return _of_plain(text.name, plain, False, ALL_NUMBERS)
     values = _present(text, declaration)
     if not values:
         return Typed(
             Column(text.name, missing=True), np.full(len(text.which), np.nan), False, "every cell is empty"
         )
-    numbers = as_numbers(values)
-    if numbers is not None:
-        return _inferred_numbers(text, values, numbers)
-    decimals = as_numbers(values, ",") if delimiter != "," else None
-    if decimals is not None:
-        typed = _inferred_numbers(text, values, decimals)
-        example = next(value for value in values if "," in value)
-        note = f"column '{text.name}' was read with a decimal comma, as in '{example}'"
-        return replace(typed, notes=(*typed.notes, note))
-    return _inferred_levels(text, values)
+    found = None if text.in_words else _read_as_numbers(values, delimiter)
+    if found is None:
+        return _inferred_levels(text, values)
+    numbers, decimal = found
+    code = code_among(values, numbers)
+    if code is not None:
+        why = f"'{code}' is a code: as a number it would lose digits"
+        return replace(_as_levels(text, "nominal", sorted_levels(values), False), why=why)
+    return _as_numbers(text, values, numbers, False, ALL_NUMBERS, decimal)
 
 
 def declared(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
@@ -121,12 +136,28 @@ def _present(text: TextColumn, declaration: Declaration) -> list[str]:
     return [value for value in text.values if value not in absent]
 
 
-def _inferred_numbers(text: TextColumn, values: list[str], numbers: NDArray[np.float64]) -> Typed:
-    code = code_among(values, numbers)
-    if code is not None:
-        why = f"'{code}' is a code: as a number it would lose digits"
-        return replace(_as_levels(text, "nominal", sorted_levels(values), False), why=why)
-    return _as_numbers(text, values, numbers, False, "every cell is a number")
+def _plain(text: TextColumn, declaration: Declaration) -> Numbers | None:
+    """The numbers that a column was read as, unless a word for a missing cell may be one of them."""
+    numbers = text.numbers
+    if numbers is None or not declaration.missing:
+        return numbers
+    words = [float(word) for word in declaration.missing if is_number(word)]
+    return None if np.isin(numbers.cells, words).any() else numbers
+
+
+def _of_plain(name: str, numbers: Numbers, declared: bool, why: str, notes: tuple[str, ...] = ()) -> Typed:
+    if numbers.with_comma and not declared:
+        notes = (f"column '{name}' was read with a decimal comma, as in '{numbers.with_comma}'", *notes)
+    return Typed(Column(name, "numeric", (), numbers.missing), numbers.cells, declared, why, notes, numbers)
+
+
+def _read_as_numbers(values: list[str], delimiter: str) -> tuple[NDArray[np.float64], str] | None:
+    """The numbers that all texts are, and their decimal sign: a comma only where it is not the delimiter."""
+    for decimal in (".",) if delimiter == "," else (".", ","):
+        numbers = as_numbers(values, decimal)
+        if numbers is not None:
+            return numbers, decimal
+    return None
 
 
 def _inferred_levels(text: TextColumn, values: list[str]) -> Typed:
@@ -134,6 +165,8 @@ def _inferred_levels(text: TextColumn, values: list[str]) -> Typed:
     if pair is not None:
         return replace(_as_levels(text, "boolean", pair, False), why=f"two values: {pair[0]} and {pair[1]}")
     typed = _as_levels(text, "nominal", sorted_levels(values), False)
+    if text.in_words:
+        return replace(typed, why="the file says that it holds words", notes=_doubts(text, values, values))
     others = [value for value in values if not is_number(value)]
     why = f"{len(others)} of {len(values)} distinct values are not numbers, such as '{others[0][:40]}'"
     return replace(typed, why=why, notes=(*_decorated(text, values), *_doubts(text, values, others)))
@@ -187,8 +220,14 @@ def _asks_missing(name: str, value: str, count: int, then: str) -> str:
 
 
 def _as_numbers(
-    text: TextColumn, values: Sequence[str], numbers: NDArray[np.float64], declared: bool, why: str
+    text: TextColumn,
+    values: Sequence[str],
+    numbers: NDArray[np.float64],
+    declared: bool,
+    why: str,
+    decimal: str = ".",
 ) -> Typed:
+    notes = _rounded(text.name, values, numbers)
     missing = len(values) < len(text.values)
     if missing:
         present = set(values)
@@ -196,7 +235,38 @@ def _as_numbers(
         every = np.full(len(text.values), np.nan)
         every[held] = numbers
         numbers = every
-    return Typed(Column(text.name, "numeric", (), missing), numbers[text.which], declared, why)
+    with_comma = next((value for value in values if "," in value), "") if decimal == "," else ""
+    with_point = maybe_grouped(values) if decimal == "." else ""
+    return _of_plain(
+        text.name, Numbers(numbers[text.which], missing, with_comma, with_point), declared, why, notes
+    )
+
+
+def _rounded(name: str, values: Sequence[str], numbers: NDArray[np.float64]) -> tuple[str, ...]:
+    """A word on numbers that are not what was written."""
+    found = rounded_among(values, numbers)
+    if found is None:
+        return ()
+    text, held = found
+    return (
+        f"column '{name}' holds numbers that cannot be held exactly: '{text[:40]}' was read as {held:.17g}; "
+        f"declare it nominal to keep them as text",
+    )
+
+
+def notes_of_columns(columns: Iterable[Typed]) -> Iterator[str]:
+    """What is said of each column, and of points that may group thousands, since others have decimal commas."""
+    columns = list(columns)
+    yield from (note for column in columns for note in column.notes)
+    numeric = [(typed.column.name, typed.numbers) for typed in columns if typed.numbers is not None]
+    with_comma = next((name for name, numbers in numeric if numbers.with_comma), None)
+    for name, numbers in numeric:
+        if with_comma is not None and numbers.with_point:
+            read = float(numbers.with_point)
+            yield (
+                f"'{numbers.with_point}' in column '{name}' was read as {read:g} with a decimal point, though "
+                f"'{with_comma}' has decimal commas: if the point groups thousands, write it without"
+            )
 
 
 def _as_levels(
@@ -213,14 +283,15 @@ def _as_levels(
 
 
 def _declared_numbers(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
+    if (plain := _plain(text, declaration)) is not None and _fit(plain.cells, declaration):
+        return _of_plain(text.name, plain, True, AS_DECLARED), []
     values = _present(text, declaration)
-    numbers = as_numbers(values)
-    if numbers is None and records.delimiter != ",":
-        numbers = as_numbers(values, ",")
-    if numbers is None:
+    found = _read_as_numbers(values, records.delimiter)
+    if found is None:
         wrong = _not_numbers(values, records.delimiter)
         problems = _cell_problems(text, records, wrong, "is not a number", _number_hint)
         return _as_numbers(text, values, np.full(len(values), np.nan), True, ""), problems
+    numbers, decimal = found
     outside = _outside(values, numbers, declaration.range)
     ends = (
         ""
@@ -232,7 +303,14 @@ def _declared_numbers(text: TextColumn, declaration: Declaration, records: Recor
         broken = [values[place] for place in np.flatnonzero(numbers != np.floor(numbers)).tolist()]
         hint = "correct the cell, or declare the column continuous"
         problems += _cell_problems(text, records, broken, "is not a whole number", lambda value: hint)
-    return _as_numbers(text, values, numbers, True, AS_DECLARED), problems
+    return _as_numbers(text, values, numbers, True, AS_DECLARED, decimal), problems
+
+
+def _fit(cells: NDArray[np.float64], declaration: Declaration) -> bool:
+    """Whether all numbers are as declared: in their range, and whole where they must be."""
+    low, high = declaration.range or (-np.inf, np.inf)
+    whole = declaration.numbers != DISCRETE or not (cells != np.floor(cells))[~np.isnan(cells)].any()
+    return whole and not ((cells < low) | (cells > high)).any()
 
 
 def _not_numbers(values: Sequence[str], delimiter: str) -> list[str]:
@@ -253,7 +331,7 @@ def _number_hint(value: str) -> str:
         return f'if it means missing, say missing: ["{value}"] in the sidecar'
     if NUMBER.fullmatch(value):
         return "the number is too large"
-    if NUMBER.fullmatch(value.replace(",", "").replace(" ", "").replace("'", "")):
+    if NUMBER.fullmatch(SEPARATORS.sub("", value)):
         return "numbers are written without thousands separators, with a decimal point"
     return "correct the cell, or declare the column nominal"
 

@@ -56,6 +56,6 @@ class Dataset:
         for described in self.schema:
             column = described.column
             seen.update(repr((column.name, column.kind, column.levels, described.role)).encode())
-        seen.update(self.table.numbers.tobytes())
-        seen.update(self.table.codes.tobytes())
+        seen.update(np.ascontiguousarray(self.table.numbers).data)
+        seen.update(np.ascontiguousarray(self.table.codes).data)
         return seen.hexdigest()

@@ -16,14 +16,16 @@ from mlcli.core.schema import Field, Schema
 from mlcli.core.strict_yaml import Document
 from mlcli.core.tables import Array, Table
 from mlcli.data.checks import column_warnings
-from mlcli.data.columns import Typed, declared, inferred
+from mlcli.data.columns import Typed, declared, inferred, notes_of_columns
 from mlcli.data.counts import counted_out
 from mlcli.data.dataset import Dataset
+from mlcli.data.delimiters import DELIMITER_WORDS
 from mlcli.data.long_form import in_long_form, in_wide_form
+from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
-from mlcli.data.records import Layout, Records, read_records
+from mlcli.data.records import Layout, Records
 from mlcli.data.roles import AskedRoles, Role, assigned_roles, refuse_unusable
-from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar
+from mlcli.data.sidecar import Sidecar, stem_of
 from mlcli.data.source import Source, source_of_file
 from mlcli.data.task import choose_target, has_no_target, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
@@ -70,7 +72,7 @@ def load(
     if dataset.unlabelled == len(dataset):
         what = f"the target '{_target_name(roles)}' is empty in every row"
         raise DataError(what, where=records.name, hint="choose another target with --target COLUMN")
-    name = sidecar.name or (source.path.stem if source.path else source.name)
+    name = sidecar.name or (stem_of(source.path) if source.path else source.name)
     notes = (*dataset.notes, *_notes_on_bands(typed), *column_warnings(dataset))
     return replace(dataset, path=source.path, name=name, notes=notes)
 
@@ -133,7 +135,7 @@ def _dataset(
         table=Table.of(((column.column, column.cells) for column in typed.values()), len(records)),
         schema=Schema(tuple(_field(column, roles[name].role, guesses[name]) for name, column in typed.items())),
         task=task,
-        notes=notes + tuple(note for column in typed.values() for note in column.notes),
+        notes=(*notes, *notes_of_columns(typed.values())),
         about=sidecar.about,
         sidecar=sidecar,
         doubt=doubt,

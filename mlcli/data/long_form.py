@@ -75,8 +75,8 @@ def wide_records(
     for column in items:
         there = np.zeros(len(units.values), np.intp)
         there[units.which[things.which == place_of.get(column.name, -1)]] = 1
-        columns.append(TextColumn(column.name, list(column.levels), there))
-    columns.append(TextColumn(unit, units.values, np.arange(len(units.values))))
+        columns.append(TextColumn.of(column.name, list(column.levels), there))
+    columns.append(TextColumn.of(unit, units.values, np.arange(len(units.values))))
     known = {column.name for column in items}
     counts = dict(zip(things.values, things.counts.tolist(), strict=True))
     wide = replace(records, columns=tuple(columns), lines=records.lines[first])

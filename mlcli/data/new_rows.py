@@ -19,10 +19,12 @@ from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.data.columns import Typed, absent_cells, coded_by, declared, with_new_levels
+from mlcli.data.content import InMemory
 from mlcli.data.load import layout_of
 from mlcli.data.long_form import wide_records
+from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
-from mlcli.data.records import Records, read_records
+from mlcli.data.records import Records
 from mlcli.data.sidecar import Declaration
 from mlcli.data.source import Source, source_of_file
 
@@ -211,9 +213,9 @@ def _source(reference: Reference, base: Path | None) -> Source:
     if isinstance(reference, Source):
         return reference
     if not isinstance(reference, str):
-        return Source(COMMAND_LINE, _one_line(reference))
+        return Source(COMMAND_LINE, InMemory(_one_line(reference)))
     if reference == STANDARD_INPUT:
-        return Source("standard input", sys.stdin.buffer.read())
+        return Source("standard input", InMemory(sys.stdin.buffer.read()))
     return source_of_file(reference, base)
 
 

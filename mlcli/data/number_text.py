@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 import numpy as np
 
@@ -15,12 +16,19 @@ from mlcli.core.tables import Array
 
 NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 CODE = re.compile(r"\n[-+]?0[0-9]")
+ANY_DIGIT = re.compile(r"[-+.,0]*[1-9]")
 WHOLE = re.compile(r"[-+]?[0-9]+")
+WHOLE_WITH_POINT = re.compile(r"[-+]?[0-9]+\.0*")
+MAYBE_GROUPED = re.compile(r"[-+]?[0-9]{1,3}\.[0-9]{3}")
 EXACT_BELOW = 2.0**53
+SMALLEST = float(np.finfo(np.float64).smallest_normal)
+"""Nearer to 0 a float holds fewer digits."""
+GROUPING = " '’\u00a0\u202f\u2000-\u200a\u205f\u3000"
+"""What stands between thousands, commas and points aside: apostrophes, and blanks of any width."""
 DECORATED = re.compile(
     r"[-+]?[$€£¥₹]? ?[-+]?"
-    r"([0-9]+(\.[0-9]+)?|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?|[0-9]{1,3}([ '’\u00a0\u202f][0-9]{3})+([.,][0-9]+)?"
-    r"|[0-9]{1,3}(\.[0-9]{3})*,[0-9]+)"
+    rf"([0-9]+(\.[0-9]+)?|[0-9]{{1,3}}(,[0-9]{{3}})+(\.[0-9]+)?|[0-9]{{1,3}}([{GROUPING}][0-9]{{3}})+([.,][0-9]+)?"
+    r"|[0-9]{1,3}(\.[0-9]{3})*,[0-9]+|[0-9]{1,3}(\.[0-9]{3}){2,})"
     r" ?[%$€£¥₹]?"
 )
 """Numbers as people write them in sheets: with a sign of money or percent, grouped digits, a decimal comma."""
@@ -58,3 +66,20 @@ def code_among(texts: Sequence[str], numbers: Array) -> str | None:
         return next(text for text in texts if CODE.match("\n" + text))
     large = np.flatnonzero(np.abs(numbers) >= EXACT_BELOW)
     return next((texts[index] for index in large.tolist() if WHOLE.fullmatch(texts[index])), None)
+
+
+def maybe_grouped(texts: Sequence[str]) -> str:
+    """A number with a point, if in every one the point may as well group thousands: 1.234."""
+    pointed = [text for text in texts if "." in text]
+    return pointed[0] if pointed and all(MAYBE_GROUPED.fullmatch(text) for text in pointed) else ""
+
+
+def rounded_among(texts: Sequence[str], numbers: Array) -> tuple[str, float] | None:
+    """A text whose number a float does not keep, and the float: another whole number, or one too near to 0."""
+    sizes = np.abs(numbers)
+    for place in np.flatnonzero((sizes < SMALLEST) | (sizes >= EXACT_BELOW)).tolist():
+        text, held = texts[place].replace(",", "."), float(numbers[place])
+        lost = WHOLE_WITH_POINT.fullmatch(text) if abs(held) >= EXACT_BELOW else ANY_DIGIT.match(text)
+        if lost and Decimal(text) != Decimal(held):
+            return texts[place], held
+    return None

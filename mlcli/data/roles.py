@@ -18,7 +18,9 @@ from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
 from mlcli.data.target_guess import guessed_target
 
-ID_NAME = re.compile(r"(?i:id|index|row|rownames?|uuid|guid|unnamed: 0)|.*[-_. ](?i:id)|.*[a-z](Id|ID)")
+ID_NAME = re.compile(
+    r"(?i:id|index|row|rownames?|uuid|guid|unnamed: 0|__index_level_0__)|.*[-_. ](?i:id)|.*[a-z](Id|ID)"
+)
 ROWS_FOR_AN_ID = 10
 """In fewer rows, different texts in every cell say little."""
 KEEP = "to keep it, give it the role feature in the sidecar"
@@ -117,20 +119,20 @@ def _given(name: str, column: Typed, sidecar: Sidecar, wanted: str | None) -> Ro
 
 
 def _is_empty(column: Typed) -> bool:
-    return not column.column.coded and bool(np.isnan(column.cells).all())
+    return not column.column.coded and column.column.missing and bool(np.isnan(column.cells).all())
 
 
 def _why_an_id(name: str, column: Typed) -> str:
     """Why a column looks like an identifier, or nothing."""
-    if column.column.missing or column.notes:
+    rows, coded = len(column.cells), column.column.coded
+    if column.column.missing or column.notes or not (coded or ID_NAME.fullmatch(name)):
         return ""
-    rows, distinct = len(column.cells), len(np.unique(column.cells))
-    if distinct < rows:
+    if (coded and len(column.column.levels) < rows) or len(np.unique(column.cells)) < rows:
         return ""
-    if column.column.coded:
+    if coded:
         return "every cell is different" if rows >= ROWS_FOR_AN_ID else ""
     whole = bool((column.cells == np.floor(column.cells)).all())
-    return "by its name, and every number is different" if whole and ID_NAME.fullmatch(name) else ""
+    return "by its name, and every number is different" if whole else ""
 
 
 Wrong = Callable[[NDArray[Any]], NDArray[np.bool_]]

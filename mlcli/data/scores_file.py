@@ -7,7 +7,8 @@ from pathlib import Path
 
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import did_you_mean
-from mlcli.data.records import Records, read_records
+from mlcli.data.read_records import read_file
+from mlcli.data.records import Records
 
 DATASET, MODEL, SCORE = "dataset", "model", "score"
 FORM = "such as dataset,model,score on its first line"
@@ -19,7 +20,7 @@ def read_scores(path: Path, metric: str = "") -> tuple[str, list[tuple[str, str,
         raise DataError(
             f"there is no file '{path}'", hint=f"a CSV file with a row for each dataset and model, {FORM}"
         )
-    records = read_records(path.read_bytes(), str(path))
+    records = read_file(path)
     for needed in (DATASET, MODEL):
         if needed not in records.header:
             raise DataError(f"has no column '{needed}'", where=records.name, hint=FORM)

@@ -12,7 +12,8 @@ from mlcli.core.names import did_you_mean, listed, nearest
 from mlcli.core.registry import MODELS
 from mlcli.core.strict_yaml import read
 
-FILE_SUFFIXES = (".csv", ".tsv", ".txt")
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+FILE_SUFFIXES = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), ".parquet")
 NO_TABLES = {
     **dict.fromkeys((".yaml", ".yml"), "an experiment is run with: mlcli run {}"),
     ".mlcli": "a saved model is judged with: mlcli eval DATA -m {}",
@@ -100,12 +101,12 @@ def _another_word(reference: str) -> str | None:
 
 
 def _files(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if path.suffix.lower() in FILE_SUFFIXES)
+    return sorted(path.name for path in folder.iterdir() if path.name.lower().endswith(FILE_SUFFIXES))
 
 
 def _files_hint(folder: Path) -> str:
     files = _files(folder)
-    return f"it holds {listed(files)}" if files else "it holds no .csv, .tsv or .txt file"
+    return f"it holds {listed(files)}" if files else "it holds no .csv, .tsv, .txt or .parquet file"
 
 
 def datasets_folder() -> Path:

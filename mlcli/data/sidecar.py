@@ -11,6 +11,7 @@ from mlcli.core.errors import DataError
 from mlcli.core.strict_yaml import Document, read
 
 SUFFIXES = (".yaml", ".yml")
+PACKED = ".gz"
 ABOUT = ("summary", "source", "licence", "citation", "notes", "uses", "reference")
 """Keys that are kept for people and not looked into."""
 KEYS = (
@@ -28,7 +29,6 @@ KEYS = (
 )
 DISCRETE, CONTINUOUS = "discrete", "continuous"
 """Kinds of columns that are numeric, and say of which sort."""
-DELIMITER_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,18 @@ class Sidecar:
 
 def sidecar_path(path: Path) -> Path | None:
     """The sidecar of a CSV file, if it has one."""
-    return next((found for suffix in SUFFIXES if (found := path.with_suffix(suffix)).is_file()), None)
+    return next((found for found in sidecar_places(path) if found.is_file()), None)
+
+
+def sidecar_places(path: Path) -> tuple[Path, ...]:
+    """Where the sidecar of a file may be; ``my.yaml`` is that of ``my.csv.gz`` as well."""
+    return tuple(path.with_name(stem_of(path) + suffix) for suffix in SUFFIXES)
+
+
+def stem_of(path: Path) -> str:
+    """The name of a file without what says how it is written and packed."""
+    bare = path.with_suffix("") if path.suffix.lower() == PACKED else path
+    return bare.stem
 
 
 def sidecar_document(path: Path) -> Document | None:

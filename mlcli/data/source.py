@@ -16,6 +16,7 @@ import numpy as np
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import listed
 from mlcli.core.strict_yaml import Document, parse
+from mlcli.data.content import Content, InMemory, content_of
 from mlcli.data.shipped import find
 from mlcli.data.sidecar import sidecar_document
 
@@ -35,7 +36,7 @@ class Source:
     """The bytes of a CSV file, what is declared of it, and the file itself where there is one."""
 
     name: str
-    content: bytes
+    content: Content
     document: Document | None = None
     path: Path | None = None
 
@@ -54,15 +55,9 @@ def source_of_frame(frame: pd.DataFrame, name: str = FRAME, declared: Mapping[st
     frame = frame.apply(_whole_where_possible) if len(frame.columns) else frame
     sidecar = {**(declared or {}), **AS_WRITTEN}
     columns = {**_declarations(frame), **(sidecar.get("columns") or {})}
-    return Source(name, frame.to_csv(index=False).encode(), _document(sidecar | {"columns": columns}, name))
-
-
-def content_of(path: Path) -> bytes:
-    """The bytes of a file, or a DataError that says why not."""
-    try:
-        return path.read_bytes()
-    except OSError as problem:
-        raise DataError(f"cannot be read: {problem.strerror}", where=str(path)) from None
+    return Source(
+        name, InMemory(frame.to_csv(index=False).encode()), _document(sidecar | {"columns": columns}, name)
+    )
 
 
 def _document(sidecar: Mapping[str, Any], name: str) -> Document:

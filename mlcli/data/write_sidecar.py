@@ -16,7 +16,8 @@ from mlcli.core.schema import Field
 from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.columns import sorted_levels
 from mlcli.data.dataset import Dataset
-from mlcli.data.sidecar import DELIMITER_WORDS, SUFFIXES
+from mlcli.data.delimiters import DELIMITER_WORDS
+from mlcli.data.sidecar import sidecar_places, stem_of
 
 PLAIN = re.compile(r"[A-Za-z_][\w.+-]*( [\w.+-]+)*", re.ASCII)
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
@@ -32,7 +33,7 @@ def write_sidecar(dataset: Dataset, path: Path | None = None, *, overwrite: bool
     if path is None:
         if dataset.path is None:
             raise UsageError(f"'{dataset.name}' has no file to lie beside", hint="say where the sidecar goes")
-        path = dataset.path.with_suffix(SUFFIXES[0])
+        path = sidecar_places(dataset.path)[0]
     if path.exists() and not overwrite:
         raise UsageError(f"{path} is there already", hint="remove it, or say that it may be overwritten")
     text = "\n".join(lines_of(dataset)) + "\n"
@@ -75,7 +76,7 @@ def flow(texts: Iterable[str]) -> str:
 
 def _about_the_file(dataset: Dataset) -> Iterator[str]:
     sidecar, target = dataset.sidecar, dataset.schema.the("target")
-    if dataset.path is None or dataset.name != dataset.path.stem:
+    if dataset.path is None or dataset.name != stem_of(dataset.path):
         yield f"name: {scalar(dataset.name)}"
     yield f"target: {'null' if target is None else scalar(target.name)}"
     tasks = dict.fromkeys([*filter(None, [dataset.task]), *sidecar.tasks])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.blocks import less_row
 from mlcli.core.moments import Spread, quotient, spreads
+from mlcli.core.rooms import Room, filled
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
 
@@ -54,7 +55,7 @@ class Entries:
     @classmethod
     def of(cls, table: Table, weights: Array, target: Array | None = None) -> Entries:
         """The entries of rows."""
-        numbers = table.numbers if target is None else np.column_stack([table.numbers, target])
+        numbers = table.numbers if target is None else _beside(table.numbers, target)
         return cls(table, weights, *from_origin(numbers))
 
     @cached_property
@@ -123,6 +124,12 @@ class Entries:
         return with_shares(Spread(weight, mean, squares), self.numbers.shape[1])
 
 
+def _beside(numbers: Array, target: Array) -> Array:
+    """Numbers with one more column, the last."""
+    rows, columns = numbers.shape
+    return filled(rows, columns + 1, np.float64, lambda some: np.column_stack([numbers[some], target[some]]))
+
+
 def with_shares(spread: Spread, first: int) -> Spread:
     """The same, where the means of indicators, from the first on, have been given as counts."""
     weight, counts = spread.weight[..., first:], spread.mean[..., first:]
@@ -145,7 +152,9 @@ def from_origin(numbers: Array) -> tuple[Array, Array]:
     apart = np.where(known, some - middle, 0.0)
     squares = np.einsum("ij,ij->j", apart, apart) / np.maximum(known.sum(axis=0), 1)
     origin = np.where(middle**2 > FAR**2 * squares, middle, 0.0)
-    return (less_row(numbers, origin) if origin.any() else numbers), origin
+    if not origin.any():
+        return numbers, origin
+    return less_row(numbers, origin, Room(*numbers.shape).cells), origin
 
 
 def _counts(codes: NDArray[Any], levels: int, weights: Array, group: Rows, groups: int) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 from mlcli.core.blocks import row_blocks
 from mlcli.core.held_out import Round, totals_outside
 from mlcli.core.moments import Spread, quotient
+from mlcli.core.rooms import filled
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.entries import Entries, entries_of, with_shares
@@ -93,8 +94,12 @@ class SplitRows:
     @cached_property
     def filled(self) -> Array:
         """The entries of all rows, 0 where they are empty."""
-        entries = self.entries.rows(slice(None))
-        return entries if self.entries.width == len(self.entries.origin) else np.nan_to_num(entries, copy=False)
+        width = self.entries.width
+        if width == len(self.entries.origin):
+            return self.entries.rows(slice(None))
+        return filled(
+            len(self.y), width, np.float64, lambda some: np.nan_to_num(self.entries.rows(some), copy=False)
+        )
 
     @cached_property
     def sums(self) -> Sums:

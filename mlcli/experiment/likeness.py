@@ -28,6 +28,7 @@ from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.data.new_rows import NewRows, new_rows
+from mlcli.data.sidecar import stem_of
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.experiment.run.learner import captured_warnings
 from mlcli.metrics.difference import holm_corrected
@@ -94,7 +95,7 @@ def likeness(dataset: Dataset, reference: str) -> Likeness:
     answers, auc = _classified(a, b, dataset.content), metric_named("auc", LabelAnswers, FILES)
     area = summarise(auc, [answers], [len(answers)])
     return Likeness(
-        names=(dataset.name, Path(rows.records.name).stem),
+        names=(dataset.name, stem_of(Path(rows.records.name))),
         rows=(len(a), len(b)),
         columns=tuple(replace(one, corrected=p) for one, p in zip(found, corrected, strict=True)),
         only_a=rows.absent_features,

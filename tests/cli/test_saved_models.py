@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mlcli.experiment.saved.model_file import load_model, save_model
 from tests.cli.shell import document, typed
 
 ROWS = [f"{place / 7:.3f},{place % 5},{'high' if place % 40 > 20 else 'low'}\n" for place in range(80)]
@@ -76,3 +78,14 @@ def test_columns_that_do_not_fit_are_one_problem_before_anything_runs(folder: Pa
     assert result.exit_code == 7
     assert result.stdout == ""
     assert "near.mlcli on iris: lacks 3 of the 3 columns that the model needs: size, noise, level" in result.stderr
+
+
+def test_a_model_that_breaks_when_it_is_asked_is_the_fault_of_its_file(folder: Path) -> None:
+    typed("train", "learned.csv", "-m", "decision-tree", "-o", "tree.mlcli")
+    saved = load_model(Path("tree.mlcli"))
+    tree: Any = saved.pipeline.model
+    tree.nodes_["feature"][2], tree.nodes_["left"][2] = 7, 3  # large sizes are asked for an eighth column
+    save_model(Path("tree.mlcli"), saved)
+    for words in (["eval", "new.csv", "-m", "tree.mlcli", "-m", "one-r"], ["predict", "tree.mlcli", "new.csv"]):
+        done = typed(*words)
+        assert (done.exit_code, "tree.mlcli" in done.stderr) == (7, True)

@@ -53,5 +53,5 @@ def test_a_listing_imports_only_the_verb_that_is_called() -> None:
 
 def test_a_small_evaluation_imports_no_compiler_pool_or_store() -> None:
     loaded = modules(ended("eval", "iris", "-m", "naive-bayes"))
-    assert {"numpy", "pandas"} <= loaded
-    assert not loaded & {"numba", "scipy", "joblib", "sqlite3", "pydantic", "rich", "safetensors"}
+    assert "numpy" in loaded
+    assert not loaded & {"pandas", "numba", "scipy", "joblib", "sqlite3", "pydantic", "rich", "safetensors"}

@@ -106,7 +106,7 @@ def test_all_problems_are_reported_at_once_with_place_and_advice(write: Write) -
         ),
         ("missing: {a: b}\n", "my.yaml:1:1: 'missing' takes text"),
         ("missing: [[a]]\n", "my.yaml:1:11: 'missing' takes a list of texts"),
-        ("delimiter: colon\n", "my.yaml:1:1: there is no delimiter 'colon'"),
+        ("delimiter: dot\n", "my.yaml:1:1: there is no delimiter 'dot'"),
     ],
 )
 def test_a_mistake_in_a_sidecar_is_named(refused: Refused, sidecar: str, problem: str) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.checks.audited import FEWEST_ROWS, Audited
 from mlcli.checks.repairs import by_hand, step, with_role
 from mlcli.core.issues import Issue, Repair
-from mlcli.core.tables import Codes, Rows
+from mlcli.core.tables import Codes, Rows, Table
 from mlcli.report.numbers import counted
 
 ROWS_PER_FEATURE = 5
@@ -147,10 +148,29 @@ def numbered_by_content(audited: Audited, *, with_target: bool) -> Codes:
     part = audited.dataset.table.select(names)
     if not names:
         return np.arange(len(part), dtype=np.int32)
-    content = np.concatenate([part.numbers.view(np.uint8), part.codes.view(np.uint8)], axis=1)
+    _, first, which = np.unique(_hashed(part), return_index=True, return_inverse=True)
+    if not all(np.array_equal(cells, cells[first[which]], equal_nan=True) for _, cells in part.parts()):
+        first, which = _by_bytes(part)  # two rows that differ have one hash
+    return np.argsort(np.argsort(first)).astype(np.int32)[which]
+
+
+def _hashed(table: Table) -> NDArray[np.uint64]:
+    """A number of 64 bits for each row, column by column, so that a large table is not copied."""
+    hashed = np.full(len(table), 14695981039346656037, np.uint64)
+    for column, cells in table.parts():
+        bits = cells.astype(np.int64) if column.coded else np.ascontiguousarray(cells).view(np.int64)
+        hashed ^= bits.view(np.uint64)
+        hashed *= np.uint64(0x9E3779B97F4A7C15)
+        hashed ^= hashed >> np.uint64(29)
+    return hashed
+
+
+def _by_bytes(table: Table) -> tuple[Rows, Rows]:
+    """The first row of each content, and which content each row has."""
+    content = np.concatenate([table.numbers.view(np.uint8), table.codes.view(np.uint8)], axis=1)
     rows = np.ascontiguousarray(content).view(np.dtype((np.void, content.shape[1]))).ravel()
     _, first, which = np.unique(rows, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first)).astype(np.int32)[which]
+    return first, which
 
 
 def _copies_by_chance(audited: Audited, different: Rows) -> float:

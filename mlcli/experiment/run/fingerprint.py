@@ -17,7 +17,7 @@ from mlcli import __version__
 from mlcli.core.answers import Answers
 from mlcli.experiment.run.split_results import SplitResult
 
-PACKAGES = ("numpy", "scipy", "numba", "pandas")
+PACKAGES = ("numpy", "scipy", "numba")
 """That compute."""
 SHOWN = 12
 """Characters of a digest that a person compares."""

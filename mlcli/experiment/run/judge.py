@@ -74,7 +74,8 @@ def _outcome_of(block: Block) -> Outcome:
             return Outcome(answered)
         for place, result in enumerate(answered):
             try:
-                results.append(result or _judged(block, block.first + place, block.splits[place]))
+                with block.learner.asked():
+                    results.append(result or _judged(block, block.first + place, block.splits[place]))
             except KeyboardInterrupt:
                 raise
             except BaseException as problem:  # whatever a method of somebody else's may end with

@@ -157,4 +157,4 @@ def _ready_saved(path: Path, dataset: Dataset) -> ReadyCell:
     except ModelFileError as problem:  # the file is sound; it is these rows that it cannot answer for
         raise FitError(*problem.problems) from problem
     everything = Split(train=np.empty(0, np.intp), test=np.arange(len(rows)), label="all rows")
-    return ReadyCell(SavedLearner(saved.pipeline, saved.digest), rows, (everything,), notes=notes)
+    return ReadyCell(SavedLearner(saved.pipeline, saved.digest, path), rows, (everything,), notes=notes)
