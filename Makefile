@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PINS := requirements.lock
 SKLL_PINS := benchmarks/skll-requirements.lock
+AUDIT_PINS := .ci/audit-requirements.lock
 SOURCES := mlcli tests benchmarks docs
 
 # Without compiled modules, every short command spends a fifth of its time on compiling them.
@@ -21,7 +22,8 @@ SPREAD := --numprocesses auto --maxprocesses 4 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-kernels test-sklearn check lint types layers docs-check docs bench format clean
+.PHONY: help run test test-kernels test-sklearn test-clusters test-wheel audit
+.PHONY: check lint types layers docs-check docs site bench format clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,6 +39,15 @@ test-kernels: $(VENV)/.dev ## the kernels as plain Python, without compiling the
 
 test-sklearn: $(VENV)/.dev ## scikit-learn's own checks of every estimator of mlcli.sklearn
 	$(BIN)/python -m pytest $(SPREAD) tests/sklearn/every_estimator.py
+
+test-clusters: $(VENV)/.clusters ## the same answers from clusters of Dask and Ray, made on this machine
+	$(BIN)/python -m pytest tests/clusters
+
+test-wheel: $(VENV)/.dev $(VENV)/audit/.ready ## the wheel in a clean environment; writes its bill of materials to dist/
+	$(BIN)/python -m pytest tests/packaging
+
+audit: $(VENV)/audit/.ready ## known vulnerabilities of the pinned packages (asks the internet)
+	$(VENV)/audit/bin/pip-audit --requirement $(PINS) --no-deps --disable-pip
 
 check: lint types layers docs-check test ## everything that CI runs
 
@@ -55,6 +66,10 @@ docs-check: $(VENV)/.dev ## generated pages are current, every link and command 
 
 docs: $(VENV)/.dev ## write the generated pages again
 	$(BIN)/python docs/build.py
+
+site: $(VENV)/.site ## the documentation as a site in build/site, the example of every page run
+	$(BIN)/python docs/site.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(VENV)/.bench $(if $(filter shell,$(or $(ONLY),shell)),$(VENV)/skll/.ready) ## speed side by side with peers (ONLY=forests, or ONLY=knn: one method)
 	$(BIN)/python benchmarks/run.py $(ONLY)
@@ -83,8 +98,22 @@ $(VENV)/.dev: pyproject.toml $(PINS) | $(VENV)/bin/python
 	$(COMPILE)
 	@touch $@ $(VENV)/.run
 
+$(VENV)/.site: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[site]'
+	@touch $@
+
+$(VENV)/.clusters: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[dask,ray]'
+	@touch $@
+
 $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --constraint $(PINS) --editable '.[bench]'
+	@touch $@
+
+# Apart from what is audited, so that it is not among that.
+$(VENV)/audit/.ready: $(AUDIT_PINS) | $(VENV)/bin/python
+	$(PYTHON) -m venv $(VENV)/audit
+	$(VENV)/audit/bin/python -m pip install --quiet --requirement $(AUDIT_PINS)
 	@touch $@
 
 # SKLL wants older packages than ours, so that it has an environment of its own.

@@ -11,12 +11,12 @@ from unittest import mock
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage as scipy_linkage
-from sklearn.cluster import AgglomerativeClustering, KMeans, kmeans_plusplus
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans, kmeans_plusplus
 from sklearn.decomposition import PCA
 from sklearn.ensemble import IsolationForest
 from sklearn.manifold import TSNE
 from sklearn.mixture import GaussianMixture
-from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
+from sklearn.neighbors import KernelDensity, LocalOutlierFactor, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, PolynomialFeatures, StandardScaler
 from sklearn.svm import OneClassSVM
@@ -40,7 +40,8 @@ COMPONENTS = 3
 RESTARTS = 10
 NARROWS_TO = (
     *("k-means", "k-means-plus-plus", "agglomerative", "gmm", "pca", "lof", "knn-distance"),
-    *("isolation-forest", "one-class-svm", "t-sne", "step polynomial", "step discretise", "step pca"),
+    *("isolation-forest", "one-class-svm", "t-sne", "kde", "dbscan"),
+    *("step polynomial", "step discretise", "step pca"),
 )
 LINKAGES = ("single", "complete", "average", "centroid", "ward")
 
@@ -111,6 +112,23 @@ def mixtures() -> Iterator[Comparison]:
         )
         mine = partial(ours, "gmm", {**same, "covariance": covariance}, data)
         yield Comparison("gmm", covariance, X, mine, partial(oracle.fit, X), f"{ITERATIONS} rounds of EM")
+
+
+def densities_and_density_groups() -> Iterator[Comparison]:
+    """Kernel densities and DBSCAN: every row beside every other."""
+    X = groups(3_000)
+    known = rows_for("density", X)
+    own = KernelDensity(bandwidth=len(X) ** (-1 / (COLUMNS + 4)))
+    scaled = X / X.std(axis=0)
+    mine = partial(described, {"covariance": "diagonal"}, known)
+    yield Comparison("kde", "", X, mine, partial(scored_by_peer, own, scaled), "Scott's bandwidth, own rows")
+    mine = partial(ours, "dbscan", {"eps": 4.0, "min_rows": 10}, rows_for("clustering", X))
+    yield Comparison("dbscan", "", X, mine, partial(DBSCAN(eps=4.0, min_samples=10).fit, X), "equal eps")
+
+
+def described(params: dict[str, Any], data: Any) -> Any:
+    """Our density of the rows that are learned from."""
+    return ours("kde", params, data).log_density(data.table)
 
 
 def projections() -> Iterator[Comparison]:
@@ -248,6 +266,6 @@ def prepared(name: str, params: dict[str, Any], data: Any) -> Any:
 
 
 COMPARED: tuple[Callable[[], Iterator[Comparison]], ...] = (
-    *(means, mergers, mixtures, projections, neighbours),
+    *(means, mergers, mixtures, densities_and_density_groups, projections, neighbours),
     *(detectors, pictures, steps),
 )

@@ -133,10 +133,11 @@ def text_of(value: Any) -> str:
 def example(name: str, cls: Any) -> str:
     """A command that can be typed as it stands."""
     usual = implied_by([cls])
-    lines = [
-        f"mlcli eval {EXAMPLE_DATA[kind.name]} -m {name}{'' if usual in (None, kind) else f' --task {kind.name}'}"
-        for kind in kinds_of(cls)
-    ]
+    also = " --protocol whole" if getattr(cls, "transductive", False) else ""
+    lines = []
+    for kind in kinds_of(cls):
+        task = "" if usual in (None, kind) else f" --task {kind.name}"
+        lines.append(f"mlcli eval {EXAMPLE_DATA[kind.name]} -m {name}{task}{also}")
     return "## Try it\n\n```sh\n" + "\n".join(lines) + "\n```"
 
 

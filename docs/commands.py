@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlcli.cli._verbs import VERBS, examples_of
+from mlcli.cli._verbs import VERBS, examples_of, parts_of
 
 PAGE = Path(__file__).with_name("commands.md")
 ROOT = PAGE.parent.parent
@@ -65,9 +65,9 @@ def steady(text: str) -> str:
     return "\n".join(lines)
 
 
-def help_section(verb: str) -> str:
+def help_section(verb: str, mark: str = "##") -> str:
     """A command with its help."""
-    return f"## mlcli {verb}\n\n```text\n{printed(f'mlcli {verb} --help')}```\n"
+    return f"{mark} mlcli {verb}\n\n```text\n{printed(f'mlcli {verb} --help')}```\n"
 
 
 def example_section(example: str) -> str:
@@ -101,6 +101,7 @@ def parts() -> Iterator[str]:
     for verb in VERBS:
         yield help_section(verb)
         yield example_section(examples_of(verb)[0])
+        yield from (help_section(f"{verb} {part}", "###") for part in parts_of(verb))
 
 
 def printed(command: str) -> str:

@@ -83,16 +83,19 @@ def run(
     jobs: int | None = None,
     fresh: bool = False,
     retry: bool = False,
+    backend: str | None = None,
+    address: str | None = None,
 ) -> Results:
     """Run experiments: files, or mappings with their keys; what is in the store is not run again.
 
-    Answers of a file are kept in .mlcli/runs.db beside it, those of a mapping where ``store`` says.
+    Answers of a file are kept in .mlcli/runs.db beside it, those of a mapping where ``store`` says. ``backend``
+    names a cluster (dask, ray), at an ``address``, whose workers judge everything.
     """
     if not specs:
         raise UsageError("no experiment is named", hint="mlcli.run takes files, or mappings with their keys")
     experiments = [_read(spec) for spec in specs]
     placed = [(experiment, _place(experiment, store)) for experiment in experiments]
-    return _results(placed, RunOptions(jobs, fresh, retry))
+    return _results(placed, RunOptions(jobs, fresh, retry, backend, address))
 
 
 def one_dataset(data: Data, sidecar: Mapping[str, Any] | None = None) -> DataSpec:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import BatchProgress
@@ -15,16 +16,19 @@ from mlcli.report.scored import Scored, scored
 if TYPE_CHECKING:
     from mlcli.experiment.store.runs import RunFacts
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 OnProgress = Callable[[BatchProgress], None]
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How cells are run: by how many processes, and which of those in the store are run again."""
+    """How cells are run: by how many processes, which of those in the store again, and on whose workers."""
 
     jobs: int | None = None
     fresh: bool = False
     retry: bool = False
+    backend: str | None = None
+    address: str | None = None
 
 
 def answered(
@@ -33,11 +37,12 @@ def answered(
     place: Path | None,
     options: RunOptions,
     on_progress: OnProgress | None = None,
+    more: Mapping[str, Any] = NOTHING,
 ) -> list[Scored]:
-    """The scores of the cells, which are kept in a store where there is a place for one."""
+    """The scores of the cells, kept where a store has a place, as a run of which ``more`` is remembered."""
     if place is not None:
-        return _stored(experiment, cells, place, options, on_progress)
-    results = run(cells, on_progress=on_progress, **asdict(options))
+        return _stored(experiment, cells, place, options, on_progress, more)
+    results = run(cells, on_progress=on_progress, total=experiment.budget.total, **asdict(options))
     return [scored(result, experiment.metrics) for result in results]
 
 
@@ -47,6 +52,7 @@ def _stored(
     place: Path,
     options: RunOptions,
     on_progress: OnProgress | None,
+    more: Mapping[str, Any],
 ) -> list[Scored]:
     from mlcli.experiment.run.fingerprint import versions
     from mlcli.experiment.store.store import Store
@@ -54,12 +60,19 @@ def _stored(
 
     with Store.open(place) as store:
         number = store.runs.begin(_about(experiment), len(cells))
-        results = run(cells, store=store, on_progress=on_progress, **asdict(options))
+        total = experiment.budget.total
+        results = run(cells, store=store, on_progress=on_progress, total=total, **asdict(options))
         store.runs.finish(number, results)
         found = [scored(result, experiment.metrics) for result in results]
-        store.runs.keep(number, VERSIONS, versions())
-        store.runs.keep(number, SCORES, [kept_scores(one) for one in found])
+        shown = [kept_scores(one) for one in found]
+        for name, value in {VERSIONS: versions(), SCORES: shown, **more}.items():
+            store.runs.keep(number, name, value)
     return found
+
+
+def title_of(experiment: Experiment) -> str:
+    """What its runs are called."""
+    return experiment.name or (experiment.source.stem if experiment.source else "eval")
 
 
 def _about(experiment: Experiment) -> RunFacts:
@@ -67,7 +80,7 @@ def _about(experiment: Experiment) -> RunFacts:
 
     source = experiment.source
     return RunFacts(
-        title=experiment.name or (source.stem if source else "eval"),
+        title=title_of(experiment),
         source=None if source is None else str(source),
         seed=experiment.seed,
         metrics=experiment.metrics,

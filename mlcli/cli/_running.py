@@ -18,7 +18,9 @@ from mlcli.checks.audit import foreseen, with_serious_issues
 from mlcli.cli._console import is_terminal, page_for, remark, show, show_json
 from mlcli.cli._pages import Pages
 from mlcli.core.errors import ExitCode, ModelFileError, Problem, UsageError
+from mlcli.core.quantities import duration
 from mlcli.core.registry import MODELS
+from mlcli.experiment.run.batch import workers_for
 from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Experiment
 from mlcli.experiment.spec.plan import plan
@@ -37,6 +39,8 @@ StorePath = Callable[[Experiment], Path | None]
 BROKEN = ("failed", "over-budget", "died")
 PATIENCE = 0.5
 """Seconds before a bar appears: a shorter wait needs no explanation."""
+WORTH_ASKING = 3600.0
+"""Seconds of work that nobody should begin by mistake."""
 REDRAW_AFTER = 0.1
 """Seconds for which a bar stands still at least."""
 
@@ -71,12 +75,9 @@ def run_and_show(
     format: str,
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
-    planned = [(experiment, with_serious_issues(plan(experiment))) for experiment in experiments]
-    for experiment, cells in planned:
-        if experiment.source is None:
-            _refuse_idle(cells)
-        for sentence in (*foreseen(cells), *_as_they_are(experiment, cells)):
-            remark(sentence)
+    planned = planned_and_foreseen(experiments)
+    if sys.stdin.isatty() and is_terminal(sys.stderr):
+        _ask_before_hours([(cells, place_of(experiment)) for experiment, cells in planned], options)
     outcomes: list[Outcome] = []
     parts = replace(parts, fair=parts.fair or any(experiment.fair for experiment in experiments))
     for experiment, cells in planned:
@@ -91,6 +92,31 @@ def run_and_show(
     files.write(outcomes)
     pages.write(lambda: _report(experiments, outcomes))
     leave_by(outcomes)
+
+
+def _ask_before_hours(planned: Sequence[tuple[Sequence[Cell], Path | None]], options: RunOptions) -> None:
+    """Ask whoever sits there before work begins that the store knows to take hours."""
+    from mlcli.experiment.store.estimates import work_left
+
+    work = sum(work_left(cells, place) for cells, place in planned if place is not None and not options.fresh)
+    hours = work / workers_for(options.jobs)
+    if hours < WORTH_ASKING:
+        return
+    remark(f"as far as the store knows, this will take about {duration(hours)}: mlcli plan says what")
+    remark("Go on? [y/N]")
+    if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
+        raise typer.Exit(ExitCode.DONE)
+
+
+def planned_and_foreseen(experiments: Sequence[Experiment]) -> list[tuple[Experiment, list[Cell]]]:
+    """All experiments with their cells, and what must be said before they run."""
+    planned = [(experiment, with_serious_issues(plan(experiment))) for experiment in experiments]
+    for experiment, cells in planned:
+        if experiment.source is None:
+            _refuse_idle(cells)
+        for sentence in (*foreseen(cells), *_as_they_are(experiment, cells)):
+            remark(sentence)
+    return planned
 
 
 def _document(outcome: Outcome, parts: Parts) -> Document:
@@ -188,6 +214,14 @@ def _scored(
     if known:
         remark(f"{known} of {len(possible)} cells were in {place} already")
     return found
+
+
+def beside(experiment: Experiment) -> Path:
+    """Where its answers are kept if nobody says otherwise."""
+    from mlcli.experiment.store.store import DEFAULT_PLACE
+
+    assert experiment.source is not None
+    return experiment.source.parent / DEFAULT_PLACE
 
 
 class Progress:

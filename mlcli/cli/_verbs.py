@@ -58,10 +58,22 @@ def examples_of(verb: str) -> tuple[str, ...]:
 
 def command_of(verb: str) -> Any:
     """The command of a verb: the function of its file that is named like it."""
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app = typer.Typer(name=verb, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     examples = "\n".join([AS_WRITTEN, "Examples:", *(f"  {example}" for example in examples_of(verb))])
-    app.command(name=verb, cls=Verb, epilog=examples)(getattr(_module(verb), f"{verb}_command"))
+    module = _module(verb)
+    parts = parts_of(verb)
+    if parts:
+        app.callback(cls=VerbOfParts, epilog=examples)(getattr(module, f"{verb}_command"))
+        for part in parts:
+            app.command(name=part, cls=Verb)(getattr(module, f"{part}_command"))
+    else:
+        app.command(name=verb, cls=Verb, epilog=examples)(getattr(module, f"{verb}_command"))
     return typer.main.get_command(app)
+
+
+def parts_of(verb: str) -> tuple[str, ...]:
+    """The verbs below a verb, the one that is meant where none is named first; mostly none."""
+    return tuple(getattr(_module(verb), "PARTS", ()))
 
 
 def _module(verb: str) -> ModuleType:
@@ -97,6 +109,23 @@ class Verb(TyperCommand):
             if of_kind:
                 with formatter.section(f"{kind.capitalize()}s"):
                     formatter.write_dl(of_kind)
+
+
+class VerbOfParts(TyperGroup):
+    """A verb with verbs below it; what is no name of one is meant for the first."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What was typed, the name of the first put in where none stands."""
+        first, *others = self.list_commands(ctx)
+        if args and not set(args[0]) & set("-.0123456789") and args[0] not in (first, *others):
+            ctx.fail(f"there is no command '{args[0]}'\n  {did_you_mean(args[0], (first, *others), 'commands')}")
+        if not args or args[0] not in (first, *others, "--help"):
+            args = [first, *args]
+        return list(super().parse_args(ctx, args))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The usage line."""
+        return ["[COMMAND] ..."]
 
 
 class Verbs(TyperGroup):

@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
-from mlcli.cli._options import Format, Specs
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlcli.cli._options import Format, Specs, Store
+
+if TYPE_CHECKING:
+    from mlcli.experiment.spec.cells import Cell
+    from mlcli.experiment.store.estimates import Estimate
 
 EXAMPLES = ("mlcli plan experiments/weather.yaml",)
 
 
-def plan_command(specs: Specs, format: Format = "text") -> None:
+def plan_command(specs: Specs, store: Store = None, format: Format = "text") -> None:
     """Show the cells that experiment files would run, and run nothing.
 
     Steps that a model needs (impute, one-hot, standardise) are inserted and
     shown; models that cannot do a dataset's task are named with the reason, and
     so is what cannot be done well, such as a class with fewer rows than folds.
+    Seconds and memory are learned from what the store has of such cells.
     """
     from mlcli.checks.audit import with_serious_issues
     from mlcli.checks.table import BEFORE_IT_RUNS
     from mlcli.cli._console import show_as
+    from mlcli.cli._running import beside
     from mlcli.experiment.spec.file import read_experiment
     from mlcli.experiment.spec.plan import plan
     from mlcli.report.lists import plan_as_json, plan_of
 
-    planned = [plan(read_experiment(spec)) for spec in specs]
-    cells = [cell for of_one in planned for cell in with_serious_issues(of_one, BEFORE_IT_RUNS)]
-    show_as(format, lambda: plan_of(cells), lambda: plan_as_json(cells))
+    experiments = [read_experiment(spec) for spec in specs]
+    planned = [(one, with_serious_issues(plan(one), BEFORE_IT_RUNS)) for one in experiments]
+    cells = [cell for _, of_one in planned for cell in of_one]
+    known = [each for one, of_one in planned for each in _estimates(of_one, store or beside(one))]
+    show_as(format, lambda: plan_of(cells, known), lambda: plan_as_json(cells, known))
+
+
+def _estimates(cells: Sequence[Cell], place: Path) -> Sequence[Estimate | None]:
+    """What each cell may take; None where there is no store that could know."""
+    if not place.exists():
+        return [None] * len(cells)
+    from mlcli.experiment.store.estimates import estimates
+    from mlcli.experiment.store.store import Store
+
+    with Store.read(place) as opened:
+        return estimates(cells, opened)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -24,13 +23,30 @@ from mlcli.cli._options import (
 )
 from mlcli.cli._pages import Html, PictureFormat, Pictures
 
-if TYPE_CHECKING:
-    from mlcli.experiment.spec.cells import Experiment
-
 Budget = Annotated[
-    float | None, typer.Option("--budget", metavar="SECONDS", help="Seconds that one cell may take, at most.")
+    str | None,
+    typer.Option(
+        "--budget",
+        metavar="LIMIT",
+        help="What a cell may take, such as 60s, or '{cell: 60s, total: 2h, memory: 4GiB}'.",
+    ),
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what is in the store, too.")]
+Backend = Annotated[str | None, typer.Option("--backend", metavar="NAME", help="Work on a cluster: dask, ray.")]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address", metavar="URL", help="Where it is, such as tcp://host:8786. [default: made here, of --jobs]"
+    ),
+]
+Part = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="PART/PARTS",
+        help="Run only this part of the cells, such as 2/8, in a store of its own.",
+    ),
+]
 Retry = Annotated[bool, typer.Option("--retry", help="Run again what is in the store as failed.")]
 
 EXAMPLES = (
@@ -46,6 +62,9 @@ def run_command(
     budget: Budget = None,
     fresh: Fresh = False,
     retry: Retry = False,
+    shard: Part = None,
+    backend: Backend = None,
+    address: Address = None,
     no_shortcut: NoShortcut = False,
     classes: Classes = False,
     spread: Spread = False,
@@ -69,7 +88,8 @@ def run_command(
 
     from mlcli.api.running import RunOptions
     from mlcli.cli._pages import Pages
-    from mlcli.cli._running import ReportFiles, run_and_show
+    from mlcli.cli._running import ReportFiles, beside, run_and_show
+    from mlcli.experiment.spec.budget import budget_from_text
     from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.file import read_experiment
     from mlcli.report.results import Parts
@@ -79,20 +99,31 @@ def run_command(
     asked = bounds(fail_under or [])
     experiments = [replace(experiment, expect=(*experiment.expect, *asked)) for experiment in read]
     if budget is not None:
-        experiments = [replace(experiment, budget=budget) for experiment in experiments]
+        limits = budget_from_text(budget)
+        experiments = [replace(experiment, budget=limits) for experiment in experiments]
+    options = RunOptions(jobs, fresh, retry, backend, address)
+    if shard is not None:
+        from mlcli.cli._sharded import refuse_views, run_shard
+
+        refuse_views(
+            classes=classes,
+            spread=spread,
+            curves=curves,
+            fair=fair,
+            html=html,
+            pictures=pictures,
+            fail_under=fail_under,
+            junit=junit,
+            summary=summary,
+        )
+        run_shard(experiments, shard, store, options, format)
+        return
     run_and_show(
         experiments,
-        place_of=lambda one: store or _beside(one),
-        options=RunOptions(jobs, fresh, retry),
+        place_of=lambda one: store or beside(one),
+        options=options,
         parts=Parts(verbose, classes, curves, fair, spread),
         files=ReportFiles(junit, summary),
         pages=pages,
         format=format,
     )
-
-
-def _beside(experiment: Experiment) -> Path:
-    from mlcli.experiment.store.store import DEFAULT_PLACE
-
-    assert experiment.source is not None
-    return experiment.source.parent / DEFAULT_PLACE

@@ -1,35 +1,52 @@
-"""runs: list the runs in a store, or show one again without running it."""
+"""runs: list the runs in a store, show one again without running it, and keep the store in order."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from mlcli.cli._options import Classes, Curves, Format, StoreToRead, Verbose
+from mlcli.core.errors import ExitCode
 
-Number = Annotated[int | None, typer.Argument(metavar="ID", help="A run, by its number in the list.")]
+Name = Annotated[str | None, typer.Argument(metavar="RUN", help="A run by its number, or its experiment file.")]
+Number = Annotated[list[int], typer.Argument(metavar="ID", help="Runs, by their numbers in the list.")]
+SomeNumbers = Annotated[list[int] | None, typer.Argument(metavar="ID", help="Runs by number. [default: all]")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A store that holds what was exported.")]
+Files = Annotated[list[Path], typer.Argument(metavar="STORE", help="Stores, such as those of shards.")]
 
+PARTS = ("show", "rm", "gc", "export", "import", "merge", "check")
 EXAMPLES = (
     "mlcli runs 1 --store runs.db",
     "mlcli runs --store runs.db",
+    "mlcli runs rm 1 2 --store runs.db",
+    "mlcli runs merge shards/*.db --store runs.db",
 )
 
 
-def runs_command(
-    number: Number = None,
+def runs_command() -> None:
+    """List the runs in a store, show one again without running it, and keep the store in order.
+
+    Without a command: mlcli runs lists all, mlcli runs 3 shows one.
+    """
+
+
+def show_command(
+    run: Name = None,
     store: StoreToRead = None,
     classes: Classes = False,
     curves: Curves = False,
     verbose: Verbose = False,
     format: Format = "text",
 ) -> None:
-    """List the runs in a store, or show one again without running it.
+    """List all runs, or show one again without running it.
 
     Tables are made from stored answers: neither data nor methods are needed.
     With --format csv a run has a row for each cell.
     """
     from mlcli.cli._console import show_as
+    from mlcli.experiment.store.named_runs import number_of, store_of
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.report.as_json import results_as_json
     from mlcli.report.cells import cells_of
@@ -38,15 +55,130 @@ def runs_command(
     from mlcli.report.results import Parts, results_of
     from mlcli.report.scored import scored
 
-    with Store.read(store or DEFAULT_PLACE) as opened:
-        if number is None:
+    with Store.read(store or DEFAULT_PLACE if run is None else store_of(run, store)) as opened:
+        if run is None:
             known = opened.runs.all()
             show_as(format, lambda: runs_of(known), lambda: runs_as_json(known))
             return
-        about, results = opened.runs.one(number)
+        about, results = opened.runs.one(number_of(run, opened))
     found = [scored(result, about.metrics) for result in results]
     show_as(
         format,
         lambda: cells_of(found) if format == CSV else results_of(found, Parts(verbose, classes, curves)),
         lambda: results_as_json(found, curves=curves),
     )
+
+
+def rm_command(numbers: Number, store: StoreToRead = None, format: Format = "text") -> None:
+    """Remove runs from the list.
+
+    Their answers stay, for whoever asks the same again, until gc removes them.
+    """
+    from mlcli.cli._console import show_as
+    from mlcli.experiment.store.housekeeping import remove_runs
+    from mlcli.experiment.store.store import Store
+    from mlcli.report.kept import removed_of
+
+    place = _there(store)
+    with Store.open(place) as opened:
+        remove_runs(opened, numbers)
+    show_as(format, lambda: removed_of(numbers, place), lambda: {"removed": list(numbers)})
+
+
+def gc_command(store: StoreToRead = None, format: Format = "text") -> None:
+    """Remove answers that no run needs.
+
+    The file gets smaller by what they took. A run that was cut short may need
+    any answer: while one is in the list and was not made anew, answers are
+    kept. Remove it first, or finish it.
+    """
+    from mlcli.cli._console import show_as
+    from mlcli.experiment.store.housekeeping import collect
+    from mlcli.experiment.store.store import Store
+    from mlcli.report.kept import as_plain, freed_of
+
+    place = _there(store)
+    with Store.open(place) as opened:
+        freed = collect(opened)
+    show_as(format, lambda: freed_of(freed, place), lambda: as_plain(freed))
+
+
+def export_command(
+    output: File, numbers: SomeNumbers = None, store: StoreToRead = None, format: Format = "text"
+) -> None:
+    """Write runs and answers to a file.
+
+    The file is a store itself: mlcli runs --store FILE shows what is in it.
+    """
+    from mlcli.cli._console import show_as
+    from mlcli.experiment.store.store import DEFAULT_PLACE, Store
+    from mlcli.experiment.store.transfer import export
+    from mlcli.report.kept import as_plain, carried_of
+
+    with Store.read(store or DEFAULT_PLACE) as opened:
+        carried = export(opened, output, numbers or ())
+    show_as(format, lambda: carried_of(carried, output), lambda: as_plain(carried))
+
+
+def import_command(
+    file: File, numbers: SomeNumbers = None, store: StoreToRead = None, format: Format = "text"
+) -> None:
+    """Bring runs of another store here.
+
+    Those that are here already stay as they are.
+    """
+    from mlcli.cli._console import show_as
+    from mlcli.experiment.store.store import DEFAULT_PLACE, Store
+    from mlcli.experiment.store.transfer import carry
+    from mlcli.report.kept import as_plain, carried_of
+
+    place = store or DEFAULT_PLACE
+    with Store.read(file) as source, Store.open(place) as target:
+        carried = carry(source, target, numbers or ())
+    show_as(format, lambda: carried_of(carried, place), lambda: as_plain(carried))
+
+
+def merge_command(stores: Files, store: StoreToRead = None, format: Format = "text") -> None:
+    """Bring stores together, and join shards.
+
+    All answers and runs of other stores come here. Shards come from
+    mlcli run --shard; where some are missing, the others wait here for them,
+    and mlcli run does only what is not here.
+    """
+    from mlcli.cli._console import show_as
+    from mlcli.experiment.store.store import DEFAULT_PLACE, Store
+    from mlcli.experiment.store.transfer import merge
+    from mlcli.report.kept import as_plain, carried_of
+
+    place = store or DEFAULT_PLACE
+    for one in stores:
+        Store.read(one).close()  # all of them can be read, or nothing is changed
+    with Store.open(place) as target:
+        carried = merge([one for one in stores if not place.samefile(one)], target)
+    show_as(format, lambda: carried_of(carried, place), lambda: as_plain(carried))
+
+
+def check_command(store: StoreToRead = None, format: Format = "text") -> None:
+    """Look for damage in a store.
+
+    Everything that it holds is read; the exit code is 6 where something is wrong.
+    """
+    from mlcli.cli._console import show_as
+    from mlcli.experiment.store.store import Store
+    from mlcli.report.kept import faults_in
+
+    place = _there(store)
+    with Store.read(place) as opened:
+        faults = opened.faults()
+    show_as(format, lambda: faults_in(faults, place), lambda: {"faults": faults})
+    if faults:
+        raise typer.Exit(ExitCode.STORE)
+
+
+def _there(store: Path | None) -> Path:
+    """The place of a store that must be there: nothing is looked after in one that is made for it."""
+    from mlcli.experiment.store.store import DEFAULT_PLACE, Store
+
+    place = store or DEFAULT_PLACE
+    Store.read(place).close()
+    return place

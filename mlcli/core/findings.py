@@ -103,6 +103,15 @@ class Regions(Finding):
 
 
 @dataclass(frozen=True)
+class Confusions(Finding):
+    """How many rows of each class were answered with which, the classes being many."""
+
+    labels: tuple[str, ...]
+    counts: tuple[tuple[float, ...], ...]
+    """A row for each true class."""
+
+
+@dataclass(frozen=True)
 class Dendrogram(Finding):
     """Which two parts each merge joins, and at which height.
 
@@ -154,7 +163,7 @@ CHOSEN, CANDIDATES = "Chosen by inner splits", "Candidates"
 KINDS: dict[str, type[Finding]] = {
     kind.__name__.lower(): kind
     for kind in (
-        *(Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Regions, Dendrogram, Graph, Tree),
+        *(Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Regions, Confusions, Dendrogram, Graph, Tree),
         CriticalDifference,
     )
 }
@@ -181,13 +190,27 @@ def from_json(described: dict[str, Any]) -> Finding:
 
 
 def shortened(finding: Finding, count: int) -> Finding:
-    """The same in plain values, with no more rows, lines or nodes than so many; the note says what is left out."""
+    """The same in plain values, with no more rows, lines or nodes than so many; the note says what is left out.
+
+    A tree is cut at a depth, so that what is kept of it is a tree.
+    """
     long = {name: getattr(finding, name) for name in LONG.get(type(finding), ())}
-    left_out = max((len(items) - count for items in long.values()), default=0)
-    kept: dict[str, Any] = {name: items[:count] for name, items in long.items()}
+    places = _near_the_root(finding.depths, count) if isinstance(finding, Tree) else range(count)
+    kept: dict[str, Any] = {
+        name: tuple(items[place] for place in places if place < len(items)) for name, items in long.items()
+    }
+    left_out = max((len(items) - len(kept[name]) for name, items in long.items()), default=0)
     if left_out > 0:
         kept["note"] = f"{finding.note} ({left_out} more left out)".strip()
     return from_json(as_json(replace(finding, **kept)))
+
+
+def _near_the_root(depths: tuple[int, ...], count: int) -> list[int]:
+    """The nodes down to the depth to which there are no more than so many."""
+    deepest = 0
+    while deepest < max(depths) and sum(depth <= deepest + 1 for depth in depths) <= count:
+        deepest += 1
+    return [node for node, depth in enumerate(depths) if depth <= deepest]
 
 
 def _listed(value: Any) -> Any:

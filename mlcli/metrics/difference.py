@@ -6,8 +6,9 @@
 
 Where each row is judged by models that learned from the others, the variance over rows counts 1.75 times: fits
 change with their training rows, and differences of two models all the more. Over repeats part of that evens out,
-and the variance over the means of rows counts 1.4 times, unless a method declares itself unsteady. Among several
-comparisons p is corrected by Holm. Exact McNemar and the 5 × 2 test of Dietterich are made on request.
+and the variance over the means of rows counts 1.4 times. Where a method declares itself unsteady it counts twice.
+Among several comparisons p is corrected by Holm. Exact McNemar and the 5 × 2 test of Dietterich are made on
+request.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ from mlcli.metrics.rules import FEWEST_GROUPS, by_others
 DOUBT = 1.75
 """By how much differences vary more than their rows say, where fits change with their training rows."""
 DOUBT_OF_REPEATS = 1.4
-"""The same of the means that rows have over repeats, where both methods are steady."""
+"""The same of the means that rows have over repeats."""
+DOUBT_OF_UNSTEADY = 2.0
+"""The same, repeated or not, where a few other training rows change one of the methods a lot."""
 DOUBT_OF_ONE_SPLIT = 1.25
 """The same where one split has taught both models; saved models are what they are."""
 
@@ -153,8 +156,10 @@ def _doubt(pair: Pair) -> float:
     """By how much the variance is more than that of rows, since other training rows would give other models."""
     if len(pair.a) == 1:
         return DOUBT_OF_ONE_SPLIT if any(pair.train_rows) else 1.0
+    if pair.unsteady:
+        return DOUBT_OF_UNSTEADY
     repeated = len(pair.together[0]) < sum(map(len, pair.a))
-    return DOUBT_OF_REPEATS if repeated and not pair.unsteady else DOUBT
+    return DOUBT_OF_REPEATS if repeated else DOUBT
 
 
 def _drawn_alike(pair: Pair) -> bool:

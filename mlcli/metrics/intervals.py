@@ -21,8 +21,8 @@ UPPER = (1 + LEVEL) / 2
 PRINTED_Z = 1.96
 """The normal quantile as equation (23) rounds it."""
 LONGER_ABOVE = 1.0
-"""Of means of squares or logarithms few rows are much of the sum, and a sample without them has a low score and
-little spread at once: above, by factors, intervals are longer by this over √n."""
+"""Of means of squares few rows are much of the sum, and a sample without them has a low score and little spread at
+once: above, by factors, their intervals are longer by this over √n."""
 NO_SPREAD = 1e-12
 """A standard deviation below this share of the size of the values is rounding."""
 
@@ -61,12 +61,12 @@ class Estimate:
         """Student's t interval around the score."""
         return self._reaching(how, lambda reach: (self.mean - reach, self.mean + reach))
 
-    def by_factors(self, how: str) -> Interval:
-        """Student's t interval around the logarithm of a score above 0, longer above."""
+    def by_factors(self, how: str, longer: float = 0.0) -> Interval:
+        """Student's t interval around the logarithm of a score above 0, longer above by so much over √n."""
 
         def ends(reach: float) -> tuple[float, float]:
             below = reach / self.mean
-            above = below * (1 + LONGER_ABOVE / math.sqrt(self.freedom + 1))
+            above = below * (1 + longer / math.sqrt(self.freedom + 1))
             return self.mean * math.exp(-below), self.mean * math.exp(above)
 
         return self._reaching(f"{how}, on the scale of logarithms", ends)

@@ -27,6 +27,7 @@ from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import normal_quantile, student_t_quantile
 from mlcli.metrics.influence import freedom_of_classes, units_by_class, variance_when_smoothed
 from mlcli.metrics.intervals import (
+    LONGER_ABOVE,
     UPPER,
     Estimate,
     Interval,
@@ -141,9 +142,11 @@ def _plain(judged: Judged, units: OverUnits) -> Interval:
 
 
 def _by_factors(judged: Judged, units: OverUnits) -> Interval:
-    """On the scale of logarithms; above, with a row more that the model gets wrong."""
+    """On the scale of logarithms; above, with a row more that the model gets wrong, or else longer."""
+    if judged.metric.unseen is None:
+        return _estimate(judged, units).by_factors(_how(units), LONGER_ABOVE)
     made = _estimate(judged, units).by_factors(_how(units))
-    if judged.metric.unseen is None or units.noun == "groups" or made.high is None:
+    if units.noun == "groups" or made.high is None:
         return made
     more = units.with_one_more(judged.metric.unseen(judged.round))
     above = Estimate(more.value, more.error, more.freedom).by_factors("").high

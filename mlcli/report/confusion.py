@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from mlcli.metrics.confusion import Confusion
-from mlcli.metrics.one_against_rest import ClassRates
+from mlcli.core.findings import Confusions
 from mlcli.report.document import Content, Element, Field, Grid, Heading, Style, grid
 from mlcli.report.numbers import fixed, share, short
+
+if TYPE_CHECKING:
+    from mlcli.metrics.confusion import Confusion
+    from mlcli.metrics.one_against_rest import ClassRates
 
 MOST_CLASSES = 12
 MOST_CONFUSIONS = 10
@@ -35,8 +39,12 @@ def confusion_of(
     if len(labels) <= MOST_CLASSES:
         return Heading(title), _matrix(labels, counts, rates, counted_as)
     largest = _largest(labels, counts)
-    shown = [largest] if largest.rows else []
-    return Heading(title), *shown, *([_list(labels, counts, rates)] if every or not shown else [])
+    shown: list[Element] = [largest] if largest.rows else []
+    return (
+        Heading(title),
+        *shown,
+        *([Confusions("", labels, tuple(map(tuple, counts)))] if every or not shown else []),
+    )
 
 
 def rates_of(rates: Sequence[ClassRates], counted_as: str = "rows") -> Grid:
@@ -109,17 +117,19 @@ def _largest(labels: Sequence[str], counts: Sequence[Sequence[float]]) -> Grid:
     return grid(["true class", "taken for", "rows", "share"], rows, right=(2, 3), keys=2)
 
 
-def _list(labels: Sequence[str], counts: Sequence[Sequence[float]], rates: Sequence[ClassRates]) -> Grid:
+def confusions_drawn(picture: Confusions, width: int | None) -> Grid:
     """One line per class: how many are right, and every class that others were taken for."""
-    rows = [_class_row(labels, row, true, rates[true]) for true, row in enumerate(counts)]
+    answered = [sum(column) for column in zip(*picture.counts, strict=True)]
+    rows = [_class_row(picture.labels, row, true, answered[true]) for true, row in enumerate(picture.counts)]
     return grid(["true class", "right", "recall", "precision", "taken for"], rows, right=(1, 2, 3))
 
 
-def _class_row(labels: Sequence[str], row: Sequence[float], true: int, rates: ClassRates) -> list[Content]:
+def _class_row(labels: Sequence[str], row: Sequence[float], true: int, answered: float) -> list[Content]:
     wrong = sorted((-count, place) for place, count in enumerate(row) if count and place != true)
     taken = ", ".join(f"{labels[place]} {short(-count)}" for count, place in wrong)
-    right = f"{short(row[true])}/{short(sum(row))}"
-    return [Field(labels[true], "strong"), right, _rate(rates.recall), _rate(rates.precision), taken]
+    right, rows = row[true], sum(row)
+    rates = (_rate(right / of if of else None) for of in (rows, answered))
+    return [Field(labels[true], "strong"), f"{short(right)}/{short(rows)}", *rates, taken]
 
 
 def _rate(rate: float | None) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 from mlcli.core.findings import (
     Bars,
     Boxplots,
+    Confusions,
     CriticalDifference,
     Curve,
     Dendrogram,
@@ -89,7 +90,19 @@ class Grid:
         )
 
 
-Picture = Bars | Boxplots | Curve | Histogram | Points | Regions | Dendrogram | Graph | Tree | CriticalDifference
+Picture = (
+    Bars
+    | Boxplots
+    | Confusions
+    | CriticalDifference
+    | Curve
+    | Dendrogram
+    | Graph
+    | Histogram
+    | Points
+    | Regions
+    | Tree
+)
 """A finding that is drawn; who draws it leaves title and note to the elements round it."""
 Element = Heading | Sentence | Lines | Notes | Grid | Picture
 Document = tuple[Element, ...]

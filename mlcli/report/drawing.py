@@ -11,6 +11,7 @@ from typing import Any
 from mlcli.core.findings import (
     Bars,
     Boxplots,
+    Confusions,
     CriticalDifference,
     Curve,
     Dendrogram,
@@ -20,6 +21,7 @@ from mlcli.core.findings import (
     Regions,
     Tree,
 )
+from mlcli.report.confusion import confusions_drawn
 from mlcli.report.document import Content, Field, Grid, Lines, grid
 from mlcli.report.lanes import lanes
 from mlcli.report.layout import GAP
@@ -108,6 +110,7 @@ def _curve(picture: Curve, width: int | None) -> Grid:
     return grid([picture.over, f"at {first}", "", f"at {last}"], rows, right=(1, 3))
 
 
+drawn.register(Confusions, confusions_drawn)
 drawn.register(Points, points_drawn)
 drawn.register(Regions, regions_drawn)
 

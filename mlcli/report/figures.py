@@ -9,7 +9,7 @@ from itertools import cycle
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mlcli.core.findings import Bars, Boxplots, Curve, Histogram, Points, Regions
+from mlcli.core.findings import Bars, Boxplots, Confusions, Curve, Histogram, Points, Regions
 from mlcli.report.document import Grid
 from mlcli.report.numbers import column_of
 
@@ -23,6 +23,8 @@ MOST_BARS = 40
 MOST_LETTERS, LONGEST_NAME = 28, 16
 """Of a label beside a bar, which is cut where it is longer; of names of which three stand side by side."""
 STRAIGHT = 1e-9
+DARK = 0.6
+"""The shade from which letters on it are white."""
 FEW_POINTS = 25
 """Up to so many the points of a curve are marked."""
 NAMED_GROUPS = 9
@@ -173,15 +175,35 @@ def shaded(picture: Grid) -> Figure:
     """The columns of a table that are shaded, as a heat map."""
     places = [place for place, cell in enumerate(picture.rows[0]) if cell.shade is not None]
     shades = [[row[place].shade or 0.0 for place in places] for row in picture.rows]
-    figure, axes = axes_of(0.9 + 0.36 * len(shades))
-    axes.imshow(shades, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    labels = [cut(picture.header[place]) for place in places]
+    figure, axes = _heat_map(shades, [cut(row[0].text) for row in picture.rows], labels)
     for line, row in enumerate(picture.rows):
         for column, place in enumerate(places):
-            dark = (row[place].shade or 0.0) > 0.6
+            ink = "white" if shades[line][column] > DARK else INK
             text = " ".join(row[place].text.split())
-            axes.text(column, line, text, ha="center", va="center", fontsize=7, color="white" if dark else INK)
-    axes.set_xticks(range(len(places)), [cut(picture.header[place]) for place in places], rotation=20, ha="right")
-    axes.set_yticks(range(len(shades)), [cut(row[0].text) for row in picture.rows])
+            axes.text(column + 0.5, line + 0.5, text, ha="center", va="center", fontsize=7, color=ink)
+    return figure
+
+
+def confusions(picture: Confusions) -> Figure:
+    """A heat map of the shares of each row."""
+    shades = [[count / (sum(row) or 1.0) for count in row] for row in picture.counts]
+    figure, axes = _heat_map(shades, list(map(cut, picture.labels)), list(map(cut, picture.labels)))
+    figure.set_figwidth(1.6 + LINE * len(shades))
+    axes.tick_params(labelsize=7)
+    axes.tick_params("x", rotation=90)
+    return figure
+
+
+def _heat_map(
+    shades: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str]
+) -> tuple[Figure, Axes]:
+    """Shares from 0 to 1, the first row on top."""
+    figure, axes = axes_of(1.2 + LINE * max(len(rows), 6))
+    axes.pcolormesh(shades, cmap="Blues", vmin=0, vmax=1)
+    axes.set_xticks([place + 0.5 for place in range(len(columns))], columns)
+    axes.set_yticks([place + 0.5 for place in range(len(rows))], rows)
+    axes.invert_yaxis()
     axes.set_xlabel("predicted")
     axes.set_ylabel("true")
-    return figure
+    return figure, axes

@@ -1,17 +1,21 @@
-"""Documents as a piece of HTML for the cell of a notebook: its tables, with no style but where numbers stand."""
+"""Documents as a piece of HTML for the cell of a notebook: tables with hardly a style, and pictures."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from html import escape
+from importlib.util import find_spec
 
-from mlcli.report.document import Document, Element, Field, Grid, Heading, Lines, Notes, Sentence, Side
+from mlcli.report.document import Document, Element, Field, Grid, Heading, Lines, Notes, Picture, Sentence, Side
 from mlcli.report.drawing import drawn
 from mlcli.report.layout import written
 from mlcli.report.page import Page
 
 HIGHEST_HEADING = 2
 """The title of a notebook stands above those of what its cells show."""
+NAME = 12
+"""Characters of the name that tells a picture's ids from those of other cells."""
 WEIGHTS = {"strong": "strong", "best": "strong", "weak": "small", "bad": "em"}
 """The tags of what stands out."""
 
@@ -37,7 +41,17 @@ def _shown(element: Element, page: Page) -> str:
         case Grid():
             return f"<table>{''.join(_rows(element, page))}</table>\n"
         case _:
-            return _shown(drawn(element, None), page)
+            return _picture(element, page)
+
+
+def _picture(picture: Picture, page: Page) -> str:
+    """Drawn with matplotlib where that is installed, else with characters."""
+    if find_spec("matplotlib") is None:
+        return _shown(drawn(picture, None), page)
+    from mlcli.report.pictures import svg_of
+
+    name = hashlib.sha256(repr(picture).encode()).hexdigest()[:NAME]
+    return f"<figure>{svg_of(picture, f'p{name}')}</figure>\n"
 
 
 def _rows(grid: Grid, page: Page) -> Iterator[str]:

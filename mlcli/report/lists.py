@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from mlcli.core.quantities import duration, size
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import distinct_labels, settings_of
@@ -17,21 +18,45 @@ from mlcli.report.remarks import steps_of
 from mlcli.report.results import opening
 
 if TYPE_CHECKING:
+    from mlcli.experiment.store.estimates import Estimate
     from mlcli.experiment.store.runs import RunFacts
 
 
-def plan_of(cells: Sequence[Cell]) -> Document:
-    """The cells by dataset, then how many there are."""
+Known = Sequence["Estimate | None"]
+"""What each cell may take; None where there is no store that could know."""
+
+
+def plan_of(cells: Sequence[Cell], known: Known = ()) -> Document:
+    """The cells by dataset, then how many there are, and how long they may take."""
+    estimate_of = dict(zip(cells, known, strict=True)) if any(known) else {}
     skipped = sum(bool(cell.skipped) for cell in cells)
     left_out = f"; {skipped} cannot be run" if skipped else ""
-    elements = [element for _, group in groupby(cells, comparable) for element in _group(list(group))]
-    return (*elements, Sentence(f"{counted(len(cells) - skipped, 'cell')} to run{left_out}", "strong"))
+    elements = [element for _, group in groupby(cells, comparable) for element in _group(list(group), estimate_of)]
+    sentence = Sentence(f"{counted(len(cells) - skipped, 'cell')} to run{left_out}", "strong")
+    return (*elements, sentence, *_in_all(cells, estimate_of))
 
 
-def _group(cells: Sequence[Cell]) -> Iterator[Element]:
+def _in_all(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) -> Iterator[Element]:
+    """What all cells may take together."""
+    if not estimate_of:
+        return
+    known = [one for cell in cells if not cell.skipped and (one := estimate_of[cell]) is not None]
+    stored = sum(bool(one.splits) and one.stored == one.splits for one in known)
+    unknown = sum(one.seconds is None for one in known)
+    peaks = [one.memory for one in known if one.memory is not None and one.stored < one.splits]
+    work = sum(one.seconds or 0.0 for one in known)
+    most = f", at most {size(max(peaks))} of memory at a time beside program and tables" if peaks else ""
+    rest = f"; of {counted(unknown, 'cell')} the store has not seen the like" if unknown else ""
+    yield notes(
+        f"in the store already: {counted(stored, 'cell')}",
+        f"estimate for the rest: {duration(work)} of one core{most}{rest}",
+    )
+
+
+def _group(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) -> Iterator[Element]:
     yield from opening(cells)
     names = distinct_labels([cell.model for cell in cells])
-    yield _grid(cells, names)
+    yield _grid(cells, names, estimate_of)
     yield notes(
         *(f"{name} is skipped: {cell.skipped}" for name, cell in zip(names, cells, strict=True) if cell.skipped),
         *(
@@ -42,24 +67,52 @@ def _group(cells: Sequence[Cell]) -> Iterator[Element]:
     )
 
 
-def _grid(cells: Sequence[Cell], names: Sequence[str]) -> Grid:
+def _grid(cells: Sequence[Cell], names: Sequence[str], estimate_of: Mapping[Cell, Estimate | None]) -> Grid:
     rows: list[list[Content]] = [
         [
             Field(name, "weak" if cell.skipped else "strong"),
             settings_of(cell.model, MODELS),
             "-" if cell.skipped else steps_of(cell),
+            *(_estimate(cell, estimate_of[cell]) if estimate_of else ()),
         ]
         for name, cell in zip(names, cells, strict=True)
     ]
-    return grid(["model", "parameters", "steps before it"], rows)
+    more = ["seconds", "memory", "known from"] if estimate_of else []
+    return grid(["model", "parameters", "steps before it", *more], rows, right=(3, 4) if more else ())
 
 
-def plan_as_json(cells: Sequence[Cell]) -> dict[str, Any]:
+def _estimate(cell: Cell, known: Estimate | None) -> tuple[Content, Content, Content]:
+    """Seconds, memory, and from what they are known."""
+    if known is None or cell.skipped:
+        return "-", "-", "-"
+    if known.splits and known.stored == known.splits:
+        return "0 s", "-", "in the store"
+    if known.seconds is None:
+        return "?", "?", "nothing yet"
+    over = cell.budget is not None and known.seconds > cell.budget
+    seconds = Field(duration(known.seconds), "bad" if over else "")
+    return seconds, "?" if known.memory is None else size(known.memory), _source(known, over)
+
+
+def _source(known: Estimate, over: bool) -> str:
+    part = f", {known.stored} of {known.splits} splits stored" if known.stored else ""
+    return known.known_from + part + (", more than its budget" if over else "")
+
+
+def plan_as_json(cells: Sequence[Cell], known: Known = ()) -> dict[str, Any]:
     """The plan as plain values."""
     from mlcli.report.as_json import cell_as_json
 
+    estimates = known or [None] * len(cells)
     return {
-        "cells": [{**cell_as_json(cell), **({"skipped": cell.skipped} if cell.skipped else {})} for cell in cells]
+        "cells": [
+            {
+                **cell_as_json(cell),
+                **({"skipped": cell.skipped} if cell.skipped else {}),
+                **({"estimate": asdict(one)} if one is not None and not cell.skipped else {}),
+            }
+            for cell, one in zip(cells, estimates, strict=True)
+        ]
     }
 
 

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from mlcli.core.findings import (
     Bars,
     Boxplots,
+    Confusions,
     CriticalDifference,
     Curve,
     Dendrogram,
@@ -32,6 +33,7 @@ from mlcli.report.figures import COLOURS, FAINT, INK
 FIGURES: dict[type[Any], Callable[[Any], Figure]] = {
     Bars: figures.bars,
     Boxplots: figures.boxplots,
+    Confusions: figures.confusions,
     Curve: figures.curve,
     Histogram: figures.histogram,
     Points: figures.points,
@@ -44,10 +46,10 @@ FIGURES: dict[type[Any], Callable[[Any], Figure]] = {
 }
 """What draws each kind of picture, and a table that is shaded."""
 
-VARIABLES = {INK: "currentColor", FAINT: "var(--faint)"} | {
-    colour: f"var(--c{place})" for place, colour in enumerate(COLOURS)
+VARIABLES = {INK: "currentColor", FAINT: f"var(--faint, {FAINT})"} | {
+    colour: f"var(--c{place}, {colour})" for place, colour in enumerate(COLOURS)
 }
-"""What stands for a colour in a page, which has others where it is dark."""
+"""What stands for a colour in a page, which has others where it is dark; in a notebook it is itself."""
 STYLE: Any = {
     "font.size": 9,
     "svg.fonttype": "none",

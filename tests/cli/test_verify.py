@@ -84,7 +84,7 @@ def test_a_damaged_block_is_told(folder: Path) -> None:
 
 
 def test_a_run_that_kept_no_scores_is_not_called_verified(folder: Path) -> None:
-    change("DROP TABLE run_details")
+    change("DELETE FROM run_details")
     told = typed("verify", "1")
     assert told.exit_code == 6
     assert "nothing was kept to compare with" in told.stdout

@@ -11,6 +11,7 @@ from mlcli.core.findings import (
     KINDS,
     Bars,
     Boxplots,
+    Confusions,
     CriticalDifference,
     Curve,
     Dendrogram,
@@ -35,6 +36,7 @@ EVERY: tuple[Finding, ...] = (
     Histogram("H", "score", (0.0, 1.0, 2.0), (("good", (3.0, 0.0)), ("bad", (0.0, 1.0)))),
     Points("P", "x", "y", (("a", ((0.0, 1.0), (2.0, 3.0))), ("b", ()))),
     Regions("Q", "x", "y", (0.0, 1.0), (0.0, 2.0), ((0.0, 1.0), (1.0, 1.0)), ("a", "b"), (("a", ((0.5, 1.5),)),)),
+    Confusions("M", ("a", "b"), ((3.0, 1.0), (0.0, 2.0))),
     Dendrogram("D", ("a", "b", "c"), ((0, 1), (2, 3)), (1.0, 2.0)),
     Graph("G", ("a", "b", "c"), ((0, 1), (0, 2)), True),
     CriticalDifference("D", ("a", "b"), (1.25, 1.75), 0.9, ((0, 1),)),
@@ -61,6 +63,7 @@ def test_long_findings_are_cut_and_say_so() -> None:
     assert shortened(Lines("L", tuple("abcd"), note="n"), 3) == Lines(
         "L", ("a", "b", "c"), note="n (1 more left out)"
     )
-    tree = shortened(EVERY[-1], 1)
-    assert tree == Tree("R", (0,), ("",), ("a",), (0.5,), (4.0,), note="(2 more left out)")
+    for count in (1, 2):  # a tree is cut at a depth, or one of its branches would stand for all
+        tree = shortened(EVERY[-1], count)
+        assert tree == Tree("R", (0,), ("",), ("a",), (0.5,), (4.0,), note="(2 more left out)")
     assert shortened(EVERY[2], 1) == EVERY[2]

@@ -23,12 +23,10 @@ from docs.commands import steady
 from tests.cli.shell import WIDE, typed
 
 ROOT = Path(__file__).parents[2]
+NAMED = ("comparing", "few-labels", "gates", "graphs", "published", "python", "reports", "tuning", "users")
 PAGES = [
     *(page for folder in ("guides", "kinds") for page in sorted((ROOT / "docs" / folder).glob("*.md"))),
-    *(
-        ROOT / "docs" / f"{name}.md"
-        for name in ("comparing", "few-labels", "gates", "graphs", "published", "python", "reports", "tuning")
-    ),
+    *(ROOT / "docs" / f"{name}.md" for name in NAMED),
     ROOT / "README.md",
 ]
 BLOCK = re.compile(r"^```(sh|text|python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mlcli.experiment.run.batch import run
+from mlcli.experiment.spec.budget import Budget
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.store import Store
@@ -22,7 +23,7 @@ def cells(protocol: ProtocolSpec, *, shortcuts: bool = True, budget: float | Non
     filled = ModelSpec("decision-tree", {"missing": "most-frequent"}, label="filled tree")
     models = (ModelSpec("linear-regression"), ModelSpec("ridge"), ModelSpec("decision-tree"), filled)
     asked = Experiment(
-        data=(DataSpec("cpu"),), models=models, protocol=protocol, shortcuts=shortcuts, budget=budget
+        data=(DataSpec("cpu"),), models=models, protocol=protocol, shortcuts=shortcuts, budget=Budget(budget)
     )
     return plan(asked)
 

@@ -81,6 +81,7 @@ def test_the_examples_of_the_guides_are_valid(validator: Draft202012Validator, n
         "data: [iris]\nmetrics: [acuracy]",
         "data: [iris]\nseed: one",
         "data: [iris]\nbudget: 0",
+        "data: [iris]\nbudget: {cel: 60s}",
         "data: [iris]\ntask: clasification",
         "data: [iris]\nbugdet: 3",
     ],
@@ -98,6 +99,7 @@ def test_what_reading_refuses_of_a_file_the_schema_refuses_too(validator: Draft2
         "data: [iris]\nprotocol: leave-one-out",
         "data: [iris]\nprotocol: {folds: 5, repeats: 2}",
         "data: [iris]\nmetrics: [accuracy, 'recall[setosa]']",
+        "data: [iris]\nbudget: {cell: 60s, total: 2h, memory: 4GiB}",
         "data: [iris]\nx-note: {any: thing}\nseed: 3\nbudget: 0.5\nname: a\ndescription: b",
     ],
 )

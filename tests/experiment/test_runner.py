@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from mlcli.core.errors import ModelFileError
-from mlcli.experiment.run.batch import Pool, run, workers_for
+from mlcli.experiment.run.batch import run, workers_for
 from mlcli.experiment.run.ledger import BatchProgress
+from mlcli.experiment.run.pool import Pool
 from mlcli.experiment.run.workers import packed
 from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec
 from mlcli.experiment.store.store import Store

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mlcli.core.errors import ExperimentError, Problem
+from mlcli.experiment.spec.budget import Budget
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.file import check, read_experiment
 
@@ -58,7 +59,7 @@ seed: 1
     assert read.protocol == ProtocolSpec("stratified-k-fold", {"folds": 10})
     assert read.metrics == ("accuracy", "f1-macro")
     assert read.seed == 1
-    assert read.budget is None
+    assert read.budget == Budget()
 
 
 def test_what_is_left_out_is_left_to_the_kind_of_task(tmp_path: Path) -> None:
@@ -78,7 +79,8 @@ seed: 7
 budget: 2.5
 """
     read = experiment(tmp_path, text)
-    assert (read.name, read.description, read.seed, read.budget) == ("all keys", "one of each", 7, 2.5)
+    assert (read.name, read.description, read.seed) == ("all keys", "one of each", 7)
+    assert read.budget == Budget(cell=2.5)
     assert read.data == (DataSpec("iris", "species", "classification"),)
     assert read.models == (ModelSpec("knn", {"k": 3}, (StepSpec("impute"), StepSpec("min-max")), "near"),)
     assert read.protocol == ProtocolSpec("leave-one-out")
@@ -247,7 +249,9 @@ WRONG = {
         "3:11",
         "merging mappings with << is not part of YAML 1.2",
     ),
-    "data: [iris]\nbudget: 0": ("2:1", "'budget' must be above 0, was given 0"),
+    "data: [iris]\nbudget: 0": ("2:1", "'budget' takes a duration such as 60s, 15m or 2h; was given 0"),
+    "data: [iris]\nbudget: {cell: 1h, memroy: 4GiB}": ("2:20", "a budget has no key 'memroy'"),
+    "data: [iris]\nbudget: {memory: 4}": ("2:10", "'memory' takes a size such as 500MB or 4GiB; was given 4"),
     "data: [iris, iris]": ("1:14", "iris stands here twice"),
 }
 

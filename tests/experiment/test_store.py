@@ -210,7 +210,7 @@ def test_a_place_where_nothing_can_be_made_is_said(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_said_and_what_was_stored_before_stays(store: Store) -> None:
     run([toy.cell()], store=store)
-    limited = store._database.connection
+    limited = store.database.connection
     pages = limited.execute("PRAGMA page_count").fetchone()[0]
     limited.execute(f"PRAGMA max_page_count = {pages}")
     number = store.add("k", toy.cell(), 5)
@@ -221,7 +221,7 @@ def test_a_full_disk_is_said_and_what_was_stored_before_stays(store: Store) -> N
 
 def test_a_store_can_be_read_while_it_is_written(store: Store) -> None:
     run([toy.cell()], store=store)
-    with store._database.transaction(), Store.read(store.path) as other:
+    with store.database.transaction(), Store.read(store.path) as other:
         assert other.runs.all() == []
 
 

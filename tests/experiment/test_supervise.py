@@ -13,7 +13,7 @@ from time import monotonic, sleep
 import pytest
 
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.spec.cells import ProtocolSpec
+from mlcli.experiment.spec.cells import Cell, ProtocolSpec
 from mlcli.experiment.store.store import Store
 from tests.experiment import toy
 
@@ -121,9 +121,9 @@ def test_what_a_child_said_before_it_died_is_heard_however_late(plugin: Path) ->
 
 
 def test_a_cell_with_a_budget_is_stopped_when_it_is_over(plugin: Path) -> None:
-    results = run([toy.troubled("endless", budget=1.0), toy.cell(budget=60.0)], jobs=2)
+    results = run([toy.troubled("endless in compiled code", budget=1.0), toy.cell(budget=60.0)], jobs=2)
     assert [result.status for result in results] == ["over-budget", "done"]
-    assert results[0].why == "it took more than the 1 seconds that it had"
+    assert results[0].why == "it took more than the 1 s that it had"
     assert toy.digest(results[1:]) == toy.digest(run([toy.cell()]))
 
 
@@ -140,6 +140,30 @@ def test_a_budget_that_was_too_small_stands_until_it_grows(fits: Path, store: St
     assert len(fits.read_text().splitlines()) - fitted < 5 + 5, "stored splits were run again"
 
 
+def test_memory_is_a_budget_too_and_what_was_out_of_it_is_run_again_with_more(fits: Path, store: Store) -> None:
+    def cells(memory: int) -> list[Cell]:
+        return [toy.troubled("hungry", memory=memory), toy.cell("zero-r", memory=memory)]
+
+    little = 250 * 2**20
+    results = run(cells(little), store=store, jobs=1)
+    assert [result.status for result in results] == ["over-budget", "done"]
+    assert results[0].why == "it took more than the 250 MiB of memory that it had"
+    fitted = fits.read_text()
+    assert [one.stored for one in run(cells(little), store=store, jobs=1)] == [True, True]
+    assert fits.read_text() == fitted
+    again = run(cells(little + 1), store=store, jobs=1)
+    assert [one.stored for one in again] == [False, True]
+
+
+def test_a_budget_for_all_stops_everything_and_the_next_run_goes_on(plugin: Path, store: Store) -> None:
+    cells = [toy.troubled("endless", "always"), toy.cell()]
+    first = run(cells, store=store, jobs=1, total=0.5)
+    assert [result.status for result in first] == ["over-budget", "over-budget"]
+    assert {result.why for result in first} == {"the 500 ms for all cells were over"}
+    assert [result.status for result in run(cells[1:], store=store, jobs=1, total=0.000001)] == ["over-budget"]
+    assert [result.status for result in run(cells[1:], store=store, jobs=1)] == ["done"]
+
+
 def test_a_failure_in_a_process_of_its_own_is_told_like_any_other(plugin: Path) -> None:
     inside, outside = toy.troubled("breaks", budget=60.0), toy.troubled("breaks")
     assert toy.digest(run([inside])) == toy.digest(run([outside], jobs=1))
@@ -152,7 +176,7 @@ def test_a_batch_that_is_killed_loses_nothing_that_was_stored(fits: Path, store:
         f"run([toy.troubled('slow', 'always', seed=s) for s in (1, 2)], store=Store.open(Path({path!r})), jobs=1)"
     )
     process = driver(code)
-    wait_for_fits(fits, 4)
+    wait_for_fits(fits, 5)  # what the last but one came to may be on its way still
     process.send_signal(signal.SIGKILL)
     process.wait(PATIENCE)
     before = len(fits.read_text().splitlines())

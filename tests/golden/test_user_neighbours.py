@@ -29,7 +29,7 @@ TABLE = np.array(
         [1, NONE, 1, 2, 3, 3],
     ]
 )
-PLAIN: dict[str, Any] = {"shrinkage": 0.0, "centre": "none"}
+PLAIN: dict[str, Any] = {"shrinkage": 0.0, "centre": "none", "damping": 0.0}
 
 
 def listed(table: Any) -> Ratings:
@@ -63,7 +63,7 @@ def test_answers_from_two_users_are_those_of_the_textbook() -> None:
     plain = fitted(UserNeighbours(similarity="cosine", k=2, **PLAIN), listed(TABLE))
     assert cell(plain, 2, 0) == pytest.approx(near @ [7, 6] / near.sum(), abs=1e-3)
     assert cell(plain, 2, 5) == pytest.approx(4.0, abs=1e-12)
-    means = fitted(UserNeighbours(similarity="cosine", k=2, shrinkage=0.0, centre="mean"), listed(TABLE))
+    means = fitted(UserNeighbours(similarity="cosine", k=2, **{**PLAIN, "centre": "mean"}), listed(TABLE))
     assert cell(means, 2, 0) == pytest.approx(2 + near @ [1.5, 1.2] / near.sum(), abs=1e-3)
     assert cell(means, 2, 5) == pytest.approx(2 + near @ [-1.5, -0.8] / near.sum(), abs=1e-3)
 
@@ -77,13 +77,15 @@ def similarity(one: Any, two: Any, how: str) -> float:
     return float(pearsonr(x, y)[0]) if len(x) > 1 and np.ptp(x) and np.ptp(y) else 0.0
 
 
-def surprise(table: Any, centres: Any, how: str, k: int, shrinkage: float) -> Any:
+def surprise(table: Any, centres: Any, how: str, k: int, shrinkage: float, damping: float) -> Any:
     """Answers about every cell as Surprise's KNNBasic, KNNWithMeans and KNNBaseline have them, loop by loop.
 
-    Whoever is as near as the k-th answers too, where Surprise takes the first of equals.
+    Whoever is as near as the k-th answers too, where Surprise takes the first of equals; ``damping``, which it has
+    not, is what Bell & Koren 2007 add below the line.
     """
     everyone = range(len(table))
-    shown = table - np.nanmean(table, axis=0) if how == "adjusted-cosine" else table
+    less = {"adjusted-cosine": np.nanmean(table, axis=0), "residual": centres}.get(how, 0.0)
+    shown = table - less
     answers = centres.copy()
     common = (~np.isnan(table)).astype(int) @ (~np.isnan(table)).astype(int).T
     for u in range(len(table)):
@@ -95,11 +97,12 @@ def surprise(table: Any, centres: Any, how: str, k: int, shrinkage: float) -> An
             nearest = [v for v in raters if alike[v] > best[-1] - 1e-12]
             if nearest:
                 weights = np.array([alike[v] for v in nearest])
-                answers[u, i] += weights @ [table[v, i] - centres[v, i] for v in nearest] / weights.sum()
+                away = weights @ [table[v, i] - centres[v, i] for v in nearest]
+                answers[u, i] += away / (weights.sum() + damping)
     return answers
 
 
-@pytest.mark.parametrize("how", ["cosine", "adjusted-cosine", "pearson"])
+@pytest.mark.parametrize("how", ["cosine", "adjusted-cosine", "pearson", "residual"])
 @pytest.mark.parametrize("centre", ["none", "mean", "baseline"])
 @pytest.mark.parametrize("of_items", [False, True])
 def test_answers_are_those_of_the_plain_loops(how: str, centre: str, of_items: bool) -> None:
@@ -115,9 +118,10 @@ def test_answers_are_those_of_the_plain_loops(how: str, centre: str, of_items: b
         biases = fitted(UserItemBias(), train)
         both = mean + biases.user_bias_[:-1, None] + biases.item_bias_[None, :-1]
         centres = both.T if of_items else both
-    expected = surprise(oriented, centres, how, 7, 4.0)
+    damping = 0.0 if centre == "mean" else 1.5
+    expected = surprise(oriented, centres, how, 7, 4.0, damping)
     method = ItemNeighbours if of_items else UserNeighbours
-    model = fitted(method(similarity=how, centre=centre, k=7, shrinkage=4.0), train)
+    model = fitted(method(similarity=how, centre=centre, k=7, shrinkage=4.0, damping=damping), train)
     found = model.rate(np.arange(USERS)[:, None], np.arange(ITEMS)[None, :])
     assert found == pytest.approx(expected.T if of_items else expected, abs=1e-9)
 

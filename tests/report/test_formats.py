@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 from collections.abc import Sequence
 from html import unescape
 from typing import get_args
@@ -14,6 +15,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.findings import (
     Bars,
     Boxplots,
+    Confusions,
     CriticalDifference,
     Curve,
     Dendrogram,
@@ -25,6 +27,7 @@ from mlcli.core.findings import (
 )
 from mlcli.report.document import Content, Document, Field, Grid, Heading, Lines, Notes, Picture, Sentence, grid
 from mlcli.report.formats import RENDERERS, known_format, renderer_of
+from mlcli.report.fragment import fragment_of
 from mlcli.report.latex import COMMANDS
 from mlcli.report.page import Page
 from mlcli.report.pictures import FIGURES
@@ -49,6 +52,7 @@ PICTURES: dict[str, Picture] = {
     "wide": Boxplots("boxes", "width", (("wide", (1.0, 2.0, 3.0, 4.0, 5.0)),), (0,)),
     "across": Regions("regions", "across", "up", *PLANE, ((0.0, 1.0), (1.0, 1.0)), ("a", "b"), (("a", ()),)),
     "height of h": Regions("numbers", "height of h", "up", *PLANE, ((0.0, 0.5), (0.7, 1.0)), (), ()),
+    "a-class": Confusions("many", ("a-class", "b"), ((3.0, 1.0), (0.0, 2.0))),
     "the first": Dendrogram("merges", ("the first", "b"), ((0, 1),), (1.0,)),
     "a node": Graph("graph", ("a node", "b"), ((0, 1),), True),
     "critical difference 0.9": CriticalDifference("ranks", ("a", "b"), (1.25, 1.75), 0.9, ((0, 1),)),
@@ -101,6 +105,16 @@ def test_every_word_is_there_in_the_order_of_the_document(format: str) -> None:
 @pytest.mark.parametrize("format", RENDERERS)
 def test_every_picture_is_drawn(format: str, mark: str) -> None:
     assert mark in read(format, (PICTURES[mark],))
+
+
+@pytest.mark.parametrize("mark", PICTURES)
+def test_a_notebook_has_every_picture_in_its_own_colours(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = fragment_of((PICTURES[mark],), Page())
+    assert mark in unescape(shown)
+    assert "<svg" in shown
+    assert not re.findall(r"var\(--\w+\)", shown)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # Python's own sign that there is no such module
+    assert "<svg" not in fragment_of((PICTURES[mark],), Page())
 
 
 def test_every_kind_of_picture_is_here_and_has_a_figure() -> None:

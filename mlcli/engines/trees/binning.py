@@ -45,15 +45,11 @@ class Binned:
         """How many bins a feature has at most, with that of missing cells."""
         return int(self.known.max(initial=0)) + 1
 
-    def between(self, feature: Rows, low: Rows, high: Rows, drawn: Array | float = np.nan) -> Array:
-        """The threshold between two bins of ordered features: the one drawn if it lies there, or else half-way.
-
-        Infinite where ``high`` is of missing cells.
-        """
+    def between(self, feature: Rows, low: Rows, high: Rows) -> Array:
+        """The threshold between two bins of ordered features; infinite where ``high`` is of missing cells."""
         known = high < self.known[feature]
-        below, above = self.highest[feature, low], self.lowest[feature, np.where(known, high, low)]
-        cut = np.where((below <= drawn) & (drawn < above), drawn, midway(below, above))
-        return np.where(known, cut, np.inf)
+        above = self.lowest[feature, np.where(known, high, low)]
+        return np.where(known, midway(self.highest[feature, low], above), np.inf)
 
 
 def binned(

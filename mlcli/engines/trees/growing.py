@@ -97,7 +97,7 @@ class Grower:
 
     def trees(self, grown: Sequence[loops.Grown], share: Packed) -> Trees:
         """Trees as the loops left them, all of shares like this one."""
-        from mlcli.kernels.trees.nodes import FEATURE, HIGH, LEFT, LOW, NONE_MISSING, SIDE, Grown
+        from mlcli.kernels.trees.nodes import FEATURE, LEFT, NONE_MISSING, SIDE, Grown
 
         counts = [len(one.nodes) for one in grown]
         roots = np.cumsum([0, *counts[:-1]])
@@ -105,15 +105,13 @@ class Grower:
         feature, side = np.ascontiguousarray(whole.nodes[:, FEATURE]), whole.nodes[:, SIDE]
         inner = feature != LEAF
         left = np.where(inner, whole.nodes[:, LEFT] + np.repeat(roots, counts), LEAF).astype(np.int32)
-        cut = inner & self.binned.ordered[feature]
-        threshold, sided = np.where(inner, whole.nodes[:, LOW], np.nan), cut & (side != NONE_MISSING)
-        low, high = whole.nodes[cut][:, [LOW, HIGH]].T
-        threshold[cut] = self.binned.between(feature[cut], low, high, whole.drawn[cut])
+        sided = inner & (side != NONE_MISSING)
+        sided[sided] = self.binned.ordered[feature[sided]]
         value = share.shares(whole.totals, self.targets.slots) if share.bits else whole.mean[:, None]
         arrays = trees_of(len(feature), value.shape[1]) | {
             "roots": roots.astype(np.int32),
             "feature": feature,
-            "threshold": threshold,
+            "threshold": np.where(inner, whole.threshold, np.nan),
             "left": left,
             "missing": np.where(sided, left + (side != 1), STOPS).astype(np.int32),
             "value": value,
@@ -140,8 +138,8 @@ def room_for(inside: Ids, binned: Binned, words: int, seed: int) -> tuple[loops.
         counts=np.empty(257, np.intp),
     )
     nodes = np.empty((2 * rows, DEPTH + 1), np.int32)
-    drawn, gain, weight, impurity, mean = np.empty((5, 2 * rows))
-    grown = Grown(nodes, drawn, gain, weight, impurity, mean, np.empty((2 * rows, words), np.int64))
+    threshold, gain, weight, impurity, mean = np.empty((5, 2 * rows))
+    grown = Grown(nodes, threshold, gain, weight, impurity, mean, np.empty((2 * rows, words), np.int64))
     right, parts = np.empty(rows, np.uint32), np.empty((words, rows), np.int64)
     order, state, waiting = np.arange(len(binned.known)), np.array([seed]), np.empty(rows + 1, np.intp)
     return grown, Space(inside, right, parts, order, state, waiting, room)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from contextlib import closing
 from itertools import islice
 from math import inf
-from threading import active_count
-from time import perf_counter
-from typing import TYPE_CHECKING, Any, Self
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING
 
 from mlcli.core.compiling import compiling
+from mlcli.core.errors import UsageError
+from mlcli.core.quantities import duration
 from mlcli.core.threads import cores, cores_for_a_fit
 from mlcli.experiment.run.cell_progress import (
     MIN_SPLITS,
@@ -22,13 +22,13 @@ from mlcli.experiment.run.cell_progress import (
 )
 from mlcli.experiment.run.judge import WorkerResult, judge
 from mlcli.experiment.run.ledger import Ledger, OnProgress
+from mlcli.experiment.run.pool import Pool
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
     from mlcli.experiment.run.supervise import Assignment
-    from mlcli.experiment.run.workers import Workers
     from mlcli.experiment.store.store import Store
 
 PATIENCE = 1.0
@@ -52,25 +52,36 @@ def run(
     fresh: bool = False,
     retry: bool = False,
     patience: float = PATIENCE,
+    total: float | None = None,
+    backend: str | None = None,
+    address: str | None = None,
 ) -> list[CellResult]:
     """Run cells and return what came of them, in their order.
 
     ``jobs`` is how many processes may work at once (None: as many as there are cores); ``fresh`` runs again what
-    is stored, ``retry`` what is recorded as failed; ``patience`` is for how long work stays in this process.
+    is stored, ``retry`` what is recorded as failed; ``patience`` is for how long work stays in this process, and
+    ``total`` for how long there is any. ``backend`` names a cluster, at an ``address``, whose workers judge all.
     """
-    ledger = Ledger(cells, store, on_progress, fresh=fresh, retry=retry)
+    if address is not None and backend is None:
+        raise UsageError(f"whose workers are at {address}?", hint="say it with --backend dask or ray")
+    until = monotonic() + total if total is not None else inf
+    ledger = Ledger(cells, store, on_progress, fresh=fresh, retry=retry, watched=total is not None)
     workers = workers_for(jobs)
-    if workers == 1:
+    if backend is not None:
+        _run_on_cluster(ledger, backend, address, workers)
+    elif workers == 1:
         _run_in_process(ledger, None, patience)
     with Pool(workers, ledger.shared_objects) as pool:
-        if workers > 1:
+        if workers > 1 and backend is None:
             with cores_for_a_fit(workers):
                 _run_in_process(ledger, pool, patience)
         _run_in_pool(ledger, pool)
     special = [progress for progress in ledger.all_progress if not progress.ordinary and progress.blocks()]
     if special:
-        _run_supervised(ledger, [progress for progress in special if not progress.has_budget], 1)
-        _run_supervised(ledger, [progress for progress in special if progress.has_budget], workers)
+        _run_supervised(ledger, [progress for progress in special if progress.suspect], 1, until)
+        _run_supervised(ledger, [progress for progress in special if not progress.suspect], workers, until)
+    if total is not None:
+        _stop_the_rest(ledger, total)
     return ledger.results()
 
 
@@ -143,6 +154,28 @@ def _run_in_pool(ledger: Ledger, pool: Pool) -> None:
             under_way.clear()
 
 
+def _run_on_cluster(ledger: Ledger, backend: str, address: str | None, workers: int) -> None:
+    """Hand out everything to workers elsewhere; a cell whose blocks take them down is left to a child of ours."""
+    from mlcli.experiment.run.clusters import cluster_named
+
+    if any(progress.watched and not progress.status for progress in ledger.all_progress):
+        hint = "leave out the budget, or the backend; shards keep budgets on many machines"
+        raise UsageError("budgets are kept by processes of this machine, not by those of a cluster", hint=hint)
+    if not any(ledger.waiting()):
+        return
+    with closing(cluster_named(backend, address, workers)) as cluster:
+        cluster.share(ledger.shared_objects())
+        under_way: dict[BlockId, CellProgress] = {}
+        while any(ledger.waiting()):
+            with closing(cluster.results(_blocks_to_send(ledger, under_way))) as results:
+                for place, result in results:
+                    progress = under_way.pop(place)
+                    if result is None:
+                        progress.suspect = True
+                    else:
+                        _receive(ledger, progress, result)
+
+
 def _blocks_to_send(ledger: Ledger, under_way: dict[BlockId, CellProgress]) -> Iterator[tuple[BlockId, Block]]:
     """Blocks as workers become free, longest first, each with its place, which is noted as under way."""
     number_of = {progress: number for number, progress in enumerate(ledger.all_progress)}
@@ -158,89 +191,41 @@ def _blocks_to_send(ledger: Ledger, under_way: dict[BlockId, CellProgress]) -> I
                 yield place, block
 
 
-def _run_supervised(ledger: Ledger, cells: Sequence[CellProgress], workers: int) -> None:
+def _run_supervised(ledger: Ledger, cells: Sequence[CellProgress], workers: int, until: float) -> None:
     """Judge each of some cells in a child that can be killed."""
     from mlcli.experiment.run.supervise import Stopped, supervised
 
-    with closing(supervised(_assignments(ledger, cells), workers)) as messages:
+    with closing(supervised(_assignments(ledger, cells), workers, until)) as messages:
         for progress, message in messages:
             if isinstance(message, Stopped):
-                ledger.end(progress, message.status, message.why)
+                ledger.end(progress, message)
             else:
                 _receive(ledger, progress, message)
 
 
 def _assignments(ledger: Ledger, cells: Sequence[CellProgress]) -> Iterator[Assignment]:
-    from mlcli.experiment.run.supervise import Assignment
+    from mlcli.experiment.run.supervise import Assignment, Stopped
 
     for progress in cells:
         left = None if progress.cell.budget is None else progress.cell.budget - progress.seconds
         if left is not None and left <= 0:
-            ledger.end(progress, "over-budget", "what is stored of it has taken all its seconds")
+            why = "what is stored of it has taken all its seconds"
+            ledger.end(progress, Stopped("over-budget", why, "seconds"))
         elif progress.ready is not None:
-            yield Assignment(progress, progress.ready, tuple(progress.blocks()), left)
+            blocks = tuple(progress.blocks())
+            yield Assignment(progress, progress.ready, blocks, left, progress.cell.memory)
+
+
+def _stop_the_rest(ledger: Ledger, total: float) -> None:
+    """Close what the time for everything was not enough for."""
+    from mlcli.experiment.run.supervise import Stopped
+
+    why = f"the {duration(total)} for all cells were over"
+    for progress in ledger.all_progress:
+        if not progress.status:
+            ledger.end(progress, Stopped("over-budget", why, "total"))
 
 
 def _receive(ledger: Ledger, progress: CellProgress, result: WorkerResult) -> None:
     answers = kind_named(progress.cell.kind).answers
     ledger.receive(progress, result.first, result.outcome(answers), result.payload)
-
-
-class Pool:
-    """Up to ``jobs`` worker processes, called when they are needed and gone at the end.
-
-    ``shared`` gives the tables, splits and learners of which the blocks will be.
-    """
-
-    def __init__(self, jobs: int, shared: Callable[[], Sequence[object]] = tuple) -> None:
-        self.jobs = jobs
-        self._shared = shared
-        self._workers: Workers | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.dismiss()
-
-    @property
-    def forks(self) -> bool:
-        """Whether workers would be forks of this process, with all that it has loaded by then.
-
-        Linux promises that a fork can go on, if no other thread may have held a lock at that moment.
-        """
-        return sys.platform == "linux" and active_count() == 1
-
-    @property
-    def called(self) -> bool:
-        """Whether workers are on their way or here."""
-        return self._workers is not None
-
-    @property
-    def ready(self) -> bool:
-        """Whether all workers are here."""
-        return self._workers is not None and self._workers.ready
-
-    def call(self) -> None:
-        """Ask for workers, and do not wait."""
-        if self.forks:
-            from mlcli.experiment.run.workers import ForkWorkers
-
-            self._workers = ForkWorkers(self.jobs, self._shared())
-        else:
-            from mlcli.experiment.run.workers import ProcessWorkers
-
-            self._workers = ProcessWorkers(self.jobs, self._shared())
-
-    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
-        """Judge blocks; each tag comes back with its result, in any order."""
-        if self._workers is None:
-            self.call()
-        assert self._workers is not None
-        yield from self._workers.results(blocks)
-
-    def dismiss(self) -> None:
-        """Send the workers away, whatever they do."""
-        if self._workers is not None:
-            self._workers.dismiss()
-            self._workers = None

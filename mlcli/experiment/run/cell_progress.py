@@ -42,6 +42,8 @@ class CellProgress:
     """Whether it may bring its process down."""
     foreign: bool = False
     """Whether a method in it is not mlcli's own, so that it runs in no process that anything else needs."""
+    watched: bool = False
+    """Whether it runs in a child that is killed when its budget, or that of all, is over."""
     closed_form_tried: bool = False
 
     @property
@@ -55,14 +57,9 @@ class CellProgress:
         return self.total if self.status else len(self.judged)
 
     @property
-    def has_budget(self) -> bool:
-        """Whether it runs in a child that is killed when its seconds are over."""
-        return self.cell.budget is not None
-
-    @property
     def ordinary(self) -> bool:
         """Whether it may run in this process or in a pool: no budget, and no suspicion."""
-        return not (self.has_budget or self.suspect)
+        return not (self.watched or self.suspect)
 
     @property
     def size(self) -> int:

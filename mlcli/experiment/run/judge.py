@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -16,6 +16,7 @@ from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.learning import answers_of, ask, judged
 from mlcli.core.limits import all_moderate
 from mlcli.core.pipeline import Pipeline
+from mlcli.core.processes import peak_of
 from mlcli.core.tables import Flags
 from mlcli.core.threads import one_blas_thread
 from mlcli.experiment.run.learner import Learner, captured_warnings
@@ -50,9 +51,18 @@ class Outcome:
 
     results: Sequence[SplitResult]
     failure: Failure | None = None
+    memory: int | None = None
+    """The bytes that judging took at its peak, where the system tells."""
 
 
 def judge(block: Block) -> Outcome:
+    """What comes of a block, and what memory that took."""
+    with peak_of() as taken:
+        outcome = _outcome_of(block)
+    return replace(outcome, memory=taken.bytes)
+
+
+def _outcome_of(block: Block) -> Outcome:
     """Learn and answer split by split, up to the first that fails; or in closed form, where that is asked for.
 
     A block to be answered in closed form comes back empty if it cannot be: then its splits must be judged.
@@ -83,10 +93,11 @@ class WorkerResult:
     failure: Failure | None
     is_empty: bool = False
     """Whether the block was to be answered in closed form and could not be."""
+    memory: int | None = None
 
     def outcome(self, answers: type[Answers]) -> Outcome:
         """What came of the block."""
-        return Outcome(decoded(self.payload, answers), self.failure)
+        return Outcome(decoded(self.payload, answers), self.failure, self.memory)
 
 
 def worker_result(block: Block) -> WorkerResult:
@@ -98,7 +109,7 @@ def worker_result(block: Block) -> WorkerResult:
         failure = Failure(block.first, f"{block.splits[0].label}: {message_of(problem)}", trace_of(problem))
         return WorkerResult(block.first, encoded(()), failure)
     is_empty = not outcome.results and outcome.failure is None
-    return WorkerResult(block.first, payload, outcome.failure, is_empty)
+    return WorkerResult(block.first, payload, outcome.failure, is_empty, outcome.memory)
 
 
 def message_of(problem: BaseException, whose: str = "the method") -> str:

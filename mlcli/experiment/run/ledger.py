@@ -17,6 +17,7 @@ from mlcli.experiment.store.codec import encoded
 from mlcli.protocols._base import Split
 
 if TYPE_CHECKING:
+    from mlcli.experiment.run.supervise import Stopped
     from mlcli.experiment.store.store import Ending, Store, StoredCell
 
 
@@ -46,8 +47,10 @@ class Ledger:
         *,
         fresh: bool = False,
         retry: bool = False,
+        watched: bool = False,
     ) -> None:
         self._store = store
+        self._watched = watched
         self._on_progress = on_progress
         self._cells = cells
         self._preparation = Preparation()
@@ -99,20 +102,22 @@ class Ledger:
         if self._store is not None and outcome.results:
             seconds = sum(each(outcome.results, "seconds"))
             blob = encoded(outcome.results) if payload is None else payload
-            self._store.put_block(progress.id, first, len(outcome.results), blob, seconds)
+            self._store.put_block(progress.id, first, len(outcome.results), blob, seconds, outcome.memory)
         if progress.status:
             self._keep_ending(progress)
         self._notify(progress)
 
-    def end(self, progress: CellProgress, status: str, why: str) -> None:
-        """Close a cell that did not get to its end by itself."""
+    def end(self, progress: CellProgress, stopped: Stopped) -> None:
+        """Close a cell that did not get to its end by itself; the next run goes on where only time was over."""
         progress.untouched = False
-        progress.end(status, why)
-        self._keep_ending(progress)
+        progress.end(stopped.status, stopped.why)
+        if stopped.limit != "total":
+            self._keep_ending(progress, stopped.limit)
         self._notify(progress)
 
     def _prepared(self, cell: Cell) -> CellProgress:
         progress = CellProgress(cell)
+        progress.watched = self._watched or cell.budget is not None or cell.memory is not None
         if cell.skipped:
             progress.end("skipped", cell.skipped)
             return progress
@@ -162,13 +167,15 @@ class Ledger:
             if ending.split is not None:
                 progress.failure = Failure(ending.split, ending.why, ending.trace)
 
-    def _keep_ending(self, progress: CellProgress) -> None:
+    def _keep_ending(self, progress: CellProgress, limit: str = "") -> None:
         if self._store is None or not progress.key:
             return
         from mlcli.experiment.store.store import Ending
 
         split = progress.failure.index if progress.failure else None
-        ending = Ending(progress.status, progress.why, progress.trace, split, progress.cell.budget)
+        seconds = progress.cell.budget if limit == "seconds" else None
+        memory = progress.cell.memory if limit == "memory" else None
+        ending = Ending(progress.status, progress.why, progress.trace, split, seconds, memory)
         self._store.put_ending(progress.id, ending)
 
     def _notify(self, progress: CellProgress) -> None:
@@ -196,5 +203,10 @@ def _stands(ending: Ending, cell: Cell, *, retry: bool) -> bool:
     if ending.status == "failed":
         return not retry
     if ending.status == "over-budget":
-        return cell.budget is not None and ending.budget is not None and cell.budget <= ending.budget
+        return _no_more(cell.budget, ending.budget) or _no_more(cell.memory, ending.memory)
     return False
+
+
+def _no_more(given: float | None, before: float | None) -> bool:
+    """Whether what was too little before is all that is given now."""
+    return given is not None and before is not None and given <= before

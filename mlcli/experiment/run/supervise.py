@@ -8,9 +8,12 @@ import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from mlcli.core.processes import own_bytes
+from mlcli.core.quantities import duration, size
 from mlcli.experiment.run.piped import kill
 
 if TYPE_CHECKING:
@@ -22,18 +25,21 @@ if TYPE_CHECKING:
 # The engine is imported by the children's own functions, after one BLAS thread is asked for.
 
 PR_SET_PDEATHSIG = 1
+LOOK_EVERY = 0.05
+"""Seconds after which it is looked again how much memory a child holds."""
 BEGUN, FINISHED = "begun", "finished"
 SIGNAL_NAMES = {one.value: one.name for one in signal.Signals}
 
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """Splits of one cell, and the seconds they may take."""
+    """Splits of one cell, and what they may take: seconds from when they are begun, bytes of the process."""
 
     tag: Any
     ready: ReadyCell
     ranges: tuple[BlockRange, ...]
     seconds: float | None = None
+    memory: int | None = None
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,8 @@ class Stopped:
 
     status: str
     why: str
+    limit: str = ""
+    """What there was too little of: seconds, memory, or the total of seconds."""
 
 
 class Child:
@@ -57,11 +65,11 @@ class Child:
         self.process.start()
         theirs.close()
         self.assignment: Assignment | None = None
-        self.deadline: float | None = None
+        self.deadline = inf
 
     def take(self, assignment: Assignment) -> None:
         """Hand over an assignment; its time runs from when the child says that it has begun."""
-        self.assignment, self.deadline = assignment, None
+        self.assignment, self.deadline = assignment, inf
         with suppress(OSError):  # it may have died; receiving from it will say so
             self.connection.send((assignment.ready, assignment.ranges))
 
@@ -75,11 +83,24 @@ class Child:
             self.assignment = None
             return Stopped("died", _how_it_died(self.process.exitcode))
         if message == BEGUN:
-            self.deadline = None if self.assignment.seconds is None else monotonic() + self.assignment.seconds
+            self.deadline = inf if self.assignment.seconds is None else monotonic() + self.assignment.seconds
         elif message == FINISHED:
             self.assignment = None
         else:
             return message  # type: ignore[no-any-return]
+        return None
+
+    def over(self) -> Stopped | None:
+        """What it has had too much of, if anything."""
+        if self.assignment is None:
+            return None
+        if self.deadline <= monotonic():
+            why = f"it took more than the {duration(self.assignment.seconds or 0.0)} that it had"
+            return Stopped("over-budget", why, "seconds")
+        most, held = self.assignment.memory, None
+        if most is not None and (held := own_bytes(self.process.pid)) is not None and held > most:
+            why = f"it took more than the {size(most)} of memory that it had"
+            return Stopped("over-budget", why, "memory")
         return None
 
     def kill(self) -> None:
@@ -89,23 +110,27 @@ class Child:
         self.connection.close()
 
 
-def supervised(assignments: Iterable[Assignment], jobs: int) -> Generator[tuple[Any, WorkerResult | Stopped]]:
-    """Judge in up to ``jobs`` children; yields (tag, what came of a block or how the child was stopped)."""
+def supervised(
+    assignments: Iterable[Assignment], jobs: int, until: float = inf
+) -> Generator[tuple[Any, WorkerResult | Stopped]]:
+    """Judge in up to ``jobs`` children; yields (tag, what came of a block or how the child was stopped).
+
+    ``until`` is when all of them are stopped, on the clock that ``monotonic`` reads.
+    """
     waiting = iter(assignments)
     children: list[Child] = []
     try:
-        while _assign(waiting, children, jobs):
-            for child in _with_messages(children):
+        while monotonic() < until and _assign(waiting, children, jobs):
+            for child in _with_messages(children, until):
                 assignment = child.assignment
                 message = child.receive()
                 if assignment is not None and message is not None:
                     yield assignment.tag, message
-            for child in _overdue(children):
-                assert child.assignment is not None
-                child.kill()
-                why = f"it took more than the {child.assignment.seconds:g} seconds that it had"
-                yield child.assignment.tag, Stopped("over-budget", why)
-                child.assignment = None
+            for child in children:
+                if (stopped := child.over()) is not None and child.assignment is not None:
+                    child.kill()
+                    yield child.assignment.tag, stopped
+                    child.assignment = None
             children = [child for child in children if child.assignment is not None or child.process.is_alive()]
     finally:
         for child in children:
@@ -151,21 +176,16 @@ def _assign(waiting: Iterator[Assignment], children: list[Child], jobs: int) -> 
     return any(child.assignment is not None for child in children)
 
 
-def _with_messages(children: list[Child]) -> list[Child]:
+def _with_messages(children: list[Child], until: float) -> list[Child]:
     """The children that have sent something (or died), waited for until the next deadline."""
     from multiprocessing.connection import wait
 
     busy = [child for child in children if child.assignment is not None]
-    deadlines = [child.deadline for child in busy if child.deadline is not None]
-    patience = max(0.0, min(deadlines) - monotonic()) if deadlines else None
-    readable = wait([child.connection for child in busy], patience)
+    patience = max(0.0, min([until, *(child.deadline for child in busy)]) - monotonic())
+    if any(child.assignment is not None and child.assignment.memory is not None for child in busy):
+        patience = min(patience, LOOK_EVERY)
+    readable = wait([child.connection for child in busy], None if patience == inf else patience)
     return [child for child in busy if child.connection in readable]
-
-
-def _overdue(children: list[Child]) -> list[Child]:
-    now = monotonic()
-    late = [child for child in children if child.deadline is not None and child.deadline <= now]
-    return [child for child in late if child.assignment is not None]
 
 
 def _how_it_died(code: int | None) -> str:

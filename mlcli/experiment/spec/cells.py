@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.split_results import SplitResult, each
+from mlcli.experiment.spec.budget import Budget
 
 if TYPE_CHECKING:
     from mlcli.data.source import Source
@@ -118,8 +119,7 @@ class Experiment:
     cost: Mapping[str, Any] | None = None
     """What answers cost, by the true class and then by the answer."""
     seed: int = 1
-    budget: float | None = None
-    """Seconds that one cell may take."""
+    budget: Budget = Budget()
     shortcuts: bool = True
     """Whether a method may use its closed form over all splits; the plain loop fits one after another."""
     stages: Stages = False
@@ -172,6 +172,9 @@ class Cell:
     protocol: ProtocolSpec
     seed: int
     budget: float | None = None
+    """Seconds that it may take."""
+    memory: int | None = None
+    """Bytes that the process may hold that runs it."""
     skipped: str = ""
     """Why this cell cannot be run at all, or empty."""
     shortcuts: bool = True

@@ -13,6 +13,7 @@ from mlcli.core.errors import ExperimentError, MlcliError, Problem
 from mlcli.core.names import did_you_mean
 from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import Document, read
+from mlcli.experiment.spec.budget import Budget, budget_of
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.decisions import costs_of, with_costs
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
@@ -20,7 +21,7 @@ from mlcli.experiment.spec.expectations import expectations_of
 from mlcli.experiment.spec.written import Written, placed
 from mlcli.tasks.table import kind_named
 
-PLAIN = ("seed", "budget", "training", "fair", "nested", "average", "name", "description")
+PLAIN = ("seed", "training", "fair", "nested", "average", "name", "description")
 """The keys whose values are taken as they are."""
 
 Text = Annotated[str, Field(min_length=1)]
@@ -69,7 +70,7 @@ class ExperimentShape(_Shape):
     tune: Any = Field(False, description="whether, and how, models are tuned by splits of training rows")
     nested: bool = Field(False, description="whether the best model, chosen in each split for itself, is a row")
     expect: Several = Field([], description="what models must reach: bounds of scores, models to beat")
-    budget: float = Field(0.0, gt=0, description="seconds that one cell may take")
+    budget: Any = Field(None, description="what a cell may take, in seconds and memory, and all in seconds")
     name: str = Field("", description="what the experiment is called")
     description: str = Field("", description="what it is for")
 
@@ -151,6 +152,7 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
         further_protocols=tuple(one for one in further if one is not None),
         metrics=tuple(metrics),
         cost=costs,
+        budget=budget_of(parts["budget"], found) if "budget" in parts else Budget(),
         stages=stages_of(parts["stages"], found) if "stages" in parts else False,
         tune=tuning_of(parts["tune"], found) if "tune" in parts else None,
         expect=expectations_of(parts["expect"], found) if "expect" in parts else (),

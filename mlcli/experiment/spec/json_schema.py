@@ -37,8 +37,23 @@ TUNE: Schema = {
         {"type": "object", "minProperties": 1},
     ]
 }
-
-
+BUDGET: Schema = {
+    "anyOf": [
+        {"type": "number", "exclusiveMinimum": 0},
+        {"type": "string", "pattern": "[1-9]"},
+        {
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": False,
+            "patternProperties": OWN_KEYS,
+            "properties": {
+                "cell": {"type": ["number", "string"], "description": "seconds of a cell, or 60s, 15m, 2h"},
+                "total": {"type": ["number", "string"], "description": "seconds of all on the clock, or 2h"},
+                "memory": {"type": "string", "description": "of the process of a cell, such as 4GiB"},
+            },
+        },
+    ]
+}
 COSTS: Schema = {
     "type": "object",
     "minProperties": 1,
@@ -63,6 +78,7 @@ def experiment_schema() -> Schema:
     schema["properties"]["stages"] |= STAGES
     schema["properties"]["cost"] |= COSTS
     schema["properties"]["tune"] |= TUNE
+    schema["properties"]["budget"] |= BUDGET
     return {"$schema": DIALECT, "title": "an experiment of mlcli", **schema, "$defs": _definitions()}
 
 

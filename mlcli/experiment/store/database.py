@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import StoreError
+from mlcli.experiment.store.tables import APPLICATION, FORMAT, MIGRATIONS, TABLES
 
 REMEDIES = {
     "SQLITE_FULL": ("the disk is full", "free some space, or keep the store elsewhere with --store FILE"),
@@ -30,48 +31,6 @@ REMEDIES = {
 }
 LOCK_TIMEOUT_SECONDS = 30.0
 """How long to wait for another process that is writing."""
-APPLICATION = 0x6D6C636C
-"""Marks a database file as ours ("mlcl")."""
-FORMAT = 2
-"""Raised when the tables or the keys change."""
-TABLES = """
-CREATE TABLE cells (
-    id INTEGER PRIMARY KEY, key TEXT NOT NULL, created TEXT NOT NULL, splits INTEGER NOT NULL, facts TEXT NOT NULL
-);
-CREATE INDEX cells_by_key ON cells (key);
-CREATE TABLE blocks (
-    cell INTEGER NOT NULL REFERENCES cells (id) ON DELETE CASCADE,
-    first INTEGER NOT NULL, count INTEGER NOT NULL, seconds REAL NOT NULL,
-    payload BLOB NOT NULL, checksum TEXT NOT NULL,
-    PRIMARY KEY (cell, first)
-);
-CREATE TABLE endings (
-    cell INTEGER PRIMARY KEY REFERENCES cells (id) ON DELETE CASCADE,
-    status TEXT NOT NULL, why TEXT NOT NULL, trace TEXT NOT NULL, split INTEGER, budget REAL, ended TEXT NOT NULL
-);
-CREATE TABLE risks (cell INTEGER PRIMARY KEY REFERENCES cells (id) ON DELETE CASCADE, process INTEGER NOT NULL);
-CREATE TABLE datasets (digest TEXT PRIMARY KEY, facts TEXT NOT NULL);
-CREATE TABLE runs (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, started TEXT NOT NULL, finished TEXT,
-    title TEXT NOT NULL, source TEXT, seed INTEGER NOT NULL, metrics TEXT NOT NULL, cells INTEGER NOT NULL
-);
-CREATE TABLE run_cells (
-    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, position INTEGER NOT NULL,
-    cell INTEGER REFERENCES cells (id), dataset TEXT NOT NULL REFERENCES datasets (digest),
-    facts TEXT NOT NULL, status TEXT NOT NULL, why TEXT NOT NULL,
-    trace TEXT NOT NULL, answered TEXT NOT NULL, pooled INTEGER NOT NULL, stored INTEGER NOT NULL,
-    notes TEXT NOT NULL,
-    PRIMARY KEY (run, position)
-);
-"""
-
-DETAILS = """
-CREATE TABLE IF NOT EXISTS run_details (
-    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, name TEXT NOT NULL, value TEXT NOT NULL,
-    PRIMARY KEY (run, name)
-)
-"""
-"""Made in stores of the same format that were without it, too."""
 
 
 @contextmanager
@@ -149,6 +108,7 @@ def open_to_write(path: Path) -> Database:
             database = Database(path, connection)
             if _pragma(database, "schema_version"):
                 _check_format(database)
+                _migrate(database)
             for setting in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
                 connection.execute(f"PRAGMA {setting}")
             _make_tables(database)
@@ -195,7 +155,20 @@ def _read_only(path: Path, how: str) -> Database:
     with _closed_on_error(connection):
         database = Database(path, connection)
         _check_format(database)
-    return database
+        if _pragma(database, "user_version") == FORMAT:
+            return database
+    return _migrated_copy(database)
+
+
+def _migrated_copy(older: Database) -> Database:
+    """A store of an older format as this one knows it; who only reads leaves the file as it is."""
+    nameless = sqlite3.connect("", isolation_level=None)  # a file that is gone when it is closed
+    copy = Database(older.path, nameless)
+    with _closed_on_error(copy.connection):
+        older.connection.backup(copy.connection)
+        older.connection.close()
+        _migrate(copy)
+    return copy
 
 
 @contextmanager
@@ -213,7 +186,7 @@ def _check_format(database: Database) -> None:
         what, hint = REMEDIES["SQLITE_NOTADB"]
         raise StoreError(what, where=str(database.path), hint=hint)
     written_as = _pragma(database, "user_version")
-    if written_as != FORMAT:
+    if written_as != FORMAT and written_as not in MIGRATIONS:
         newer = written_as > FORMAT
         whose, remedy = ("a newer", "update mlcli") if newer else ("an older", "move it away and run again")
         what = f"it was written by {whose} mlcli (format {written_as}, this one knows {FORMAT})"
@@ -221,16 +194,29 @@ def _check_format(database: Database) -> None:
     database.one("SELECT max(id) FROM runs")  # a damaged file shows itself when its tables are looked up
 
 
+def _migrate(database: Database) -> None:
+    """Bring a store of an older format to this one, step by step, in one transaction."""
+    if _pragma(database, "user_version") == FORMAT:
+        return
+    with database.transaction():
+        while (written_as := _pragma(database, "user_version")) < FORMAT:  # another process may have been quicker
+            _run(database, MIGRATIONS[written_as])
+            database.write(f"PRAGMA user_version = {written_as + 1}")
+
+
 def _make_tables(database: Database) -> None:
     """All tables in one transaction, unless they are there."""
     with database.transaction():
-        database.write(DETAILS)
         if _pragma(database, "user_version"):
             return
-        for statement in TABLES.split(";"):
-            database.write(statement)
+        _run(database, TABLES)
         database.write(f"PRAGMA application_id = {APPLICATION}")
         database.write(f"PRAGMA user_version = {FORMAT}")
+
+
+def _run(database: Database, statements: str) -> None:
+    for statement in statements.split(";"):
+        database.write(statement)
 
 
 def _pragma(database: Database, name: str) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import StoreError, UsageError
+from mlcli.core.processes import name_of
 from mlcli.core.seeds import digest
 from mlcli.experiment.run.split_results import SplitResult, each
 from mlcli.experiment.spec.cells import CellResult
@@ -18,6 +20,8 @@ from mlcli.experiment.store.database import Database, damage_as_store_error, now
 SplitsOf = Callable[[int, str], Sequence[SplitResult]]
 """The answers that are stored for a cell (its id and kind)."""
 
+MADE_BY = "process"
+"""Under which name a run keeps that of the process that makes it."""
 RUN_COLUMNS = "title, source, seed, metrics, id, started, finished, cells"
 RUN_CELLS = """
 SELECT run_cells.cell, cells.key, datasets.facts, run_cells.facts,
@@ -53,7 +57,9 @@ class RunLog:
         row = (now(), about.title, about.source, about.seed, json.dumps(about.metrics), cells)
         columns = "(started, title, source, seed, metrics, cells)"
         with self.database.transaction():
-            return self.database.write(f"INSERT INTO runs {columns} VALUES (?, ?, ?, ?, ?, ?)", *row)
+            number = self.database.write(f"INSERT INTO runs {columns} VALUES (?, ?, ?, ?, ?, ?)", *row)
+            self._keep(number, MADE_BY, name_of(os.getpid()))
+        return number
 
     def finish(self, run: int, results: Sequence[CellResult]) -> None:
         """Keep what a run came to, so that it can be shown again as it was."""
@@ -94,17 +100,16 @@ class RunLog:
     def keep(self, run: int, name: str, value: Any) -> None:
         """Keep something more of a run, as plain values."""
         with self.database.transaction():
-            self.database.write(
-                "INSERT OR REPLACE INTO run_details VALUES (?, ?, ?)", run, name, json.dumps(value)
-            )
+            self._keep(run, name, value)
 
     def kept(self, run: int, name: str) -> Any:
         """What was kept of a run under a name; None where nothing was."""
-        if self.database.one("SELECT name FROM sqlite_master WHERE name = 'run_details'") is None:
-            return None
         row = self.database.one("SELECT value FROM run_details WHERE run = ? AND name = ?", run, name)
         with damage_as_store_error(self.database.path):
             return None if row is None else json.loads(row[0])
+
+    def _keep(self, run: int, name: str, value: Any) -> None:
+        self.database.write("INSERT OR REPLACE INTO run_details VALUES (?, ?, ?)", run, name, json.dumps(value))
 
     def _write(self, run: int, position: int, result: CellResult) -> None:
         dataset = facts_of_dataset(result.cell.dataset)

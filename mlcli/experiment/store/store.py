@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Self
 
@@ -20,18 +20,24 @@ from mlcli.tasks.table import kind_named
 DEFAULT_PLACE = Path(".mlcli") / "runs.db"
 """Where an experiment keeps its store, relative to its file."""
 NEW_CELL = "INSERT INTO cells (key, created, splits, facts) VALUES (?, ?, ?, ?)"
+ENDING = "status, why, trace, split, budget, memory"
+MOST_MEMORY = "UPDATE cells SET memory = max(coalesce(memory, 0), ?) WHERE id = ?"
 BLOCKS = "SELECT payload, checksum, seconds FROM blocks WHERE cell = ? ORDER BY first"
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a cell ended, and why; ``split`` is the one that failed, ``budget`` the seconds it was given."""
+    """How a cell ended, and why; ``split`` is the one that failed.
+
+    Of one that was over its budget, ``budget`` (seconds) or ``memory`` is what it had of what was too little.
+    """
 
     status: str
     why: str = ""
     trace: str = ""
     split: int | None = None
     budget: float | None = None
+    memory: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +57,7 @@ class Store:
     """An SQLite file; one process writes it at a time, a block of splits per transaction."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
         self.runs = RunLog(database, lambda cell, kind: self.cell(cell, kind).splits)
 
     @classmethod
@@ -67,7 +73,7 @@ class Store:
     @property
     def path(self) -> Path:
         """The file."""
-        return self._database.path
+        return self.database.path
 
     def __enter__(self) -> Self:
         return self
@@ -77,14 +83,20 @@ class Store:
 
     def close(self) -> None:
         """Let go of the file."""
-        self._database.connection.close()
+        self.database.connection.close()
+
+    def faults(self) -> list[str]:
+        """What is wrong with it, a sentence each; none where it is sound."""
+        from mlcli.experiment.store.housekeeping import faults_of
+
+        return faults_of(self)
 
     def cell(self, cell: int, kind: str) -> StoredCell:
         """What is there of a cell; a block whose checksum is wrong is left out, so that it runs again."""
         answers = kind_named(kind).answers
         judged = JudgedSplits()
         seconds, damaged = 0.0, 0
-        for payload, expected, spent in self._database.all(BLOCKS, cell):
+        for payload, expected, spent in self.database.all(BLOCKS, cell):
             try:
                 if checksum(payload) != expected:
                     raise ValueError("the checksum is wrong")
@@ -92,46 +104,52 @@ class Store:
                 seconds += float(spent)
             except (ValueError, TypeError):
                 damaged += 1
-        ending = self._database.one("SELECT status, why, trace, split, budget FROM endings WHERE cell = ?", cell)
-        risky = self._database.one("SELECT cell FROM risks WHERE cell = ?", cell) is not None
+        ending = self.database.one(f"SELECT {ENDING} FROM endings WHERE cell = ?", cell)
+        risky = self.database.one("SELECT cell FROM risks WHERE cell = ?", cell) is not None
         return StoredCell(cell, judged.all(), Ending(*ending) if ending else None, seconds, damaged, risky)
 
     def add(self, key: str, cell: Cell, splits: int) -> int:
         """The id of a new cell without answers; from now on it is the one that its key finds."""
-        with self._database.transaction():
+        with self.database.transaction():
             return self._insert(key, cell, splits)
 
     def find_or_add(self, key: str, cell: Cell, splits: int) -> int:
         """The id of the newest cell with a key; processes that ask for the same at once share one cell."""
-        found = self._newest(key)
+        found = self.find(key)
         if found is None:
-            with self._database.transaction():
-                found = self._newest(key) or self._insert(key, cell, splits)
+            with self.database.transaction():
+                found = self.find(key) or self._insert(key, cell, splits)
         return found
 
-    def _newest(self, key: str) -> int | None:
-        found: int | None = self._database.one("SELECT max(id) FROM cells WHERE key = ?", key)[0]
+    def find(self, key: str) -> int | None:
+        """The id of the newest cell with a key, if there is one."""
+        found: int | None = self.database.one("SELECT max(id) FROM cells WHERE key = ?", key)[0]
         return found
 
     def _insert(self, key: str, cell: Cell, splits: int) -> int:
-        return self._database.write(NEW_CELL, key, now(), splits, json.dumps(facts_of_cell(cell)))
+        return self.database.write(NEW_CELL, key, now(), splits, json.dumps(facts_of_cell(cell)))
 
-    def put_block(self, cell: int, first: int, count: int, payload: bytes, seconds: float) -> None:
-        """Keep the answers of some consecutive splits."""
+    def put_block(
+        self, cell: int, first: int, count: int, payload: bytes, seconds: float, memory: int | None = None
+    ) -> None:
+        """Keep the answers of some consecutive splits, and what they took."""
         row = (cell, first, count, seconds, payload, checksum(payload))
-        with self._database.transaction():
-            self._database.write("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?, ?, ?)", *row)
+        with self.database.transaction():
+            self.database.write("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?, ?, ?)", *row)
+            if memory is not None:
+                self.database.write(MOST_MEMORY, memory, cell)
 
     def put_ending(self, cell: int, ending: Ending) -> None:
         """Keep how a cell ended."""
-        row = (cell, ending.status, ending.why, ending.trace, ending.split, ending.budget, now())
-        with self._database.transaction():
-            self._database.write("INSERT OR REPLACE INTO endings VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
-            self._database.write("DELETE FROM risks WHERE cell = ?", cell)
+        row = (*astuple(ending), cell, now())
+        with self.database.transaction():
+            columns = f"({ENDING}, cell, ended)"
+            self.database.write(f"INSERT OR REPLACE INTO endings {columns} VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *row)
+            self.database.write("DELETE FROM risks WHERE cell = ?", cell)
 
     def put_risk(self, cell: int | None) -> None:
         """Keep which cell this process is running itself; who finds that later knows that it ended the process."""
-        with self._database.transaction():
-            self._database.write("DELETE FROM risks WHERE process = ?", os.getpid())
+        with self.database.transaction():
+            self.database.write("DELETE FROM risks WHERE process = ?", os.getpid())
             if cell is not None:
-                self._database.write("INSERT OR REPLACE INTO risks VALUES (?, ?)", cell, os.getpid())
+                self.database.write("INSERT OR REPLACE INTO risks VALUES (?, ?)", cell, os.getpid())

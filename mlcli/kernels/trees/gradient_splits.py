@@ -82,23 +82,34 @@ def lowering(gradient: float, hessian: float, score: float) -> float:
 
 
 @inlined
-def gain_of(gradient: int, packed: int, total: Whole, scales: Scales, direction: int, bounds: Array) -> float:
-    """G²/(H + l2) of both sides of a cut; minus infinity where a side has too little.
+def is_poor(here: float, there: float, weight: int, total: Whole, scales: Scales) -> bool:
+    """Whether a side has too little weight or curvature."""
+    rest = (total[1] >> scales.shift) - weight
+    poor: bool = (weight < scales.least) | (rest < scales.least) | (here < LEAST_HESSIAN) | (there < LEAST_HESSIAN)
+    return poor
 
-    Where scores have bounds, those of the two sides must rise or fall in one direction.
-    """
-    rest, shift = total[1] - packed, scales.shift
+
+@inlined
+def gain_of(gradient: int, packed: int, total: Whole, scales: Scales) -> float:
+    """G²/(H + l2) of both sides of a cut; minus infinity where a side has too little."""
     left, right = gradient * scales.gradient, (total[0] - gradient) * scales.gradient
-    here, there = hessian_of(packed, scales), hessian_of(rest, scales)
-    poor = (packed >> shift < scales.least) | (rest >> shift < scales.least)
-    poor |= (here < LEAST_HESSIAN) | (there < LEAST_HESSIAN)
+    here, there = hessian_of(packed, scales), hessian_of(total[1] - packed, scales)
+    poor = is_poor(here, there, packed >> scales.shift, total, scales)
     here, there = here + scales.l2, there + scales.l2
-    if scales.bound:
-        below, above = score_of(left, here, bounds), score_of(right, there, bounds)
-        gain = lowering(left, here, below) + lowering(right, there, above)
-        return NOTHING if poor or direction * (above - below) < 0.0 else gain
     gain = (left * left * there + right * right * here) / (here * there)
     return NOTHING if poor else gain
+
+
+@inlined
+def bounded_gain(gradient: int, packed: int, total: Whole, scales: Scales, direction: int, bounds: Array) -> float:
+    """The same where scores have bounds, and those of the two sides must rise or fall in one direction."""
+    left, right = gradient * scales.gradient, (total[0] - gradient) * scales.gradient
+    here, there = hessian_of(packed, scales), hessian_of(total[1] - packed, scales)
+    poor = is_poor(here, there, packed >> scales.shift, total, scales)
+    here, there = here + scales.l2, there + scales.l2
+    below, above = score_of(left, here, bounds), score_of(right, there, bounds)
+    gain = lowering(left, here, below) + lowering(right, there, above)
+    return NOTHING if poor or direction * (above - below) < 0.0 else gain
 
 
 @inlined
@@ -112,8 +123,12 @@ def best_cut(
         gradient += sums[2 * k]
         packed += sums[2 * k + 1]
         along[0, k], along[1, k] = gradient, packed
-    for k in range(cuts):
-        gains[k] = gain_of(along[0, k], along[1, k], total, scales, direction, bounds)
+    if scales.bound:
+        for k in range(cuts):
+            gains[k] = bounded_gain(along[0, k], along[1, k], total, scales, direction, bounds)
+    else:
+        for k in range(cuts):
+            gains[k] = gain_of(along[0, k], along[1, k], total, scales)
     best, most = 0, gains[0]
     for k in range(1, cuts):
         if gains[k] > most:

@@ -64,8 +64,7 @@ class Grown(NamedTuple):
     """The nodes of a tree, with room for more than there are."""
 
     nodes: Codes
-    drawn: Array
-    """The thresholds that were drawn."""
+    threshold: Array
     gain: Array
     """The weighted impurity that each split takes away."""
     weight: Array
@@ -182,9 +181,25 @@ def search(
             wish = chance.wish[0]
         if score > best + (0.0 if first else whole.tolerance):
             best, first = score, False
-            grown.gain[node], grown.drawn[node] = score - before, wish
+            grown.gain[node] = score - before
+            grown.threshold[node] = cut_between(columns, feature, low, high, wish)
             grown.nodes[node, FEATURE], grown.nodes[node, SIDE] = feature, side
             grown.nodes[node, LOW], grown.nodes[node, HIGH] = low, high
+
+
+@inlined
+def cut_between(columns: Columns, feature: int, low: int, high: int, wish: float) -> float:
+    """The threshold between two bins: the one wished for where it lies there, or else half-way; or the level.
+
+    Infinite where ``high`` is the bin of missing cells.
+    """
+    if not columns.ordered[feature]:
+        return float(low)
+    if high == columns.known[feature]:
+        return np.inf
+    below, above = columns.highest[feature, low], columns.lowest[feature, high]
+    middle = wish if below <= wish < above else below / 2 + above / 2
+    return middle if middle < above else below
 
 
 @inlined

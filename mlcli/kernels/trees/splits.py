@@ -93,10 +93,10 @@ def score_of(left: Words, whole: Whole) -> float:
 
 
 @inlined
-def best_threshold(keys: Rows, count: int, sums: Words, known: int, whole: Whole, room: Room) -> Split:
+def best_threshold(keys: Rows, count: int, sums: Words, known: int, whole: Whole, room: Room, gaps: bool) -> Split:
     """The first threshold, but for rounding, that scores most; missing cells (bin ``known``) go to either side.
 
-    Keys, ascending, say in which bin each column of ``sums`` is.
+    Keys, ascending, say in which bin each column of ``sums`` is; some are empty where there are ``gaps``.
     """
     best, best_low, best_high, best_side, low, missing = -np.inf, 0, 0, 0, -1, False
     left, lost, last = room.left, room.lost, count - 1
@@ -109,7 +109,7 @@ def best_threshold(keys: Rows, count: int, sums: Words, known: int, whole: Whole
         last -= 1
     for i in range(count):
         high, place = keys[i] >> PLACE_BITS, keys[i] & PLACES
-        if empty(sums, place):
+        if gaps and empty(sums, place):
             continue
         for side in range((2 if missing and high < known else 1) if high > low >= 0 else 0):
             for w in range(side * len(left)):
@@ -150,10 +150,10 @@ def best_split(columns: Columns, feature: int, here: Here, whole: Whole, room: R
             keys = room.places[sort_many(column, here.rows, known, room.places, room.counts)]
         if keys[0] >> PLACE_BITS == keys[count - 1] >> PLACE_BITS:
             return -np.inf, 0, 0, 0
-        return best_threshold(keys, count, here.parts, known, whole, room)
+        return best_threshold(keys, count, here.parts, known, whole, room, False)
     add_up(columns, feature, here, room.sums)
     if columns.ordered[feature]:
-        return best_threshold(room.every, known + 1, room.sums, known, whole, room)
+        return best_threshold(room.every, known + 1, room.sums, known, whole, room, True)
     return best_level(room.sums, known, whole, room.left)
 
 

@@ -53,7 +53,7 @@ class Contextual(Detector):
     floor: float = param(0.1, "the least spread in a context, as a share of that of all rows", gt=0)
 
     base_: Any = learned()
-    context_: Array = learned("rows", "context")
+    context_: Array = learned("rows", "context columns")
     """The context of the training rows."""
     behaviour_: Array = learned("rows", "behaviour")
     spread_: Array = learned("behaviour")

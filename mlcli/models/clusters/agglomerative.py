@@ -36,7 +36,7 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer
 from mlcli.engines.draws import draws, places_of
 from mlcli.models.clusters._merging import LINKAGES, Merges, merges_of, merges_of_distances
-from mlcli.tasks.clustering import ClusteredRows
+from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first
 
 LEAVES = 12
@@ -46,7 +46,7 @@ LAST = 10
 
 
 @register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011")
-class Agglomerative(DistanceClusterer):
+class Agglomerative(DistanceClusterer, Clusterer):
     """A tree of merges, and its cut."""
 
     transductive: ClassVar[bool] = True

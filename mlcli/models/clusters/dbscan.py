@@ -33,12 +33,14 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
-from mlcli.engines.centres import squared_differences
+from mlcli.engines.centres import squared_differences, squared_from_mean
 from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer, distances_to_rows
-from mlcli.tasks.clustering import ClusteredRows
+from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first
 
 BLOCK_CELLS = 4_000_000
+UNSURE = 1e-9
+"""What a matrix product may be off by, as a share of the largest squared distance."""
 POINTS_SHOWN = 60
 NOISE = "none"
 
@@ -52,17 +54,43 @@ class Apart:
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Some rows with their distances to all."""
-        step = max(1, BLOCK_CELLS // max(1, len(self.X)))
-        for start in range(0, len(self.X), step):
-            rows = slice(start, start + step)
-            yield (
-                rows,
-                np.sqrt(squared_differences(self.X[rows], self.X)) if self.given is None else self.given[rows],
-            )
+        for rows in _blocks(len(self.X), len(self.X)):
+            given = None if self.given is None else self.given[rows]
+            yield rows, np.sqrt(squared_differences(self.X[rows], self.X)) if given is None else given
+
+    def shown(self) -> Iterator[tuple[slice, Array]]:
+        """The same by matrix products, near enough for a picture."""
+        for rows in _blocks(len(self.X), len(self.X)):
+            given = None if self.given is None else self.given[rows]
+            yield rows, np.sqrt(squared_from_mean(self.X[rows], self.X)) if given is None else given
+
+    def within(self, eps: float) -> Iterator[tuple[slice, Flags]]:
+        """Some rows, and which of all rows lie within a distance of them."""
+        for rows in _blocks(len(self.X), len(self.X)):
+            near = within(self.X[rows], self.X, eps) if self.given is None else self.given[rows] <= eps
+            yield rows, near
+
+
+def _blocks(rows: int, others: int) -> Iterator[slice]:
+    step = max(1, BLOCK_CELLS // max(1, others))
+    return (slice(start, start + step) for start in range(0, rows, step))
+
+
+def within(some: Array, others: Array, eps: float) -> Flags:
+    """Which rows lie within a distance; those that a matrix product cannot tell are measured again."""
+    squared, bound = squared_from_mean(some, others), eps * eps
+    unsure = np.abs(squared - bound) <= UNSURE * (bound + squared.max(initial=0.0))
+    near = squared <= bound
+    one, other = np.nonzero(unsure)
+    apart = np.zeros(len(one))
+    for a, b in zip(some.T, others.T, strict=True):
+        apart += (a[one] - b[other]) ** 2
+    near[one, other] = np.sqrt(apart) <= eps
+    return np.asarray(near)
 
 
 @register("dbscan", reference="Ester, Kriegel, Sander & Xu 1996; Schubert et al. 2017")
-class DBSCAN(DistanceClusterer):
+class DBSCAN(DistanceClusterer, Clusterer):
     """Core rows, what they reach, and noise."""
 
     eps: float | None = param(None, "how far neighbours are apart at most; where the distances bend if none", gt=0)
@@ -83,9 +111,9 @@ class DBSCAN(DistanceClusterer):
         """Find the core rows, and those that are linked."""
         X, given = self.points_and_distances(data)
         apart = Apart(X, given)
-        self.curve_ = k_distances(apart, min(self.min_rows, len(X)))
+        self.curve_ = k_distances(apart.shown() if self.eps else apart.blocks(), min(self.min_rows, len(X)))
         self.eps_ = self.eps or (float(self.curve_[bend(self.curve_)]) or 1.0)
-        neighbours = np.concatenate([(block <= self.eps_).sum(axis=1) for _, block in apart.blocks()])
+        neighbours = np.concatenate([near.sum(axis=1) for _, near in apart.within(self.eps_)])
         core = np.flatnonzero(neighbours >= self.min_rows)
         linked = _linked(apart, core, self.eps_)
         count = int(linked.max(initial=-1)) + 1
@@ -111,9 +139,7 @@ class DBSCAN(DistanceClusterer):
         found = np.full(len(table), noise, np.int32)
         if not len(self.core_group_):
             return found
-        step = max(1, BLOCK_CELLS // len(self.core_group_))
-        for start in range(0, len(table), step):
-            rows = slice(start, start + step)
+        for rows in _blocks(len(table), len(self.core_group_)):
             apart = self._from_core(table, rows)
             near = apart.argmin(axis=1)
             inside = apart[np.arange(len(apart)), near] <= self.eps_
@@ -161,9 +187,9 @@ class DBSCAN(DistanceClusterer):
         )
 
 
-def k_distances(apart: Apart, k: int) -> Array:
+def k_distances(blocks: Iterator[tuple[slice, Array]], k: int) -> Array:
     """The distance of each row to the k-th nearest, itself the first, in ascending order."""
-    found = [np.partition(block, k - 1, axis=1)[:, k - 1] for _, block in apart.blocks()]
+    found = [np.partition(block, k - 1, axis=1)[:, k - 1] for _, block in blocks]
     return np.sort(np.concatenate(found))
 
 
@@ -197,7 +223,6 @@ def _neighbours(apart: Apart, core: Rows, eps: float) -> list[Rows]:
     found: list[Rows] = []
     is_core: Flags = np.zeros(len(apart.X), bool)
     is_core[core] = True
-    for rows, block in apart.blocks():
-        near = block[is_core[rows]][:, core] <= eps
-        found += [np.flatnonzero(line) for line in near]
+    for rows, near in apart.within(eps):
+        found += [np.flatnonzero(line) for line in near[is_core[rows]][:, core]]
     return found

@@ -33,7 +33,7 @@ from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.centres import squared_differences
 from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer
 from mlcli.engines.draws import draws, places_of
-from mlcli.tasks.clustering import ClusteredRows
+from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first
 
 ROWS_AT_MOST = 20_000
@@ -41,7 +41,7 @@ TIE = 1e-12
 
 
 @register("divisive", reference="Kaufman & Rousseeuw 1990, Finding Groups in Data, chapter 6")
-class Divisive(DistanceClusterer):
+class Divisive(DistanceClusterer, Clusterer):
     """A group, split again and again."""
 
     transductive: ClassVar[bool] = True

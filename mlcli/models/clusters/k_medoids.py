@@ -49,9 +49,9 @@ class KMedoids(Clusterer):
 
     medoids_: Array = learned()
     """The rows that groups lie round, or the places of their columns of distances."""
-    rows_: Rows = learned()
+    rows_: Rows = learned("medoids")
     """The numbers of these rows in the file."""
-    sizes_: Array = learned()
+    sizes_: Array = learned("medoids")
     total_: float = learned()
     built_: float = learned()
     """The sum of distances, and what it was before the swaps."""

@@ -55,12 +55,12 @@ class KernelDensity(DensityEstimator):
     covariance: str = param("full", "how columns vary together", choices=("full", "diagonal"))
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
-    varies_: Rows = learned()
-    constants_: Array = learned()
+    varies_: Rows = learned("varying")
+    constants_: Array = learned("columns")
     """A number for each column, which those have that do not vary."""
-    rows_: Array = learned()
+    rows_: Array = learned("rows", "varying")
     """The training rows."""
-    weights_: Array = learned()
+    weights_: Array = learned("rows")
     covariance_: Array = learned()
     h_: float = learned()
 
@@ -147,9 +147,5 @@ class KernelDensity(DensityEstimator):
         """Rows with weights, and a covariance that fits them."""
         check_varying_columns(self.varies_, len(self.columns_))
         shape = COVARIANCE_TYPES[self.covariance].shape(len(self.varies_))
-        if self.rows_.shape[1:] != self.varies_.shape or len(self.rows_) != len(self.weights_):
-            raise ValueError("rows that do not fit the columns")
-        if np.shape(self.constants_) != (len(self.columns_),):
-            raise ValueError("constants that do not fit the columns")
         if np.shape(self.covariance_) != shape or not self.h_ > 0:
             raise ValueError("a width that does not fit the columns")

@@ -40,6 +40,7 @@ SIMILARITIES: dict[str, Callable[..., Array]] = {
     "cosine": cosine,
     "adjusted-cosine": cosine,
     "pearson": pearson,
+    "residual": cosine,
 }
 CENTRES = ("none", "mean", "baseline")
 
@@ -53,6 +54,9 @@ class Neighbourhood(Recommender):
     k: int = param(40, "how many neighbours answer at most", ge=1, tune=(5, 100))
     similarity: str = param("pearson", "how alike two are in what both have rated", choices=SIMILARITIES)
     shrinkage: float = param(10.0, "similarities from n common ratings are multiplied by n / (n + this)", ge=0)
+    damping: float = param(
+        1.0, "similarity that the centre itself has, so that weak or few neighbours move it little", ge=0
+    )
     centre: str = param("baseline", "what ratings are measured from", choices=CENTRES)
     l2: float = param(5.0, "how many ratings at the mean the baseline gives each user and item", ge=0)
 
@@ -113,6 +117,8 @@ class Neighbourhood(Recommender):
         centre = self.mean_ + self.user_centre_[seen[0]] + self.item_centre_[seen[1]]
         counts = len(totals[self.owners]), len(totals[1 - self.owners])
         compared = self.ratings_ - self.mean_ if self.similarity == "pearson" else self.ratings_
+        if self.similarity == "residual":
+            compared = self.ratings_ - centre
         if self.similarity == "adjusted-cosine":
             rated = np.bincount(things, minlength=counts[1]).astype(np.float64)
             totals_rated = np.bincount(things, self.ratings_, counts[1]).astype(np.float64)
@@ -138,7 +144,7 @@ class Neighbourhood(Recommender):
         order = np.argsort(-alike, kind="stable")[: int((alike > 0).sum())]
         sums = np.zeros((4, len(by_thing.starts) - 1))
         nearest_raters(order, alike, by_owner.starts, by_owner.others, by_owner.deviations, self.k, sums)
-        return quotient(sums[0], sums[1])
+        return quotient(sums[0], sums[1] + self.damping)
 
     def explain(self) -> findings.Explanation:
         """How many have neighbours at all, and which two are most alike."""

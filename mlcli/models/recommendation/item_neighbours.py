@@ -1,13 +1,13 @@
 """Item neighbours: a user would rate an item as it has rated items that other users rate alike.
 
 Formula:
-    r̂(u, i) = c(u, i) + Σ s(i, j) (r(u, j) − c(u, j)) / Σ s(i, j) over the k items j most similar to i that u has
-    rated, of those with s > 0. The centre c is μ (``centre: none``), the mean of the item, or the baseline
-    μ + b_u + b_i of ``user-item-bias``.
+    r̂(u, i) = c(u, i) + Σ s(i, j) (r(u, j) − c(u, j)) / (damping + Σ s(i, j)) over the k items j most similar to
+    i that u has rated, of those with s > 0. The centre c is μ (``centre: none``), the mean of the item, or the
+    baseline μ + b_u + b_i of ``user-item-bias``.
 
-    s(i, j) over the users who have rated both: Σ r r' / √(Σ r² Σ r'²) (cosine), the same of r − r̄_u with r̄_u the
-    mean of the user (adjusted-cosine, Sarwar's), or the correlation (pearson); times n / (n + shrinkage), n being
-    how many these users are.
+    s(i, j) over the users who have rated both: Σ r r' / √(Σ r² Σ r'²) (cosine), the same of r − r̄_u with r̄_u
+    the mean of the user (adjusted-cosine, Sarwar's), of r − c (residual), or the correlation (pearson); times n
+    / (n + shrinkage), n being how many these users are.
 
 Assumes:
     Items that are liked by the same users stay so; each user has rated some of them.
@@ -29,7 +29,11 @@ from mlcli.models.recommendation._neighbourhood import Neighbourhood
 from mlcli.tasks.recommendation import Recommender
 
 
-@register("item-neighbours", reference="Sarwar, Karypis, Konstan & Riedl 2001, Item-based collaborative filtering")
+@register(
+    "item-neighbours",
+    reference="Sarwar, Karypis, Konstan & Riedl 2001, Item-based collaborative filtering",
+    revision=2,
+)
 class ItemNeighbours(Neighbourhood, Recommender):
     """Items are compared by the users who have rated both."""
 

@@ -1,13 +1,13 @@
 """User neighbours: a user would rate an item as users who rate alike have rated it.
 
 Formula:
-    r̂(u, i) = c(u, i) + Σ s(u, v) (r(v, i) − c(v, i)) / Σ s(u, v) over the k users v most similar to u that have
-    rated i, of those with s > 0. The centre c is μ (``centre: none``), the mean of the user, or the baseline
-    μ + b_u + b_i of ``user-item-bias``.
+    r̂(u, i) = c(u, i) + Σ s(u, v) (r(v, i) − c(v, i)) / (damping + Σ s(u, v)) over the k users v most similar to
+    u that have rated i, of those with s > 0. The centre c is μ (``centre: none``), the mean of the user, or the
+    baseline μ + b_u + b_i of ``user-item-bias``.
 
-    s(u, v) over the items that both have rated: Σ r r' / √(Σ r² Σ r'²) (cosine), the same of r − r̄_i with r̄_i the
-    mean of the item (adjusted-cosine), or the correlation (pearson); times n / (n + shrinkage), n being how many
-    these items are.
+    s(u, v) over the items that both have rated: Σ r r' / √(Σ r² Σ r'²) (cosine), the same of r − r̄_i with r̄_i
+    the mean of the item (adjusted-cosine), of r − c (residual), or the correlation (pearson); times n / (n +
+    shrinkage), n being how many these items are.
 
 Assumes:
     Users who agreed before agree again, and share enough items to show it.
@@ -17,9 +17,11 @@ Cost:
     one pass over the ratings of its neighbours.
 
 Choices:
-    Users as similar as the k-th answer too, so that the order of rows decides nothing. Similarities of 0 or less
-    are not used. Without neighbours the answer is the centre; what is not known adds nothing to it. Several
-    ratings of a pair count as their mean.
+    Without `damping` one neighbour that is hardly alike answers as surely as forty that are: on few ratings of
+    each user that does worse than the baseline alone (Bell & Koren's remedy; 0 is the classic formula). Users as
+    similar as the k-th answer too, so that the order of rows decides nothing. Similarities of 0 or less are not
+    used. Without neighbours the answer is the centre; what is not known adds nothing to it. Several ratings of a
+    pair count as their mean.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from mlcli.models.recommendation._neighbourhood import Neighbourhood
 from mlcli.tasks.recommendation import Recommender
 
 
-@register("user-neighbours", reference="Resnick et al. 1994, GroupLens; Herlocker et al. 1999")
+@register("user-neighbours", reference="Resnick et al. 1994, GroupLens; Herlocker et al. 1999", revision=2)
 class UserNeighbours(Neighbourhood, Recommender):
     """Users are compared by the items that both have rated."""
 

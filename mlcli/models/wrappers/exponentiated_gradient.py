@@ -69,9 +69,9 @@ class ExponentiatedGradient(Classifier):
         None, "the columns that make groups together; none: all sensitive ones", if_given=True
     )
 
-    models_: tuple[Model, ...] = learned()
+    models_: tuple[Model, ...] = learned("models")
     """Those with a share in the mixture."""
-    shares_: Array = learned()
+    shares_: Array = learned("models")
     labels_: tuple[str, ...] = learned()
     breaches_: Array = learned()
     """How far groups lie from all rows in training (events × groups), of the base alone, then of the mixture."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import time
@@ -56,6 +57,16 @@ def _refuse_in_half_a_character() -> None:
     raise FitError("a lone surrogate: \ud83d")
 
 
+def _sleep_in_compiled_code() -> None:
+    """Without letting go of the interpreter's lock, so that no signal handler and no other thread can run."""
+    ctypes.PyDLL(None).sleep(3600)
+
+
+def _take_memory() -> None:
+    held = [np.ones(2_000_000) for _ in range(20)]
+    time.sleep(3600.0 * len(held))
+
+
 TROUBLES: dict[str, Callable[[], object]] = {
     "none": lambda: None,
     "refuses": _refuse,
@@ -70,6 +81,8 @@ TROUBLES: dict[str, Callable[[], object]] = {
     "killed": _kill_itself,
     "slow": lambda: time.sleep(0.15),
     "endless": lambda: time.sleep(3600.0),
+    "endless in compiled code": _sleep_in_compiled_code,
+    "hungry": _take_memory,
     "interrupted": _interrupt_its_parent,
 }
 

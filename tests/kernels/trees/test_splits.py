@@ -19,7 +19,7 @@ from mlcli.kernels.trees.sums import Columns, Here
 
 TOLERANCE = 1e-12
 add_up, best_split, random_threshold = sums.add_up, splits.best_split, splits.random_threshold
-deal = nodes.deal
+cut_between, deal = nodes.cut_between, nodes.deal
 
 
 # What only kernels call is called from these, which are compiled as well.
@@ -37,7 +37,8 @@ def split(columns: Any, here: Any, whole: Any, room: Any) -> Any:
 
 @njit
 def drawn_threshold(columns: Any, here: Any, whole: Any, left: Any, state: Any, chance: Any) -> Any:
-    return random_threshold(columns, 0, here, whole, left, state, chance)
+    score, low, high, side = random_threshold(columns, 0, here, whole, left, state, chance)
+    return score, low, high, side, cut_between(columns, 0, low, high, chance.wish[0])
 
 
 @njit
@@ -125,8 +126,7 @@ def test_a_random_threshold_scores_what_its_sides_do_and_lies_where_it_was_drawn
     chance, missing = Chance(np.empty(30, np.uint8), np.array([np.nan])), node.bin == node.known
     for _ in range(20):
         found = drawn_threshold(node.columns, node.here, node.whole, node.room.left, state, chance)
-        score, low, high, side = found
-        cut = node.binned.between(np.array([0]), np.array([low]), np.array([high]), chance.wish)
+        score, low, high, side, cut = found
         assert score == pytest.approx(node.score((node.bin <= low) | (missing & (side == 1))))
         assert node.columns.highest[0, low] <= cut < node.columns.lowest[0, high]
         assert cut == chance.wish[0]

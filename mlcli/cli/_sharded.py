@@ -1,0 +1,55 @@
+"""``run --shard``: a part of the cells on this machine, in a store of its own, to be merged with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from mlcli.api.running import RunOptions, answered, title_of
+from mlcli.cli._console import show_as
+from mlcli.cli._running import Progress, beside, leave_by, planned_and_foreseen
+from mlcli.core.errors import UsageError
+from mlcli.experiment.run.shards import Shard, plan_digest, shard_from_text
+from mlcli.experiment.spec.cells import Cell, Experiment
+from mlcli.experiment.store.transfer import SHARD
+from mlcli.report.kept import Part, parts_as_json, parts_of
+from mlcli.report.outcome import Outcome
+from mlcli.report.scored import Scored
+
+
+def run_shard(
+    experiments: Sequence[Experiment], text: str, store: Path | None, options: RunOptions, format: str
+) -> None:
+    """Run a part of the cells of each experiment, and say how it is put together with the others."""
+    shard = shard_from_text(text)
+    parts: list[Part] = []
+    for experiment, cells in planned_and_foreseen(experiments):
+        place = store or _beside(experiment, shard)
+        found = _scored(experiment, cells, shard, place, options)
+        parts.append(Part(title_of(experiment), str(shard), len(cells), found, place))
+    show_as(format, lambda: parts_of(parts), lambda: parts_as_json(parts))
+    leave_by([Outcome(part.title, part.found, (), ()) for part in parts])
+
+
+def refuse_views(**asked: object) -> None:
+    """Refuse options for what can only be seen when all cells are there."""
+    for name in (name for name, given in asked.items() if given):
+        hint = "merge the stores first: mlcli runs merge, then mlcli run without --shard"
+        raise UsageError(f"--{name.replace('_', '-')} is for when all shards are there", hint=hint)
+
+
+def _beside(experiment: Experiment, shard: Shard) -> Path:
+    """A store that no other shard writes: on a disk that machines share, SQLite cannot keep two writers apart."""
+    place = beside(experiment)
+    return place.with_name(f"{place.stem}.{shard.part}-of-{shard.of}{place.suffix}")
+
+
+def _scored(
+    experiment: Experiment, cells: Sequence[Cell], shard: Shard, place: Path, options: RunOptions
+) -> list[Scored]:
+    title, places = title_of(experiment), shard.places(cells)
+    named = replace(experiment, name=f"{title}, {shard}")
+    about = {"part": shard.part, "of": shard.of, "places": places, "plan": plan_digest(cells), "title": title}
+    with Progress() as progress:
+        return answered(named, [cells[one] for one in places], place, options, progress, {SHARD: about})

@@ -1,0 +1,77 @@
+"""What the system tells of processes: which one is meant, what memory it holds, and what a piece of work took."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+FORGET_THE_PEAK = "5"
+"""Written to ``clear_refs``, it sets the most that a process has held to what it holds now."""
+
+
+@dataclass
+class Taken:
+    """The bytes that a piece of work took at its peak, more than there were before; None where nobody tells."""
+
+    bytes: int | None = None
+
+
+def name_of(process: int) -> str:
+    """A name that no other process has had or will have: machine, number, and where it is told the start."""
+    try:
+        started = (PROC / str(process) / "stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        started = ""
+    return f"{platform.node()} {process} {started}"
+
+
+def is_at_work(name: str) -> bool:
+    """Whether a process of this name runs on this machine, where that can be asked without harm."""
+    if os.name != "posix":  # elsewhere signal 0 is a signal
+        return False
+    try:
+        number = int(name.rsplit(" ", 2)[1])
+        os.kill(number, 0)
+    except PermissionError:
+        pass
+    except (LookupError, ValueError, OSError):
+        return False
+    return name == name_of(number)
+
+
+def own_bytes(process: int) -> int | None:
+    """What a process holds that is not a file: bytes, or None where the system does not tell."""
+    try:
+        _, resident, shared, *_ = (PROC / str(process) / "statm").read_text().split()
+    except (OSError, ValueError):
+        return None
+    return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def peak_of() -> Iterator[Taken]:
+    """Measure what the body takes at its peak."""
+    taken = Taken()
+    try:
+        (PROC / "self/clear_refs").write_text(FORGET_THE_PEAK)
+        before = _status("VmRSS")
+    except OSError:
+        before = None
+    try:
+        yield taken
+    finally:
+        with suppress(OSError):
+            after = _status("VmHWM") if before is not None else None
+            taken.bytes = None if before is None or after is None else max(0, after - before)
+
+
+def _status(name: str) -> int | None:
+    for line in (PROC / "self/status").read_text().splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) * 1024
+    return None

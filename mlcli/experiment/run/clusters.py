@@ -1,0 +1,100 @@
+"""Clusters: blocks are judged by workers elsewhere, and only this process writes the store.
+
+The tables, splits and learners of all blocks are sent once to each worker, then blocks that name them by number.
+Whatever a worker had under way when it was lost is judged again by another.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from importlib import import_module
+from io import BytesIO
+from threading import Lock
+from typing import Any, Protocol
+
+from mlcli.core.errors import ExitCode, MlcliError, UsageError
+from mlcli.core.names import did_you_mean
+from mlcli.core.threads import cores_for_a_fit
+from mlcli.experiment.run.fingerprint import versions
+from mlcli.experiment.run.judge import WorkerResult, worker_result
+from mlcli.experiment.run.preparation import Block
+
+BACKENDS = {"dask": "mlcli.experiment.run.on_dask:DaskCluster", "ray": "mlcli.experiment.run.on_ray:RayCluster"}
+AHEAD = 2
+"""Blocks per worker that are handed out: while one is judged the next lies ready."""
+Versions = Mapping[str, str]
+
+
+class ClusterError(MlcliError):
+    """A cluster that cannot be reached, is lost, or would give other answers."""
+
+    exit_code = ExitCode.CELLS
+
+
+class Cluster(Protocol):
+    """Workers somewhere else."""
+
+    def share(self, shared: Sequence[object]) -> None:
+        """Send to each worker, those that come later included, what blocks are made of."""
+
+    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult | None]]:
+        """Judge blocks; each tag comes back, in any order, with None for one that took several workers with it."""
+
+    def close(self) -> None:
+        """Let go of it; what belongs to this process ends."""
+
+
+def cluster_named(backend: str, address: str | None, jobs: int) -> Cluster:
+    """A cluster at an address, or one of ``jobs`` workers on this machine where none is said."""
+    if backend not in BACKENDS:
+        raise UsageError(f"there is no backend '{backend}'", hint=did_you_mean(backend, BACKENDS, "backends"))
+    module, _, name = BACKENDS[backend].partition(":")
+    try:
+        cluster: Cluster = getattr(import_module(module), name)(address, jobs)
+    except ImportError as missing:
+        hint = f"pip install 'mlcli[{backend}]', here and where the workers are"
+        what = f"--backend {backend} needs a package that is not here: {missing.name}"
+        raise UsageError(what, hint=hint) from None
+    return cluster
+
+
+class Shared:
+    """In a worker: what was sent to it, by name; one block is judged at a time."""
+
+    def __init__(self) -> None:
+        self._objects: dict[str, Sequence[object]] = {}
+        self._at_work = Lock()
+
+    def put(self, name: str, content: bytes) -> None:
+        """Unpack what was sent under a name; what was sent for an earlier batch is let go."""
+        self._objects = {name: pickle.loads(content)}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._objects
+
+    def judge(self, name: str, block: bytes, expected: Versions) -> WorkerResult:
+        """Judge a block, in a worker that computes with the same versions."""
+        _refuse_other_versions(expected)
+        with self._at_work, cores_for_a_fit(1):
+            return worker_result(_Unpickler(BytesIO(block), self._objects[name]).load())
+
+
+in_this_worker = Shared()
+
+
+def _refuse_other_versions(expected: Versions) -> None:
+    here = versions()
+    others = [f"{name} {here.get(name)} for {one}" for name, one in expected.items() if here.get(name) != one]
+    if others:
+        what = f"a worker has {', '.join(others)}: its answers might be others"
+        raise ClusterError(what, hint="install the same versions everywhere")
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: BytesIO, shared: Sequence[object]) -> None:
+        super().__init__(file)
+        self._shared = shared
+
+    def persistent_load(self, number: int) -> object:
+        return self._shared[number]

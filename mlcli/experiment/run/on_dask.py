@@ -1,0 +1,112 @@
+"""Blocks on a Dask cluster, also one that dask-jobqueue or Kubernetes has made."""
+
+from __future__ import annotations
+
+import pickle
+import uuid
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import suppress
+from itertools import islice
+from time import monotonic
+from typing import Any
+
+from distributed import Client, Future, KilledWorker, LocalCluster, WorkerPlugin, as_completed
+
+from mlcli.core.errors import UsageError
+from mlcli.experiment.run.clusters import AHEAD, ClusterError, Versions, in_this_worker
+from mlcli.experiment.run.fingerprint import versions
+from mlcli.experiment.run.judge import WorkerResult
+from mlcli.experiment.run.preparation import Block
+from mlcli.experiment.run.workers import packed
+
+PATIENCE = "10s"
+"""For a scheduler to answer."""
+COUNT_EVERY = 5.0
+"""Seconds after which workers are counted again: they may come and go."""
+RESULTS = "the answers that have come are stored: the same command goes on from there"
+
+
+class _SharedObjects(WorkerPlugin):  # type: ignore[misc]  # Dask has no types
+    """What a worker is given when it joins: the scheduler keeps it for those that come later."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        self.name, self._content = name, content
+
+    def setup(self, worker: Any) -> None:
+        in_this_worker.put(self.name, self._content)
+
+
+def _judged(name: str, block: bytes, expected: Versions) -> WorkerResult:
+    return in_this_worker.judge(name, block, expected)
+
+
+class DaskCluster:
+    """The workers of a scheduler."""
+
+    def __init__(self, address: str | None, jobs: int) -> None:
+        self._local = None
+        if address is None:
+            self._local = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
+        try:
+            self._client = Client(self._local or address, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError) as problem:
+            hint = "such as --address tcp://host:8786, where `dask scheduler` runs"
+            raise UsageError(f"no Dask scheduler answers at {address}: {problem}", hint=hint) from None
+        self._name = f"mlcli-{uuid.uuid4().hex}"
+        self._shared: Sequence[object] = ()
+        self._counted, self._slots = 0.0, 0
+
+    def share(self, shared: Sequence[object]) -> None:
+        """Send to each worker, those that come later included, what blocks are made of."""
+        self._client.wait_for_workers(1)
+        threads = max(self._client.nthreads().values(), default=1)
+        if threads > 1:
+            what = f"workers with {threads} threads each would judge one block at a time"
+            raise UsageError(what, hint="start them with one: dask worker ... --nworkers 8 --nthreads 1")
+        self._shared = shared
+        self._client.register_plugin(_SharedObjects(self._name, pickle.dumps(shared, protocol=5)))
+
+    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult | None]]:
+        """Judge blocks; each tag comes back, in any order, with None for one that took several workers with it."""
+        waiting, expected = iter(blocks), versions()
+        tags: dict[Future, Any] = {}
+        done = as_completed([], loop=self._client.loop)
+        try:
+            while True:
+                for tag, block in islice(waiting, max(0, AHEAD * self._workers() - len(tags))):
+                    content = packed(block, self._shared)
+                    future = self._client.submit(_judged, self._name, content, expected, pure=False)
+                    tags[future] = tag
+                    done.add(future)
+                if not tags:
+                    return
+                future = next(done)
+                yield tags.pop(future), _result_of(future)
+        finally:
+            with suppress(Exception):  # of a scheduler that is gone
+                self._client.cancel(list(tags))
+
+    def close(self) -> None:
+        """Let go of the scheduler; a cluster of our own ends."""
+        with suppress(Exception):
+            self._client.unregister_worker_plugin(self._name)
+        self._client.close()
+        if self._local is not None:
+            self._local.close()
+
+    def _workers(self) -> int:
+        if not self._counted or monotonic() - self._counted > COUNT_EVERY:
+            self._slots, self._counted = max(1, len(self._client.nthreads())), monotonic()
+        return self._slots
+
+
+def _result_of(future: Future) -> WorkerResult | None:
+    try:
+        result: WorkerResult = future.result()
+        return result
+    except KilledWorker:
+        return None
+    except ClusterError:
+        raise
+    except Exception as problem:
+        raise ClusterError(f"the Dask cluster: {type(problem).__name__}: {problem}", hint=RESULTS) from problem

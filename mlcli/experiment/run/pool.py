@@ -1,0 +1,74 @@
+"""Worker processes of this machine, called when the work is worth it and gone at the end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Iterable, Sequence
+from threading import active_count
+from typing import TYPE_CHECKING, Any, Self
+
+from mlcli.experiment.run.judge import WorkerResult
+from mlcli.experiment.run.preparation import Block
+
+if TYPE_CHECKING:
+    from mlcli.experiment.run.workers import Workers
+
+
+class Pool:
+    """Up to ``jobs`` worker processes, called when they are needed and gone at the end.
+
+    ``shared`` gives the tables, splits and learners of which the blocks will be.
+    """
+
+    def __init__(self, jobs: int, shared: Callable[[], Sequence[object]] = tuple) -> None:
+        self.jobs = jobs
+        self._shared = shared
+        self._workers: Workers | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.dismiss()
+
+    @property
+    def forks(self) -> bool:
+        """Whether workers would be forks of this process, with all that it has loaded by then.
+
+        Linux promises that a fork can go on, if no other thread may have held a lock at that moment.
+        """
+        return sys.platform == "linux" and active_count() == 1
+
+    @property
+    def called(self) -> bool:
+        """Whether workers are on their way or here."""
+        return self._workers is not None
+
+    @property
+    def ready(self) -> bool:
+        """Whether all workers are here."""
+        return self._workers is not None and self._workers.ready
+
+    def call(self) -> None:
+        """Ask for workers, and do not wait."""
+        if self.forks:
+            from mlcli.experiment.run.workers import ForkWorkers
+
+            self._workers = ForkWorkers(self.jobs, self._shared())
+        else:
+            from mlcli.experiment.run.workers import ProcessWorkers
+
+            self._workers = ProcessWorkers(self.jobs, self._shared())
+
+    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
+        """Judge blocks; each tag comes back with its result, in any order."""
+        if self._workers is None:
+            self.call()
+        assert self._workers is not None
+        yield from self._workers.results(blocks)
+
+    def dismiss(self) -> None:
+        """Send the workers away, whatever they do."""
+        if self._workers is not None:
+            self._workers.dismiss()
+            self._workers = None
