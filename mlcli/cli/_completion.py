@@ -17,7 +17,7 @@ def data_names(ctx: Any, incomplete: str) -> list[str]:
     from mlcli.data.shipped import FILE_SUFFIXES, shipped_paths
 
     folder = Path(incomplete).parent if "/" in incomplete else Path()
-    found = [str(path) for path in _listed(folder) if path.suffix.lower() in FILE_SUFFIXES]
+    found = [str(path) for path in _listed(folder) if path.name.lower().endswith(FILE_SUFFIXES)]
     return _starting((*shipped_paths(), *found), incomplete)
 
 

@@ -184,7 +184,7 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
 
 def _refuse_tables(path: Path) -> None:
     """A table, or the name of a dataset, in the place of an experiment."""
-    is_table = path.suffix.lower() in FILE_SUFFIXES
+    is_table = path.name.lower().endswith(FILE_SUFFIXES)
     if is_table or (not path.is_file() and shipped_path(str(path)) is not None):
         what = f"{path} is a {'table' if is_table else 'shipped dataset'}, not an experiment"
         hint = f"mlcli eval {path} judges methods on it; mlcli init {path} writes an experiment to run"
