@@ -25,6 +25,8 @@ GOOD, ANOMALY = 0, 1
 """The labels."""
 LEVELS = 2
 """Good and anomalous: a target of more levels judges nothing."""
+SEQUENCES_TO_DEAL = 10
+"""So many are dealt whole; of fewer, a part would have none that is good, or none that is not."""
 EXPLAINED_ROWS = 1000
 """Of the rows asked, how many of the oddest are told which columns made them so."""
 BY_VALIDATION = "the one with the highest F1 on validation rows"
@@ -237,13 +239,14 @@ class ScreenedRows(UnlabelledRows):
     def from_table(cls, table: Table, schema: Schema) -> ScreenedRows:
         """Every row of a dataset; a target gives labels when it has two levels, the second being the anomaly.
 
-        Splits keep sequences whole, unless there are groups.
+        Splits keep sequences whole, unless there are groups, or too few sequences to deal out.
         """
         rows = super().from_table(table, schema)
         column = schema.the("sequence")
         if column is not None:
             sequence = numbered(table.cells(column.name))
-            rows = replace(rows, sequence=sequence, groups=sequence if rows.groups is None else rows.groups)
+            whole = rows.groups is None and len(np.unique(sequence)) >= SEQUENCES_TO_DEAL
+            rows = replace(rows, sequence=sequence, groups=sequence if whole else rows.groups)
         return rows if len(rows.classes) in (0, LEVELS) else rows.unlabelled()
 
     def _taken(self, rows: Rows | slice) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def test_a_fit_that_ended_early_keeps_its_last_answers_in_the_series() -> None:
 
 def test_the_curve_stands_below_the_table_and_in_the_document() -> None:
     words = ("eval", "iris", "-m", "newton-boosting", "-p", "rounds=5", "--folds", "3", "--stages", "--training")
-    text = typed(*words).stdout
+    text = " ".join(typed(*words, "-v").stdout.split())
     assert "accuracy by rounds" in text
     assert "training-" in text
     assert "training: of the rows that were learned from" in text

@@ -109,7 +109,8 @@ def test_every_form_that_reading_accepts_is_valid(validator: Draft202012Validato
 
 def branches(definition: str) -> dict[str, Any]:
     found = experiment_schema()["$defs"][definition]["anyOf"]
-    return {one["properties"]["use"]["const"]: one for one in found if "use" in one.get("properties", {})}
+    of_ids = [one for one in found if "const" in one.get("properties", {}).get("use", {})]
+    return {one["properties"]["use"]["const"]: one for one in of_ids}
 
 
 @pytest.mark.parametrize(

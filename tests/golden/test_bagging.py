@@ -190,5 +190,5 @@ def test_members_that_are_not_what_was_asked_for_are_refused() -> None:
     with pytest.raises(ValueError, match="a base that is not the one asked for"):
         unpacked(written, arrays)
     written["model"]["params"]["dict"]["bags"] = 3
-    with pytest.raises(ValueError, match="not a model for each bag"):
+    with pytest.raises(ValueError, match=r"models_ .* does not fit bags"):
         unpacked(written, arrays)
