@@ -39,7 +39,7 @@ Verbose = Annotated[
 ]
 
 EXAMPLES = (
-    "mlcli diagnose wine -m decision-tree -p max_depth=1",
+    "mlcli diagnose wine -m knn -p k=120",
     "mlcli diagnose abalone -m linear-regression --strict",
 )
 

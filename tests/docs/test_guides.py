@@ -25,6 +25,7 @@ from tests.cli.shell import WIDE, typed
 ROOT = Path(__file__).parents[2]
 NAMED = (
     "comparing",
+    "fairness",
     "few-labels",
     "gates",
     "graphs",
