@@ -133,8 +133,14 @@ def score_cell(summary: Summary, decimals: int | None, best: str | None, sign: s
     if summary.mean is None:
         return Field("undefined", "weak")
     mean, reach = fixed(summary.mean, decimals), reach_of(summary)
-    text = mean + ("" if reach is None else f" {INTERVAL}{fixed(reach, decimals)}")
+    text = mean + ("" if reach is None else f" {INTERVAL}{_width(reach, decimals)}")
     return Field(BEST + text, "best") if mean == best else Field(sign + text)
+
+
+def _width(reach: float, decimals: int | None) -> str:
+    """How far an interval reaches; no width is 0 because it is rounded."""
+    text = fixed(reach, decimals)
+    return f"<{10.0**-decimals:.{decimals}f}".replace("0.", ".") if decimals and reach > 0 == float(text) else text
 
 
 def _legend(table: Grid) -> list[str]:
