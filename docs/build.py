@@ -12,6 +12,7 @@ from typing import Any
 
 import commands
 
+from mlcli.core.nested import can_do
 from mlcli.core.params import Parameter, build, parameters
 from mlcli.core.ranges import in_words
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
@@ -135,7 +136,7 @@ def example(name: str, cls: Any) -> str:
     usual = implied_by([cls])
     also = " --protocol whole" if getattr(cls, "transductive", False) else ""
     lines = []
-    for kind in kinds_of(cls):
+    for kind in (one for one in kinds_of(cls) if can_do(build(cls, {}), one.base)):
         task = "" if usual in (None, kind) else f" --task {kind.name}"
         lines.append(f"mlcli eval {EXAMPLE_DATA[kind.name]} -m {name}{task}{also}")
     return "## Try it\n\n```sh\n" + "\n".join(lines) + "\n```"
