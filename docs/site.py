@@ -43,9 +43,8 @@ def main() -> None:
     shutil.rmtree(PAGES, ignore_errors=True)
     for name in COPIED:
         copy(ROOT / name)
-    sys.exit(
-        "\n".join(failure for folder in ("methods", "steps", "protocols") for failure in run_examples(folder))
-    )
+    failed = [failure for folder in GENERATED for failure in run_examples(folder)]
+    sys.exit("\n".join(failed) or None)
 
 
 def copy(source: Path) -> None:
