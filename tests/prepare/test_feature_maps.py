@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
@@ -38,7 +40,7 @@ def test_too_many_products_are_refused_before_they_are_made() -> None:
 
 
 def test_log_of_positive_numbers_and_of_others() -> None:
-    table = table_of({"a": [1.0, np.e], "b": [-3.0, 0.0], "c": [None, 1.0]})
+    table = table_of({"a": [1.0, math.e], "b": [-3.0, 0.0], "c": [None, 1.0]})
     step = fitted(Log(), table)
     assert step.shift_.tolist() == [0.0, 4.0, 0.0]
     assert step.apply(table).numbers[:, :2] == pytest.approx(np.array([[0.0, 0.0], [1.0, np.log(4)]]))
