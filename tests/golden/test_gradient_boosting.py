@@ -10,8 +10,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
 from mlcli.engines.trees.losses import LOSSES_OF_VALUES, HuberLoss, Loss, loss_of_classes
-from mlcli.models.boosting._weak_learners import line_search
-from mlcli.models.boosting.gradient_boosting import GradientBoosting
+from mlcli.models.boosting.gradient_boosting import GradientBoosting, line_search
 from mlcli.models.linear.linear_regression import LinearRegression
 from mlcli.models.trees.decision_tree import DecisionTree
 from tests.golden.asking import asked, fitted
@@ -98,7 +97,7 @@ def test_trees_as_a_base_are_the_trees_of_the_squared_loss() -> None:
     rows = valued(numeric(X), list(values_of(X)))
     base = fitted(GradientBoosting(base=DecisionTree(max_depth=3, min_leaf=3), rounds=ROUNDS), rows)
     trees = fitted(GradientBoosting(rounds=ROUNDS, min_leaf=3), rows)
-    assert base.multipliers_ == pytest.approx(np.full((ROUNDS, 1), 0.1))
+    assert base.multipliers_ == pytest.approx(np.full(ROUNDS, 0.1))
     assert base.predict_values(rows.table) == pytest.approx(trees.predict_values(rows.table), abs=1e-6)
 
 

@@ -19,7 +19,7 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.state import check_loaded
 from mlcli.core.tables import Array
 from mlcli.models.boosting.newton_boosting import NewtonBoosting
-from tests.golden.asking import answered, asked, fitted
+from tests.golden.asking import asked, fitted
 from tests.golden.shipped import numeric
 from tests.rows import labelled, table_of, valued
 
@@ -152,14 +152,6 @@ def test_rare_levels_share_a_bin_when_there_are_too_many() -> None:
     said = model.predict_values(table_of({"x": cells}))
     assert np.corrcoef(said, y)[0, 1] > 0.99
     assert len(set(np.round(said[200:400], 12))) == 1
-
-
-def test_both_ways_of_growing_end_at_the_same_full_tree() -> None:
-    X = coarse()
-    rows = valued(numeric(X), list(values_of(X)))
-    leaf_wise = NewtonBoosting(rounds=3, max_depth=3, max_leaves=8, min_leaf=1)
-    depth_wise = NewtonBoosting(rounds=3, max_depth=3, max_leaves=8, min_leaf=1, growth="depth-wise")
-    assert answered(leaf_wise, rows).predicted == pytest.approx(answered(depth_wise, rows).predicted, abs=1e-12)
 
 
 def test_the_rounds_with_the_smallest_loss_of_rows_held_aside_are_kept() -> None:

@@ -142,14 +142,15 @@ def _assigned(columns: Array, edges: list[Array], known: Rows, ordered: Flags) -
     highest = int(known.max(initial=0))
     bins = np.empty(columns.shape, np.uint16 if highest < 2**16 else np.uint32)
     for j, column in enumerate(columns):
-        thresholds = midway(edges[j][1, :-1], edges[j][0, 1:])
         if not ordered[j]:
             bins[j] = column
         elif known[j] <= MOST_BINS:
-            padded = np.append(thresholds, np.full(MOST_BINS - len(thresholds), np.inf))
-            bins_of(column, padded, int(known[j]), bins[j])
-        else:
-            order = np.argsort(column)  # sorted cells are found five times as fast; NaN comes after everything
-            bins[j, order] = np.searchsorted(thresholds, column[order])
-            bins[j, np.isnan(column)] = known[j]
+            thresholds = np.full(MOST_BINS, np.inf)
+            thresholds[: max(known[j] - 1, 0)] = midway(edges[j][1, :-1], edges[j][0, 1:])
+            bins_of(column, thresholds, int(known[j]), bins[j])
+        else:  # a bin for each value; NaN comes after everything
+            order = np.argsort(column)
+            ascending = column[order]
+            bins[j, order[1:]] = (ascending[1:] != ascending[:-1]).cumsum()
+            bins[j, order[0]], bins[j, np.isnan(column)] = 0, known[j]
     return bins

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.trees.binning import Binned, Bins, binned, with_rare_levels_joined
 from mlcli.engines.trees.criteria import CRITERIA
-from mlcli.engines.trees.growing import NEARLY, Limits
+from mlcli.engines.trees.growing import NEARLY, Limits, placed
 from mlcli.engines.trees.rounds import HeldAside
-from mlcli.engines.trees.structure import LEAF, STOPS, Trees, trees_of
-from mlcli.engines.trees.targets import Ids
+from mlcli.engines.trees.structure import LEAF, STOPS, Trees
+from mlcli.engines.trees.targets import Ids, Words
 
 WORD = 62
 """How many bits a sum may take."""
@@ -26,34 +26,45 @@ WEIGHT_BITS = 30
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """One tree, and the training rows that its leaves hold."""
+    """One tree as the loops leave it, with the training rows grouped by node."""
 
-    tree: Trees
+    grower: GradientGrower
+    nodes: Codes
     leaves: Rows
-    rows: Ids
     spans: Rows
     """Per leaf where its rows begin and end in ``rows``."""
+    value: Array
+    """What each node says; 0 where it asks."""
+    weight: Words
+    gain: Array
+    sets: Bins
+    """Nodes × bins: whether a bin goes left."""
+    rows: Ids
 
     @property
     def asks(self) -> bool:
         """Whether it asks anything."""
         return len(self.leaves) > 1
 
+    @property
+    def tree(self) -> Trees:
+        """As arrays; of many trees together this takes less time."""
+        return self.grower.trees([self])
+
     def refitted(self, score_of: Callable[[Ids], float]) -> Grown:
         """The same tree, whose leaves answer with a function of their rows."""
-        value = self.tree.value.copy()
-        value[self.leaves, 0] = [score_of(self.rows[begin:end]) for begin, end in self.spans]
-        return replace(self, tree=replace(self.tree, value=value))
+        value = self.value.copy()
+        value[self.leaves] = [score_of(self.rows[begin:end]) for begin, end in self.spans]
+        return replace(self, value=value)
 
     def shrunk(self, share: float) -> Grown:
         """The same tree, whose leaves say less."""
-        return replace(self, tree=replace(self.tree, value=self.tree.value * share))
+        return replace(self, value=self.value * share)
 
     def add_to(self, scores: Array) -> None:
         """Add what the tree says of the training rows."""
         order = np.argsort(self.spans[:, 0])
-        lengths = (self.spans[:, 1] - self.spans[:, 0])[order]
-        scores[self.rows] += np.repeat(self.tree.value[self.leaves[order], 0], lengths)
+        scores[self.rows] += np.repeat(self.value[self.leaves[order]], np.diff(self.spans[order])[:, 0])
 
     def says(self, held: HeldAside) -> Array:
         """What the tree says of rows held aside."""
@@ -68,22 +79,22 @@ class GradientGrower:
     levels: Rows
     level_bins: tuple[Rows, ...]
     """The bin of each level of every nominal column; the rarest of many share one."""
-    directions: Rows
-    """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
     weights: Array
     limits: Limits
+    directions: Rows
+    """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
     l2: float
     """How much a leaf is pulled towards 0."""
 
     @staticmethod
     def of(
-        cells: Array, levels: Rows, most: int, directions: Rows, weights: Array, limits: Limits, l2: float
+        cells: Array, levels: Rows, most: int, weights: Array, limits: Limits, directions: Rows, l2: float
     ) -> GradientGrower:
         """From cells (n × F), the columns that have an order in at most so many bins."""
         joined, counts, level_bins = with_rare_levels_joined(cells, levels, weights)
         rows = binned(joined, levels == 0, counts, most)
         rows = replace(rows, bins=rows.bins.astype(np.uint8))
-        return GradientGrower(rows, levels, level_bins, directions, weights, limits, l2)
+        return GradientGrower(rows, levels, level_bins, weights, limits, directions, l2)
 
     @property
     def bins(self) -> Bins:
@@ -93,43 +104,39 @@ class GradientGrower:
     def grow(self, gradient: Array, hessian: Array, chosen: Rows | None) -> Grown:
         """One tree, that asks for some of the columns or, by None, for any."""
         from mlcli.kernels.trees import growing as loops
+        from mlcli.kernels.trees.nodes import BEGIN, END, FEATURE
 
         columns = self._all if chosen is None else self._of(chosen)
         slopes = self._room._replace(columns=columns, scales=self._fix_points(gradient, hessian))
         grown, space, limits = self._space
         rows = np.arange(self.bins.shape[1], dtype=np.uint32)
         count = loops.grow(None, None, 1.0, limits, grown, space._replace(rows=rows), None, slopes)
-        return self._grown(grown, slopes, rows, count, chosen)
-
-    def _grown(self, grown: Any, slopes: Any, rows: Ids, count: int, chosen: Rows | None) -> Grown:
-        from mlcli.kernels.trees.nodes import BEGIN, END, FEATURE, LEFT, LOW
-
-        nodes = grown.nodes[:count]
+        nodes = grown.nodes[:count].copy()
         inner = nodes[:, FEATURE] != LEAF
-        asks, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
-        column = nodes[asks, FEATURE] if chosen is None else chosen[nodes[asks, FEATURE]]
-        weight = (slopes.totals[:count, 1] >> self._shift).astype(np.float64)
-        arrays = trees_of(count, 1) | {
-            "left": np.where(inner, nodes[:, LEFT], LEAF).astype(np.int32),
-            "value": np.where(inner, 0.0, slopes.scores[:count])[:, None],
-            "weight": np.ldexp(weight, -self._weight_places),
-            "impurity": np.empty(0),
-        }
-        arrays["feature"][asks], arrays["gain"][asks] = column, grown.gain[asks] / 2
-        self._ask(arrays, asks, column, nodes[asks, LOW], slopes.sets[asks])
-        return Grown(Trees(**arrays), leaves, rows, nodes[leaves][:, [BEGIN, END]])
+        if chosen is not None:
+            nodes[inner, FEATURE] = chosen[nodes[inner, FEATURE]]
+        value, weight = np.where(inner, 0.0, slopes.scores[:count]), slopes.totals[:count, 1] >> self._shift
+        gain, sets, leaves = grown.gain[:count].copy(), slopes.sets[:count].copy(), np.flatnonzero(~inner)
+        return Grown(self, nodes, leaves, nodes[leaves][:, [BEGIN, END]], value, weight, gain, sets, rows)
 
-    def _ask(self, arrays: dict[str, Any], asks: Rows, column: Rows, cut: Rows, sets: Any) -> None:
-        """Thresholds and sides of missing cells, or the child of every level."""
-        left = arrays["left"][asks]
+    def trees(self, grown: Sequence[Grown]) -> Trees:
+        """All these as one."""
+        from mlcli.kernels.trees.nodes import FEATURE, LOW
+
+        nodes, arrays = placed([one.nodes for one in grown], 1)
+        asks, sets = np.flatnonzero(nodes[:, FEATURE] != LEAF), np.concatenate([one.sets for one in grown])
+        column, low, left = nodes[asks, FEATURE], nodes[asks, LOW], arrays["left"][asks]
         known, ordered = self.binned.known[column], self.binned.ordered[column]
-        arrays["threshold"][asks[ordered]] = self.binned.between(column[ordered], cut[ordered], cut[ordered] + 1)
-        arrays["missing"][asks] = np.where(ordered, left + 1 - sets[np.arange(len(asks)), known], STOPS)
-        child_of = [np.empty(0, np.int32)]
-        for place in np.flatnonzero(~ordered):
-            arrays["offset"][asks[place]] = sum(len(one) for one in child_of)
-            child_of.append(left[place] + 1 - sets[place, self.level_bins[column[place]]].astype(np.int32))
-        arrays["child_of"] = np.concatenate(child_of)
+        arrays["value"] = np.concatenate([one.value for one in grown])[:, None]
+        arrays["weight"] = np.ldexp(np.concatenate([one.weight for one in grown]), -self._weight_places)
+        arrays["gain"], arrays["impurity"] = np.concatenate([one.gain for one in grown]) / 2, np.empty(0)
+        arrays["threshold"][asks[ordered]] = self.binned.between(column[ordered], low[ordered], low[ordered] + 1)
+        arrays["missing"][asks] = np.where(ordered, left + 1 - sets[asks, known], STOPS)
+        by_level, lengths = np.flatnonzero(~ordered), self.levels[column[~ordered]]
+        arrays["offset"][asks[by_level]] = np.cumsum(lengths) - lengths
+        sides = [sets[asks[one], self.level_bins[column[one]]].astype(np.int32) for one in by_level]
+        arrays["child_of"] = np.repeat(left[by_level] + 1, lengths) - np.concatenate([arrays["child_of"], *sides])
+        return Trees(**arrays)
 
     def _fix_points(self, gradient: Array, hessian: Array) -> Any:
         """Gradients and hessians as whole numbers of units, the finest whose sums fit; the scales of these."""
@@ -169,7 +176,7 @@ class GradientGrower:
 
         rows, leaves = self.bins.shape[1], self.limits.max_leaves or 0
         nodes = 2 * leaves - 1
-        along, order, ordered = np.empty((2, BINS), np.int64), *np.empty((2, PER_COLUMN), np.int64)
+        along, order, ordered = np.empty((3, BINS), np.int64), *np.empty((2, PER_COLUMN), np.int64)
         return Slopes(
             columns=self._all,
             scales=None,  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlcli.core.tables import Codes
 from mlcli.engines.trees.binning import Binned
 from mlcli.engines.trees.criteria import Criterion
 from mlcli.engines.trees.structure import LEAF, STOPS, Trees, trees_of
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
 NEARLY = 1 - 1e-9
 """Summed weights reach a limit when they come this close."""
-NO_LIMIT = 2**31 - 1
-GROWTH = {"last": 0, "leaf-wise": 1, "depth-wise": 2}
-"""Which leaf is split next, as compiled loops number it: any, what gains most, or that among the least deep."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +34,6 @@ class Limits:
     min_split: int = 2
     min_gain: float = 0.0
     purity: float = 1.0
-    growth: str = "leaf-wise"
-    """Where leaves are limited."""
 
     @property
     def least(self) -> float:
@@ -51,7 +47,7 @@ class Limits:
 
     def compiled(self, criterion: Criterion, columns: int, unit: float) -> loops.Limits:
         """The same as compiled loops read it, which count weights in units."""
-        from mlcli.kernels.trees.nodes import Limits
+        from mlcli.kernels.trees.nodes import NO_LIMIT, Limits
 
         return Limits(
             features=columns if self.features is None else self.features,
@@ -63,7 +59,6 @@ class Limits:
             min_gain=self.min_gain,
             of_shares=criterion.of_shares,
             purity=self.purity,
-            order=GROWTH["last" if self.max_leaves is None else self.growth],
         )
 
 
@@ -97,29 +92,36 @@ class Grower:
 
     def trees(self, grown: Sequence[loops.Grown], share: Packed) -> Trees:
         """Trees as the loops left them, all of shares like this one."""
-        from mlcli.kernels.trees.nodes import FEATURE, LEFT, NONE_MISSING, SIDE, Grown
+        from mlcli.kernels.trees.nodes import FEATURE, NONE_MISSING, SIDE
 
-        counts = [len(one.nodes) for one in grown]
-        roots = np.cumsum([0, *counts[:-1]])
-        whole = Grown(*map(np.concatenate, zip(*grown, strict=True)))
-        feature, side = np.ascontiguousarray(whole.nodes[:, FEATURE]), whole.nodes[:, SIDE]
-        inner = feature != LEAF
-        left = np.where(inner, whole.nodes[:, LEFT] + np.repeat(roots, counts), LEAF).astype(np.int32)
-        sided = inner & (side != NONE_MISSING)
-        sided[sided] = self.binned.ordered[feature[sided]]
+        whole = type(grown[0])(*map(np.concatenate, zip(*grown, strict=True)))
         value = share.shares(whole.totals, self.targets.slots) if share.bits else whole.mean[:, None]
-        arrays = trees_of(len(feature), value.shape[1]) | {
-            "roots": roots.astype(np.int32),
-            "feature": feature,
-            "threshold": np.where(inner, whole.threshold, np.nan),
-            "left": left,
-            "missing": np.where(sided, left + (side != 1), STOPS).astype(np.int32),
-            "value": value,
-            "weight": whole.weight * share.unit,
-            "impurity": whole.impurity,
-            "gain": np.where(inner, whole.gain * share.unit, 0.0),
-        }
-        return Trees(**arrays)
+        nodes, arrays = placed([one.nodes for one in grown], value.shape[1])
+        side, inner = nodes[:, SIDE], nodes[:, FEATURE] != LEAF
+        sided = inner & (side != NONE_MISSING)
+        sided[sided] = self.binned.ordered[nodes[sided, FEATURE]]
+        return Trees(
+            **arrays
+            | {
+                "threshold": np.where(inner, whole.threshold, np.nan),
+                "missing": np.where(sided, arrays["left"] + (side != 1), STOPS).astype(np.int32),
+                "value": value,
+                "weight": whole.weight * share.unit,
+                "impurity": whole.impurity,
+                "gain": np.where(inner, whole.gain * share.unit, 0.0),
+            }
+        )
+
+
+def placed(nodes: Sequence[Codes], width: int) -> tuple[Codes, dict[str, Any]]:
+    """The nodes of trees one after another, and arrays of these with what follows from nodes alone."""
+    from mlcli.kernels.trees.nodes import FEATURE, LEFT
+
+    whole, counts = np.concatenate(nodes), [len(one) for one in nodes]
+    roots, feature = np.cumsum([0, *counts[:-1]]), np.ascontiguousarray(whole[:, FEATURE])
+    left = np.where(feature == LEAF, LEAF, whole[:, LEFT] + np.repeat(roots, counts))
+    found = {"roots": roots.astype(np.int32), "feature": feature, "left": left.astype(np.int32)}
+    return whole, trees_of(len(whole), width) | found
 
 
 def room_for(inside: Ids, binned: Binned, words: int, seed: int) -> tuple[loops.Grown, loops.Space]:

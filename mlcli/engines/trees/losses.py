@@ -6,10 +6,9 @@ class. All that is said of rows is weighted.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +17,6 @@ from mlcli.engines.trees.targets import Ids
 
 HALVINGS = 80
 """How often an interval is halved to find a minimum: to the last bit."""
-
-
 TINY = 1e-150
 """A hessian as small as none."""
 
@@ -32,26 +29,13 @@ class Slopes(NamedTuple):
     hessian: Array
 
 
-class Loss(Protocol):
-    """What a model minimises: Σ w·L(y, F)."""
-
-    @property
-    def start(self) -> Array:
-        """For every output the score that costs least of those that are the same for all rows."""
-
-    def at(self, scores: Array) -> Slopes:
-        """The loss near some scores."""
-
-    def step(self, slopes: Slopes, scores: Array, output: int, rows: Ids) -> float:
-        """How far one output of the rows of a leaf should go, given the slopes near their scores."""
-
-
 @dataclass(frozen=True, eq=False)
-class ValueLoss(ABC):
-    """A loss of what the score of a number falls short of, r = y − F."""
+class HuberLoss:
+    """Of r = y − F: ½ r² up to |r| = δ, and straight on from there: δ·(|r| − ½ δ)."""
 
     y: Array
     weights: Array
+    delta: float = np.inf
 
     @property
     def start(self) -> Array:
@@ -68,54 +52,18 @@ class ValueLoss(ABC):
         """As far as costs least."""
         return self.best_of(self.y[rows] - scores[output, rows], self.weights[rows])
 
-    @abstractmethod
     def costs(self, short: Array) -> Array:
-        """What each r costs."""
-
-    @abstractmethod
-    def pull(self, short: Array) -> Array:
-        """The derivative of the cost of each r."""
-
-    @abstractmethod
-    def best_of(self, values: Array, weights: Array) -> float:
-        """The value with the least summed cost of the differences to it."""
-
-
-@dataclass(frozen=True, eq=False)
-class AbsoluteLoss(ValueLoss):
-    """|r|, without any curvature: leaves answer with the median."""
-
-    def costs(self, short: Array) -> Array:
-        """The size of r."""
-        return np.abs(short)
-
-    def pull(self, short: Array) -> Array:
-        """The sign of r."""
-        return np.sign(short)
-
-    def best_of(self, values: Array, weights: Array) -> float:
-        """The median."""
-        return weighted_quantile(values, weights, 0.5)
-
-
-@dataclass(frozen=True, eq=False)
-class HuberLoss(ValueLoss):
-    """½ r² up to |r| = δ, and straight on from there: δ·(|r| − ½ δ)."""
-
-    delta: float = np.inf
-
-    def costs(self, short: Array) -> Array:
-        """Squared near 0, straight far out."""
+        """What each r costs: squared near 0, straight far out."""
         size = np.abs(short)
         near = np.minimum(size, self.delta)
         return near * (size - near / 2)
 
     def pull(self, short: Array) -> Array:
-        """The difference r, as far as δ."""
+        """The derivative of the cost: r, as far as δ."""
         return np.clip(short, -self.delta, self.delta)
 
     def best_of(self, values: Array, weights: Array) -> float:
-        """Where as much pulls up as down, by halving an interval."""
+        """The value to which differences cost least: where as much pulls up as down, by halving an interval."""
         low, high = float(values.min()), float(values.max())
         for _ in range(HALVINGS):
             middle = low / 2 + high / 2
@@ -129,6 +77,22 @@ class SquaredLoss(HuberLoss):
     def best_of(self, values: Array, weights: Array) -> float:
         """The mean."""
         return float(weights @ values / weights.sum())
+
+
+class AbsoluteLoss(HuberLoss):
+    """|r|, without any curvature: leaves answer with the median."""
+
+    def costs(self, short: Array) -> Array:
+        """The size of r."""
+        return np.abs(short)
+
+    def pull(self, short: Array) -> Array:
+        """The sign of r."""
+        return np.sign(short)
+
+    def best_of(self, values: Array, weights: Array) -> float:
+        """The median."""
+        return weighted_quantile(values, weights, 0.5)
 
 
 class ClassLoss:
@@ -199,6 +163,10 @@ class SoftmaxLoss(ClassLoss):
         hessian = self.weights * (shares * (1 - shares))
         shares[self.y, rows] -= 1
         return Slopes(float(self.weights @ costs / self.weights.sum()), self.weights * shares, hessian)
+
+
+Loss = HuberLoss | LogisticLoss | SoftmaxLoss
+"""What a model minimises: Σ w·L(y, F)."""
 
 
 def weighted_quantile(values: Array, weights: Array, share: float) -> float:

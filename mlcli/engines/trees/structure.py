@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LEAF = -1
 STOPS = -1
 """In place of a child: rows that no branch fits stop at the node, whose own value answers them."""
-FEW = 2000
+FEW = 500
 """So many walks of a row through a tree are made by NumPy, which need not load compiled loops."""
 INDICES = ("roots", "feature", "left", "missing", "offset", "child_of")
 PER_NODE = ("feature", "threshold", "left", "missing", "offset")

@@ -53,7 +53,7 @@ class SplitRoom(NamedTuple):
     """Memory to search one column in."""
 
     along: Whole
-    """Gradient and packed word left of each cut."""
+    """Gradient and packed word left of each cut, and the bin before it."""
     order: Whole
     ordered: Whole
     """The sums of a column's levels in that order."""
@@ -117,22 +117,26 @@ def best_cut(
     sums: Whole, cuts: int, gradient: int, packed: int, total: Whole, scales: Scales, direction: int,
     bounds: Array, room: SplitRoom,
 ) -> tuple[float, int]:  # fmt: skip
-    """The first best cut between bins, with a gradient and more on the left to begin with."""
-    along, gains = room.along, room.gains
+    """The first best cut between bins, with a gradient and more on the left to begin with.
+
+    After an empty bin there is no other cut than before it, and in most nodes most bins are empty.
+    """
+    along, gains, count = room.along, room.gains, 0
     for k in range(cuts):
         gradient += sums[2 * k]
         packed += sums[2 * k + 1]
-        along[0, k], along[1, k] = gradient, packed
+        along[0, count], along[1, count], along[2, count] = gradient, packed, k
+        count += sums[2 * k + 1] != 0
     if scales.bound:
-        for k in range(cuts):
+        for k in range(count):
             gains[k] = bounded_gain(along[0, k], along[1, k], total, scales, direction, bounds)
     else:
-        for k in range(cuts):
+        for k in range(count):
             gains[k] = gain_of(along[0, k], along[1, k], total, scales)
-    best, most = 0, gains[0]
-    for k in range(1, cuts):
+    best, most = 0, NOTHING
+    for k in range(count):
         if gains[k] > most:
-            best, most = k, gains[k]
+            best, most = along[2, k], gains[k]
     return most, best
 
 

@@ -18,6 +18,7 @@ from mlcli.kernels.trees.nodes import (
     FEATURE,
     LEAF,
     LEFT,
+    NO_LIMIT,
     Grown,
     Limits,
     Space,
@@ -27,9 +28,6 @@ from mlcli.kernels.trees.nodes import (
 from mlcli.kernels.trees.splits import Chance
 from mlcli.kernels.trees.sums import Columns
 from mlcli.kernels.without_counting import compiled, inlined
-
-LAST, MOST_GAIN, LEAST_DEEP = range(3)
-"""Which open node is split next."""
 
 
 @compiled
@@ -58,7 +56,7 @@ def grow(
             seen += 1
         if open_nodes == 0 or leaves >= limits.max_leaves:
             break
-        place = next_place(waiting, open_nodes, nodes, grown.gain, limits.order)
+        place = next_place(waiting, open_nodes, grown.gain, limits.max_leaves)
         node = waiting[place]
         open_nodes -= 1
         waiting[place] = waiting[open_nodes]
@@ -75,16 +73,12 @@ def grow(
 
 
 @inlined
-def next_place(waiting: Rows, open_nodes: int, nodes: Codes, gain: Array, order: int) -> int:
-    """Where the open node stands that is split next; of equals the one that was made first."""
-    if order == LAST:
-        return open_nodes - 1
-    best = 0
-    for place in range(1, open_nodes):
+def next_place(waiting: Rows, open_nodes: int, gain: Array, max_leaves: int) -> int:
+    """Where the open node stands that is split next: what gains most, of equals the first; any if all will be."""
+    best = open_nodes - 1 if max_leaves == NO_LIMIT else 0
+    for place in range(best + 1, open_nodes):
         node, other = waiting[place], waiting[best]
-        deeper = nodes[node, DEPTH] - nodes[other, DEPTH] if order == LEAST_DEEP else 0
-        more = gain[node] > gain[other] or (gain[node] == gain[other] and node < other)
-        if deeper < 0 or (deeper == 0 and more):
+        if gain[node] > gain[other] or (gain[node] == gain[other] and node < other):
             best = place
     return best
 

@@ -38,6 +38,8 @@ FEATURE, LOW, HIGH, SIDE, LEFT, BEGIN, END, DEPTH = range(8)
 missing cells, the first child, the rows, and the depth."""
 LEAF = -1
 """The feature of a node that asks nothing."""
+NO_LIMIT = 2**31 - 1
+"""Of depth and of leaves."""
 NONE_MISSING = 2
 """The side of missing cells where there were none."""
 
@@ -57,7 +59,6 @@ class Limits(NamedTuple):
     of_shares: bool
     purity: float
     """A node with this share of one class, or else with this part of the root's impurity gone, is a leaf."""
-    order: int
 
 
 class Grown(NamedTuple):

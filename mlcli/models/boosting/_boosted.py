@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -24,9 +24,9 @@ from mlcli.engines.trees.cells import features, level_counts, ordered
 from mlcli.engines.trees.findings import importances, worth_of
 from mlcli.engines.trees.gradients import GradientGrower, Grown
 from mlcli.engines.trees.growing import Limits
-from mlcli.engines.trees.losses import LOSSES_OF_VALUES, Loss, Slopes, loss_of_classes
-from mlcli.engines.trees.rounds import Boosting, HeldAside, Learner, Plan, boost
-from mlcli.engines.trees.structure import Trees
+from mlcli.engines.trees.losses import LOSSES_OF_VALUES, AbsoluteLoss, Loss, Slopes, loss_of_classes
+from mlcli.engines.trees.rounds import HeldAside, Steps, boost
+from mlcli.engines.trees.structure import NONE, Trees
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -59,11 +59,6 @@ class Boosted(Classifier, Regressor):
     max_depth: int | None = param(
         None, "how many questions lead to a leaf at most", ge=1, tune=Range(1, 12, simpler="low", unasked=False)
     )
-    growth: str = param(
-        "leaf-wise",
-        "which leaf is split next: what gains most, or the least deep",
-        choices=("leaf-wise", "depth-wise"),
-    )
     min_leaf: int = param(
         20, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 100, simpler="high", unasked=False)
     )
@@ -74,6 +69,8 @@ class Boosted(Classifier, Regressor):
     )
     validation: float = param(0.1, "the share of rows held aside for that", gt=0, lt=1)
 
+    by_curvature: ClassVar[bool] = True
+    """Whether trees grow on hessians; else rows weigh alike, and each leaf searches how far to go."""
     stage_name: ClassVar[str] = "rounds"
 
     trees_: dict[str, Array] = learned()
@@ -88,41 +85,48 @@ class Boosted(Classifier, Regressor):
         """Anything."""
         return Accepts(nominal=True, missing=True, weights=True)
 
-    def tree(
-        self, grower: GradientGrower, loss: Loss, slopes: Slopes, scores: Array, output: int, chosen: Rows | None
-    ) -> Grown:
-        """The tree of one output in one round."""
-        raise TypeError(f"{type(self).__name__} does not say how it grows a tree")
-
-    def directions(self, outputs: int) -> Rows:
-        """Per column the direction that answers must keep."""
-        return np.zeros(len(self.columns_), np.intp)
-
-    @property
-    def leaf_penalty(self) -> float:
-        """What half a squared leaf score costs."""
-        return 0.0
+    def bounds(self) -> tuple[Rows, float]:
+        """Per column the direction that answers must keep, if any, and what half a squared leaf score costs."""
+        return np.zeros(len(self.columns_), np.intp), 0.0
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Sort cells into bins, then add tree after tree."""
         train, aside = self._parted(data.counted(), rng)
         loss = self._loss(train)
-        plan = Plan(self.rounds, self.learning_rate, ends=self.features == 1)
-        self._keep(boost(self._learner(train, loss), loss, len(train), plan, self._held(aside), rng))
+        self.start_ = loss.start
+        steps, held = self._steps(train, loss, rng), self._held(aside)
+        scores, ends = np.repeat(self.start_[:, None], len(train), axis=1), self.features == 1
+        rounds, self.training_loss_ = boost(steps, loss, scores, self.rounds, ends, held)
+        self.aside_loss_ = np.array([] if held is None else held.costs)
+        self._keep([one for steps in rounds for one in steps])
 
-    def _learner(self, train: Any, loss: Loss) -> Learner:
-        limits = Limits(
-            max_leaves=self.max_leaves, max_depth=self.max_depth, min_leaf=self.min_leaf, growth=self.growth
-        )
-        cells, directions = self._cells(train.table), self.directions(len(loss.start))
-        grower = GradientGrower.of(
-            cells, level_counts(self.columns_), self.bins, directions, train.weights, limits, self.leaf_penalty
-        )
-        return TreeLearning(self, grower)
+    def _steps(self, train: Any, loss: Loss, rng: np.random.Generator) -> Steps:
+        """A round: for every output a tree of columns drawn for it."""
+        limits = Limits(max_leaves=self.max_leaves, max_depth=self.max_depth, min_leaf=self.min_leaf)
+        cells, levels, weights = self._cells(train.table), level_counts(self.columns_), train.weights
+        grower = GradientGrower.of(cells, levels, self.bins, weights, limits, *self.bounds())
 
-    def _keep(self, boosting: Boosting) -> None:
-        self.trees_ = Trees.joined([one.tree for steps in boosting.rounds for one in steps]).arrays()
-        self.start_, self.training_loss_, self.aside_loss_ = boosting.start, boosting.training, boosting.aside
+        def trees(slopes: Slopes, scores: Array) -> list[Grown]:
+            drawn = [self._drawn(rng) for _ in scores]
+            return [tree(slopes, scores, output, chosen) for output, chosen in enumerate(drawn)]
+
+        def tree(slopes: Slopes, scores: Array, output: int, chosen: Rows | None) -> Grown:
+            curvature = slopes.hessian[output] if self.by_curvature else weights
+            grown = grower.grow(slopes.gradient[output], curvature, chosen)
+            if not self.by_curvature or isinstance(loss, AbsoluteLoss):
+                grown = grown.refitted(partial(loss.step, slopes, scores, output))
+            return grown.shrunk(self.learning_rate)
+
+        return trees
+
+    def _drawn(self, rng: np.random.Generator) -> Rows | None:
+        """Some of the columns, in their order; None for all."""
+        columns = len(self.columns_)
+        count = max(1, round(self.features * columns))
+        return None if self.features == 1 else np.sort(rng.choice(columns, count, replace=False))
+
+    def _keep(self, steps: Sequence[Any]) -> None:
+        self.trees_ = (steps[0].grower.trees(steps) if steps else NONE).arrays()
         self.__dict__.pop("_trees", None)
 
     def _cells(self, table: Table) -> Array:
@@ -154,8 +158,9 @@ class Boosted(Classifier, Regressor):
     def _held(self, aside: Any) -> HeldAside | None:
         if aside is None or self.stop_after is None:
             return None
-        table, loss = aside.table, self._loss(aside)
-        return HeldAside(table, self._cells(table), ordered(self.columns_), loss, self.stop_after)
+        cells, by_threshold = self._cells(aside.table), ordered(self.columns_)
+        scores = np.repeat(self.start_[:, None], len(aside), axis=1)
+        return HeldAside(aside.table, cells, by_threshold, self._loss(aside), self.stop_after, scores)
 
     @cached_property
     def _trees(self) -> Trees:
@@ -240,24 +245,6 @@ class Boosted(Classifier, Regressor):
             raise ValueError("the saved scores are of other classes")
         if len(self.aside_loss_) not in (0, len(self.training_loss_)):
             raise ValueError("the saved losses are of other rounds")
-
-
-@dataclass(frozen=True, eq=False)
-class TreeLearning:
-    """A method, and the rows that its trees grow on."""
-
-    model: Boosted
-    grower: GradientGrower
-
-    def steps(self, loss: Loss, slopes: Slopes, scores: Array, rng: np.random.Generator) -> list[Grown]:
-        """A tree for every output, each of columns drawn for it."""
-        grower, drawn = self.grower, [self._columns(rng) for _ in scores]
-        return [self.model.tree(grower, loss, slopes, scores, output, own) for output, own in enumerate(drawn)]
-
-    def _columns(self, rng: np.random.Generator) -> Rows | None:
-        """Some of the columns, in their order; None for all."""
-        share, columns = self.model.features, len(self.grower.bins)
-        return None if share == 1 else np.sort(rng.choice(columns, max(1, round(share * columns)), replace=False))
 
 
 def shares_of(scores: Array, classes: int) -> Array:

@@ -27,8 +27,9 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,23 +42,29 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import by_name, learned, param
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Rows, Table
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.tables import Array, Table
 from mlcli.engines.bags import order_of_content
-from mlcli.engines.trees.gradients import GradientGrower, Grown
+from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.trees.losses import Loss, Slopes
-from mlcli.engines.trees.rounds import Boosting, Learner
+from mlcli.engines.trees.rounds import HeldAside, Steps
 from mlcli.models.boosting._boosted import Boosted
-from mlcli.models.boosting._weak_learners import WeakLearning, staged
 from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.regression import Regressor, ValuedRows
 from mlcli.tasks.supervised import SupervisedRows
 
-OF_TREES = ("max_leaves", "max_depth", "growth", "min_leaf", "features", "bins")
+OF_TREES = ("max_leaves", "max_depth", "min_leaf", "features", "bins")
 """What only trees are told."""
+FARTHEST = 128.0
+"""How far a step goes at most, where a loss shrinks for ever, as that of classes told apart without error."""
+HALVINGS = 60
+"""After so many an interval has no more digits."""
 
 
 @register(
-    "gradient-boosting", reference="Friedman 2001, Greedy function approximation: a gradient boosting machine"
+    "gradient-boosting",
+    reference="Friedman 2001, Greedy function approximation: a gradient boosting machine",
+    revision=2,
 )
 class GradientBoosting(Boosted, Classifier, Regressor):
     """Trees on gradients alone."""
@@ -70,9 +77,11 @@ class GradientBoosting(Boosted, Classifier, Regressor):
     )
     base: Model | None = model_param(None, "what is fitted to the gradient; none: trees", of=(Regressor,))
 
-    models_: tuple[Model, ...] = learned()
-    multipliers_: Array = learned()
-    """What each model is multiplied by (rounds × outputs)."""
+    by_curvature: ClassVar[bool] = False
+
+    models_: tuple[Model, ...] = learned("fitted")
+    """Those of all outputs, round after round."""
+    multipliers_: Array = learned("fitted")
 
     @property
     def accepts(self) -> Accepts:
@@ -89,31 +98,44 @@ class GradientBoosting(Boosted, Classifier, Regressor):
         """Grow trees, or fit the base round by round."""
         super().fit(data if self.base is None else data.take(order_of_content(data.counted())), rng)
 
-    def _learner(self, train: Any, loss: Loss) -> Learner:
+    def _steps(self, train: Any, loss: Loss, rng: np.random.Generator) -> Steps:
         if self.base is None:
-            return super()._learner(train, loss)
-        return WeakLearning(self._behind_steps(self.base), train)
+            return super()._steps(train, loss, rng)
+        base = behind_steps(self.base, self.columns_)
 
-    def _keep(self, boosting: Boosting) -> None:
-        of_trees = self.base is None
-        super()._keep(boosting if of_trees else replace(boosting, rounds=()))
-        learners = [] if of_trees else [one for steps in boosting.rounds for one in steps]
-        self.models_, outputs = tuple(one.model for one in learners), 0 if of_trees else len(boosting.start)
-        far = np.array([one.far for one in learners])
-        self.multipliers_ = far.reshape(len(far) // max(outputs, 1), outputs)
+        def weak_learners(slopes: Slopes, scores: Array) -> list[WeakLearner]:
+            """For every output one that goes as far as by itself helps most, and of that a part."""
+            (own,) = rng.spawn(1)
+            residuals = -slopes.gradient / train.weights
+            models = [fitted(base, valued(train, one), own) for one in residuals]
+            said = [said_by(model, train.table) for model in models]
+            far = [self.learning_rate * line_search(loss, scores, *one) for one in enumerate(said)]
+            return [WeakLearner(*parts) for parts in zip(models, far, said, strict=True)]
 
-    def _behind_steps(self, base: Model) -> Model:
-        return behind_steps(base, self.columns_)
+        return weak_learners
+
+    def _keep(self, steps: Sequence[Any]) -> None:
+        trees, learners = (steps, []) if self.base is None else ([], steps)
+        super()._keep(trees)
+        self.models_, self.multipliers_ = (
+            tuple(one.model for one in learners),
+            np.array([one.far for one in learners]),
+        )
 
     def stages(self) -> int:
         """The rounds that are kept."""
-        return super().stages() if self.base is None else len(self.multipliers_)
+        return super().stages() if self.base is None else len(self.models_) // len(self.start_)
 
     def _staged_scores(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
         """The scores after each of some rounds."""
         if self.base is None:
-            return super()._staged_scores(table, at)
-        return staged(self.models_, self.multipliers_, table, self.start_, at)
+            yield from super()._staged_scores(table, at)
+            return
+        scores, width = np.repeat(self.start_[None, :], len(table), axis=0), len(self.start_)
+        for first, end in pairwise([0, *(width * stage for stage in at)]):
+            for count in range(first, end):
+                scores[:, count % width] += self.multipliers_[count] * said_by(self.models_[count], table)
+            yield scores
 
     def explain(self) -> Explanation:
         """Rounds kept, the loss along the way, and what columns gained or how far each round went."""
@@ -126,23 +148,65 @@ class GradientBoosting(Boosted, Classifier, Regressor):
         rounds = tuple(np.arange(1.0, self.stages() + 1).tolist())
         several = len(self.present_) > 2
         names = [self.classes_[code] for code in self.present_] if several else [self.base.final.name]
-        far = tuple((name, tuple(steps)) for name, steps in zip(names, self.multipliers_.T.tolist(), strict=True))
+        far = tuple((name, tuple(self.multipliers_[k :: len(names)].tolist())) for k, name in enumerate(names))
         return *found, Curve("What each round is multiplied by", "round", rounds, far)
 
     def check_learned(self) -> None:
-        """As for trees, and a multiplier for each model that was asked for."""
+        """As for trees, or as many models for each output, all of them what was asked for."""
         super().check_learned()
-        far, outputs = self.multipliers_, 0 if self.base is None else len(self.start_)
-        if far.ndim != 2 or far.shape[1] != outputs or len(self.models_) != far.size or not np.isfinite(far).all():
+        asked = None if self.base is None else described_as(behind_steps(self.base, self.columns_))
+        if any(described_as(model) != asked for model in self.models_):
+            raise ValueError("a base that is not the one asked for")
+        if len(self.models_) % len(self.start_) or not np.isfinite(self.multipliers_).all():
             raise ValueError("there is not a multiplier for each model")
-        if self.base is not None:
-            asked = described_as(self._behind_steps(self.base))
-            if any(described_as(model) != asked for model in self.models_):
-                raise ValueError("a base that is not the one asked for")
 
-    def tree(
-        self, grower: GradientGrower, loss: Loss, slopes: Slopes, scores: Array, output: int, chosen: Rows | None
-    ) -> Grown:
-        """A least-squares tree of the pseudo-residuals, whose leaves search how far to go."""
-        grown = grower.grow(slopes.gradient[output], grower.weights, chosen)
-        return grown.refitted(lambda rows: loss.step(slopes, scores, output, rows))
+
+@dataclass(frozen=True, eq=False)
+class WeakLearner:
+    """A regressor, how far its answers are gone, and those about the training rows."""
+
+    model: Model
+    far: float
+    said: Array
+
+    @property
+    def asks(self) -> bool:
+        """Whether it goes anywhere."""
+        return self.far != 0
+
+    def add_to(self, scores: Array) -> None:
+        """Add what it says of the training rows."""
+        scores += self.far * self.said
+
+    def says(self, held: HeldAside) -> Array:
+        """What it says of rows held aside."""
+        return self.far * said_by(self.model, held.table)
+
+
+def said_by(member: Model, table: Table) -> Array:
+    """The values of a fitted regressor."""
+    return outputs(member, table, Regressor)[:, 0]
+
+
+def valued(data: Any, y: Array) -> ValuedRows:
+    """The same rows with other values."""
+    return ValuedRows(**{one.name: getattr(data, one.name) for one in fields(RowsOfTable)}, y=y)
+
+
+def line_search(loss: Loss, scores: Array, output: int, says: Array) -> float:
+    """How far to go with one output for the least loss; nowhere where that leads uphill."""
+
+    def slope(far: float) -> float:
+        moved = scores.copy()
+        moved[output] += far * says
+        return float(loss.at(moved).gradient[output] @ says)
+
+    if slope(0.0) >= 0:
+        return 0.0
+    low, high = 0.0, 1.0
+    while high < FARTHEST and slope(high) < 0:
+        low, high = high, 2 * high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) < 0 else (low, middle)
+    return (low + high) / 2

@@ -26,7 +26,6 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,11 +35,8 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.params import param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Rows
 from mlcli.engines.trees.cells import is_ordered
-from mlcli.engines.trees.gradients import GradientGrower, Grown
-from mlcli.engines.trees.losses import AbsoluteLoss, Loss, Slopes
 from mlcli.models.boosting._boosted import Boosted
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -48,37 +44,11 @@ from mlcli.tasks.regression import Regressor
 DIRECTIONS = {"rising": 1, "falling": -1}
 
 
-def wrong_directions(monotone: Mapping[str, object] | None) -> list[str]:
-    """What a configuration asks for that is no direction."""
-    allowed = " or ".join(DIRECTIONS)
-    return [
-        f"monotone: {name} is {allowed}, was given {given!r}"
-        for name, given in (monotone or {}).items()
-        if given not in DIRECTIONS
-    ]
-
-
-def directions_of(monotone: Mapping[str, str] | None, columns: Sequence[Column], outputs: int) -> Rows:
-    """1, −1 or 0 for each column."""
-    monotone = monotone or {}
-    if monotone and outputs > 1:
-        raise FitError(
-            "monotone is of numbers or of two classes, but there are more", hint="leave out the parameter monotone"
-        )
-    by_threshold = {column.name: is_ordered(column) for column in columns}
-    for name in monotone:
-        if name not in by_threshold:
-            raise FitError(
-                f"monotone: there is no column '{name}'", hint=did_you_mean(name, by_threshold, "columns")
-            )
-        if not by_threshold[name]:
-            raise FitError(
-                f"monotone: column '{name}' is nominal, so its levels have no order to rise or fall with"
-            )
-    return np.array([DIRECTIONS.get(str(monotone.get(column.name)), 0) for column in columns], dtype=np.intp)
-
-
-@register("newton-boosting", reference="Friedman, Hastie & Tibshirani 2000; Chen & Guestrin 2016 (XGBoost)")
+@register(
+    "newton-boosting",
+    reference="Friedman, Hastie & Tibshirani 2000; Chen & Guestrin 2016 (XGBoost)",
+    revision=2,
+)
 class NewtonBoosting(Boosted, Classifier, Regressor):
     """Trees on gradients and hessians."""
 
@@ -94,26 +64,27 @@ class NewtonBoosting(Boosted, Classifier, Regressor):
 
     def conflicts(self) -> list[str]:
         """Directions that are none."""
-        return wrong_directions(self.monotone)
+        allowed, wanted = " or ".join(DIRECTIONS), (self.monotone or {}).items()
+        return [
+            f"monotone: {name} is {allowed}, was given {one!r}" for name, one in wanted if one not in DIRECTIONS
+        ]
 
     def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
         """A tree for each class, or one, in every round."""
         return 1.5e-8 * self.rounds * rows * columns * (classes if classes > 2 else 1)
 
-    @property
-    def leaf_penalty(self) -> float:
-        """What half a squared leaf score costs."""
-        return self.l2
-
-    def directions(self, outputs: int) -> Rows:
-        """Per column the direction that answers must keep."""
-        return directions_of(self.monotone, self.columns_, outputs)
-
-    def tree(
-        self, grower: GradientGrower, loss: Loss, slopes: Slopes, scores: Array, output: int, chosen: Rows | None
-    ) -> Grown:
-        """A tree whose leaves are steps of Newton's method; without curvature, medians."""
-        grown = grower.grow(slopes.gradient[output], slopes.hessian[output], chosen)
-        if isinstance(loss, AbsoluteLoss):
-            return grown.refitted(lambda rows: loss.step(slopes, scores, output, rows))
-        return grown
+    def bounds(self) -> tuple[Rows, float]:
+        """Per column 1, −1 or 0 for the direction that answers must keep, and l2."""
+        monotone = self.monotone or {}
+        by_threshold = {column.name: is_ordered(column) for column in self.columns_}
+        if monotone and len(self.start_) > 1:
+            what = "monotone is of numbers or of two classes, but there are more"
+            raise FitError(what, hint="leave out the parameter monotone")
+        for name in monotone:
+            if name not in by_threshold:
+                hint = did_you_mean(name, by_threshold, "columns")
+                raise FitError(f"monotone: there is no column '{name}'", hint=hint)
+            if not by_threshold[name]:
+                what = f"monotone: column '{name}' is nominal, so its levels have no order to rise or fall with"
+                raise FitError(what)
+        return np.array([DIRECTIONS.get(str(monotone.get(name)), 0) for name in by_threshold], np.intp), self.l2

@@ -43,13 +43,13 @@ def cells_of(bins: Any) -> Array:
 
 def grower(bins: Any, **changes: Any) -> GradientGrower:
     """Trees of eight leaves of at least four rows."""
-    limits: dict[str, Any] = {"max_leaves": 8, "max_depth": None, "min_leaf": 4, "growth": "leaf-wise"}
+    limits: dict[str, Any] = {"max_leaves": 8, "max_depth": None, "min_leaf": 4}
     values = np.repeat(np.arange(256.0)[None], len(KNOWN), axis=0)
     rows = Binned(bins, KNOWN, ~NOMINAL, values, values)
     level_bins = tuple(np.arange(count + 1) for count in KNOWN)
     nothing, weights = np.zeros(len(KNOWN), np.intp), np.ones(bins.shape[1])
     levels = np.where(NOMINAL, KNOWN + 1, 0)
-    return GradientGrower(rows, levels, level_bins, nothing, weights, Limits(**(limits | changes)), 0.5)
+    return GradientGrower(rows, levels, level_bins, weights, Limits(**(limits | changes)), nothing, 0.5)
 
 
 def worth(toy_: Toy, rows: Flags) -> float:
@@ -139,20 +139,11 @@ def test_a_tree_asks_only_for_chosen_columns() -> None:
     assert (tree.left >= 0).any()
 
 
-@pytest.mark.parametrize("growth", ["leaf-wise", "depth-wise"])
-def test_limits_are_kept(growth: str) -> None:
+def test_limits_are_kept() -> None:
     made = toy()
-    tree = grower(made.bins, max_leaves=5, max_depth=2, min_leaf=15, growth=growth).grow(
-        made.gradient, made.hessian, None
-    )
+    tree = grower(made.bins, max_leaves=5, max_depth=2, min_leaf=15).grow(made.gradient, made.hessian, None)
     assert 1 < len(tree.leaves) <= 4
     assert tree.tree.weight[tree.leaves].min() >= 15
-
-
-def test_depth_first_leaves_no_shallow_node_that_could_be_split() -> None:
-    made = toy()
-    tree = grower(made.bins, max_leaves=4, growth="depth-wise").grow(made.gradient, made.hessian, None).tree
-    assert tree.left.tolist() == [1, 3, 5, -1, -1, -1, -1] or tree.left.tolist() == [1, 5, 3, -1, -1, -1, -1]
 
 
 def sums_of(rows: Rows, made: Toy) -> Any:
