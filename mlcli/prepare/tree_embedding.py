@@ -97,7 +97,7 @@ class TreeEmbedding(Step):
     def _leaves(self, table: Table) -> Codes:
         """The number of the leaf of each row in each tree (trees × n)."""
         trees = self._trees()
-        cells = features(table, np.full(len(self.columns_), np.nan))
+        cells = features(table)
         before: Rows = np.cumsum(trees.leaves) - trees.leaves
         reached = trees.reached(cells, ordered(self.columns_))
         return np.asarray(before[reached] - before[trees.roots][:, None], np.int32)

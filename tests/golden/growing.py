@@ -26,7 +26,7 @@ def root_impurity(data: Any, criterion: str) -> float:
 
 def tolerance_at_root(data: Any, criterion: str) -> float:
     """How much two gains of the root may differ by rounding alone."""
-    return float(CRITERIA[criterion].tolerance(np.array(root_impurity(data, criterion))))
+    return CRITERIA[criterion].tolerance(root_impurity(data, criterion))
 
 
 def cuts_at_root(data: Any, algorithm: str, criterion: str) -> tuple[Any, Any]:

@@ -116,23 +116,17 @@ def edges_of(column: Array, most: int, weights: Array | None = None) -> Array:
     if weights is not None:
         known = ~np.isnan(column)
         counts = np.bincount(np.searchsorted(values, column[known]), weights[known])
-    last = _last_values(counts, most)
-    first = np.zeros_like(last)
-    first[1:] = last[:-1] + 1
-    return np.array([values[first], values[last]])
+    from mlcli.kernels.trees.binning import last_of_each
+
+    last = np.empty(most, np.intp)
+    last = last[: last_of_each(counts, most, last)]
+    return np.array([values[np.append(0, last[:-1] + 1)], values[last]])
 
 
 def midway(low: Array, high: Array) -> Array:
     """Half-way, yet never as much as the higher value, which must stay on the right."""
     middle = low / 2 + high / 2
     return np.where(middle >= high, low, middle)
-
-
-def _last_values(counts: Rows | Array, most: int) -> Rows:
-    from mlcli.kernels.trees.binning import last_of_each
-
-    last = np.empty(most, np.intp)
-    return last[: last_of_each(counts, most, last)]
 
 
 def _assigned(columns: Array, edges: list[Array], known: Rows, ordered: Flags) -> Bins:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Rows
 from mlcli.engines.trees.cells import is_ordered
 from mlcli.engines.trees.findings import Words, bound
 from mlcli.engines.trees.recursive import (
@@ -25,58 +24,31 @@ from mlcli.engines.trees.structure import Trees
 
 DEPTH = 2
 """How many questions lead to a node at most whose candidates are shown."""
-FIELDS = 5
+Candidate = tuple[str, str, str, float, float]
+"""A node and a split of it in words, whether it was taken, what it gains and its split information."""
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """A row for each split of a node: node, column, threshold or level (NaN: all levels), gain, information."""
+def candidates(words: Words, grower: RecursiveGrower, reached: Rows) -> tuple[Candidate, ...]:
+    """Those of a tree whose rows reached some nodes; at each node those that gain most first."""
+    tree, paths, found = words.tree, dict(words.paths()), list[Candidate]()
+    for node, own in _first_nodes(tree, grower, reached):
+        cuts = (one for one in _cuts(grower, own) if one[2].gain > -np.inf)
+        for column, at, cut in sorted(cuts, key=lambda one: -one[2].gain):
+            taken = tree.feature[node] == column and (np.isnan(at) or tree.threshold[node] == at)
+            path, split = " AND ".join(paths[node]) or "all rows", _split(words, column, at)
+            found.append((path, split, "taken" if taken else "", cut.gain, cut.information))
+    return tuple(found)
 
-    rows: Array
 
-    @staticmethod
-    def none() -> Candidates:
-        """No splits."""
-        return Candidates(np.empty((0, FIELDS)))
-
-    @staticmethod
-    def of(tree: Trees, grower: RecursiveGrower, reached: Rows) -> Candidates:
-        """Those of a tree whose rows reached some nodes."""
-        rows = [
-            (node, column, at, cut.gain, cut.information)
-            for node, own in _first_nodes(tree, grower, reached)
-            for column, at, cut in _cuts(grower, own)
-            if cut.gain > -np.inf
-        ]
-        return Candidates(np.array(rows).reshape(-1, FIELDS))
-
-    def finding(self, words: Words, measure: str) -> findings.Table:
-        """Each with its node in words, those that gain most first."""
-        paths = {node: " AND ".join(path) or "all rows" for node, path in words.paths()}
-        shown = list[tuple[findings.Entry, ...]]()
-        for place in np.lexsort((-self.rows[:, 3], self.rows[:, 0])):
-            node, column = self.rows[place, :2].astype(int)
-            at, gain, held = self.rows[place, 2:]
-            taken = words.tree.feature[node] == column and (np.isnan(at) or words.tree.threshold[node] == at)
-            ratio = by_gain_ratio(np.array([gain]), np.array([held])).tolist()
-            split = _split(words, column, at), "taken" if taken else ""
-            shown.append((paths[node], *split, float(gain), float(held), *ratio))
-        header: tuple[str, ...] = ("node", "split", "", f"{measure} taken away", "split information", "gain ratio")
-        if measure != "entropy":  # only bits are divided by bits
-            header, shown = header[:4], [row[:4] for row in shown]
-        note = f"of nodes with at most {DEPTH} questions above them that are not pure"
-        return findings.Table("What every split would gain", header, tuple(shown), note=note)
-
-    def check(self, tree: Trees, levels: Rows) -> None:
-        """Refuse (ValueError) what is not of a tree over columns with so many levels."""
-        if self.rows.ndim != 2 or self.rows.shape[1] != FIELDS:
-            raise ValueError("the saved candidates are no splits")
-        node, column, at = self.rows[:, 0], self.rows[:, 1], self.rows[:, 2]
-        if not (np.isin(node, np.arange(len(tree.feature))) & np.isin(column, np.arange(len(levels)))).all():
-            raise ValueError("the saved candidates are of other nodes")
-        nominal = (levels[column.astype(int)] > 0) & ~np.isnan(at)
-        if (at[nominal] >= levels[column[nominal].astype(int)]).any() or (at[nominal] < 0).any():
-            raise ValueError("the saved candidates are of other levels")
+def shown(found: tuple[Candidate, ...], measure: str) -> findings.Table:
+    """All of them; only bits are divided by bits."""
+    header: tuple[str, ...] = ("node", "split", "", f"{measure} taken away")
+    rows: tuple[tuple[findings.Entry, ...], ...] = tuple(one[:4] for one in found)
+    if measure == "entropy":
+        header = (*header, "split information", "gain ratio")
+        rows = tuple((*one, float(by_gain_ratio(*np.array([one[3:]]).T)[0])) for one in found)
+    note = f"of nodes with at most {DEPTH} questions above them that are not pure"
+    return findings.Table("What every split would gain", header, rows, note=note)
 
 
 def _first_nodes(tree: Trees, grower: RecursiveGrower, reached: Rows) -> Iterator[tuple[int, Node]]:
@@ -95,7 +67,7 @@ def _first_nodes(tree: Trees, grower: RecursiveGrower, reached: Rows) -> Iterato
 def _cuts(grower: RecursiveGrower, node: Node) -> Iterator[tuple[int, float, Cut]]:
     """Every branching of nominal columns, and the best threshold of the others."""
     binned, criterion, least = grower.binned, grower.criterion, grower.limits.least
-    tolerance = float(criterion.tolerance(np.array(node.impurity)))
+    tolerance = criterion.tolerance(node.impurity)
     for column, known in enumerate(binned.known):
         runs = Runs.of(binned.bins[column, node.rows], node)
         if not grower.levels[column]:

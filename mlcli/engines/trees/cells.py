@@ -31,11 +31,12 @@ def level_counts(columns: Sequence[Column]) -> np.ndarray[tuple[int], np.dtype[n
     return np.where(ordered(columns), 0, counts) if len(columns) else counts
 
 
-def features(table: Table, fills: Array) -> Array:
+def features(table: Table, fills: Array | None = None) -> Array:
     """The cells (n × F) of a table; an empty cell takes the fill of its column, and stays empty if that is NaN.
 
     They are those of the table itself where nothing in them changes.
     """
+    fills = np.full(len(table.columns), np.nan) if fills is None else fills
     if not table.codes.shape[1] and np.isnan(fills).all():
         return table.numbers
     cells = np.empty((len(table), len(table.columns)))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.engines.trees.structure import LEAF, PER_NODE, STOPS, Trees
+from mlcli.engines.trees.structure import LEAF, NOTES, PER_NODE, STOPS, Trees
 
 ROUNDING = 1e-9
 """Costs that differ by no more than this share count as equal, and equal costs prune."""
@@ -25,44 +25,22 @@ Losses = Callable[[Rows, Array], Array]
 
 def cut_back(tree: Trees, leaf: Flags) -> Trees:
     """The same tree, in which some nodes ask nothing any more; what was below them is gone."""
-    kept, stays_inner = _kept(tree, leaf), ~tree.leaves & ~leaf
-    number = np.where(kept, kept.cumsum() - 1, STOPS).astype(np.int32)
-    arrays: dict[str, Any] = {
-        name: note[kept] if len(note) == len(kept) else note for name, note in tree.arrays().items()
-    }
-    inner = stays_inner[kept]
-    for name in PER_NODE:
-        empty = np.nan if name == "threshold" else LEAF
-        arrays[name] = np.where(inner, arrays[name], empty).astype(arrays[name].dtype)
-    for name in ("left", "missing"):
-        arrays[name] = _renumbered(arrays[name], number)
-    if len(arrays["gain"]):
-        arrays["gain"] = np.where(inner, arrays["gain"], 0.0)
-    used = np.repeat(*_owners(tree, kept & stays_inner))
-    mapped = arrays["offset"] >= 0
-    arrays["offset"][mapped] = (used.cumsum() - used)[arrays["offset"][mapped]]
-    child_of = _renumbered(tree.child_of[used], number)
-    return Trees(**{**arrays, "roots": tree.roots, "child_of": child_of})
-
-
-def _kept(tree: Trees, leaf: Flags) -> Flags:
-    """Which nodes have nothing but questions above them."""
     kept, parent, depths = np.ones(len(leaf), bool), tree.parent, tree.depths()
     for depth in range(1, int(depths.max()) + 1):
         here = np.flatnonzero(depths == depth)
         kept[here] = kept[parent[here]] & ~leaf[parent[here]]
-    return kept
-
-
-def _owners(tree: Trees, wanted: Flags) -> tuple[Flags, Rows]:
-    """For each run of ``child_of`` whether its node is wanted, and how long the run is."""
-    mapped = np.flatnonzero(tree.offset >= 0)
-    mapped = mapped[np.argsort(tree.offset[mapped])]
-    return wanted[mapped], np.diff(np.append(tree.offset[mapped], len(tree.child_of)))
-
-
-def _renumbered(nodes: Codes, number: Codes) -> Codes:
-    return np.where(nodes >= 0, number[nodes], STOPS).astype(np.int32)
+    number = np.append(np.where(kept, kept.cumsum() - 1, STOPS), STOPS).astype(np.int32)  # at -1: of no child
+    inner = (~tree.leaves & ~leaf)[kept]
+    arrays: dict[str, Any] = {name: getattr(tree, name)[kept] for name in PER_NODE}
+    arrays |= {name: note[kept] if len(note := getattr(tree, name)) else note for name in ("value", *NOTES)}
+    for name in ("left", "missing"):
+        arrays[name] = number[arrays[name]]
+    for name in PER_NODE:
+        empty = np.nan if name == "threshold" else LEAF
+        arrays[name] = np.where(inner, arrays[name], empty).astype(arrays[name].dtype)
+    if len(arrays["gain"]):
+        arrays["gain"] = np.where(inner, arrays["gain"], 0.0)
+    return Trees(**arrays, roots=tree.roots, child_of=number[tree.child_of])
 
 
 def where_leaves_cost_no_more(tree: Trees, own: Array, stopped: Array | float = 0.0) -> Flags:

@@ -216,43 +216,36 @@ class RecursiveGrower:
     def grow(self) -> Trees:
         """Split node after node, each before those below it."""
         root = Node.of(self.targets, np.arange(len(self.targets.slot)), self.criterion)
-        waiting: list[tuple[Node, int, int]] = [(root, 0, 0)]
-        child_of: list[Rows] = []
-        growing: list[tuple[int, dict[str, Any]]] = []
-        count = 1
+        waiting, grown, count = [(root, 0, 0)], dict[int, dict[str, Any]](), 1
+        child_of = np.empty(0, np.int32)
         while waiting:
             node, place, depth = waiting.pop()
-            described = {"value": node.mean, "weight": node.weights.sum(), "impurity": node.impurity}
-            growing.append((place, described))
+            weight = node.weights.sum()
+            grown[place] = {"value": node.mean, "weight": weight, "impurity": node.impurity}
             column, cut = self._split(node, depth, root.spread)
             if column == NONE:
                 continue
             branches, question = self._branches(node, column, cut, count)
-            if self._maps(column):
-                question["offset"] = sum(len(one) for one in child_of)
-                child_of.append(question.pop("child_of"))
-            described |= question | {"gain": cut.gain * node.weights.sum()}
-            below = [
-                (Node.of(self.targets, rows, self.criterion), count + k, depth + 1)
-                for k, rows in enumerate(branches)
-            ]
-            waiting += below[::-1]
+            if "child_of" in question:
+                question["offset"], child_of = len(child_of), np.append(child_of, question.pop("child_of"))
+            grown[place] |= question | {"gain": cut.gain * weight}
+            below = [Node.of(self.targets, rows, self.criterion) for rows in branches]
+            waiting += [(one, count + k, depth + 1) for k, one in enumerate(below)][::-1]
             count += len(branches)
-        grown = [described for _, described in sorted(growing, key=lambda one: one[0])]
-        return _as_trees(grown, child_of, self.targets.slots)
-
-    def _maps(self, column: int) -> bool:
-        return self.algorithm.each_level and bool(self.levels[column])
+        arrays = trees_of(count, self.targets.slots) | {"child_of": child_of}
+        for place, described in grown.items():
+            for name, one in described.items():
+                arrays[name][place] = one
+        return Trees(**arrays)
 
     def _split(self, node: Node, depth: int, root_spread: float) -> tuple[int, Cut]:
         """The column that a node asks for, and its cut; or NONE."""
         limits, criterion = self.limits, self.criterion
-        spread = np.array([node.spread])
-        impure = criterion.impurer_than(limits.purity, node.mean[None], spread, root_spread)[0]
+        impure = criterion.impurer_than(limits.purity, node.mean, node.spread, root_spread)
         deep = limits.max_depth is not None and depth >= limits.max_depth
         if deep or not impure or node.weights.sum() < limits.fewest:
             return NONE, Cut()
-        tolerance = float(criterion.tolerance(np.array(node.impurity)))
+        tolerance = criterion.tolerance(node.impurity)
         cuts = list(self.cuts(node, tolerance))
         gain, information = np.array([[cut.gain, cut.information] for cut in cuts]).reshape(-1, 2).T
         column = self.algorithm.choose(gain, information, tolerance, self.gate, limits.min_gain)
@@ -269,9 +262,9 @@ class RecursiveGrower:
         """The rows of each child, numbered from ``first``, and what is noted of the question."""
         codes, known = self.binned.bins[column, node.rows].astype(np.intp), self.binned.known[column]
         question: dict[str, Any] = {"feature": column, "left": first}
-        if self._maps(column):
+        if self.algorithm.each_level and self.levels[column]:
             present, branch = np.unique(codes, return_inverse=True)
-            question["child_of"] = np.full(self.levels[column], STOPS)
+            question["child_of"] = np.full(self.levels[column], STOPS, np.int32)
             question["child_of"][present] = first + np.arange(len(present))
             return [node.rows[branch == k] for k in range(len(present))], question
         if self.levels[column]:
@@ -283,13 +276,3 @@ class RecursiveGrower:
             if empty.any():
                 question["missing"] = first if cut.missing_left else first + 1
         return [node.rows[goes_left], node.rows[~goes_left]], question
-
-
-def _as_trees(grown: list[dict[str, Any]], child_of: list[Rows], width: int) -> Trees:
-    """Descriptions of nodes as the arrays of a tree."""
-    arrays = trees_of(len(grown), width)
-    for node, described in enumerate(grown):
-        for name, one in described.items():
-            arrays[name][node] = one
-    maps = np.concatenate([np.empty(0, np.intp), *child_of]).astype(np.int32)
-    return Trees(**(arrays | {"child_of": maps}))

@@ -18,7 +18,7 @@ LEAF = -1
 STOPS = -1
 """In place of a child: rows that no branch fits stop at the node, whose own value answers them."""
 FEW = 500
-"""So many walks of a row through a tree are made by NumPy, which need not load compiled loops."""
+"""So many walks of a row through a tree are made without compiled loops, which take longer to load."""
 INDICES = ("roots", "feature", "left", "missing", "offset", "child_of")
 PER_NODE = ("feature", "threshold", "left", "missing", "offset")
 NOTES = ("weight", "impurity", "gain")
@@ -161,28 +161,26 @@ class Trees:
         return reached
 
     def _reached_by_steps(self, cells: Array, ordered: Flags) -> Codes:
-        """All rows go down all trees together, one question after another."""
-        at = np.repeat(self.roots[:, None], len(cells), axis=1).reshape(-1)
-        walking = np.flatnonzero(~self.leaves[at])
-        while len(walking):
-            node = at[walking]
-            following = self._following(node, cells[walking % len(cells), self.feature[node]], ordered)
-            moved = following != STOPS
-            at[walking[moved]] = following[moved]
-            walking = walking[moved]
-            walking = walking[~self.leaves[at[walking]]]
-        return at.reshape(len(self), len(cells))
+        """The same row by row, in plain words."""
+        reached = np.repeat(self.roots[:, None], len(cells), axis=1)
+        for tree, row in np.ndindex(reached.shape):
+            node, following = STOPS, int(reached[tree, row])
+            while following != STOPS:
+                node, following = following, self._following(following, cells[row], ordered)
+            reached[tree, row] = node
+        return reached
 
-    def _following(self, node: Codes, cell: Array, ordered: Flags) -> Codes:
-        """The next node of rows at nodes that ask, or STOPS."""
-        by_order = ordered[self.feature[node]]
-        threshold, left = self.threshold[node], self.left[node]
-        following = left + np.where(by_order, cell > threshold, cell != threshold).astype(np.int32)
-        mapped = self.offset[node] >= 0
-        following[mapped] = self.child_of[self.offset[node[mapped]] + cell[mapped].astype(np.intp)]
-        empty = np.isnan(cell)
-        following[empty] = self.missing[node[empty]]
-        return following
+    def _following(self, node: int, cells: Array, ordered: Flags) -> int:
+        """The next node of a row, or STOPS."""
+        if self.leaves[node]:
+            return STOPS
+        feature, left = self.feature[node], int(self.left[node])
+        cell, threshold = cells[feature], self.threshold[node]
+        if np.isnan(cell):
+            return int(self.missing[node])
+        if self.offset[node] >= 0:
+            return int(self.child_of[self.offset[node] + int(cell)])
+        return left + int(cell > threshold if ordered[feature] else cell != threshold)
 
     def _wood(self, cells: Array, ordered: Flags, plain: bool | None = None) -> Wood:
         """The nodes as compiled walks read them."""
@@ -240,25 +238,12 @@ class Trees:
         yield "compare with no number", bool(np.isnan(self.threshold[inner[~maps]]).any())
         starts, stops = self.offset[inner[maps]], self.offset[inner[maps]] + levels_here[maps]
         yield "send levels astray", bool((stops > len(self.child_of)).any())
-        end = np.repeat(ends[1:], np.diff(ends))[inner]
-        reached = [
-            np.append(self.left[node], self.child_of[a:b])
-            for node, a, b in zip(inner[maps], starts, stops, strict=True)
-        ]
-        first, last = self.left[inner].astype(np.int64), self.left[inner].astype(np.int64) + 1
-        last[maps] = [int(some.max()) for some in reached]
-        yield "have a child before its parent", bool((first <= inner).any())
-        yield "have a question without branches", bool((last <= first).any())
-        yield "have a child in another tree", bool((last >= end).any())
-        low = [int(some[some != STOPS].min(initial=some[0])) for some in reached]
-        yield "send levels before the first child", bool((np.array(low, np.int64) < first[maps]).any())
-        claimed = np.bincount(np.r_[first, last + 1], np.r_[np.ones(len(first)), -np.ones(len(last))], nodes + 1)
-        expected = np.ones(nodes)
-        expected[self.roots] = 0
-        yield "have children of several parents, or of none", not np.array_equal(claimed.cumsum()[:-1], expected)
-        missing = self.missing[inner]
-        astray = (missing != STOPS) & ((missing < first) | (missing > last))
-        yield "send missing cells astray", bool(astray.any()) or bool((self.missing[self.leaves] != STOPS).any())
+        yield "have a question without branches", bool((self.left[inner] == STOPS).any())
+        mapped = [self.child_of[a:b] for a, b in zip(starts, stops, strict=True)]
+        parent = np.concatenate([inner, inner[~maps], np.arange(nodes), np.repeat(inner[maps], stops - starts)])
+        child = np.concatenate([self.left[inner], self.left[inner[~maps]] + 1, self.missing, *mapped])
+        astray = (child <= parent) | (child >= np.repeat(ends[1:], np.diff(ends))[parent])
+        yield "have children that are none", bool((astray & (child != STOPS)).any())
 
 
 def only_known_numbers(cells: Array, ordered: Flags) -> bool:

@@ -33,9 +33,9 @@ from mlcli.kernels.trees.sums import (
 from mlcli.kernels.without_counting import inlined
 
 ROUNDING = 1e-12
-FEATURE, LOW, HIGH, SIDE, LEFT, BEGIN, END, DEPTH = range(8)
-"""Columns of ``nodes``: what is asked (bins up to ``LOW`` go left, those from ``HIGH`` on right), the side of
-missing cells, the first child, the rows, and the depth."""
+FEATURE, LOW, SIDE, LEFT, BEGIN, END, DEPTH = range(7)
+"""Columns of ``nodes``: what is asked (bins up to ``LOW`` go left), the side of missing cells, the first child,
+the rows, and the depth."""
 LEAF = -1
 """The feature of a node that asks nothing."""
 NO_LIMIT = 2**31 - 1
@@ -184,8 +184,7 @@ def search(
             best, first = score, False
             grown.gain[node] = score - before
             grown.threshold[node] = cut_between(columns, feature, low, high, wish)
-            grown.nodes[node, FEATURE], grown.nodes[node, SIDE] = feature, side
-            grown.nodes[node, LOW], grown.nodes[node, HIGH] = low, high
+            grown.nodes[node, FEATURE], grown.nodes[node, LOW], grown.nodes[node, SIDE] = feature, low, side
 
 
 @inlined

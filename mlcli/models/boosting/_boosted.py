@@ -18,6 +18,7 @@ from mlcli.core.findings import Table as Figures
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Among, Range, log_range
 from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.engines.calibration import softmax, two_sided
 from mlcli.engines.draws import draws
 from mlcli.engines.trees.binning import MOST_BINS
 from mlcli.engines.trees.cells import features, level_counts, ordered
@@ -103,7 +104,7 @@ class Boosted(Classifier, Regressor):
     def _steps(self, train: Any, loss: Loss, rng: np.random.Generator) -> Steps:
         """A round: for every output a tree of columns drawn for it."""
         limits = Limits(max_leaves=self.max_leaves, max_depth=self.max_depth, min_leaf=self.min_leaf)
-        cells, levels, weights = self._cells(train.table), level_counts(self.columns_), train.weights
+        cells, levels, weights = features(train.table), level_counts(self.columns_), train.weights
         grower = GradientGrower.of(cells, levels, self.bins, weights, limits, *self.bounds())
 
         def trees(slopes: Slopes, scores: Array) -> list[Grown]:
@@ -128,9 +129,6 @@ class Boosted(Classifier, Regressor):
     def _keep(self, steps: Sequence[Any]) -> None:
         self.trees_ = (steps[0].grower.trees(steps) if steps else NONE).arrays()
         self.__dict__.pop("_trees", None)
-
-    def _cells(self, table: Table) -> Array:
-        return features(table, np.full(len(self.columns_), np.nan))
 
     def _parted(self, data: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         """Rows to learn from, and rows held aside, if any; equal rows stay together."""
@@ -158,7 +156,7 @@ class Boosted(Classifier, Regressor):
     def _held(self, aside: Any) -> HeldAside | None:
         if aside is None or self.stop_after is None:
             return None
-        cells, by_threshold = self._cells(aside.table), ordered(self.columns_)
+        cells, by_threshold = features(aside.table), ordered(self.columns_)
         scores = np.repeat(self.start_[:, None], len(aside), axis=1)
         return HeldAside(aside.table, cells, by_threshold, self._loss(aside), self.stop_after, scores)
 
@@ -172,7 +170,7 @@ class Boosted(Classifier, Regressor):
 
     def _staged_scores(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
         """The scores after each of some rounds."""
-        cells, by_threshold, outputs = self._cells(table), ordered(self.columns_), len(self.start_)
+        cells, by_threshold, outputs = features(table), ordered(self.columns_), len(self.start_)
         scores = np.repeat(self.start_[None, :], len(table), axis=0)
         for first, end in pairwise([0, *(stage * outputs for stage in at)]):
             self._trees.part(first, end).add_to(scores, cells, by_threshold)
@@ -183,7 +181,8 @@ class Boosted(Classifier, Regressor):
         if self.classes_ is None:
             return scores[:, 0].copy()
         probabilities = np.zeros((len(scores), len(self.classes_)))
-        probabilities[:, self.present_] = shares_of(scores.T, len(self.present_)).T
+        scores = two_sided(scores[:, 0]) if len(self.present_) == 2 else scores
+        probabilities[:, self.present_] = softmax(scores)
         return probabilities
 
     def predict_proba(self, table: Table) -> Array:
@@ -219,14 +218,13 @@ class Boosted(Classifier, Regressor):
 
     def _losses(self) -> Figures:
         """The loss before the first round and after some of them, the last and the best included."""
-        training, aside = self.training_loss_, self.aside_loss_
-        shown = np.linspace(0, len(training) - 1, min(MOST_POINTS, len(training))).round().astype(int)
-        if not len(aside):
-            rows = tuple((int(k), float(training[k])) for k in shown)
-            return Figures("Loss", ("rounds", "training"), rows)
-        shown = np.union1d(shown, np.argmin(aside))
-        both = tuple((int(k), float(training[k]), float(aside[k])) for k in shown)
-        return Figures("Loss", ("rounds", "training", "held aside"), both)
+        series = {"training": self.training_loss_}
+        rounds = len(self.training_loss_)
+        shown = np.linspace(0, rounds - 1, min(MOST_POINTS, rounds)).round().astype(int)
+        if len(self.aside_loss_):
+            series["held aside"], shown = self.aside_loss_, np.union1d(shown, np.argmin(self.aside_loss_))
+        rows = tuple((int(k), *(float(one[k]) for one in series.values())) for k in shown)
+        return Figures("Loss", ("rounds", *series), rows)
 
     def _worth(self) -> Figures:
         """What each column's questions gained, as a share of all."""
@@ -245,11 +243,3 @@ class Boosted(Classifier, Regressor):
             raise ValueError("the saved scores are of other classes")
         if len(self.aside_loss_) not in (0, len(self.training_loss_)):
             raise ValueError("the saved losses are of other rounds")
-
-
-def shares_of(scores: Array, classes: int) -> Array:
-    """The probabilities (classes × n) that scores stand for; one score is the log-odds of the second of two."""
-    if classes == 2:
-        scores = np.concatenate([np.zeros_like(scores), scores])
-    powers = np.exp(scores - scores.max(axis=0, initial=-np.inf))
-    return np.asarray(powers / powers.sum(axis=0))

@@ -93,13 +93,14 @@ class Forest(Classifier, Regressor):
         """Sort cells into bins once, grow tree after tree, then ask each about the rows that it did not see."""
         data = data.counted()
         data = data.take(order_of_content(data))
-        cells, by_threshold = self._cells(data.table), ordered(self.columns_)
+        cells, by_threshold = features(data.table), ordered(self.columns_)
         targets = Targets.of(data.outputs, data.weights)
         uneven = None if (data.weights == data.weights[0]).all() else data.weights
         rows = binned(cells, by_threshold, level_counts(self.columns_), self.bins, uneven)
         bag = Bag.of(data.weights) if self.bootstrap else None
         everything = packed(targets, *in_units(data.weights))
-        grower = Grower(rows, targets, CRITERIA["squared-error"], self._limits())
+        limits = Limits(self._drawn(), self.random_cuts, self.max_depth, self.max_leaves, self.min_leaf)
+        grower = Grower(rows, targets, CRITERIA["squared-error"], limits)
         draws = [np.random.default_rng(seed) for seed in rng.integers(0, 2**62, self.trees)]
 
         def grown(draw: np.random.Generator) -> tuple[Any, Packed, Rows]:
@@ -112,13 +113,10 @@ class Forest(Classifier, Regressor):
             self.gained_ = mean_importances(trees, len(self.columns_))
             if self.combine == "votes" and self.classes_ is not None:
                 trees = voting(trees, self._by_size())
-            self._keep(trees)
+            self.nodes_ = trees.with_weights_alone().arrays()
+            self.__dict__.pop("_trees", None)
             outside = OutOfBag(trees, cells, by_threshold, targets, self._by_size())
             self._look_outside(outside, unseen, draws, each)
-
-    def _keep(self, trees: Trees) -> None:
-        self.nodes_ = trees.with_weights_alone().arrays()
-        self.__dict__.pop("_trees", None)
 
     def _look_outside(
         self, outside: OutOfBag, rows: Sequence[Rows], draws: Sequence[np.random.Generator], each: Each
@@ -133,15 +131,6 @@ class Forest(Classifier, Regressor):
         sizes = np.zeros(1) if self.classes_ is None else self.class_totals_
         return np.argsort(-sizes, kind="stable")
 
-    def _limits(self) -> Limits:
-        return Limits(
-            features=self._drawn(),
-            random_cuts=self.random_cuts,
-            min_leaf=self.min_leaf,
-            max_depth=self.max_depth,
-            max_leaves=self.max_leaves,
-        )
-
     def _drawn(self) -> int:
         """How many columns a node draws."""
         wanted, columns = self.features, len(self.columns_)
@@ -151,16 +140,13 @@ class Forest(Classifier, Regressor):
         count = SHARES[wanted](columns) if isinstance(wanted, str) else int(wanted * columns + 1e-9)
         return min(max(count, 1), columns)
 
-    def _cells(self, table: Table) -> Array:
-        return features(table, np.full(len(self.columns_), np.nan))
-
     @cached_property
     def _trees(self) -> Trees:
         return Trees.restored(self.nodes_)
 
     def predict_proba(self, table: Table) -> Array:
         """The mean of the class shares, or of the votes, of each row's leaves."""
-        return self._trees.answers(self._cells(table), ordered(self.columns_)) / len(self._trees)
+        return self._trees.answers(features(table), ordered(self.columns_)) / len(self._trees)
 
     def predict_values(self, table: Table) -> Array:
         """The mean of each row's leaves."""
@@ -172,7 +158,7 @@ class Forest(Classifier, Regressor):
 
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
         """What the first trees say."""
-        cells, by_threshold, first = self._cells(table), ordered(self.columns_), 0
+        cells, by_threshold, first = features(table), ordered(self.columns_), 0
         sums = np.zeros((len(cells), self._trees.value.shape[1]))
         for end in at:
             self._trees.part(first, end).add_to(sums, cells, by_threshold)

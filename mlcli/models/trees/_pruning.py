@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,23 +21,14 @@ if TYPE_CHECKING:
     from mlcli.models.trees.decision_tree import DecisionTree
 
 
-@dataclass(frozen=True, eq=False)
-class Pruned:
-    """A tree, and how many leaves it had before."""
-
-    tree: Trees
-    leaves_grown: int
-
-    @staticmethod
-    def of(grown: Trees, leaf: Flags) -> Pruned:
-        """A grown tree in which some nodes become leaves."""
-        return Pruned(cut_back(grown, leaf) if leaf.any() else grown, int(grown.leaves.sum()))
+Pruned = tuple[Trees, Flags]
+"""A grown tree, and which of its nodes become leaves."""
 
 
 def grown_out(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pruned:
     """The tree as it is grown."""
     tree = model.grown(data)
-    return Pruned.of(tree, np.zeros(len(tree.feature), bool))
+    return tree, np.zeros(len(tree.feature), bool)
 
 
 def by_reduced_error(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pruned:
@@ -51,7 +41,7 @@ def by_reduced_error(model: DecisionTree, data: Any, rng: np.random.Generator) -
         return grown_out(model, data, rng)
     tree, rest = model.grown(data.take(np.flatnonzero(~held))), data.take(np.flatnonzero(held))
     reached = tree.reached(model.cells(rest.table), ordered(model.columns_))[0]
-    return Pruned.of(tree, by_held_out_rows(tree, reached, lambda rows, said: _losses(model, rest, rows, said)))
+    return tree, by_held_out_rows(tree, reached, lambda rows, said: _losses(model, rest, rows, said))
 
 
 def by_cost_complexity(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pruned:
@@ -59,7 +49,7 @@ def by_cost_complexity(model: DecisionTree, data: Any, rng: np.random.Generator)
     tree = model.grown(data)
     found = prices(tree)
     price = model.prune_alpha if model.prune_alpha is not None else _best_price(model, data, found, rng)
-    return Pruned.of(tree, found <= price)
+    return tree, found <= price
 
 
 def _best_price(model: DecisionTree, data: Any, found: Array, rng: np.random.Generator) -> float:
@@ -86,7 +76,7 @@ def by_pessimism(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pr
         warnings.warn(text, MlcliWarning, stacklevel=3)
         return by_cost_complexity(model, data, rng)
     tree = model.grown(data)
-    return Pruned.of(tree, by_plausible_errors(tree, model.confidence))
+    return tree, by_plausible_errors(tree, model.confidence)
 
 
 def _losses(model: DecisionTree, data: Any, rows: Rows, said: Array) -> Array:

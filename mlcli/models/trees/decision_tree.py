@@ -56,11 +56,12 @@ from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.trees.binning import MOST_BINS, Binned, binned, every_value_binned
-from mlcli.engines.trees.candidates import Candidates
+from mlcli.engines.trees.candidates import Candidate, candidates, shown
 from mlcli.engines.trees.cells import FILLS, features, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA, Criterion
 from mlcli.engines.trees.findings import Words, explained, importances, path_of
 from mlcli.engines.trees.growing import Grower, Limits
+from mlcli.engines.trees.pruning import cut_back
 from mlcli.engines.trees.recursive import ALGORITHMS, GATES, RecursiveGrower
 from mlcli.engines.trees.structure import Trees
 from mlcli.engines.trees.targets import Targets, in_units, packed
@@ -118,7 +119,7 @@ class DecisionTree(Classifier, Regressor):
     nodes_: dict[str, Array] = learned()
     leaves_grown_: int = learned()
     """How many leaves there were before pruning."""
-    candidates_: Array = learned()
+    candidates_: tuple[Candidate, ...] = learned()
 
     def conflicts(self) -> list[str]:
         """A price of leaves that nobody pays."""
@@ -141,9 +142,10 @@ class DecisionTree(Classifier, Regressor):
         """Fill what is to be filled, grow, then cut back."""
         data = data.counted()
         self.fills_ = FILLS[self.missing](data.table, data.weights)
-        pruned = PRUNINGS[self._pruning(data)](self, data, rng)
-        self.nodes_, self.leaves_grown_ = pruned.tree.arrays(), pruned.leaves_grown
-        self.candidates_ = self._candidates(pruned.tree, data).rows
+        grown, leaf = PRUNINGS[self._pruning(data)](self, data, rng)
+        tree = cut_back(grown, leaf) if leaf.any() else grown
+        self.nodes_, self.leaves_grown_ = tree.arrays(), int(grown.leaves.sum())
+        self.candidates_ = () if self.detail == "short" else self._candidates(tree, data)
 
     def _pruning(self, data: SupervisedRows) -> str:
         if self.prune != "auto":
@@ -188,12 +190,10 @@ class DecisionTree(Classifier, Regressor):
         weights = None if (data.weights == data.weights[0]).all() else data.weights
         return binned(cells, by_threshold, levels, self.bins, weights)
 
-    def _candidates(self, tree: Trees, data: SupervisedRows) -> Candidates:
-        """What every split would gain, of all rows, if that is wanted."""
-        if self.detail == "short":
-            return Candidates.none()
+    def _candidates(self, tree: Trees, data: SupervisedRows) -> tuple[Candidate, ...]:
+        """What every split would gain, of all rows."""
         reached = tree.reached(self.cells(data.table), ordered(self.columns_))[0]
-        return Candidates.of(tree, self._grower(data), reached)
+        return candidates(Words(tree, self.columns_, ()), self._grower(data), reached)
 
     def _criterion(self, data: SupervisedRows) -> Criterion:
         of_classes = isinstance(data, LabelledRows)
@@ -230,10 +230,10 @@ class DecisionTree(Classifier, Regressor):
         """The tree as rules, each class as an OR of ANDs while that is short, and what each column is worth."""
         tree, answers = self.tree, self._answers(self.tree)
         found = explained(tree, self.columns_, answers, self.leaves_grown_)
-        if not len(self.candidates_):
+        if not self.candidates_:
             return found
         measure = "variance" if self.classes_ is None else self.criterion or ALGORITHMS[self.algorithm].criterion
-        return (*found, Candidates(self.candidates_).finding(Words(tree, self.columns_, answers), measure))
+        return *found, shown(self.candidates_, measure)
 
     def _answers(self, tree: Trees) -> list[str]:
         if self.classes_ is None:
@@ -255,4 +255,3 @@ class DecisionTree(Classifier, Regressor):
         if len(self.tree) != 1 or self.leaves_grown_ < 1:
             raise ValueError("the saved tree is not one")
         self.tree.check(levels, 1 if self.classes_ is None else len(self.classes_))
-        Candidates(self.candidates_).check(self.tree, levels)
