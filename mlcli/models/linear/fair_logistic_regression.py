@@ -46,14 +46,14 @@ from mlcli.engines.penalties import Penalty
 from mlcli.engines.solvers.minimum import complaint
 from mlcli.engines.solvers.newton import newton
 from mlcli.models.linear._classes import Form, LinearLikelihood, form_of
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.classification import Classifier, LabelledRows
 
 ALL_ROWS, LAST_CLASS, EACH_CLASS = "demographic-parity", "equal-opportunity", "equalised-odds"
 CRITERIA = (ALL_ROWS, LAST_CLASS, EACH_CLASS)
 
 
 @register("fair-logistic-regression", reference="Zafar et al. 2017, Fairness constraints")
-class FairLogisticRegression(LinearLikelihood):
+class FairLogisticRegression(LinearLikelihood, Classifier):
     """Penalised likelihood with a cost of unlike groups."""
 
     criterion: str = param(ALL_ROWS, "which rows are to have the same mean score in all groups", choices=CRITERIA)

@@ -52,7 +52,7 @@ from mlcli.engines.solvers.minimum import Minimum, complaint
 from mlcli.engines.solvers.newton import inverse_curvature, never_ends
 from mlcli.engines.solvers.table import SOLVERS
 from mlcli.models.linear._classes import FORMS, Form, LinearLikelihood, Part, form_of
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.classification import Classifier, LabelledRows
 
 LARGEST_EXPONENT = 709.0
 SEPARATED = (
@@ -76,7 +76,7 @@ SAID_OF_SCORES = (
 
 
 @register("logistic-regression", reference="Cox 1958; Böhning 1992")
-class LogisticRegression(LinearLikelihood):
+class LogisticRegression(LinearLikelihood, Classifier):
     """Penalised maximum likelihood."""
 
     multiclass: str = param("softmax", "how more than two classes share the probability", choices=FORMS)
