@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from mlcli.api.estimators import is_estimator, written
 from mlcli.api.results import Results
-from mlcli.api.running import RunOptions, answered
-from mlcli.checks.audit import foreseen, with_serious_issues
+from mlcli.api.running import RunOptions, answered, planned
+from mlcli.checks.audit import foreseen
 from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.plugins import add
 from mlcli.data.source import source_of_frame
@@ -19,7 +19,6 @@ from mlcli.experiment.spec.cells import AVERAGES, DataSpec, Experiment
 from mlcli.experiment.spec.decisions import costs_of, with_costs
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.file import experiment_from, read_experiment
-from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.spec.written import Written
 from mlcli.experiment.store.store import DEFAULT_PLACE
 from mlcli.report.outcome import outcome_of
@@ -155,12 +154,12 @@ def _place(experiment: Experiment, store: str | Path | None) -> Path | None:
 
 def _results(placed: Sequence[tuple[Experiment, Path | None]], options: RunOptions) -> Results:
     """Everything is planned before anything is run."""
-    planned = [with_serious_issues(plan(experiment)) for experiment, _ in placed]
-    for cells in planned:
+    ready = [(experiment, place, planned(experiment)) for experiment, place in placed]
+    for _, _, cells in ready:
         for sentence in foreseen(cells):
             warnings.warn(sentence, MlcliWarning, stacklevel=3)
     found = (
         outcome_of(experiment, answered(experiment, cells, place, options), place)
-        for (experiment, place), cells in zip(placed, planned, strict=True)
+        for experiment, place, cells in ready
     )
     return Results(tuple(found))

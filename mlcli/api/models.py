@@ -18,7 +18,8 @@ from mlcli.data.source import source_of_frame
 from mlcli.experiment.run.learner import train as train_cell
 from mlcli.experiment.saved.model_file import asking, load_model, save_model
 from mlcli.experiment.saved.saved_model import SavedModel
-from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, Cell, Experiment
+from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, WHOLE, Cell, Experiment, ProtocolSpec
+from mlcli.experiment.spec.doubt import refuse_long_work
 from mlcli.experiment.spec.entries import models_of, tuning_of
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.spec.written import Written
@@ -119,6 +120,7 @@ def _kept(cell: Cell) -> Kept:
     if cell.skipped:
         raise UsageError(cell.skipped)
     assert isinstance(cell.dataset, Dataset)
+    refuse_long_work([replace(cell, protocol=ProtocolSpec(WHOLE))])
     learned = train_cell(cell.dataset, cell.kind, cell.model, cell.steps, cell.seed)
     return Kept(SavedModel.of(learned, cell.dataset, cell.seed), report=trained_of(cell, learned))
 

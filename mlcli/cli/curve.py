@@ -74,7 +74,7 @@ def curve_command(
     answers of many training sets are off, and how much they differ.
     """
     from mlcli.cli._console import show_as
-    from mlcli.cli._progress import Progress
+    from mlcli.cli._progress import watched
     from mlcli.experiment.run.batch import run
     from mlcli.experiment.spec.cells import DataSpec
     from mlcli.experiment.spec.plan import plan
@@ -85,6 +85,7 @@ def curve_command(
     given = {name: value for name, value in split.items() if value is not None}
     asked = Asked(kind, tuple(models), tuple(params or ()), sizes, given)
     sweep = experiment_of(asked, DataSpec(data, target, task, drop=tuple(drop or ())), metric, seed)
-    with Progress() as progress:
-        results = run(plan(sweep.experiment), jobs=jobs, on_progress=progress)
+    cells = plan(sweep.experiment)
+    with watched(cells) as progress:
+        results = run(cells, jobs=jobs, on_progress=progress)
     show_as(format, lambda: sweep_of(sweep, results), lambda: sweep_as_json(sweep, results))
