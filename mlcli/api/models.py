@@ -96,7 +96,9 @@ def train(
     *,
     target: str | None = None,
     task: str | None = None,
-    sensitive: tuple[str, ...] = (),
+    sensitive: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    positive: str | None = None,
     sidecar: Mapping[str, Any] | None = None,
     tune: Any = False,
     seed: int = 1,
@@ -111,7 +113,7 @@ def train(
     if len(specs) != 1 or specs[0].saved is not None:
         what = "has learned already" if specs[0].saved else f"is a grid of {len(specs)} models; train takes one"
         raise UsageError(f"{model} {what}", hint="see mlcli.eval")
-    asked = replace(one_dataset(data, sidecar), target=target, task=task, sensitive=tuple(sensitive))
+    asked = one_dataset(data, target, task, sensitive, drop, positive, sidecar=sidecar)
     cells = plan(Experiment((asked,), tuple(specs), FEW_ROWS, seed=seed, tune=settings))
     return _kept(next(cell for cell in cells if cell.model.use in (specs[0].use, TUNED)))
 

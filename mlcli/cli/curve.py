@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from mlcli.cli._completion import metric_names
-from mlcli.cli._options import Data, Drop, Format, Jobs, Params, Seed, Target, Task, model_names
+from mlcli.cli._options import Data, Drop, Format, Jobs, Params, Seed, Target, Task
+from mlcli.core.registry import MODELS
 
 KINDS = ("learning", "validation", "stages", "bias-variance")
 
@@ -18,7 +19,7 @@ Kind = Annotated[
 Models = Annotated[
     list[str],
     typer.Option(
-        "--model", "-m", metavar="MODEL", autocompletion=model_names, help="An id or mapping; repeatable."
+        "--model", "-m", metavar="MODEL", autocompletion=MODELS.names, help="An id or mapping; repeatable."
     ),
 ]
 Sizes = Annotated[

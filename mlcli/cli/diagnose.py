@@ -18,12 +18,12 @@ from mlcli.cli._options import (
     Strict,
     Target,
     Task,
-    model_names,
 )
+from mlcli.core.registry import MODELS
 
 Model = Annotated[
     str,
-    typer.Option("--model", "-m", metavar="MODEL", autocompletion=model_names, help="An id or a mapping."),
+    typer.Option("--model", "-m", metavar="MODEL", autocompletion=MODELS.names, help="An id or a mapping."),
 ]
 Metric = Annotated[
     str | None,

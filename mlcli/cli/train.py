@@ -22,10 +22,10 @@ from mlcli.cli._options import (
     Trials,
     Tune,
     in_a_folder,
-    model_names,
     tuning,
 )
 from mlcli.cli._pages import Html, PictureFormat, Pictures
+from mlcli.core.registry import MODELS
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Cell, DataSpec
@@ -36,7 +36,7 @@ Model = Annotated[
         "--model",
         "-m",
         metavar="MODEL",
-        autocompletion=model_names,
+        autocompletion=MODELS.names,
         help="An id, or '{use: knn, params: {k: 3}, steps: [standardise]}'.",
     ),
 ]
