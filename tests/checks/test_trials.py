@@ -13,7 +13,7 @@ import pytest
 from mlcli.checks.diagnosis import issues_of_trial
 from mlcli.checks.models.fitting import learning_curve_of
 from mlcli.checks.table import OF_MODELS
-from mlcli.checks.trial import Trial, tried
+from mlcli.checks.trial import Trial, cells_of_trial, tried
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue, code_of, found_by, is_serious
@@ -24,7 +24,8 @@ FOLDS = ProtocolSpec("", {"folds": 10})
 
 
 def trial_of(reference: str, model: str, **params: Any) -> Trial:
-    return tried(Experiment((DataSpec(reference),), (ModelSpec(model, params),), FOLDS), jobs=1)
+    experiment = Experiment((DataSpec(reference),), (ModelSpec(model, params),), FOLDS)
+    return tried(experiment, cells_of_trial(experiment), jobs=1)
 
 
 def file_of(folder: Path, change: Callable[[dict[str, list[str]], np.random.Generator], object]) -> str:
@@ -164,7 +165,7 @@ def test_values_at_the_edge_of_their_range_are_told() -> None:
 
 def test_a_trial_is_of_one_model_on_one_dataset() -> None:
     with pytest.raises(UsageError, match="one model on one dataset"):
-        tried(Experiment((DataSpec("iris"),), (ModelSpec("knn"), ModelSpec("lda"))))
+        cells_of_trial(Experiment((DataSpec("iris"),), (ModelSpec("knn"), ModelSpec("lda"))))
 
 
 def test_every_check_of_models_has_a_first_line() -> None:
