@@ -95,10 +95,9 @@ def _warn_of_more_bad_rows(stratum: Codes | None, known: Rows, judged: Rows) -> 
     assert stratum is not None
     everywhere, there = (100 * (stratum[rows] == BAD).mean() for rows in (known, judged))
     message = (
-        f"{there:.0f} % of the judged rows are bad, of all rows {everywhere:.0f} %, of which good ones taught"
+        f"{there:.0f} % of the judged rows are bad, of all {everywhere:.0f} %, as good ones were learned from"
     )
-    consequence = "where bad rows are as rare as that, precision and f1 are lower"
-    warnings.warn(f"{message}: {consequence}", MlcliWarning, stacklevel=3)
+    warnings.warn(f"{message}: among rows such as all, precision and f1 are lower", MlcliWarning, stacklevel=3)
 
 
 def _warn(unlabelled: int, bad: int) -> None:

@@ -216,7 +216,8 @@ def _trust(unit: str, models: Mapping[str, Sequence[str]], but: str) -> Iterable
         usual = max(models, key=lambda trust: len(models[trust]))
         others = [f"{trust} for {', '.join(of)}" for trust, of in models.items() if trust != usual]
         rest = f" ({'; '.join(others)})" if others else ""
-        yield f"each {unit} counts as {usual}{rest} of one in these{but}, since fits change with their training rows"
+        why = "since fits change with their training rows"
+        yield f"each {unit} counts as {usual}{rest} of one in these{but}, {why}"
 
 
 def _undone(one: Scored, name: str) -> list[Content]:
