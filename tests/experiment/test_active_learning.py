@@ -147,7 +147,8 @@ def test_a_committee_for_values_asks_where_least_squares_of_samples_lie_farthest
     made = Preparation().ready(next(cell for cell in cells if cell.model.use == "linear-regression"))
     assert [split.coordinate.line for split in made.splits if split.coordinate] == ["random", "committee"]
     split, found = made.splits[1], results(made)[1]
-    learner, X, y = made.block(0, 2).learner, made.rows.table.numbers, made.rows.y
+    learner: Any = made.learner
+    X, y = made.rows.table.numbers, made.rows.y
     predicted = []
     for member in range(4):
         drawn = rng_for("committee", learner.content, learner.seed, f"1, 20 labels, member {member}").choice(
