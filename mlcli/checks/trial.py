@@ -45,6 +45,7 @@ class Trial:
     baseline: Scored
     rival: Scored | None = None
     """None where the model is the rival, or its kind of task has none."""
+    jobs: int | None = None
 
     @property
     def cell(self) -> Cell:
@@ -127,7 +128,10 @@ def tried(experiment: Experiment, *, jobs: int | None = None) -> Trial:
     asked = _the_one(cells, experiment.models or ())
     beside = RIVALS.get(asked.kind, "")
     if beside and beside != asked.model.use:
-        cells = plan(replace(experiment, training=True, models=(*(experiment.models or ()), ModelSpec(beside))))
+        models = (*(experiment.models or ()), ModelSpec(beside))
+        assert isinstance(asked.dataset, Dataset)
+        data = tuple(replace(one, source=asked.dataset) for one in experiment.data)
+        cells = plan(replace(experiment, training=True, models=models, data=data))
         asked = _the_one(cells, experiment.models or ())
     found = [scored(result, experiment.metrics) for result in run(cells, jobs=jobs)]
     of_cell = dict(zip(cells, found, strict=True))
@@ -136,7 +140,7 @@ def tried(experiment: Experiment, *, jobs: int | None = None) -> Trial:
     model = of_cell[asked]
     if not model.done:
         raise UsageError(f"{asked.label} on {asked.dataset.name} did not end well: {model.result.why}")
-    return Trial(model, baseline, rival if rival is not model else None)
+    return Trial(model, baseline, rival if rival is not model else None, jobs)
 
 
 def _the_one(cells: Sequence[Cell], models: Sequence[ModelSpec]) -> Cell:
