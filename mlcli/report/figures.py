@@ -155,7 +155,7 @@ def points(picture: Points) -> Figure:
 def cloud(picture: Cloud) -> Figure:
     """Points in space, seen from above one corner."""
     figure = Figure(figsize=(WIDTH, 0.9 * WIDTH))
-    axes: Any = figure.add_axes((0.0, 0.02, 0.9, 0.88), projection="3d")
+    axes: Any = figure.add_axes((0.0, 0.06, 0.88, 0.84), projection="3d")
     for (name, group), colour in zip(picture.groups, cycle(COLOURS), strict=False):
         x, y, z = ([point[side] for point in group] for side in range(3))
         axes.scatter(x, y, z, s=10, color=colour, alpha=0.75, linewidths=0, label=cut(name), depthshade=False)

@@ -18,12 +18,12 @@ from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS
 from mlcli.core.tables import Array, Codes
 from mlcli.experiment.run.learner import Trained, captured_warnings
+from mlcli.report.distributions import boxplots, histogram
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.groups import SHOWN, centres
 
 COLUMNS = 3
 """Columns that are drawn."""
-BINS = 8
 DEPTH = 3
 """Of the tree that tells groups apart: more cannot be said in a sentence."""
 FAR, VERY_FAR = 0.5, 1.0
@@ -31,7 +31,6 @@ FAR, VERY_FAR = 0.5, 1.0
 DIRECTIONS, MOST_POINTS = 3, 400
 """How many principal components rows are shown by, and about how many rows."""
 EPSILON = 1e-9
-WHISKER = 1.5
 MARKS = "high, low: the mean of the group lies half a standard deviation of all rows from their mean; very: one"
 APART = (
     "of the centres, in the columns as the method sees them; on the diagonal the mean distance of rows to theirs"
@@ -82,8 +81,9 @@ def _portraits(rows: Any, group: Codes, names: tuple[str, ...], between: Array) 
         yield marks(cells, group, shown)
         for name in list(cells)[:COLUMNS]:
             parts = [(word, _known(cells[name][group == k])) for k, word in shown]
-            yield histogram(name, [(word, part) for word, part in parts if len(part)])
-            yield boxplots(name, [(word, part) for word, part in parts if len(part)])
+            held = [(word, part) for word, part in parts if len(part)]
+            yield histogram(f"{name} by group", name, held)
+            yield boxplots(f"Boxes of {name}", name, held)
     yield from rules(rows, group, names)
 
 
@@ -121,33 +121,6 @@ def _mark(away: float, spread: float) -> str:
     if size < FAR:
         return "-"
     return ("very " if size >= VERY_FAR else "") + ("high" if away > 0 else "low")
-
-
-def histogram(name: str, parts: Sequence[tuple[str, Array]]) -> findings.Histogram:
-    """How many rows of each group lie where."""
-    edges = np.histogram_bin_edges(np.concatenate([part for _, part in parts]), BINS)
-    counts = tuple((word, tuple(map(float, np.histogram(part, edges)[0]))) for word, part in parts)
-    return findings.Histogram(f"{name} by group", name, tuple(edges.tolist()), counts)
-
-
-def boxplots(name: str, parts: Sequence[tuple[str, Array]]) -> findings.Boxplots:
-    """Tukey's box of each group."""
-    boxes = tuple((word, *_box(part)) for word, part in parts)
-    return findings.Boxplots(
-        f"Boxes of {name}",
-        name,
-        tuple((word, box) for word, box, _ in boxes),
-        tuple(outside for _, _, outside in boxes),
-    )
-
-
-def _box(part: Array) -> tuple[tuple[float, ...], int]:
-    """The whiskers, quartiles and median in ascending order, and how many values lie outside."""
-    low, middle, high = np.quantile(part, [0.25, 0.5, 0.75])
-    reach = WHISKER * (high - low)
-    inside = part[(part >= low - reach) & (part <= high + reach)]
-    box = (float(inside.min()), float(low), float(middle), float(high), float(inside.max()))
-    return box, len(part) - len(inside)
 
 
 def rules(rows: Any, group: Codes, names: tuple[str, ...]) -> Iterator[findings.Finding]:

@@ -8,16 +8,17 @@ from matplotlib.cbook import boxplot_stats
 from sklearn.decomposition import PCA
 
 from mlcli.core.findings import Cloud, Points
+from mlcli.report.distributions import boxplots, histogram
 from mlcli.report.document import Lines
 from mlcli.report.drawing import drawn
-from mlcli.report.group_portraits import between_centres, boxplots, by_components, histogram, marks
+from mlcli.report.group_portraits import between_centres, by_components, marks
 from tests.cli.shell import document, typed
 
 PARTS = [("one", np.array([1.0, 2.0, 2.5, 3.0, 4.0, 9.0])), ("two", np.array([5.0, 5.0, 6.0]))]
 
 
 def test_boxes_are_those_of_matplotlib() -> None:
-    found = boxplots("x", PARTS)
+    found = boxplots("", "x", PARTS)
     for (_, box), outside, (_, part) in zip(found.boxes, found.outside, PARTS, strict=True):
         theirs = boxplot_stats(part)[0]
         expected = [theirs[name] for name in ("whislo", "q1", "med", "q3", "whishi")]
@@ -26,7 +27,7 @@ def test_boxes_are_those_of_matplotlib() -> None:
 
 
 def test_boxes_are_drawn_on_one_scale() -> None:
-    picture = drawn(boxplots("x", PARTS), 60)
+    picture = drawn(boxplots("", "x", PARTS), 60)
     assert isinstance(picture, Lines)
     lines = picture.lines
     assert [line.split()[0] for line in lines[:2]] == ["one", "two"]
@@ -35,7 +36,7 @@ def test_boxes_are_drawn_on_one_scale() -> None:
 
 
 def test_every_row_is_in_a_histogram() -> None:
-    counts = dict(histogram("x", PARTS).counts)
+    counts = dict(histogram("", "x", PARTS).counts)
     assert {name: sum(one) for name, one in counts.items()} == {"one": 6, "two": 3}
 
 
