@@ -75,7 +75,9 @@ class Pages:
             self.html.write_text(html_of(document, Page()), encoding="utf-8")
             say(f"wrote {self.html}: open it in a browser")
         if self.pictures is not None:
+            from mlcli.report.numbers import counted
             from mlcli.report.pictures import save_all
 
             self.pictures.mkdir(exist_ok=True)
-            say(f"wrote {len(save_all(document, self.pictures, self.suffix))} pictures to {self.pictures}")
+            written = save_all(document, self.pictures, self.suffix)
+            say(f"wrote {counted(len(written), 'picture')} to {self.pictures}")

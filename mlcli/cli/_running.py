@@ -11,19 +11,17 @@ from typing import Any
 
 import typer
 
-from mlcli.api.running import RunOptions, answered
-from mlcli.checks.audit import foreseen, with_serious_issues
+from mlcli.api.running import RunOptions, answered, planned
+from mlcli.checks.audit import foreseen
 from mlcli.cli._console import is_terminal, remark, show, show_json
 from mlcli.cli._pages import Pages
-from mlcli.cli._progress import Progress, WorkTooLong, doubt_of
+from mlcli.cli._progress import Progress
 from mlcli.core.errors import ExitCode, ModelFileError, Problem, UsageError
 from mlcli.core.quantities import duration
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import workers_for
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Experiment
 from mlcli.experiment.spec.instead import advice_on, method_instead
-from mlcli.experiment.spec.panel import estimated_work
-from mlcli.experiment.spec.plan import plan
 from mlcli.report.as_json import results_as_json
 from mlcli.report.document import Document, Element
 from mlcli.report.formats import JSON, TEXT
@@ -106,14 +104,13 @@ def _ask_before_hours(planned: Sequence[tuple[Sequence[Cell], Path | None]], opt
 
 def planned_and_foreseen(experiments: Sequence[Experiment]) -> list[tuple[Experiment, list[Cell]]]:
     """All experiments with their cells; what cannot be done is refused, what must be known beforehand is said."""
-    planned = [(experiment, with_serious_issues(plan(experiment))) for experiment in experiments]
-    for experiment, cells in planned:
+    found = [(experiment, planned(experiment)) for experiment in experiments]
+    for experiment, cells in found:
         if experiment.source is None:
             _refuse_idle(cells)
-        doubt_of(cells).refuse_longer(estimated_work(cells))
         for sentence in _as_they_are(experiment, cells):
             remark(sentence)
-    return planned
+    return found
 
 
 def _document(outcome: Outcome, parts: Parts) -> Document:
@@ -207,16 +204,13 @@ def _scored(
     experiment: Experiment, cells: Sequence[Cell], place: Path | None, options: RunOptions
 ) -> list[Scored]:
     """The scores of the cells, their progress shown meanwhile."""
-    with Progress(doubt_of(cells), tuple(foreseen(cells))) as progress:
-        try:
+    try:
+        with Progress(cells, foreseen(cells)) as progress:
             found = answered(experiment, cells, place, options, progress)
-        except WorkTooLong:
-            progress.refuse()
-            raise
-        except KeyboardInterrupt:
-            if place is not None:
-                remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
-            raise
+    except KeyboardInterrupt:
+        if place is not None:
+            remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
+        raise
     possible = [one.result for one in found if one.result.status != "skipped"]
     known = sum(result.stored for result in possible)
     if known:

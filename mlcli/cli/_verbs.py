@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -207,6 +208,13 @@ class Verbs(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, reading their values without pydantic."""
         return read_plainly(super().get_params(ctx))
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Run what was typed, or complete it."""
+        from mlcli.cli._completion import join_words
+
+        join_words(os.environ)
+        return super().main(*args, **settings)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The real command in place of the listed one; an unknown verb is named with the nearest."""

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from mlcli.cli._completion import metric_names
-from mlcli.cli._options import Data, Drop, Format, Jobs, Params, Seed, Target, Task, model_names
+from mlcli.cli._options import Data, Drop, Format, Jobs, Params, Seed, Target, Task
+from mlcli.core.registry import MODELS
 
 KINDS = ("learning", "validation", "stages", "bias-variance")
 
@@ -18,7 +19,7 @@ Kind = Annotated[
 Models = Annotated[
     list[str],
     typer.Option(
-        "--model", "-m", metavar="MODEL", autocompletion=model_names, help="An id or mapping; repeatable."
+        "--model", "-m", metavar="MODEL", autocompletion=MODELS.names, help="An id or mapping; repeatable."
     ),
 ]
 Sizes = Annotated[
@@ -74,7 +75,7 @@ def curve_command(
     answers of many training sets are off, and how much they differ.
     """
     from mlcli.cli._console import show_as
-    from mlcli.cli._progress import Progress
+    from mlcli.cli._progress import watched
     from mlcli.experiment.run.batch import run
     from mlcli.experiment.spec.cells import DataSpec
     from mlcli.experiment.spec.plan import plan
@@ -85,6 +86,7 @@ def curve_command(
     given = {name: value for name, value in split.items() if value is not None}
     asked = Asked(kind, tuple(models), tuple(params or ()), sizes, given)
     sweep = experiment_of(asked, DataSpec(data, target, task, drop=tuple(drop or ())), metric, seed)
-    with Progress() as progress:
-        results = run(plan(sweep.experiment), jobs=jobs, on_progress=progress)
+    cells = plan(sweep.experiment)
+    with watched(cells) as progress:
+        results = run(cells, jobs=jobs, on_progress=progress)
     show_as(format, lambda: sweep_of(sweep, results), lambda: sweep_as_json(sweep, results))

@@ -18,12 +18,12 @@ from mlcli.cli._options import (
     Strict,
     Target,
     Task,
-    model_names,
 )
+from mlcli.core.registry import MODELS
 
 Model = Annotated[
     str,
-    typer.Option("--model", "-m", metavar="MODEL", autocompletion=model_names, help="An id or a mapping."),
+    typer.Option("--model", "-m", metavar="MODEL", autocompletion=MODELS.names, help="An id or a mapping."),
 ]
 Metric = Annotated[
     str | None,
@@ -66,8 +66,9 @@ def diagnose_command(
     """
     from mlcli.checks.diagnosed import diagnosis_as_json, diagnosis_of
     from mlcli.checks.diagnosis import issues_of_trial
-    from mlcli.checks.trial import tried
+    from mlcli.checks.trial import cells_of_trial, tried
     from mlcli.cli._console import show_as
+    from mlcli.cli._progress import watched
     from mlcli.core.errors import ExitCode
     from mlcli.core.issues import is_serious
     from mlcli.experiment.spec.cells import DataSpec, Experiment
@@ -80,8 +81,10 @@ def diagnose_command(
         metrics=(metric,) if metric else (),
         seed=seed,
     )
-    trial = tried(experiment, jobs=jobs)
-    issues = issues_of_trial(trial)
+    cells = cells_of_trial(experiment)
+    with watched(cells) as progress:
+        trial = tried(experiment, cells, jobs=jobs, on_progress=progress)
+        issues = issues_of_trial(trial)
     show_as(format, lambda: diagnosis_of(trial, issues, verbose), lambda: diagnosis_as_json(trial, issues))
     if strict and any(map(is_serious, issues)):
         raise typer.Exit(ExitCode.UNMET)

@@ -36,10 +36,10 @@ from mlcli.cli._options import (
     Trials,
     Tune,
     Verbose,
-    model_names,
     tuning,
 )
 from mlcli.cli._pages import Html, PictureFormat, Pictures
+from mlcli.core.registry import MODELS
 
 Data = Annotated[
     list[str],
@@ -51,7 +51,7 @@ Models = Annotated[
         "--model",
         "-m",
         metavar="MODEL",
-        autocompletion=model_names,
+        autocompletion=MODELS.names,
         help="An id, '{use: knn, params: {k: 3}}', or a saved model; repeatable. [default: a panel for the task]",
     ),
 ]
