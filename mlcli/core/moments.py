@@ -16,6 +16,8 @@ from mlcli.core.blocks import SIDE_BY_SIDE, less_row, row_blocks
 from mlcli.core.tables import Array, Codes, Flags, Rows
 
 ROUNDING = 4 * np.finfo(np.float64).eps
+SAME = 1e-12
+"""Sums of weights that differ by no more than this share are the same."""
 FAR = 100.0
 """A row farther than 10 deviations from the mean is a poor one to tell cells from."""
 CELLS = 2**16
@@ -174,3 +176,14 @@ def is_constant(low: Array, high: Array) -> Flags:
 def quotient(top: Array, bottom: Array) -> Array:
     """The quotient, 0 where what is divided by is not above 0."""
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+
+
+def quantiles(values: Array, weights: Array, shares: Array | float) -> Array:
+    """For each share the value with that much of the weight below it; the middle between two of them."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order])
+    wanted, last = shares * below[-1], len(values) - 1
+    low = np.searchsorted(below, wanted * (1 - SAME), side="left").clip(0, last)
+    high = np.searchsorted(below, wanted * (1 + SAME), side="right").clip(0, last)
+    low, high = values[order[low]], values[order[high]]
+    return np.asarray(low / 2 + high / 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.draws import draws, steady_draws
 from mlcli.tasks.supervised import SupervisedRows
 
@@ -42,11 +43,13 @@ def as_repeats(data: Rowed) -> Rowed:
     return replace(data.take(np.repeat(np.arange(len(data)), times)), weight=None)
 
 
-def held_aside(data: Rowed, share: float, rng: np.random.Generator) -> tuple[Rowed, Rowed | None]:
+def held_aside(
+    data: Rowed, share: float, rng: np.random.Generator, by: Callable[[Table, int], Array] = steady_draws
+) -> tuple[Rowed, Rowed | None]:
     """Rows to learn from, and about a share of them held aside, if any; equal rows stay together."""
     if share == 0:
         return data, None
-    drawn = steady_draws(data.table, int(rng.integers(2**62))) < share
+    drawn = by(data.table, int(rng.integers(2**62))) < share
     if drawn.all() or not drawn.any():
         text = f"{len(data)} rows are too few to hold {100 * share:g} % of them aside: all are learned from"
         warnings.warn(text, MlcliWarning, stacklevel=4)

@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mlcli.core.moments import quantiles
 from mlcli.core.tables import Array, Codes
 
-ROUNDING = 1e-12
-"""Sums of weights that differ by less, relatively, are equal."""
 MOST_STEPS = 300
 
 Cut = Callable[[Array, Array, int], Array]
@@ -48,17 +47,6 @@ def boundaries(cut: Cut, cells: Array, weights: Array, bins: int) -> Array:
     """The boundaries of a column, empty cells left out; all 0 where nothing is known of it."""
     known = ~np.isnan(cells) & (weights > 0)
     return cut(cells[known], weights[known], bins) if known.any() else np.zeros(bins - 1)
-
-
-def quantiles(values: Array, weights: Array, shares: Array) -> Array:
-    """The value with a share of the weight below it; the middle between two of them."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weights[order])
-    wanted, last = shares * below[-1], len(values) - 1
-    low = np.searchsorted(below, wanted * (1 - ROUNDING), side="left").clip(0, last)
-    high = np.searchsorted(below, wanted * (1 + ROUNDING), side="right").clip(0, last)
-    low, high = values[order[low]], values[order[high]]
-    return np.asarray(low + (high - low) / 2)
 
 
 def codes_of(cells: Array, cuts: Array) -> Codes:

@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Entry, Explanation
+from mlcli.core.moments import quantiles
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
@@ -62,12 +63,7 @@ def mean(values: Array, weights: Array) -> float:
 
 def median(values: Array, weights: Array) -> float:
     """The value with half of the weight below it; the middle between two of them."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weights[order])
-    half = below[-1] / 2
-    low = values[order[np.searchsorted(below, half * (1 - ROUNDING), side="left")]]
-    high = values[order[np.searchsorted(below, half * (1 + ROUNDING), side="right")]]
-    return float(low + (high - low) / 2)
+    return float(quantiles(values, weights, 0.5))
 
 
 def most_frequent(values: Array, weights: Array) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from mlcli.core.moments import quantiles
 from mlcli.core.tables import Array
 from mlcli.engines.trees.losses import (
     AbsoluteLoss,
@@ -15,7 +16,6 @@ from mlcli.engines.trees.losses import (
     LogisticLoss,
     SoftmaxLoss,
     SquaredLoss,
-    weighted_quantile,
 )
 
 RNG = np.random.default_rng(0)
@@ -88,5 +88,5 @@ def test_far_scores_do_not_overflow(far: float) -> None:
 def test_a_whole_weight_counts_as_that_many_values() -> None:
     for share in (0.1, 0.5, 0.9):
         repeated = np.repeat(Y, W.astype(int))
-        assert weighted_quantile(Y, W, share) == weighted_quantile(repeated, np.ones(len(repeated)), share)
-    assert weighted_quantile(Y, np.ones(N), 0.5) == pytest.approx(float(np.median(Y)))
+        assert quantiles(Y, W, share) == quantiles(repeated, np.ones(len(repeated)), share)
+    assert quantiles(Y, np.ones(N), 0.5) == pytest.approx(float(np.median(Y)))

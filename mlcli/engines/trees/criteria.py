@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core.moments import quotient
 from mlcli.core.tables import Array
 
 Total = Callable[[Array, Array], Array]
@@ -20,8 +21,7 @@ def plogp(p: Array) -> Array:
 
 def total_squares(sums: Array, weight: Array) -> Array:
     """−Σ_k S_k² / W: weight × gini, or the sum of squared residuals, up to what no split changes."""
-    squares = (sums**2).sum(axis=-1)
-    return np.asarray(-np.divide(squares, weight, out=np.zeros_like(weight), where=weight > 0))
+    return -quotient((sums**2).sum(axis=-1), weight)
 
 
 def total_entropy(sums: Array, weight: Array) -> Array:

@@ -38,7 +38,7 @@ class Grown:
     weight: Words
     gain: Array
     sets: Bins
-    """Nodes × bins: whether a bin goes left."""
+    """Nodes that ask for levels × bins: whether a bin goes left."""
     rows: Ids
 
     @property
@@ -96,46 +96,44 @@ class GradientGrower:
         rows = replace(rows, bins=rows.bins.astype(np.uint8))
         return GradientGrower(rows, levels, level_bins, weights, limits, directions, l2)
 
-    @property
-    def bins(self) -> Bins:
-        """F × n."""
-        return self.binned.bins
-
     def grow(self, gradient: Array, hessian: Array, chosen: Rows | None) -> Grown:
         """One tree, that asks for some of the columns or, by None, for any."""
         from mlcli.kernels.trees import growing as loops
-        from mlcli.kernels.trees.nodes import BEGIN, END, FEATURE
+        from mlcli.kernels.trees.nodes import BEGIN, END, FEATURE, SIDE
 
         columns = self._all if chosen is None else self._of(chosen)
         slopes = self._room._replace(columns=columns, scales=self._fix_points(gradient, hessian))
         grown, space, limits = self._space
-        rows = np.arange(self.bins.shape[1], dtype=np.uint32)
+        rows = np.arange(self.binned.bins.shape[1], dtype=np.uint32)
         count = loops.grow(None, None, 1.0, limits, grown, space._replace(rows=rows), None, slopes)
-        nodes = grown.nodes[:count].copy()
+        nodes, gain = grown.nodes[:count].copy(), grown.gain[:count].copy()
         inner = nodes[:, FEATURE] != LEAF
-        if chosen is not None:
-            nodes[inner, FEATURE] = chosen[nodes[inner, FEATURE]]
+        asks, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
+        column = nodes[asks, FEATURE] if chosen is None else chosen[nodes[asks, FEATURE]]
+        nodes[asks, FEATURE], nodes[asks, SIDE] = column, slopes.sets[asks, self.binned.known[column]]
         value, weight = np.where(inner, 0.0, slopes.scores[:count]), slopes.totals[:count, 1] >> self._shift
-        gain, sets, leaves = grown.gain[:count].copy(), slopes.sets[:count].copy(), np.flatnonzero(~inner)
+        sets = slopes.sets[asks[self.levels[column] > 0]]
         return Grown(self, nodes, leaves, nodes[leaves][:, [BEGIN, END]], value, weight, gain, sets, rows)
 
     def trees(self, grown: Sequence[Grown]) -> Trees:
         """All these as one."""
-        from mlcli.kernels.trees.nodes import FEATURE, LOW
+        from mlcli.kernels.trees.nodes import FEATURE, LOW, SIDE
 
         nodes, arrays = placed([one.nodes for one in grown], 1)
         asks, sets = np.flatnonzero(nodes[:, FEATURE] != LEAF), np.concatenate([one.sets for one in grown])
         column, low, left = nodes[asks, FEATURE], nodes[asks, LOW], arrays["left"][asks]
-        known, ordered = self.binned.known[column], self.binned.ordered[column]
+        ordered = self.binned.ordered[column]
         arrays["value"] = np.concatenate([one.value for one in grown])[:, None]
         arrays["weight"] = np.ldexp(np.concatenate([one.weight for one in grown]), -self._weight_places)
         arrays["gain"], arrays["impurity"] = np.concatenate([one.gain for one in grown]) / 2, np.empty(0)
         arrays["threshold"][asks[ordered]] = self.binned.between(column[ordered], low[ordered], low[ordered] + 1)
-        arrays["missing"][asks] = np.where(ordered, left + 1 - sets[asks, known], STOPS)
-        by_level, lengths = np.flatnonzero(~ordered), self.levels[column[~ordered]]
-        arrays["offset"][asks[by_level]] = np.cumsum(lengths) - lengths
-        sides = [sets[asks[one], self.level_bins[column[one]]].astype(np.int32) for one in by_level]
-        arrays["child_of"] = np.repeat(left[by_level] + 1, lengths) - np.concatenate([arrays["child_of"], *sides])
+        arrays["missing"][asks] = np.where(ordered, left + 1 - nodes[asks, SIDE], STOPS)
+        lengths = self.levels[column[~ordered]]
+        arrays["offset"][asks[~ordered]] = np.cumsum(lengths) - lengths
+        sides = [
+            own[self.level_bins[one]].astype(np.int32) for own, one in zip(sets, column[~ordered], strict=True)
+        ]
+        arrays["child_of"] = np.repeat(left[~ordered] + 1, lengths) - np.concatenate([arrays["child_of"], *sides])
         return Trees(**arrays)
 
     def _fix_points(self, gradient: Array, hessian: Array) -> Any:
@@ -174,7 +172,7 @@ class GradientGrower:
         from mlcli.kernels.trees.gradient_splits import SplitRoom
         from mlcli.kernels.trees.gradient_sums import BINS, PER_COLUMN
 
-        rows, leaves = self.bins.shape[1], self.limits.max_leaves or 0
+        rows, leaves = self.binned.bins.shape[1], self.limits.max_leaves or 0
         nodes = 2 * leaves - 1
         along, order, ordered = np.empty((3, BINS), np.int64), *np.empty((2, PER_COLUMN), np.int64)
         return Slopes(
@@ -198,19 +196,19 @@ class GradientGrower:
 
         count, nothing = 2 * (self.limits.max_leaves or 0), np.empty(0, np.uint32)
         grown: Any = Grown(np.empty((count, DEPTH + 1), np.int32), None, np.empty(count), *[None] * 4)  # type: ignore[arg-type]
-        right, waiting = np.empty(self.bins.shape[1], np.uint32), np.empty(count, np.intp)
+        right, waiting = np.empty(self.binned.bins.shape[1], np.uint32), np.empty(count, np.intp)
         space: Any = Space(nothing, right, None, None, None, waiting, None)  # type: ignore[arg-type]
         return grown, space, self.limits.compiled(CRITERIA["squared-error"], 1, 1.0)
 
     @cached_property
     def _all(self) -> Any:
-        return self._of(np.arange(len(self.bins)))
+        return self._of(np.arange(len(self.binned.bins)))
 
     def _of(self, chosen: Rows) -> Any:
         from mlcli.kernels.trees.gradient_splits import GradientColumns
         from mlcli.kernels.trees.gradient_sums import BLOCK, in_blocks
 
-        bins, known = self.bins[chosen], self.binned.known[chosen]
+        bins, known = self.binned.bins[chosen], self.binned.known[chosen]
         blocks, kinds = in_blocks(bins), (self.levels[chosen] > 0).astype(np.intp)
         most = np.ones(len(blocks) * BLOCK, np.intp)
         most[: len(bins)] += known

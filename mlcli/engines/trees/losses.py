@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mlcli.core.moments import quantiles
 from mlcli.core.tables import Array, Codes
 from mlcli.engines.trees.targets import Ids
 
@@ -92,7 +93,7 @@ class AbsoluteLoss(HuberLoss):
 
     def best_of(self, values: Array, weights: Array) -> float:
         """The median."""
-        return weighted_quantile(values, weights, 0.5)
+        return float(quantiles(values, weights, 0.5))
 
 
 class ClassLoss:
@@ -169,20 +170,10 @@ Loss = HuberLoss | LogisticLoss | SoftmaxLoss
 """What a model minimises: Σ w·L(y, F)."""
 
 
-def weighted_quantile(values: Array, weights: Array, share: float) -> float:
-    """The value below which a share of the weight lies; where that is between two values, their middle."""
-    order = np.argsort(values)
-    reached = np.cumsum(weights[order])
-    wanted, last = share * reached[-1], len(values) - 1
-    low = np.searchsorted(reached, wanted * (1 - 1e-12))
-    high = np.searchsorted(reached, wanted * (1 + 1e-12), side="right")
-    return float(values[order[min(low, last)]] / 2 + values[order[min(high, last)]] / 2)
-
-
 def usual_delta(y: Array, weights: Array) -> float:
     """Nine tenths of the values are no farther from the median (Friedman 2001); 1 where that is no distance."""
-    far = np.abs(y - weighted_quantile(y, weights, 0.5))
-    return weighted_quantile(far, weights, 0.9) or float(far.max()) or 1.0
+    far = np.abs(y - quantiles(y, weights, 0.5))
+    return float(quantiles(far, weights, 0.9)) or float(far.max()) or 1.0
 
 
 LOSSES_OF_VALUES: dict[str, Callable[[Array, Array, float | None], Loss]] = {

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.moments import quotient
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.trees.binning import Binned
 from mlcli.engines.trees.criteria import Criterion, plogp
@@ -149,7 +150,7 @@ def by_gain(gain: Array, information: Array) -> Array:
 
 def by_gain_ratio(gain: Array, information: Array) -> Array:
     """Gain / split information; 0 where the branches carry no information."""
-    return np.divide(gain, information, out=np.zeros_like(gain), where=information > 0)
+    return quotient(gain, information)
 
 
 def open_gate(gain: Array, tolerance: float) -> Flags:

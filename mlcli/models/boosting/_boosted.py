@@ -18,6 +18,7 @@ from mlcli.core.findings import Table as Figures
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Among, Range, log_range
 from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.engines.bags import held_aside
 from mlcli.engines.calibration import softmax, two_sided
 from mlcli.engines.draws import draws
 from mlcli.engines.trees.binning import MOST_BINS
@@ -131,20 +132,13 @@ class Boosted(Classifier, Regressor):
         self.__dict__.pop("_trees", None)
 
     def _parted(self, data: Any, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Rows to learn from, and rows held aside, if any; equal rows stay together."""
-        drawn = np.zeros(len(data), bool)
-        if self.stop_after is not None:
-            drawn = draws(data.table, int(rng.integers(2**62))) < self.validation
-            if drawn.all() or not drawn.any():
-                text = f"{len(data)} rows are too few to hold some aside: all {self.rounds} rounds are made"
-                warnings.warn(text, MlcliWarning, stacklevel=3)
-                drawn[:] = False
-        train, aside = data.take(np.flatnonzero(~drawn)), data.take(np.flatnonzero(drawn))
+        """Rows to learn from, and rows held aside, if any, of classes that are learned."""
+        train, aside = held_aside(data, 0.0 if self.stop_after is None else self.validation, rng, draws)
         self.present_ = np.empty(0, np.int32)
         if self.classes_ is not None:
             self.present_ = np.flatnonzero(train.class_totals > 0).astype(np.int32)
-            aside = aside.take(np.flatnonzero(np.isin(aside.y, self.present_)))
-        return train, aside if len(aside) else None
+            aside = aside and aside.take(np.flatnonzero(np.isin(aside.y, self.present_)))
+        return train, aside or None
 
     def _loss(self, data: Any) -> Loss:
         if self.classes_ is None:
