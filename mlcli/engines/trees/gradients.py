@@ -102,9 +102,10 @@ class GradientGrower:
         from mlcli.kernels.trees.nodes import BEGIN, END, FEATURE, SIDE
 
         columns = self._all if chosen is None else self._of(chosen)
-        slopes = self._room._replace(columns=columns, scales=self._fix_points(gradient, hessian))
-        grown, space, limits = self._space
+        slopes, grown, space = self._room
+        slopes = slopes._replace(columns=columns, scales=self._fix_points(gradient, hessian, slopes.fixed))
         rows = np.arange(self.binned.bins.shape[1], dtype=np.uint32)
+        limits = self.limits.compiled(CRITERIA["squared-error"], 1, 1.0)
         count = loops.grow(None, None, 1.0, limits, grown, space._replace(rows=rows), None, slopes)
         nodes, gain = grown.nodes[:count].copy(), grown.gain[:count].copy()
         inner = nodes[:, FEATURE] != LEAF
@@ -119,14 +120,11 @@ class GradientGrower:
         """All these as one."""
         from mlcli.kernels.trees.nodes import FEATURE, LOW, SIDE
 
-        nodes, arrays = placed([one.nodes for one in grown], 1)
+        nodes, arrays = placed([one.nodes for one in grown])
         asks, sets = np.flatnonzero(nodes[:, FEATURE] != LEAF), np.concatenate([one.sets for one in grown])
         column, low, left = nodes[asks, FEATURE], nodes[asks, LOW], arrays["left"][asks]
-        ordered = self.binned.ordered[column]
-        arrays["value"] = np.concatenate([one.value for one in grown])[:, None]
-        arrays["weight"] = np.ldexp(np.concatenate([one.weight for one in grown]), -self._weight_places)
-        arrays["gain"], arrays["impurity"] = np.concatenate([one.gain for one in grown]) / 2, np.empty(0)
-        arrays["threshold"][asks[ordered]] = self.binned.between(column[ordered], low[ordered], low[ordered] + 1)
+        ordered, threshold = self.binned.ordered[column], np.full(len(nodes), np.nan)
+        threshold[asks[ordered]] = self.binned.between(column[ordered], low[ordered], low[ordered] + 1)
         arrays["missing"][asks] = np.where(ordered, left + 1 - nodes[asks, SIDE], STOPS)
         lengths = self.levels[column[~ordered]]
         arrays["offset"][asks[~ordered]] = np.cumsum(lengths) - lengths
@@ -134,16 +132,23 @@ class GradientGrower:
             own[self.level_bins[one]].astype(np.int32) for own, one in zip(sets, column[~ordered], strict=True)
         ]
         arrays["child_of"] = np.repeat(left[~ordered] + 1, lengths) - np.concatenate([arrays["child_of"], *sides])
-        return Trees(**arrays)
+        return Trees(
+            **arrays,
+            threshold=threshold,
+            value=np.concatenate([one.value for one in grown])[:, None],
+            weight=np.ldexp(np.concatenate([one.weight for one in grown]), -self._weight_places),
+            impurity=np.empty(0),
+            gain=np.concatenate([one.gain for one in grown]) / 2,
+        )
 
-    def _fix_points(self, gradient: Array, hessian: Array) -> Any:
+    def _fix_points(self, gradient: Array, hessian: Array, fixed: Words) -> Any:
         """Gradients and hessians as whole numbers of units, the finest whose sums fit; the scales of these."""
         from mlcli.kernels.trees.gradient_splits import Scales
         from mlcli.kernels.trees.gradient_sums import fix_points
 
         places = WORD - 1 - bits_of(np.abs(gradient).sum()), self._shift - 1 - bits_of(hessian.sum())
         finest = 2.0 ** np.array([*places, self._weight_places])
-        fix_points(gradient, hessian, self.weights, finest, self._shift, self._room.fixed)
+        fix_points(gradient, hessian, self.weights, finest, self._shift, fixed)
         gradients, hessians = (1 / finest[:2]).tolist()
         bound = bool(self.directions.any())
         return Scales(gradients, hessians, float(self.l2), self._least, self._shift, bound)
@@ -166,16 +171,17 @@ class GradientGrower:
         return min(least, 1 << WEIGHT_BITS)  # more than all rows together weigh
 
     @cached_property
-    def _room(self) -> Any:
-        """Arrays that growing fills anew for each tree."""
+    def _room(self) -> tuple[Any, Any, Any]:
+        """Arrays that growing fills anew for each tree: of gradients, of nodes and of rows."""
         from mlcli.kernels.trees.gradient_nodes import Slopes
         from mlcli.kernels.trees.gradient_splits import SplitRoom
         from mlcli.kernels.trees.gradient_sums import BINS, PER_COLUMN
+        from mlcli.kernels.trees.nodes import DEPTH, Grown, Space
 
         rows, leaves = self.binned.bins.shape[1], self.limits.max_leaves or 0
-        nodes = 2 * leaves - 1
+        nodes = 2 * leaves
         along, order, ordered = np.empty((3, BINS), np.int64), *np.empty((2, PER_COLUMN), np.int64)
-        return Slopes(
+        slopes = Slopes(
             columns=self._all,
             scales=None,  # type: ignore[arg-type]
             room=SplitRoom(along, order, ordered, np.empty(BINS)),
@@ -188,17 +194,9 @@ class GradientGrower:
             totals=np.empty((nodes, 2), np.int64),
             scores=np.empty(nodes),
         )
-
-    @cached_property
-    def _space(self) -> tuple[Any, Any, Any]:
-        """Room for nodes and for rows, and the limits."""
-        from mlcli.kernels.trees.nodes import DEPTH, Grown, Space
-
-        count, nothing = 2 * (self.limits.max_leaves or 0), np.empty(0, np.uint32)
-        grown: Any = Grown(np.empty((count, DEPTH + 1), np.int32), None, np.empty(count), *[None] * 4)  # type: ignore[arg-type]
-        right, waiting = np.empty(self.binned.bins.shape[1], np.uint32), np.empty(count, np.intp)
-        space: Any = Space(nothing, right, None, None, None, waiting, None)  # type: ignore[arg-type]
-        return grown, space, self.limits.compiled(CRITERIA["squared-error"], 1, 1.0)
+        grown = Grown(np.empty((nodes, DEPTH + 1), np.int32), None, np.empty(nodes), *[None] * 4)  # type: ignore[arg-type]
+        space = Space(None, np.empty(rows, np.uint32), None, None, None, np.empty(nodes, np.intp), None)  # type: ignore[arg-type]
+        return slopes, grown, space
 
     @cached_property
     def _all(self) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from mlcli.core.tables import Codes
 from mlcli.engines.trees.binning import Binned
 from mlcli.engines.trees.criteria import Criterion
-from mlcli.engines.trees.structure import LEAF, STOPS, Trees, trees_of
+from mlcli.engines.trees.structure import LEAF, STOPS, Trees
 from mlcli.engines.trees.targets import Ids, Packed, Targets
 
 if TYPE_CHECKING:
@@ -95,33 +95,33 @@ class Grower:
         from mlcli.kernels.trees.nodes import FEATURE, NONE_MISSING, SIDE
 
         whole = type(grown[0])(*map(np.concatenate, zip(*grown, strict=True)))
-        value = share.shares(whole.totals, self.targets.slots) if share.bits else whole.mean[:, None]
-        nodes, arrays = placed([one.nodes for one in grown], value.shape[1])
+        nodes, arrays = placed([one.nodes for one in grown])
         side, inner = nodes[:, SIDE], nodes[:, FEATURE] != LEAF
         sided = inner & (side != NONE_MISSING)
         sided[sided] = self.binned.ordered[nodes[sided, FEATURE]]
+        arrays["missing"][sided] = (arrays["left"] + (side != 1))[sided]
         return Trees(
-            **arrays
-            | {
-                "threshold": np.where(inner, whole.threshold, np.nan),
-                "missing": np.where(sided, arrays["left"] + (side != 1), STOPS).astype(np.int32),
-                "value": value,
-                "weight": whole.weight * share.unit,
-                "impurity": whole.impurity,
-                "gain": np.where(inner, whole.gain * share.unit, 0.0),
-            }
+            **arrays,
+            threshold=np.where(inner, whole.threshold, np.nan),
+            value=share.shares(whole.totals, whole.weight, self.targets.slots)
+            if share.bits
+            else whole.mean[:, None],
+            weight=whole.weight * share.unit,
+            impurity=whole.impurity,
+            gain=np.where(inner, whole.gain * share.unit, 0.0),
         )
 
 
-def placed(nodes: Sequence[Codes], width: int) -> tuple[Codes, dict[str, Any]]:
-    """The nodes of trees one after another, and arrays of these with what follows from nodes alone."""
+def placed(nodes: Sequence[Codes]) -> tuple[Codes, dict[str, Any]]:
+    """The nodes of trees one after another, and arrays of these: what follows from nodes alone; no levels yet."""
     from mlcli.kernels.trees.nodes import FEATURE, LEFT
 
     whole, counts = np.concatenate(nodes), [len(one) for one in nodes]
     roots, feature = np.cumsum([0, *counts[:-1]]), np.ascontiguousarray(whole[:, FEATURE])
-    left = np.where(feature == LEAF, LEAF, whole[:, LEFT] + np.repeat(roots, counts))
-    found = {"roots": roots.astype(np.int32), "feature": feature, "left": left.astype(np.int32)}
-    return whole, trees_of(len(whole), width) | found
+    left = np.where(feature == LEAF, LEAF, whole[:, LEFT] + np.repeat(roots, counts)).astype(np.int32)
+    none = {name: np.full(len(whole), STOPS, np.int32) for name in ("missing", "offset")}
+    arrays = {"roots": roots.astype(np.int32), "feature": feature, "left": left, "child_of": np.empty(0, np.int32)}
+    return whole, arrays | none
 
 
 def room_for(inside: Ids, binned: Binned, words: int, seed: int) -> tuple[loops.Grown, loops.Space]:

@@ -69,12 +69,11 @@ class Packed:
         """The same of no rows: all that it takes to read words."""
         return replace(self, parts=self.parts[:, :0].copy())
 
-    def shares(self, totals: Words, slots: int) -> Array:
-        """The class shares (nodes × K) of the words of nodes."""
+    def shares(self, totals: Words, weight: Array, slots: int) -> Array:
+        """The class shares (nodes × K) of the words of nodes that weigh so many units."""
         classes, mask = ROOM // self.bits, (1 << self.bits) - 1
-        sums = [(totals[:, k // classes] >> self.bits * (k % classes)) & mask for k in range(slots)]
-        counts = np.column_stack(sums).astype(np.float64)
-        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+        places = [(k // classes, self.bits * (k % classes)) for k in range(slots)]
+        return np.column_stack([(totals[:, word] >> shift & mask) / weight for word, shift in places])
 
 
 def packed(targets: Targets, counts: Words, unit: float) -> Packed:

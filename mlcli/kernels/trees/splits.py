@@ -214,7 +214,7 @@ def random_threshold(
     best, best_side = -np.inf, 0
     for side in range(2 if missing and first < last else 1):
         for w in range(len(left)):
-            part = sum_of(here.parts[w], chance.codes, count, low, side * known)
+            part = sum_of(here.parts[w], chance.codes, count, side * known, known if side else low)
             left[w] = part if side == 0 else left[w] + part
         score = score_of(left, whole)
         if score > best + whole.tolerance:
@@ -257,15 +257,11 @@ def bin_of(lowest: Array, cut: float, first: int, last: int) -> int:
 
 
 @inlined
-def sum_of(parts: Words, codes: Bins, count: int, low: int, missing: int) -> int:
-    """One word of the rows in bins up to ``low``, or if it is not 0 of those in the bin ``missing``."""
+def sum_of(parts: Words, codes: Bins, count: int, low: int, high: int) -> int:
+    """One word of the rows in bins from ``low`` to ``high``."""
     total = 0
-    if missing:
-        for i in range(count):
-            total += parts[i] * (codes[i] == missing)
-        return total
     for i in range(count):
-        total += parts[i] * (codes[i] <= low)
+        total += parts[i] * ((codes[i] >= low) & (codes[i] <= high))
     return total
 
 
