@@ -61,6 +61,10 @@ class Grown:
         """The same tree, whose leaves say less."""
         return replace(self, value=self.value * share)
 
+    def without_rows(self) -> Grown:
+        """The same without the training rows."""
+        return replace(self, rows=np.empty(0, np.uint32))
+
     def add_to(self, scores: Array) -> None:
         """Add what the tree says of the training rows."""
         order = np.argsort(self.spans[:, 0])

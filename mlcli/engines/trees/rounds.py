@@ -15,7 +15,7 @@ Steps = Callable[[Slopes, Array], Sequence[Any]]
 """From slopes near some scores what a round adds to each output: trees, or models with multipliers.
 
 Each knows whether it gains anything (``asks``), and what it says of training rows (``add_to`` their scores) and of
-rows held aside (``says``).
+rows held aside (``says``); what is kept of it needs no training rows.
 """
 
 
@@ -67,7 +67,7 @@ def boost(
             break
         for output, one in enumerate(made):
             one.add_to(scores[output])
-        rounds.append(made)
+        rounds.append([one.without_rows() for one in made])
         if held is not None:
             held.add(made)
         slopes = loss.at(scores)

@@ -27,7 +27,7 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -173,6 +173,10 @@ class WeakLearner:
     def asks(self) -> bool:
         """Whether it goes anywhere."""
         return self.far != 0
+
+    def without_rows(self) -> WeakLearner:
+        """The same without the training rows."""
+        return replace(self, said=np.empty(0))
 
     def add_to(self, scores: Array) -> None:
         """Add what it says of the training rows."""
