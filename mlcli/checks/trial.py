@@ -46,6 +46,7 @@ class Trial:
     baseline: Scored
     rival: Scored | None = None
     """None where the model is the rival, or its kind of task has none."""
+    jobs: int | None = None
 
     @property
     def cell(self) -> Cell:
@@ -129,7 +130,10 @@ def cells_of_trial(experiment: Experiment) -> list[Cell]:
     beside = RIVALS.get(asked.kind, "")
     if not beside or beside == asked.model.use:
         return cells
-    return plan(replace(experiment, training=True, models=(*(experiment.models or ()), ModelSpec(beside))))
+    models = (*(experiment.models or ()), ModelSpec(beside))
+    assert isinstance(asked.dataset, Dataset)
+    data = tuple(replace(one, source=asked.dataset) for one in experiment.data)
+    return plan(replace(experiment, training=True, models=models, data=data))
 
 
 def tried(
@@ -145,7 +149,7 @@ def tried(
     model = of_cell[asked]
     if not model.done:
         raise UsageError(f"{asked.label} on {asked.dataset.name} did not end well: {model.result.why}")
-    return Trial(model, baseline, rival if rival is not model else None)
+    return Trial(model, baseline, rival if rival is not model else None, jobs)
 
 
 def _the_one(cells: Sequence[Cell], models: Sequence[ModelSpec]) -> Cell:

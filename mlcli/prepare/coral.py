@@ -2,11 +2,11 @@
 
 Formula:
     x ← m_T + (x − m_S) (C_S + l2 I)^(−½) (C_T + l2 I)^(½), with mean m and covariance C of the training rows S and
-    of the rows T of the target domain (those without a class). With ``means: kept`` m_S stands in m_T's place.
+    of the rows T of the target domain (those without a target). With ``means: kept`` m_S stands in m_T's place.
 
 Assumes:
-    That domains differ by a linear map of the columns, the same for all classes; that classes are about equally
-    frequent in both, else their shares are taken for such a difference. Columns on one scale.
+    That domains differ by a linear map of the columns, the same for all targets; that classes are about equally
+    frequent, or values alike distributed, in both, else that is taken for such a difference. Columns on one scale.
 
 Cost:
     Two covariances and their eigenvectors: rows × p² + p³.
@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
 
 import numpy as np
 
@@ -33,14 +32,12 @@ from mlcli.core.registry import register
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Array
 from mlcli.prepare.importance_weights import NO_OTHER_DOMAIN
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("coral", reference="Sun, Feng & Saenko 2016, Return of frustratingly easy domain adaptation")
 class Coral(RowStep):
     """Training rows with the covariance of the target domain."""
-
-    kinds: ClassVar[tuple[str, ...]] = ("classification",)
 
     l2: float = param(1e-6, "what is added to the variance of every column", gt=0, tune=(1e-6, 1.0))
     means: str = param("target", "which means the rows get", choices=("target", "kept"))
@@ -50,7 +47,7 @@ class Coral(RowStep):
 
     accepts = Accepts(weights=True, unlabelled=True)
 
-    def changed(self, data: LabelledRows, rng: np.random.Generator) -> LabelledRows:
+    def changed(self, data: SupervisedRows, rng: np.random.Generator) -> SupervisedRows:
         """The rows, moved."""
         if data.unlabelled is None or len(data.unlabelled) < 2 or len(data) < 2:
             warnings.warn(NO_OTHER_DOMAIN, MlcliWarning, stacklevel=2)

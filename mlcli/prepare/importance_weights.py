@@ -2,7 +2,7 @@
 
 Formula:
     w(x) = p_T(x) / p_S(x) = P(T | x) / P(S | x) · n_S / n_T, by a classifier that tells rows of the target domain
-    T (those without a class) from training rows S; then clipped at ``largest`` and divided by their mean.
+    T (those without a target) from training rows S; then clipped at ``largest`` and divided by their mean.
 
 Assumes:
     Covariate shift: p(y | x) is the same in both domains and only p(x) differs; wherever there are target rows
@@ -39,6 +39,7 @@ from mlcli.core.tables import Array
 from mlcli.engines.bags import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import SupervisedRows
 
 DOMAINS = ("source", "target")
 NO_OTHER_DOMAIN = (
@@ -52,7 +53,6 @@ class ImportanceWeights(RowStep):
     """Rows that look like the target domain count more."""
 
     gives_weights: ClassVar[bool] = True
-    kinds: ClassVar[tuple[str, ...]] = ("classification",)
 
     base: Model = model_param("logistic-regression", "what tells the domains apart", of=(Classifier,))
     largest: float = param(10.0, "weights above this are clipped", gt=0)
@@ -62,7 +62,7 @@ class ImportanceWeights(RowStep):
 
     accepts = Accepts(nominal=True, missing=True, weights=True, unlabelled=True)
 
-    def changed(self, data: LabelledRows, rng: np.random.Generator) -> LabelledRows:
+    def changed(self, data: SupervisedRows, rng: np.random.Generator) -> SupervisedRows:
         """The same rows with other weights."""
         if data.unlabelled is None or not len(data.unlabelled):
             warnings.warn(NO_OTHER_DOMAIN, MlcliWarning, stacklevel=2)
@@ -74,10 +74,13 @@ class ImportanceWeights(RowStep):
         self.weights_ = np.array([weights.min(), weights.max(), weights.sum() ** 2 / (weights**2).sum()])
         return replace(data, weight=weights)
 
-    def _ratio(self, data: LabelledRows, others: LabelledRows, rng: np.random.Generator) -> Array:
+    def _ratio(self, data: SupervisedRows, others: SupervisedRows, rng: np.random.Generator) -> Array:
         """How much denser the rows of the other domain lie at each row."""
-        both = replace(data.alone().joined(others), classes=DOMAINS)
-        both = both.with_classes(np.repeat([0, 1], [len(data), len(others)]).astype(np.int32))
+        rows = data.alone().joined(others)
+        domain = np.repeat([0, 1], [len(data), len(others)]).astype(np.int32)
+        both = LabelledRows(
+            table=rows.table, rows=rows.rows, target="domain", weight=rows.weight, y=domain, classes=DOMAINS
+        )
         base = behind_steps(self.base, data.table.columns)
         shares = outputs(fitted(base, both.take(order_of_content(both)), rng), data.table, Classifier)
         source, target = data.weights.sum(), others.weights.sum()

@@ -1,4 +1,4 @@
-"""Which rows are worth asking about: how unsure a model, or a committee of models, is of each."""
+"""Which rows are worth asking about: how unsure a model is of each, by its probabilities of classes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.tables import Array, Rows
+from mlcli.tasks.classification import entropy
 
 RANDOM, COMMITTEE = "random", "committee"
-
-
-def nothing(shares: Array) -> Array:
-    """Every row alike."""
-    return np.zeros(len(shares))
 
 
 def least_confidence(shares: Array) -> Array:
@@ -28,25 +24,20 @@ def margin(shares: Array) -> Array:
     return np.asarray(two[:, 0] - two[:, -1])
 
 
-def entropy(shares: Array) -> Array:
-    """−Σ P(y | x) ln P(y | x); of the shares of votes in a committee: vote entropy."""
-    logs = np.log(np.where(shares > 0, shares, 1.0))
-    return np.asarray(-(shares * logs).sum(axis=1))
-
-
-STRATEGIES: dict[str, Callable[[Array], Array]] = {
-    RANDOM: nothing,
+UNSURE: dict[str, Callable[[Array], Array]] = {
     "least-confidence": least_confidence,
     "margin": margin,
     "entropy": entropy,
-    COMMITTEE: entropy,
 }
-"""From the probabilities of classes (n × K), or from shares of votes, how much a row is worth asking about."""
+"""From the probabilities of classes (n × K), how unsure a model is of each row."""
+FOR_VALUES = (RANDOM, COMMITTEE)
+"""The strategies that need no probabilities of classes."""
+STRATEGIES = (RANDOM, *UNSURE, COMMITTEE)
 
 
 @dataclass(frozen=True)
 class Queries:
-    """How classes are asked for: by which strategy, how many at a time, up to how many labels in all."""
+    """How targets are asked for: by which strategy, how many at a time, up to how many labels in all."""
 
     strategy: str
     batch: int
@@ -54,7 +45,7 @@ class Queries:
     members: int
     """Of the committee."""
 
-    def most_worth(self, shares: Array, count: int) -> Rows:
-        """The places of so many rows that are most worth asking about; of equals, the first."""
-        worth = np.round(STRATEGIES[self.strategy](shares), 12)
-        return np.argsort(-worth, kind="stable")[:count]
+
+def most_worth(worth: Array, count: int) -> Rows:
+    """The places of so many rows that are most worth asking about; of equals, the first."""
+    return np.argsort(-np.round(worth, 12), kind="stable")[:count]

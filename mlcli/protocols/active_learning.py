@@ -1,12 +1,14 @@
 """Active learning: a model begins with few labels and asks for those it would learn most from, batch after batch.
 
 Computed:
-    In each repeat a share of the rows is held out (stratified), which judges and is never asked about. Of the
-    others ``start`` rows are labelled at first, one of each class at least; the rest is the pool. Again and again
-    the model is fitted to the labelled rows, judged, and the ``batch`` rows of the pool that the strategy ranks
-    first get their class, until ``budget`` rows have one. Strategies: least-confidence 1 − P(y₁ | x); margin
-    P(y₁ | x) − P(y₂ | x), the smallest first; entropy −Σ P ln P; committee: vote entropy −Σ V/C ln V/C of C
-    models, each fitted to a bootstrap sample of the labelled rows; random, which the others have to beat. All
+    In each repeat a share of the rows is held out (of each class, where there are classes), which judges and is
+    never asked about. Of the others ``start`` rows are labelled at first, one of each class at least; the rest is
+    the pool. Again and again the model is fitted to the labelled rows, judged, and the ``batch`` rows of the pool
+    that the strategy ranks first get their class or value, until ``budget`` rows have one. Strategies:
+    least-confidence 1 − P(y₁ | x); margin P(y₁ | x) − P(y₂ | x), the smallest first; entropy −Σ P ln P; committee:
+    C models, each fitted to a bootstrap sample of the labelled rows, rank by vote entropy −Σ V/C ln V/C of
+    classes, or by the standard deviation of the values that they predict; random, which the others have to beat.
+    A target of values has committee and random only, as nothing says how sure one model is of a value. All
     strategies of a repeat have the same first labels, the same pool and the same judged rows. Among equals the
     order of the pool decides, which is random.
 
@@ -26,57 +28,84 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core.answers import Coordinate
-from mlcli.core.errors import MlcliWarning
+from mlcli.core.errors import DataError, MlcliWarning, Problem, raise_all
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
-from mlcli.core.tables import Codes, Rows
-from mlcli.protocols._base import Split
-from mlcli.protocols._queries import STRATEGIES, Queries
+from mlcli.core.tables import Rows
+from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, fewer_than_two
+from mlcli.protocols._queries import FOR_VALUES, RANDOM, STRATEGIES, UNSURE, Queries
+from mlcli.protocols.holdout import Holdout
 from mlcli.protocols.stratified_holdout import StratifiedHoldout
 
 SPENT = "labels spent"
 
 
-@register("active-learning", reference="Settles 2009, Active learning literature survey; Lewis & Gale 1994")
-class ActiveLearning(StratifiedHoldout):
+@register(
+    "active-learning",
+    reference="Settles 2009, Active learning literature survey; Lewis & Gale 1994; Burbidge et al. 2007",
+)
+class ActiveLearning(Protocol):
     """Holdouts in which labels are asked for, one strategy beside the other."""
 
-    kinds: ClassVar[tuple[str, ...]] = ("classification",)
+    kinds: ClassVar[tuple[str, ...]] = ("classification", "regression")
 
-    strategies: tuple[str, ...] = param(
-        ("random", "least-confidence", "margin", "entropy"), "what ranks the rows of the pool", choices=STRATEGIES
+    strategies: tuple[str, ...] | None = param(
+        None,
+        "what ranks the rows of the pool; none: all but committee for classes, random and committee for values",
+        choices=STRATEGIES,
+        if_given=True,
     )
     start: int = param(10, "how many rows are labelled at first", ge=1)
     batch: int = param(10, "how many labels are asked for at a time", ge=1)
     budget: int = param(100, "how many labels there are in the end, the first ones included", ge=1)
     members: int = param(5, "how many models a committee has", ge=2)
-    repeats: int = param(5, "how often rows are held out anew", ge=1)
+    test_share: float = param(0.3, "the share of rows (of groups, where there are any) that is judged", gt=0, lt=1)
+    repeats: int = param(5, "how often rows are held out anew", ge=1, le=MOST_REPEATS)
 
     def conflicts(self) -> list[str]:
         """No strategy, one twice, or a budget that is spent at the start."""
-        found = [] if self.strategies else ["strategies takes one strategy or more"]
-        if len(set(self.strategies)) < len(self.strategies):
+        wanted = (RANDOM,) if self.strategies is None else self.strategies
+        found = [] if wanted else ["strategies takes one strategy or more"]
+        if len(set(wanted)) < len(wanted):
             found.append("a strategy stands in strategies twice")
         if self.budget <= self.start:
             found.append(f"budget {self.budget} leaves nothing to ask for after the first {self.start} labels")
         return found
 
+    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+        """Fewer than two rows, or strategies that need probabilities of classes where there are none."""
+        misplaced = [name for name in self._strategies(strata) if strata.strata is None and name in UNSURE]
+        what = (
+            f"{self.id}: {', '.join(misplaced)} ranks rows by probabilities of classes, and the target has values"
+        )
+        hint = "strategies for values: random, and committee, by how far models of bootstrap samples are apart"
+        return [*fewer_than_two(self.id, strata), *([Problem(what, hint=hint)] if misplaced else [])]
+
     def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """For each repeat a split of every strategy."""
-        assert strata.strata is not None
+        raise_all(DataError, self.problems_with_rows(strata))
+        holdout = (Holdout if strata.strata is None else StratifiedHoldout)(
+            test_share=self.test_share, repeats=self.repeats
+        )
         found: list[Split] = []
-        for place, fold in enumerate(super().splits(strata, rng), start=1):
-            known, pool = _first_labels(fold.train, strata.strata, self.start, rng)
-            found += self._by_strategy(fold, known, pool, f"repeat {place}")
+        for place, fold in enumerate(holdout.splits(strata, rng), start=1):
+            known, pool = _first_labels(fold.train, strata, self.start, rng)
+            found += self._by_strategy(strata, fold, known, pool, f"repeat {place}")
         least = min(len(split.train) + len(split.hidden) for split in found)
         if least < self.budget:
             text = f"the budget is {self.budget} labels, but only {least} rows can be labelled: all of them are"
             warnings.warn(text, MlcliWarning, stacklevel=2)
         return found
 
-    def _by_strategy(self, fold: Split, known: Rows, pool: Rows, label: str) -> Iterator[Split]:
-        for strategy in self.strategies:
+    def _strategies(self, strata: Strata) -> tuple[str, ...]:
+        """Those that were named, or those that the target allows."""
+        if self.strategies is not None:
+            return self.strategies
+        return FOR_VALUES if strata.strata is None else (RANDOM, *UNSURE)
+
+    def _by_strategy(self, strata: Strata, fold: Split, known: Rows, pool: Rows, label: str) -> Iterator[Split]:
+        for strategy in self._strategies(strata):
             yield Split(
                 train=known,
                 test=fold.test,
@@ -87,9 +116,10 @@ class ActiveLearning(StratifiedHoldout):
             )
 
 
-def _first_labels(train: Rows, y: Codes, start: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
+def _first_labels(train: Rows, strata: Strata, start: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
     """The rows that are labelled at first, the first of each class among them; and the others in random order."""
     order = rng.permutation(train)
-    of_class = np.unique(y[order], return_index=True)[1]
+    classes = np.zeros(strata.rows) if strata.strata is None else strata.strata
+    of_class = np.unique(classes[order], return_index=True)[1]
     first = np.concatenate([of_class, np.setdiff1d(np.arange(len(order)), of_class)])[: max(start, len(of_class))]
     return np.sort(order[first]), np.delete(order, first)

@@ -1,11 +1,12 @@
-"""Leave domains out: a model learns in other domains, sees rows of the new one without a class, is judged there.
+"""Leave domains out: a model learns in other domains, sees rows of the new one without target, is judged there.
 
 Computed:
     The column with the role `domain` says where a row comes from (a clinic, a device, a year). Each domain is the
-    target in turn, or only ``target``. Its rows are dealt to ``folds``, with a share of each class in each: every
-    fold is judged once by what was learned from all rows of the other domains, while the rows of its other folds
-    are there without their class, for steps and methods that adapt to where they are used (`importance-weights`,
-    `coral`, `self-training`). Ordinary methods do not look at these, so that they show what adapting is worth.
+    target in turn, or only ``target``. Its rows are dealt to ``folds``, with a share of each class in each, where
+    there are classes: every fold is judged once by what was learned from all rows of the other domains, while the
+    rows of its other folds are there without class or value, for steps and methods that adapt to where they are
+    used (`importance-weights`, `coral`, `self-training`). Ordinary methods do not look at these, so that they show
+    what adapting is worth.
 
 Cost:
     folds × domains fits.
@@ -31,10 +32,10 @@ from mlcli.protocols._base import Protocol, Split
 class LeaveDomainsOut(Protocol):
     """Other domains are learned from, one is judged."""
 
-    kinds: ClassVar[tuple[str, ...]] = ("classification",)
+    kinds: ClassVar[tuple[str, ...]] = ("classification", "regression")
 
-    target: str | None = param(None, "the domain that is judged; none: each in turn")
-    folds: int = param(2, "how many parts a domain is dealt to, one judged, the others without their class", ge=2)
+    target: str | None = param(None, "the domain that is judged; none: each in turn", if_given=True)
+    folds: int = param(2, "how many parts a domain is dealt to, one judged, the others without their target", ge=2)
 
     def problems_with_rows(self, strata: Strata) -> list[Problem]:
         """No domains, one only, one that there is not, or one too small."""

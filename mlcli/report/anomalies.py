@@ -11,10 +11,11 @@ from mlcli.core.findings import Histogram
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.pooling import joined
 from mlcli.report.document import Content, Element, Field, Heading, grid, notes
-from mlcli.report.numbers import lined_up, short
+from mlcli.report.numbers import DIGITS, lined_up
 from mlcli.report.scored import Scored, judged
 from mlcli.report.verdict import best_of
 from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
+from mlcli.tasks.deciding import at_least
 from mlcli.tasks.reasons import NO_REASON
 from mlcli.tasks.unsupervised import UNKNOWN
 
@@ -50,18 +51,18 @@ def _side_by_side(group: Sequence[Scored], names: Mapping[Scored, str]) -> Eleme
         [Field(names[one], "strong"), *(_flags_in_short(answers) if threshold else []), _first_named(answers)]
         for one, answers in zip(group, all_answers, strict=True)
     ]
-    anomaly = all_answers[0].classes[ANOMALY] if all_answers[0].classes else "known as anomalies"
-    header = ["model", *(["threshold", "flagged", f"of them {anomaly}"] if threshold else []), "oddest rows"]
+    known = [f"of them {classes[ANOMALY]}"] if (classes := all_answers[0].classes) else []
+    header = ["model", *(["threshold", "flagged", *known] if threshold else []), "oddest rows"]
     return grid(header, rows, right=range(1, len(header) - 1))
 
 
 def _flags_in_short(answers: ScoreAnswers) -> list[str]:
-    """The threshold, the rows flagged of those judged, and the anomalies among them; nothing where none is."""
+    """The threshold, the rows flagged of those judged, and where labels are known the anomalies among them."""
     if answers.threshold is None:
-        return ["", "", ""]
+        return ["", "", *[""] * bool(answers.classes)]
     flagged = answers.flagged
-    hits = int((flagged & (answers.truth == ANOMALY)).sum())
-    return [_limit(answers.threshold).removesuffix(" by split"), f"{flagged.sum()} of {len(answers)}", str(hits)]
+    hits = [str(int((flagged & (answers.truth == ANOMALY)).sum()))] if answers.classes else []
+    return [_limit(answers.threshold).removesuffix(" by split"), f"{flagged.sum()} of {len(answers)}", *hits]
 
 
 def _first_named(answers: ScoreAnswers) -> str:
@@ -151,14 +152,14 @@ def _flagging(answers: ScoreAnswers) -> str:
     hits = int((answers.flagged & (answers.truth == ANOMALY)).sum())
     known = f", {hits} of them {answers.classes[ANOMALY]}" if answers.classes else ""
     return (
-        f"threshold {_limit(answers.threshold)}, {answers.threshold_from}: it flags "
+        f"threshold {_limit(answers.threshold)}, {answers.threshold_from}; it flags "
         f"{answers.flagged.sum()} of {len(answers)} judged rows{known}"
     )
 
 
 def _limit(threshold: Array) -> str:
-    limits = np.unique(threshold)
-    return short(limits[0]) if len(limits) == 1 else f"{short(limits[0])} to {short(limits[-1])} by split"
+    limits = [at_least(limit, DIGITS).removeprefix("at least ") for limit in np.unique(threshold).tolist()]
+    return limits[0] if len(limits) == 1 else f"{limits[0]} to {limits[-1]} by split"
 
 
 def _oddest(answers: ScoreAnswers) -> Element:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.names import listed
 from mlcli.core.params import build
-from mlcli.core.registry import MODELS
+from mlcli.core.registry import MODELS, STEPS
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import AS_SAVED, POOLED, Cell, DatasetFacts
 from mlcli.experiment.spec.labels import as_typed
@@ -152,8 +151,8 @@ def learns_from_unlabelled(cell: Cell) -> bool:
     model = cell.model
     if model.saved or model.use not in MODELS:
         return False
-    accepted: Accepts = build(MODELS.load(model.use), model.params).accepts
-    return accepted.unlabelled
+    steps = [build(STEPS.load(step.use), step.params) for step in cell.steps if step.use in STEPS]
+    return any(part.accepts.unlabelled for part in (*steps, build(MODELS.load(model.use), model.params)))
 
 
 def _roles_of(data: Dataset | DatasetFacts) -> str:

@@ -16,7 +16,7 @@ from mlcli.core.params import learned
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
-from mlcli.tasks.deciding import Decision, Learned, Limit, decided, decision_param
+from mlcli.tasks.deciding import Decision, Learned, Limit, at_least, decided, decision_param
 from mlcli.tasks.reasons import Asked, occlusion, typical_of
 from mlcli.tasks.stretches import numbered, stretches
 from mlcli.tasks.unsupervised import UNKNOWN, UnlabelledRows, Unsupervised
@@ -25,8 +25,10 @@ GOOD, ANOMALY = 0, 1
 """The labels."""
 LEVELS = 2
 """Good and anomalous: a target of more levels judges nothing."""
-SEQUENCES_TO_DEAL = 10
-"""So many are dealt whole; of fewer, a part would have none that is good, or none that is not."""
+TO_DEAL = (3, 2)
+"""Sequences of good rows alone, and others: one for each part with such. Fewer are cut."""
+MOST_CUTS = 64
+"""Of a sequence; where that is not enough, rows are dealt one by one."""
 EXPLAINED_ROWS = 1000
 """Of the rows asked, how many of the oddest are told which columns made them so."""
 BY_VALIDATION = "the one with the highest F1 on validation rows"
@@ -175,7 +177,7 @@ class Detector(Unsupervised):
         """Which rows are flagged; nothing for a model that flags none."""
         if self.threshold_ is None:
             return ""
-        return f"flagged: rows that score at least {self.threshold_:.6g}; this threshold is {self.threshold_from_}"
+        return f"flagged: rows that score {at_least(self.threshold_)}; this threshold is {self.threshold_from_}"
 
     def explain_task(self) -> Explanation:
         """Which rows are flagged, where a threshold was chosen."""
@@ -239,15 +241,36 @@ class ScreenedRows(UnlabelledRows):
     def from_table(cls, table: Table, schema: Schema) -> ScreenedRows:
         """Every row of a dataset; a target gives labels when it has two levels, the second being the anomaly.
 
-        Splits keep sequences whole, unless there are groups, or too few sequences to deal out.
+        Splits keep sequences whole, unless there are groups, and cut those that are too few to deal out.
         """
         rows = super().from_table(table, schema)
+        if len(rows.classes) not in (0, LEVELS):
+            rows = rows.unlabelled()
         column = schema.the("sequence")
-        if column is not None:
-            sequence = numbered(table.cells(column.name))
-            whole = rows.groups is None and len(np.unique(sequence)) >= SEQUENCES_TO_DEAL
-            rows = replace(rows, sequence=sequence, groups=sequence if whole else rows.groups)
-        return rows if len(rows.classes) in (0, LEVELS) else rows.unlabelled()
+        if column is None:
+            return rows
+        rows = replace(rows, sequence=numbered(table.cells(column.name)))
+        return rows if rows.groups is not None else rows._kept_together()
+
+    def _kept_together(self) -> ScreenedRows:
+        """The rows grouped by sequence, or by as few pieces of each as serve all parts of a split."""
+        whole, pieces = self.stretches(), 1
+        while pieces <= MOST_CUTS:
+            piece = np.empty(len(self), np.int32)
+            for place, rows in enumerate(rows for one in whole for rows in np.array_split(one, pieces)):
+                piece[rows] = place
+            if self._can_be_dealt(piece):
+                return replace(self, sequence=piece, groups=piece)
+            pieces *= 2
+        return self
+
+    def _can_be_dealt(self, piece: Codes) -> bool:
+        """Whether there are enough pieces without anomalies, and enough others; two, where none is known."""
+        if not (self.labels == ANOMALY).any():
+            return len(np.unique(piece)) > 1
+        odd = np.unique(piece[self.labels == ANOMALY])
+        good = np.setdiff1d(piece[self.labels == GOOD], odd)
+        return len(np.unique(good)) >= TO_DEAL[GOOD] and len(odd) >= TO_DEAL[ANOMALY]
 
     def _taken(self, rows: Rows | slice) -> dict[str, Any]:
         return {**super()._taken(rows), "sequence": None if self.sequence is None else self.sequence[rows]}

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.answers import Answers
 from mlcli.core.held_out import HeldOut, Round, totals_outside
-from mlcli.core.limits import refuse_extremes, refuse_unlearnable
 from mlcli.core.model import Model, refuse_no_probabilities
 from mlcli.core.params import learned
-from mlcli.core.rows import RowsOfTable, Strata, common_fields, target_of
+from mlcli.core.rows import Strata, common_fields, target_of
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
+from mlcli.tasks.supervised import SupervisedRows, admitted_to
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,11 +51,7 @@ class Classifier(Model):
     @staticmethod
     def admitted(model: Any, data: Any) -> Any:
         """Rows whose class is known, and others beside them only for a model that accepts such."""
-        refuse_unlearnable(data)
-        data = data if model.accepts.unlabelled else data.alone()
-        if data.unlabelled is not None:
-            refuse_extremes(data.unlabelled.table, data.unlabelled.weights)
-        return data
+        return admitted_to(model, data)
 
     @staticmethod
     def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
@@ -136,18 +132,14 @@ class Classifier(Model):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LabelledRows(RowsOfTable):
-    """Rows with a class each: ``y`` are codes into ``classes``.
-
-    ``unlabelled`` are more rows, of which every class is -1: only a model that accepts such rows learns from them.
-    """
+class LabelledRows(SupervisedRows):
+    """Rows with a class each: ``y`` are codes into ``classes``, -1 in the unlabelled rows beside them."""
 
     kind = "classification"
     base: ClassVar[type[Model]] = Classifier
 
     y: Codes
     classes: tuple[str, ...]
-    unlabelled: LabelledRows | None = None
 
     @classmethod
     def from_table(cls, table: Table, schema: Schema) -> LabelledRows:
@@ -155,55 +147,17 @@ class LabelledRows(RowsOfTable):
         target = target_of(schema)
         y = table.cells(target).astype(np.int32)
         column = next(column for column in table.columns if column.name == target)
-        labelled, *unlabelled = (
-            LabelledRows(**common_fields(table, schema, some), y=y[some], classes=column.levels)
-            for some in ((y >= 0, y < 0) if (y < 0).any() else (y >= 0,))
-        )
-        return labelled.beside(*unlabelled) if unlabelled else labelled
+        known = np.ones(len(y), bool)
+        every = LabelledRows(**common_fields(table, schema, known), y=y, classes=column.levels)
+        return every.with_known(y >= 0)
 
-    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
-        return {"y": self.y[rows]}
+    def with_hidden_target(self) -> LabelledRows:
+        """The same rows without their classes."""
+        return self.with_target(np.full(len(self), MISSING_CODE, np.int32))
 
-    def hiding(self, train: Rows, hidden: Rows) -> Self:
-        """Some of the rows to learn from, and others whose class is hidden beside them."""
-        others = self.take(hidden).alone()
-        return self.take(train).beside(others.with_classes(np.full(len(others), MISSING_CODE, np.int32)))
-
-    def beside(self, others: LabelledRows) -> Self:
-        """The same rows with more unlabelled ones beside them."""
-        if not len(others):
-            return self
-        known = self.unlabelled
-        return replace(self, unlabelled=others if known is None else known.joined(others))
-
-    def alone(self) -> Self:
-        """The same rows without unlabelled ones beside them."""
-        return self if self.unlabelled is None else replace(self, unlabelled=None)
-
-    def with_classes(self, y: Codes) -> Self:
-        """The same rows with other classes."""
-        return replace(self, y=y)
-
-    def joined(self, others: LabelledRows) -> Self:
-        """These rows, then others of the same columns; what only protocols and judges use is left out."""
-        weight = None if self.weight is None else np.concatenate([self.weight, others.weights])
-        return replace(
-            self,
-            table=self.table.joined(others.table),
-            rows=np.concatenate([self.rows, others.rows]),
-            y=np.concatenate([self.y, others.y]),
-            weight=weight,
-            groups=None,
-            context=None,
-            order=None,
-            part=None,
-            domain=None,
-        )
-
-    def transformed(self, change: Callable[[Table], Table]) -> Self:
-        """The same rows, and those beside them, as a step has changed them."""
-        beside = None if self.unlabelled is None else self.unlabelled.transformed(change)
-        return replace(self.with_table(change(self.table)), unlabelled=beside)
+    def disagreement(self, predicted: Codes) -> Array:
+        """Vote entropy −Σ V/C ln V/C, with V of C members (columns) for a class."""
+        return entropy(np.eye(len(self.classes))[predicted].mean(axis=1))
 
     @cached_property
     def outputs(self) -> Array:
@@ -218,6 +172,12 @@ class LabelledRows(RowsOfTable):
     def strata(self) -> Strata:
         """Classes are the strata."""
         return replace(super().strata(), strata=self.y)
+
+
+def entropy(shares: Array) -> Array:
+    """−Σ P(y | x) ln P(y | x) of each row."""
+    logs = np.log(np.where(shares > 0, shares, 1.0))
+    return np.asarray(-(shares * logs).sum(axis=1))
 
 
 def first_of_the_largest(shares: Array) -> Rows:

@@ -55,6 +55,11 @@ class Limit:
     why: str
 
 
+def at_least(threshold: float, digits: int = 6) -> str:
+    """Which scores reach a threshold, in words; the least float above 0 is what "above 0" is made of."""
+    return "above 0" if 0 < threshold < np.finfo(np.float64).tiny else f"at least {threshold:.{digits}g}"
+
+
 def read_decision(value: Any) -> Decision | None:
     """What text or a mapping says; None where it says nothing that is known."""
     if isinstance(value, Decision) or value == "own":

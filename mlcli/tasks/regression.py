@@ -10,11 +10,12 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.limits import refuse_extreme_target, refuse_unlearnable
+from mlcli.core.limits import refuse_extreme_target
 from mlcli.core.model import Model, refuse_impossible
-from mlcli.core.rows import RowsOfTable, common_fields, target_of
+from mlcli.core.rows import common_fields, target_of
 from mlcli.core.schema import Schema
-from mlcli.core.tables import Array, Rows, Table
+from mlcli.core.tables import Array, Table
+from mlcli.tasks.supervised import SupervisedRows, admitted_to
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,8 +34,8 @@ class Regressor(Model):
 
     @staticmethod
     def admitted(model: Any, data: Any) -> Any:
-        """The rows as they are; training rows without anything to learn from are refused."""
-        refuse_unlearnable(data)
+        """Rows whose value is known and can be squared, and others beside them for a model that accepts such."""
+        data = admitted_to(model, data)
         refuse_extreme_target(data.target, data.y, data.weights)
         return data
 
@@ -76,8 +77,8 @@ class Regressor(Model):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ValuedRows(RowsOfTable):
-    """Rows with a number each: ``y`` is what regression predicts."""
+class ValuedRows(SupervisedRows):
+    """Rows with a number each: ``y`` is what regression predicts, no number in the unlabelled rows beside them."""
 
     kind = "regression"
     base: ClassVar[type[Model]] = Regressor
@@ -86,12 +87,18 @@ class ValuedRows(RowsOfTable):
 
     @classmethod
     def from_table(cls, table: Table, schema: Schema) -> ValuedRows:
-        """The valued rows of a dataset; rows whose target is empty are left out."""
+        """The valued rows of a dataset, with those whose target is empty as unlabelled rows beside them."""
         y = table.cells(target_of(schema)).astype(np.float64)
-        return cls(**common_fields(table, schema, ~np.isnan(y)), y=y[~np.isnan(y)])
+        known = np.ones(len(y), bool)
+        return cls(**common_fields(table, schema, known), y=y).with_known(~np.isnan(y))
 
-    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
-        return {"y": self.y[rows]}
+    def with_hidden_target(self) -> ValuedRows:
+        """The same rows without their values."""
+        return self.with_target(np.full(len(self), np.nan))
+
+    def disagreement(self, predicted: Array) -> Array:
+        """The standard deviation of what the members (columns) predict."""
+        return np.asarray(predicted.std(axis=1))
 
     @cached_property
     def outputs(self) -> Array:

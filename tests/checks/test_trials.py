@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mlcli.checks.diagnosis import issues_of_trial
+from mlcli.checks.models.fitting import learning_curve_of
 from mlcli.checks.table import OF_MODELS
 from mlcli.checks.trial import Trial, cells_of_trial, tried
 from mlcli.core.errors import UsageError
@@ -130,6 +131,18 @@ def test_columns_of_no_use_can_be_left_out(tmp_path: Path) -> None:
 
     found = found_by(OF_MODELS, trial_of(file_of(tmp_path, change), "naive-bayes"))
     assert "useless-columns" in codes(found)
+
+
+def test_a_learning_curve_is_made_without_the_columns_that_were_dropped(tmp_path: Path) -> None:
+    def change(columns: dict[str, list[str]], rng: np.random.Generator) -> None:
+        of_noise(columns, rng)
+        columns["leak"] = columns["y"]
+
+    data = DataSpec(file_of(tmp_path, change), target="y", drop=("leak",))
+    experiment = Experiment((data,), (ModelSpec("naive-bayes"),), FOLDS)
+    curve = learning_curve_of(tried(experiment, cells_of_trial(experiment), jobs=1))
+    assert curve is not None
+    assert all((point.judged.mean or 0) < 0.7 for point in curve.points)
 
 
 def test_what_was_not_tuned_is_worth_a_try() -> None:

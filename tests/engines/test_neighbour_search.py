@@ -61,7 +61,7 @@ def test_the_compiled_search_finds_every_row_as_near_as_the_kth(
     scale: str, tree: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(7)
-    monkeypatch.setattr("mlcli.engines.neighbours.search.LEAF", 4)
+    monkeypatch.setattr("mlcli.engines.neighbours.tree.LEAF", 4)
     monkeypatch.setattr("mlcli.engines.neighbours.search.TREE_PAYS", 0 if tree else np.inf)
     for rows, count in ((3, 3), (61, 1), (60, 7)):
         stored, asked = (as_points(SCALES[scale](rng.normal(size=(n, 3))), "euclidean") for n in (rows, 13))

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import entropy as scipy_entropy
+from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 from mlcli.core.errors import MlcliWarning, UsageError
 from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
+from mlcli.core.seeds import rng_for
 from mlcli.experiment.run.judge import judge
 from mlcli.experiment.run.preparation import Preparation, ReadyCell
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
@@ -23,10 +25,11 @@ from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.experiment.store.keys import splits_digest
 from mlcli.protocols._base import Split
-from mlcli.protocols._queries import STRATEGIES, Queries
+from mlcli.protocols._queries import UNSURE, most_worth
 from mlcli.protocols.active_learning import ActiveLearning
 from mlcli.tasks.classification import LabelAnswers
 from tests.cli.shell import typed
+from tests.golden.shipped import in_numbers
 
 CLASSES = np.repeat([0, 1, 2], [100, 40, 6]).astype(np.int32)
 
@@ -39,18 +42,17 @@ def splits(**params: Any) -> list[Split]:
 
 def test_measures_of_three_rows_are_those_that_modal_documents() -> None:
     shares = np.array([[0.1, 0.85, 0.05], [0.6, 0.3, 0.1], [0.39, 0.61, 0.0]])
-    assert STRATEGIES["least-confidence"](shares) == pytest.approx([0.15, 0.4, 0.39])
-    assert -STRATEGIES["margin"](shares) == pytest.approx([0.75, 0.3, 0.22])
-    assert STRATEGIES["entropy"](shares) == pytest.approx([0.5181862, 0.89794572, 0.66874809])
-    first = {name: Queries(name, 1, 9, 5).most_worth(shares, 1).tolist() for name in STRATEGIES}
-    assert first == {"random": [0], "least-confidence": [1], "margin": [2], "entropy": [1], "committee": [1]}
+    assert UNSURE["least-confidence"](shares) == pytest.approx([0.15, 0.4, 0.39])
+    assert -UNSURE["margin"](shares) == pytest.approx([0.75, 0.3, 0.22])
+    assert UNSURE["entropy"](shares) == pytest.approx([0.5181862, 0.89794572, 0.66874809])
+    first = {name: most_worth(measure(shares), 1).tolist() for name, measure in UNSURE.items()}
+    assert first == {"least-confidence": [1], "margin": [2], "entropy": [1]}
 
 
 def test_vote_entropy_is_that_of_the_notes() -> None:
     votes = np.array([[0, 1, 0], [1, 1, 2], [0, 1, 2], [1, 1, 1]])
-    shares = np.array([np.bincount(row, minlength=3) / 3 for row in votes])
-    expected = [scipy_entropy(row) for row in shares]
-    assert STRATEGIES["committee"](shares) == pytest.approx(expected)
+    expected = [scipy_entropy(np.bincount(row, minlength=3) / 3) for row in votes]
+    assert in_numbers("iris").disagreement(votes) == pytest.approx(expected)
     assert expected[:3] == pytest.approx([0.63651417, 0.63651417, 1.09861229])
 
 
@@ -139,12 +141,37 @@ def test_a_committee_asks_where_its_members_disagree_and_does_so_again() -> None
     assert [at.value for at, _ in first.stages] == [10, 15, 20]
 
 
+def test_a_committee_for_values_asks_where_least_squares_of_samples_lie_farthest_apart() -> None:
+    protocol = ProtocolSpec("active-learning", {"repeats": 1, "start": 20, "batch": 5, "budget": 25, "members": 4})
+    cells = plan(Experiment((DataSpec("concrete"),), (ModelSpec("linear-regression"),), protocol))
+    made = Preparation().ready(next(cell for cell in cells if cell.model.use == "linear-regression"))
+    assert [split.coordinate.line for split in made.splits if split.coordinate] == ["random", "committee"]
+    split, found = made.splits[1], results(made)[1]
+    learner: Any = made.learner
+    X, y = made.rows.table.numbers, made.rows.y
+    predicted = []
+    for member in range(4):
+        drawn = rng_for("committee", learner.content, learner.seed, f"1, 20 labels, member {member}").choice(
+            split.train, 20
+        )
+        predicted.append(LinearRegression().fit(X[drawn], y[drawn]).predict(X[split.hidden]))
+    chosen = split.hidden[np.argsort(-np.std(predicted, axis=0), kind="stable")[:5]]
+    known = np.concatenate([split.train, chosen])
+    peer = LinearRegression().fit(X[known], y[known]).predict(X[split.test])
+    assert found.answers["test"].predicted == pytest.approx(peer, rel=1e-6)
+
+
+def test_strategies_that_need_classes_are_refused_for_values() -> None:
+    text = typed("eval", "concrete", "-m", "ridge", "--protocol", "{use: active-learning, strategies: [margin]}")
+    assert "margin ranks rows by probabilities of classes" in text.output
+
+
 def test_classes_that_are_never_asked_for_change_nothing() -> None:
     made = ready(strategies=["margin"], start=10, batch=5, budget=20)
     before = results(made)[0]
     y = made.rows.y.copy()
     y[made.splits[0].test] = 0
-    after: Any = judge(replace(made.block(0, 1), rows=made.rows.with_classes(y))).results[0]
+    after: Any = judge(replace(made.block(0, 1), rows=made.rows.with_target(y))).results[0]
     pairs = zip(before.stages, after.stages, strict=True)
     assert all(np.array_equal(a.probabilities, b.probabilities) for (_, a), (_, b) in pairs)
 

@@ -14,6 +14,8 @@ from mlcli.core.errors import DataError, MlcliWarning
 from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
+from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.tables import Table
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.preparation import Preparation
 from mlcli.experiment.spec.cells import CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
@@ -21,7 +23,7 @@ from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.experiment.store.keys import splits_digest
 from mlcli.protocols._base import Split
-from mlcli.tasks.anomaly import threshold_by_f1
+from mlcli.tasks.anomaly import ScreenedRows, threshold_by_f1
 
 
 def splits_of(labels: Any, groups: Any = None, seed: int = 1, **params: object) -> list[Split]:
@@ -140,3 +142,25 @@ def test_no_anomaly_reaches_what_is_learned() -> None:
     (split,) = made.splits
     assert (made.rows.labels[split.train] == 0).all()
     assert made.rows.classes == ("benign", "malignant")
+
+
+@pytest.mark.parametrize(("odd", "pieces"), [((1, 4), 1), ((0, 1, 2), 2), ((0,), 4)])
+def test_sequences_are_dealt_whole_or_where_they_are_few_in_as_few_pieces_as_serve(
+    odd: tuple[int, ...], pieces: int
+) -> None:
+    """Five sequences of 16 rows, of which the odd ones have two bad rows, in its last half."""
+    sequence, place = np.divmod(np.arange(80), 16)
+    labels = np.isin(sequence, odd) & np.isin(place, [9, 12])
+    shuffled = np.random.default_rng(1).permutation(80)
+    cells = {"s": sequence, "t": place.astype(float), "x": np.zeros(80), "y": labels}
+    roles = {"s": "sequence", "t": "order", "x": "feature", "y": "target"}
+    levels = {"s": tuple("abcde"), "y": ("good", "bad")}
+    columns = {
+        name: Column(name, "nominal", levels[name]) if name in levels else Column(name, "numeric")
+        for name in cells
+    }
+    table = Table.of([(columns[name], cells[name][shuffled]) for name in cells], 80)
+    rows: Any = ScreenedRows.from_table(table, Schema(tuple(Field(columns[name], roles[name]) for name in cells)))
+    known = sequence[shuffled] * pieces + place[shuffled] * pieces // 16
+    assert len(np.unique(rows.groups)) == 5 * pieces
+    assert len(np.unique(np.stack([rows.groups, known]), axis=1).T) == 5 * pieces

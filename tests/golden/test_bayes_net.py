@@ -227,7 +227,7 @@ def test_a_cause_that_is_nowhere_known_is_found_again() -> None:
 def test_rows_without_a_class_say_something_to_em() -> None:
     data = gaps()
     known, others = data.take(slice(0, 40)), data.take(slice(40, None))
-    some = known.beside(others.with_classes(np.full(len(others), -1, np.int32)))
+    some = known.beside(others.with_hidden_target())
     alone, taught = (fitted(BayesNet(edges=("c -> a", "a -> b"), gaps="em"), one) for one in (known, some))
     assert len(taught.path_) > 2
     assert taught.chances_[2] != pytest.approx(alone.chances_[2], abs=1e-3)

@@ -60,7 +60,7 @@ def test_answers_are_those_of_scikit_learn_and_counting(classifier: Any) -> None
 def test_labels_reach_the_members_of_their_group() -> None:
     train = on_a_line({0.0: 0, 10.0: 1, 20.0: 2}, [0.5, 1.0, 9.5, 10.5, 19.0])
     model = fitted(around(THREE), train)
-    assert asked(model, train.unlabelled.with_classes(np.zeros(5, np.int32))).predicted.tolist() == [0, 0, 1, 1, 2]
+    assert asked(model, train.unlabelled.with_target(np.zeros(5, np.int32))).predicted.tolist() == [0, 0, 1, 1, 2]
 
 
 @pytest.mark.parametrize(("fallback", "expected"), [("nearest", [0.0, 1.0, 0.0]), ("all", [2 / 3, 1 / 3, 0.0])])

@@ -19,6 +19,7 @@ from mlcli.models.linear.perceptron import Perceptron
 from mlcli.prepare.coral import Coral
 from mlcli.prepare.importance_weights import ImportanceWeights
 from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.regression import ValuedRows
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import in_numbers, with_numbers
 
@@ -31,7 +32,7 @@ def shifted(seed: int = 1) -> tuple[LabelledRows, LabelledRows]:
     other = data.take(np.sort(order[75:]))
     turn = np.eye(4) + rng.normal(0, 0.15, (4, 4))
     other = with_numbers(other, other.table.numbers @ turn + np.array([1.0, -0.5, 0.8, 0.0]))
-    return half.beside(other.with_classes(np.full(len(other), -1, np.int32))), other
+    return half.beside(other.with_hidden_target()), other
 
 
 def changed(step: Any, data: Any) -> Any:
@@ -61,6 +62,18 @@ def test_coral_is_the_formula_of_the_paper(l2: float) -> None:
         assert found == pytest.approx(expected + mean, abs=1e-9)
 
 
+@pytest.mark.parametrize("step", [Coral, ImportanceWeights])
+def test_values_are_adapted_as_classes_are(step: Any) -> None:
+    data, other = shifted()
+    valued = [
+        ValuedRows(table=rows.table, rows=rows.rows, target="value", y=rows.table.numbers[:, 0])
+        for rows in (data, other)
+    ]
+    found, same = changed(step(), valued[0].beside(valued[1].with_hidden_target())), changed(step(), data)
+    assert np.array_equal(found.table.numbers, same.table.numbers)
+    assert np.array_equal(found.weights, same.weights)
+
+
 def test_weights_count_as_repeats_in_coral() -> None:
     data, _ = shifted()
     times = np.arange(len(data)) % 3 + 1
@@ -74,7 +87,7 @@ def test_weights_count_as_repeats_in_coral() -> None:
 def test_weights_are_ratios_of_scikit_learns_probabilities(largest: float) -> None:
     data, other = shifted()
     other = with_numbers(other, data.table.numbers[: len(other)] + 0.3)
-    data = data.alone().beside(other.with_classes(np.full(len(other), -1, np.int32)))
+    data = data.alone().beside(other.with_hidden_target())
     base = {"use": "logistic-regression", "steps": ["min-max"]}
     step = build(ImportanceWeights, {"base": base, "largest": largest})
     X = np.vstack([data.table.numbers, other.table.numbers])
@@ -91,7 +104,7 @@ def test_weights_by_normal_densities_are_their_quotient() -> None:
     rng = np.random.default_rng(3)
     data = in_numbers("iris").take(np.arange(4000) % 150)
     rows = data.with_table(Table.of([(data.table.columns[0], rng.normal(0, 1, 4000))], 4000))
-    other = with_numbers(rows, rng.normal(1, 1, (4000, 1))).with_classes(np.full(4000, -1, np.int32))
+    other = with_numbers(rows, rng.normal(1, 1, (4000, 1))).with_hidden_target()
     step = build(ImportanceWeights, {"base": "lda", "largest": 1e9})
     found = np.log(changed(step, rows.beside(other)).weights)
     x = rows.table.numbers[:, 0]
@@ -103,7 +116,7 @@ def test_rows_that_are_asked_about_stay_and_models_without_unlabelled_rows_profi
     data, other = shifted()
     true = in_numbers("iris").take(other.rows)
     other = with_numbers(true, 1.4 * true.table.numbers + np.array([1.0, -1.0, 2.0, 1.0]))
-    data = data.alone().beside(other.with_classes(np.full(len(other), -1, np.int32)))
+    data = data.alone().beside(other.with_hidden_target())
     plain = asked(fitted(LinearDiscriminants(), data.alone()), other)
     piped = Pipeline(steps=(Coral(),), model=LinearDiscriminants())
     assert piped.accepts.unlabelled

@@ -86,6 +86,7 @@ def test_how_rows_are_flagged_is_said() -> None:
     assert "threshold 4, " in said(answers_of([1, 5], [0, 1], [4.0, 4.0]))
     assert "1 of 2 judged rows, 1 of them bad" in said(answers_of([1, 5], [0, 1], [4.0, 4.0]))
     assert "2 to 4 by split" in said(answers_of([1, 5], [0, 1], [2.0, 4.0]))
+    assert "threshold above 0, " in said(answers_of([0, 1], [0, 1], [np.nextafter(0.0, 1.0)] * 2))
 
 
 def test_without_labels_rows_are_only_counted() -> None:
@@ -113,7 +114,7 @@ def test_of_several_detectors_only_the_best_is_shown_in_full() -> None:
 def test_without_labels_the_first_of_several_is_shown_in_full() -> None:
     shown = typed("eval", "faithful", "-m", "z-score", "-m", "lof").stdout
     assert shown.count("made so by") == 1
-    assert "threshold 3, the method's own: three standard deviations: it flags 0 of 272" in shown
+    assert "threshold 3, the method's own: three standard deviations; it flags 0 of 272" in shown
 
 
 def test_where_all_rows_score_alike_none_is_named(tmp_path: Path) -> None:
@@ -178,7 +179,7 @@ def test_a_kept_detector_flags_a_share_of_the_rows_without_labels_that_it_learne
         [float(row["score"]) for row in rows if float(row["score"]) > scores[269]]
     )
     shown = typed("eval", "faithful", "-m", str(model)).stdout
-    assert "that of the oddest 1 % of the rows that were learned from: it flags 2 of 272 judged rows" in shown
+    assert "that of the oddest 1 % of the rows that were learned from; it flags 2 of 272 judged rows" in shown
 
 
 @pytest.mark.parametrize("data", ["wdbc", "ruspini"])

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, log2
+from math import ceil
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.neighbours.distances import Distance
 from mlcli.engines.neighbours.points import Points
 from mlcli.engines.neighbours.screens import SAME, LimitOf, Margin, ProductScreen, Screen, Values, rounded_up
+from mlcli.engines.neighbours.tree import Tree
 
 BLOCK_CELLS = 400_000
 """How many values of a screen are held at once; never all pairs."""
@@ -38,8 +39,6 @@ SEARCHES = ("auto", "brute", "k-d-tree")
 """The routes that may be asked for; a tree is taken only for a distance that it measures."""
 ROWS_OF_TREE = 4_096
 """How many rows ask a tree at once."""
-LEAF = 32
-"""About how many rows a leaf of a tree holds."""
 
 Places = tuple[Rows, Rows]
 """The asked and the stored point of pairs that may be near."""
@@ -176,21 +175,16 @@ def pick_compiled(values: Values, count: int, limit_of: LimitOf) -> Places:
 
 def tree_places(asked: Points, stored: Points, count: int, margin: Margin) -> Iterator[Places]:
     """Places of pairs from a k-d tree, asked by some rows at a time."""
-    from mlcli.kernels.neighbours.kd_tree import grow, places_near
+    from mlcli.kernels.neighbours.kd_tree import places_near
 
-    n, columns = len(stored), len(stored.numbers)
-    nodes = 2 ** (max(0, ceil(log2(n / LEAF))) + 1) - 1
-    order, first, last, widest = np.arange(n), *(np.zeros(nodes, np.intp) for _ in range(3))
-    low, high, cut = np.empty((nodes, columns)), np.empty((nodes, columns)), np.zeros(nodes)
-    grow(stored.numbers.T, order, first, last, low, high, widest, cut)
-    cells, lines = stored.take(order).by_column().numbers, asked.numbers.T
+    tree, lines = Tree.of(stored.numbers.T), asked.numbers.T
     room, start = 8 * count * ROWS_OF_TREE, 0
     while start < len(lines):
         rows = slice(start, start + ROWS_OF_TREE)
         ends, places, apart = np.empty(ROWS_OF_TREE, np.intp), np.empty(room, np.intp), np.empty(room)
         done = places_near(
-            cells, order, first, last, low, high, widest, cut, lines[rows], margin.stretch[rows],
-            margin.beside[rows], count, 8 * SAME, ends, places, apart,
+            tree.cells, tree.order, tree.first, tree.last, tree.low, tree.high, tree.widest, tree.cut, lines[rows],
+            margin.stretch[rows], margin.beside[rows], count, 8 * SAME, ends, places, apart,
         )  # fmt: skip
         if done:
             here = np.repeat(np.arange(start, start + done), np.diff(ends[:done], prepend=0))

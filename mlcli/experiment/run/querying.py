@@ -1,4 +1,4 @@
-"""Active learning: a model is fitted, asked which rows it is unsure of, told their classes, and fitted again."""
+"""Active learning: a model is fitted, asked what it is unsure of, told the truth of it, and fitted again."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from mlcli.core.pipeline import Pipeline
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Rows
 from mlcli.protocols._base import Split
-from mlcli.protocols._queries import COMMITTEE, RANDOM, Queries
+from mlcli.protocols._queries import COMMITTEE, RANDOM, UNSURE, Queries, most_worth
 
 Fit = Any
 """A learner: what is fitted to rows, by the split that they are of."""
 
 
 def queried(learner: Fit, rows: Any, split: Split, index: int) -> Iterator[tuple[Rows, Pipeline]]:
-    """The rows whose class is known, and the model that has learned from them, after each batch of labels."""
+    """The rows whose target is known, and the model that has learned from them, after each batch of labels."""
     queries, known, pool = split.queries, split.train, split.hidden
     assert queries is not None
     while True:
@@ -29,28 +29,27 @@ def queried(learner: Fit, rows: Any, split: Split, index: int) -> Iterator[tuple
         count = min(queries.batch, queries.budget - len(known), len(pool))
         if count <= 0:
             return
-        shares = shares_by(queries, learner, pipeline, rows, known, pool, index)
-        chosen = queries.most_worth(shares, count)
+        chosen = most_worth(worth_by(queries, learner, pipeline, rows, known, pool, index), count)
         known, pool = np.sort(np.concatenate([known, pool[chosen]])), np.delete(pool, chosen)
 
 
-def shares_by(
+def worth_by(
     queries: Queries, learner: Fit, pipeline: Pipeline, rows: Any, known: Rows, pool: Rows, index: int
 ) -> Array:
-    """What ranks the rows of the pool: probabilities of classes, or the shares of votes in a committee."""
+    """How much each row of the pool is worth asking about."""
     asked = rows.take(pool)
     if queries.strategy == RANDOM:
-        return np.zeros((len(pool), len(rows.classes)))
+        return np.zeros(len(pool))
     if queries.strategy != COMMITTEE:
         answers: Any = ask(pipeline, asked)
-        return np.asarray(answers.probabilities)
-    votes = np.zeros((len(pool), len(rows.classes)))
+        return UNSURE[queries.strategy](answers.probabilities)
+    predicted = []
     for member in range(queries.members):
         seed = f"{index}, {len(known)} labels, member {member}"
         drawn = rng_for("committee", learner.content, learner.seed, seed).choice(known, len(known))
         of_member: Any = ask(learner.fitted(rows.take(np.sort(drawn)), seed), asked)
-        votes[np.arange(len(pool)), of_member.predicted] += 1 / queries.members
-    return votes
+        predicted.append(of_member.predicted)
+    return np.asarray(rows.disagreement(np.column_stack(predicted)))
 
 
 def judged_by_labels(

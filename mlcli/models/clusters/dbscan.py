@@ -10,7 +10,8 @@ Assumes:
     Columns on one scale, and groups of about the same density; they may have any form.
 
 Cost:
-    rows² × columns to fit, rows × core rows × columns to place.
+    A search of `min_rows` neighbours for each row, by a k-d tree or in blocks (rows² × columns); a walk over a
+    tree of the core rows, past boxes that are linked already; a search of the nearest core row for each row asked.
 
 Choices:
     Where `eps` is not given, it is where the curve of the distances to the `min_rows`-th row, sorted, bends most:
@@ -23,8 +24,7 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
@@ -33,60 +33,19 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
-from mlcli.engines.centres import squared_differences, squared_from_mean
+from mlcli.engines.centres import squared_differences
 from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer, distances_to_rows
+from mlcli.engines.neighbours.distances import DISTANCES
+from mlcli.engines.neighbours.neighbourhoods import DistinctRows, Neighbourhoods
+from mlcli.engines.neighbours.points import of_numbers
+from mlcli.engines.neighbours.screens import SAME
+from mlcli.engines.neighbours.search import loops_pay, nearest
+from mlcli.engines.neighbours.tree import Tree
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first
 
-BLOCK_CELLS = 4_000_000
-UNSURE = 1e-9
-"""What a matrix product may be off by, as a share of the largest squared distance."""
 POINTS_SHOWN = 60
 NOISE = "none"
-
-
-@dataclass(frozen=True, eq=False)
-class Apart:
-    """How far rows are from each other, in blocks of rows."""
-
-    X: Array
-    given: Array | None
-
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Some rows with their distances to all."""
-        for rows in _blocks(len(self.X), len(self.X)):
-            given = None if self.given is None else self.given[rows]
-            yield rows, np.sqrt(squared_differences(self.X[rows], self.X)) if given is None else given
-
-    def shown(self) -> Iterator[tuple[slice, Array]]:
-        """The same by matrix products, near enough for a picture."""
-        for rows in _blocks(len(self.X), len(self.X)):
-            given = None if self.given is None else self.given[rows]
-            yield rows, np.sqrt(squared_from_mean(self.X[rows], self.X)) if given is None else given
-
-    def within(self, eps: float) -> Iterator[tuple[slice, Flags]]:
-        """Some rows, and which of all rows lie within a distance of them."""
-        for rows in _blocks(len(self.X), len(self.X)):
-            near = within(self.X[rows], self.X, eps) if self.given is None else self.given[rows] <= eps
-            yield rows, near
-
-
-def _blocks(rows: int, others: int) -> Iterator[slice]:
-    step = max(1, BLOCK_CELLS // max(1, others))
-    return (slice(start, start + step) for start in range(0, rows, step))
-
-
-def within(some: Array, others: Array, eps: float) -> Flags:
-    """Which rows lie within a distance; those that a matrix product cannot tell are measured again."""
-    squared, bound = squared_from_mean(some, others), eps * eps
-    unsure = np.abs(squared - bound) <= UNSURE * (bound + squared.max(initial=0.0))
-    near = squared <= bound
-    one, other = np.nonzero(unsure)
-    apart = np.zeros(len(one))
-    for a, b in zip(some.T, others.T, strict=True):
-        apart += (a[one] - b[other]) ** 2
-    near[one, other] = np.sqrt(apart) <= eps
-    return np.asarray(near)
 
 
 @register("dbscan", reference="Ester, Kriegel, Sander & Xu 1996; Schubert et al. 2017")
@@ -110,16 +69,24 @@ class DBSCAN(DistanceClusterer, Clusterer):
     def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
         """Find the core rows, and those that are linked."""
         X, given = self.points_and_distances(data)
-        apart = Apart(X, given)
-        self.curve_ = k_distances(apart.shown() if self.eps else apart.blocks(), min(self.min_rows, len(X)))
+        k = min(self.min_rows, len(X))
+        reach = kth_distances(X, k) if given is None else np.partition(given, k - 1, axis=1)[:, k - 1]
+        self.curve_ = np.sort(reach)
         self.eps_ = self.eps or (float(self.curve_[bend(self.curve_)]) or 1.0)
-        neighbours = np.concatenate([near.sum(axis=1) for _, near in apart.within(self.eps_)])
-        core = np.flatnonzero(neighbours >= self.min_rows)
-        linked = _linked(apart, core, self.eps_)
+        core = np.flatnonzero((reach <= self._limit) & (len(X) >= self.min_rows))
+        if given is None:
+            linked = linked_points(X[core], self._limit)
+        else:
+            linked = linked_by(len(core), lambda a, b: given[np.ix_(core[a], core[b])] <= self._limit)
         count = int(linked.max(initial=-1)) + 1
         self.core_ = X[core] if given is None else data.rows[core].astype(np.float64)
         self.core_group_, self.groups_ = linked, count + 1
         self._number(data, X, count)
+
+    @property
+    def _limit(self) -> float:
+        """Distances that differ from eps by rounding are within it."""
+        return self.eps_ * (1 + SAME)
 
     def _number(self, data: ClusteredRows, X: Array, count: int) -> None:
         """Number the groups by their rows, noise last; warn where there is nothing else."""
@@ -139,17 +106,17 @@ class DBSCAN(DistanceClusterer, Clusterer):
         found = np.full(len(table), noise, np.int32)
         if not len(self.core_group_):
             return found
-        for rows in _blocks(len(table), len(self.core_group_)):
-            apart = self._from_core(table, rows)
+        if self.distances is not None:
+            apart = distances_to_rows(table, self.distances)[:, self.core_.astype(np.intp)]
             near = apart.argmin(axis=1)
-            inside = apart[np.arange(len(apart)), near] <= self.eps_
-            found[rows] = np.where(inside, self.core_group_[near], noise)
+            inside = apart[np.arange(len(apart)), near] <= self._limit
+            return np.where(inside, self.core_group_[near], noise).astype(np.int32)
+        core = DistinctRows.of(self.core_)
+        for pairs in nearest(DISTANCES["euclidean"], of_numbers(table.numbers), of_numbers(core.points), 1):
+            near = pairs.keep(pairs.begins)
+            inside = near.distance <= self._limit
+            found[near.asked] = np.where(inside, self.core_group_[core.first[near.stored]], noise)
         return found
-
-    def _from_core(self, table: Table, rows: slice) -> Array:
-        if self.distances is None:
-            return np.sqrt(squared_differences(table.numbers[rows], self.core_))
-        return distances_to_rows(table, self.distances)[rows][:, self.core_.astype(np.intp)]
 
     def groups(self) -> int:
         """The groups, and noise."""
@@ -187,10 +154,11 @@ class DBSCAN(DistanceClusterer, Clusterer):
         )
 
 
-def k_distances(blocks: Iterator[tuple[slice, Array]], k: int) -> Array:
-    """The distance of each row to the k-th nearest, itself the first, in ascending order."""
-    found = [np.partition(block, k - 1, axis=1)[:, k - 1] for _, block in blocks]
-    return np.sort(np.concatenate(found))
+def kth_distances(X: Array, k: int) -> Array:
+    """The distance of each row to the k-th nearest, itself the first."""
+    points = DistinctRows.of(X)
+    around = Neighbourhoods(points, points, k, within=False)
+    return around.each(lambda near: near.kth)[points.point_of]
 
 
 def bend(curve: Array) -> int:
@@ -201,28 +169,20 @@ def bend(curve: Array) -> int:
     return int(np.argmax(line - curve))
 
 
-def _linked(apart: Apart, core: Rows, eps: float) -> Codes:
-    """The group of each core row: those within eps of each other, from neighbour to neighbour."""
-    group = np.full(len(core), -1, np.int32)
-    neighbours = _neighbours(apart, core, eps)
-    for first in range(len(core)):
-        if group[first] >= 0:
-            continue
-        number, waiting = np.int32(group.max(initial=-1) + 1), [first]
-        group[first] = number
-        while waiting:
-            new = neighbours[waiting.pop()]
-            new = new[group[new] < 0]
-            group[new] = number
-            waiting += new.tolist()
+def linked_points(X: Array, limit: float) -> Codes:
+    """The group of each row: those within a distance of each other, from neighbour to neighbour."""
+    if loops_pay(len(X) ** 2):
+        return Tree.of(X).linked(limit)
+    return linked_by(len(X), lambda some, others: squared_differences(X[some], X[others]) <= limit * limit)
+
+
+def linked_by(rows: int, near: Callable[[Rows, Rows], Flags]) -> Codes:
+    """The same, by what says which of some rows are near to which others."""
+    group = np.full(rows, -1, np.int32)
+    while (group < 0).any():
+        reached, number = np.flatnonzero(group < 0)[:1], group.max() + 1
+        while len(reached):
+            group[reached] = number
+            left = np.flatnonzero(group < 0)
+            reached = left[near(reached, left).any(axis=0)]
     return group
-
-
-def _neighbours(apart: Apart, core: Rows, eps: float) -> list[Rows]:
-    """The core rows within eps of each."""
-    found: list[Rows] = []
-    is_core: Flags = np.zeros(len(apart.X), bool)
-    is_core[core] = True
-    for rows, near in apart.within(eps):
-        found += [np.flatnonzero(line) for line in near[is_core[rows]][:, core]]
-    return found

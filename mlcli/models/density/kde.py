@@ -31,9 +31,10 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows, Table
-from mlcli.engines.centres import squared_differences
+from mlcli.engines.centres import squared_distances, squared_lengths
 from mlcli.engines.covariances import COVARIANCE_TYPES
 from mlcli.engines.graphs.factors import log_sum
+from mlcli.engines.neighbours.neighbourhoods import DistinctRows
 from mlcli.models.density._components import check_varying_columns, varying_columns, varying_part, with_constants
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
@@ -41,9 +42,8 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 BANDWIDTHS = ("scott", "silverman", "likelihood")
 TRIED = np.geomspace(0.2, 5.0, 25)
 """Of Scott's bandwidth, by likelihood."""
-SAME = 1e-18
-"""Rows that lie no farther apart, squared, are equal."""
-BLOCK_CELLS = 4_000_000
+BLOCK_CELLS = 60_000
+"""How many distances are held at once: few enough to stay near the processor."""
 
 
 @register("kde", reference="Scott 1992, Multivariate Density Estimation; Silverman 1986")
@@ -86,9 +86,9 @@ class KernelDensity(DensityEstimator):
         """Of some bandwidths that under which rows are likeliest by the other rows."""
         if len(self.rows_) < 2:
             raise FitError("kde needs at least two rows to choose a bandwidth by likelihood")
-        logs, total = np.log(self.weights_), np.zeros(len(TRIED))
+        logs, total, point = np.log(self.weights_), np.zeros(len(TRIED)), DistinctRows.of(self.rows_).point_of
         for rows, squared in self._blocks(self.rows_):
-            equal = squared <= SAME
+            equal = point[rows, None] == point
             squared[equal] = np.inf
             others = np.log(np.where(equal, 0.0, self.weights_).sum(axis=1))
             for place, h in enumerate(TRIED * scott):
@@ -103,10 +103,10 @@ class KernelDensity(DensityEstimator):
         one, other = (
             (each - middle) @ (whitener if whitener.ndim == 2 else np.diag(whitener)) for each in (X, self.rows_)
         )
-        step = max(1, BLOCK_CELLS // len(self.rows_))
+        lengths, step = squared_lengths(other), max(1, BLOCK_CELLS // len(self.rows_))
         for start in range(0, len(X), step):
             rows = slice(start, min(start + step, len(X)))
-            yield rows, squared_differences(one[rows], other)
+            yield rows, np.maximum(squared_distances(other, one[rows], lengths), 0.0)
 
     def _log_peak(self, h: float) -> float:
         """The logarithm of the density of one Gaussian at its row."""
@@ -119,7 +119,11 @@ class KernelDensity(DensityEstimator):
         found = np.zeros(len(table))
         logs = np.log(self.weights_ / self.weights_.sum())
         for rows, squared in self._blocks(varying_part(table, self.varies_)):
-            found[rows] = log_sum(logs - squared / (2 * self.h_**2), 1)
+            squared *= -1.0 / (2 * self.h_**2)
+            squared += logs
+            top = squared.max(axis=1, keepdims=True)
+            squared -= top
+            found[rows] = np.log(np.exp(squared, out=squared).sum(axis=1)) + top[:, 0]
         return found + self._log_peak(self.h_)
 
     def sample_rows(self, n: int, rng: np.random.Generator) -> Table:

@@ -83,7 +83,7 @@ class ClusterThenLabel(Classifier):
         self.shares_ = self._shares(everything.table, group)
         if self.classifier is not None:
             labels = np.where(everything.y >= 0, everything.y, self.decide_groups()[group]).astype(np.int32)
-            self.classifier_ = fitted(self.classifier, everything.with_classes(labels), rng.spawn(1)[0])
+            self.classifier_ = fitted(self.classifier, everything.with_target(labels), rng.spawn(1)[0])
 
     def _shares(self, table: Table, group: Codes) -> Array:
         """The shares of classes in each group, and what those without labels are given."""

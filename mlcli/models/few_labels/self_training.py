@@ -94,7 +94,7 @@ class SelfTraining(Classifier):
             labels, best = self.decide(shares), shares.max(axis=1)[sure]
             counts = np.bincount(labels[sure], minlength=len(data.classes))
             rounds.append((counts, (float(best.min()), float(best.mean()))))
-            known = known.joined(waiting.with_classes(labels).take(np.flatnonzero(sure)))
+            known = known.joined(waiting.with_target(labels).take(np.flatnonzero(sure)))
             waiting = waiting.take(np.flatnonzero(~sure))
             self.base_ = fitted(self.base, known, rng.spawn(1)[0])
         self.moved_ = np.array([moved for moved, _ in rounds], np.float64).reshape(-1, len(data.classes))
