@@ -7,19 +7,8 @@ from typing import Annotated
 import typer
 
 from mlcli.cli._completion import metric_names
-from mlcli.cli._options import (
-    Data,
-    Drop,
-    Format,
-    Jobs,
-    Params,
-    ProtocolName,
-    Seed,
-    Strict,
-    Target,
-    Task,
-    model_names,
-)
+from mlcli.cli._groups import Columns
+from mlcli.cli._options import Data, Format, Jobs, Params, ProtocolName, Seed, Strict, model_names
 
 Model = Annotated[
     str,
@@ -47,10 +36,8 @@ EXAMPLES = (
 def diagnose_command(
     data: Data,
     model: Model,
+    columns: Columns,
     params: Params = None,
-    target: Target = None,
-    task: Task = None,
-    drop: Drop = None,
     protocol: ProtocolName = None,
     metric: Metric = None,
     seed: Seed = 1,
@@ -70,11 +57,11 @@ def diagnose_command(
     from mlcli.cli._console import show_as
     from mlcli.core.errors import ExitCode
     from mlcli.core.issues import is_serious
-    from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.experiment.spec.cells import Experiment
     from mlcli.experiment.spec.model_text import models_from_text, protocol_from_text
 
     experiment = Experiment(
-        data=(DataSpec(data, target, task, drop=tuple(drop or ())),),
+        data=(columns.of(data),),
         models=models_from_text([model], params or []),
         protocol=protocol_from_text(protocol),
         metrics=(metric,) if metric else (),
