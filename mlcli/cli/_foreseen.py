@@ -8,18 +8,14 @@ from pathlib import Path
 
 import typer
 
-from mlcli.api.running import RunOptions
-from mlcli.checks.audit import with_serious_issues
+from mlcli.api.running import RunOptions, planned
 from mlcli.cli._console import remark
-from mlcli.cli._progress import doubt_of
 from mlcli.core.errors import ExitCode, Problem, UsageError
 from mlcli.core.quantities import duration
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import workers_for
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, Experiment
 from mlcli.experiment.spec.instead import advice_on
-from mlcli.experiment.spec.panel import estimated_work
-from mlcli.experiment.spec.plan import plan
 from mlcli.tasks.table import kind_named
 
 WORTH_ASKING = 3600.0
@@ -28,14 +24,13 @@ WORTH_ASKING = 3600.0
 
 def planned_and_foreseen(experiments: Sequence[Experiment]) -> list[tuple[Experiment, list[Cell]]]:
     """All experiments with their cells; what cannot be done is refused, what must be known beforehand is said."""
-    planned = [(experiment, with_serious_issues(plan(experiment))) for experiment in experiments]
-    for experiment, cells in planned:
+    found = [(experiment, planned(experiment)) for experiment in experiments]
+    for experiment, cells in found:
         if experiment.source is None:
             _refuse_idle(cells)
-        doubt_of(cells).refuse_longer(estimated_work(cells))
         for sentence in _as_they_are(experiment, cells):
             remark(sentence)
-    return planned
+    return found
 
 
 def ask_before_hours(planned: Sequence[tuple[Sequence[Cell], Path | None]], options: RunOptions) -> None:

@@ -12,24 +12,9 @@ from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.report.formats import FORMATS, known_format
 
 
-def model_names(incomplete: str) -> list[str]:
-    """The methods that start so, for the shell's completion."""
-    return [name for name in MODELS.names() if name.startswith(incomplete)]
-
-
-def model_and_step_names(incomplete: str) -> list[str]:
-    """The methods and steps that start so, each once."""
-    return [name for name in dict.fromkeys((*MODELS.names(), *STEPS.names())) if name.startswith(incomplete)]
-
-
-def protocol_names(incomplete: str) -> list[str]:
-    """The protocols that start so, for the shell's completion."""
-    return [name for name in PROTOCOLS.names() if name.startswith(incomplete)]
-
-
-def format_names(incomplete: str) -> list[str]:
-    """The formats that start so, for the shell's completion."""
-    return [name for name in FORMATS if name.startswith(incomplete)]
+def model_and_step_names() -> list[str]:
+    """All methods and steps, each once, for the shell's completion."""
+    return list(dict.fromkeys((*MODELS.names(), *STEPS.names())))
 
 
 Specs = Annotated[list[Path], typer.Argument(metavar="SPEC", help="Experiment files (YAML).")]
@@ -76,7 +61,7 @@ ProtocolName = Annotated[
     typer.Option(
         "--protocol",
         metavar="NAME",
-        autocompletion=protocol_names,
+        autocompletion=PROTOCOLS.names,
         help="How rows are split: an id, or '{use: good-only, repeats: 3}'. [default: by the task]",
     ),
 ]
@@ -101,7 +86,7 @@ Format = Annotated[
         "--format",
         metavar="NAME",
         callback=known_format,
-        autocompletion=format_names,
+        autocompletion=lambda: list(FORMATS),
         help=f"How to print it: {', '.join(FORMATS)}; --json is short for the last.",
     ),
 ]

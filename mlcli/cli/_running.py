@@ -16,7 +16,7 @@ from mlcli.cli._endings import leave_by
 from mlcli.cli._foreseen import ask_before_hours, planned_and_foreseen
 from mlcli.cli._groups import Gates, Views
 from mlcli.cli._pages import Pages
-from mlcli.cli._progress import Progress, WorkTooLong, doubt_of
+from mlcli.cli._progress import Progress
 from mlcli.experiment.spec.cells import Cell, Experiment
 from mlcli.report.as_json import results_as_json
 from mlcli.report.document import Document, Element
@@ -88,16 +88,13 @@ def _scored(
     experiment: Experiment, cells: Sequence[Cell], place: Path | None, options: RunOptions
 ) -> list[Scored]:
     """The scores of the cells, their progress shown meanwhile."""
-    with Progress(doubt_of(cells), tuple(foreseen(cells))) as progress:
-        try:
+    try:
+        with Progress(cells, foreseen(cells)) as progress:
             found = answered(experiment, cells, place, options, progress)
-        except WorkTooLong:
-            progress.refuse()
-            raise
-        except KeyboardInterrupt:
-            if place is not None:
-                remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
-            raise
+    except KeyboardInterrupt:
+        if place is not None:
+            remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
+        raise
     possible = [one.result for one in found if one.result.status != "skipped"]
     known = sum(result.stored for result in possible)
     if known:

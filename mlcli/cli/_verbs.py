@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -116,6 +117,13 @@ class Verbs(TyperGroup):
             ctx.fail(f"there is no command '{typed}'\n  {on_command(args[0], args[1:], VERBS)}")
         verb, listed, rest = super().resolve_command(ctx, args)
         return verb, listed and command_of(str(verb)), rest
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Run what was typed, or complete it."""
+        from mlcli.cli._completion import join_words
+
+        join_words(os.environ)
+        return super().main(*args, **settings)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb; whatever goes wrong in it is reported in one place."""

@@ -8,11 +8,12 @@ import typer
 
 from mlcli.cli._completion import metric_names
 from mlcli.cli._groups import Columns
-from mlcli.cli._options import Data, Format, Jobs, Params, ProtocolName, Seed, Strict, model_names
+from mlcli.cli._options import Data, Format, Jobs, Params, ProtocolName, Seed, Strict
+from mlcli.core.registry import MODELS
 
 Model = Annotated[
     str,
-    typer.Option("--model", "-m", metavar="MODEL", autocompletion=model_names, help="An id or a mapping."),
+    typer.Option("--model", "-m", metavar="MODEL", autocompletion=MODELS.names, help="An id or a mapping."),
 ]
 Metric = Annotated[
     str | None,
@@ -53,8 +54,9 @@ def diagnose_command(
     """
     from mlcli.checks.diagnosed import diagnosis_as_json, diagnosis_of
     from mlcli.checks.diagnosis import issues_of_trial
-    from mlcli.checks.trial import tried
+    from mlcli.checks.trial import cells_of_trial, tried
     from mlcli.cli._console import show_as
+    from mlcli.cli._progress import watched
     from mlcli.core.errors import ExitCode
     from mlcli.core.issues import is_serious
     from mlcli.experiment.spec.cells import Experiment
@@ -67,8 +69,10 @@ def diagnose_command(
         metrics=(metric,) if metric else (),
         seed=seed,
     )
-    trial = tried(experiment, jobs=jobs)
-    issues = issues_of_trial(trial)
+    cells = cells_of_trial(experiment)
+    with watched(cells) as progress:
+        trial = tried(experiment, cells, jobs=jobs, on_progress=progress)
+        issues = issues_of_trial(trial)
     show_as(format, lambda: diagnosis_of(trial, issues, verbose), lambda: diagnosis_as_json(trial, issues))
     if strict and any(map(is_serious, issues)):
         raise typer.Exit(ExitCode.UNMET)

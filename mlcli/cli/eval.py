@@ -9,8 +9,9 @@ import typer
 
 from mlcli.cli._completion import data_names, metric_names
 from mlcli.cli._groups import Gates, JudgedColumns, Tuning, Views
-from mlcli.cli._options import Format, Jobs, NoShortcut, Params, ProtocolName, Seed, Store, model_names
+from mlcli.cli._options import Format, Jobs, NoShortcut, Params, ProtocolName, Seed, Store
 from mlcli.cli._pages import Pages
+from mlcli.core.registry import MODELS
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec
@@ -31,7 +32,7 @@ class Models:
             "--model",
             "-m",
             metavar="MODEL",
-            autocompletion=model_names,
+            autocompletion=MODELS.names,
             help="An id, '{use: knn, params: {k: 3}}', or a saved model; repeatable."
             " [default: a panel for the task]",
         ),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlcli.cli._groups import JudgedColumns, Tuning
-from mlcli.cli._options import Data, Format, Params, Seed, model_names
+from mlcli.cli._options import Data, Format, Params, Seed
 from mlcli.cli._outputs import in_a_folder
 from mlcli.cli._pages import Pages
+from mlcli.core.registry import MODELS
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Cell, DataSpec
@@ -21,7 +22,7 @@ Model = Annotated[
         "--model",
         "-m",
         metavar="MODEL",
-        autocompletion=model_names,
+        autocompletion=MODELS.names,
         help="An id, or '{use: knn, params: {k: 3}, steps: [standardise]}'.",
     ),
 ]
@@ -64,10 +65,14 @@ def train_command(
 
     How good it is, only rows that it has not seen can tell: see mlcli eval.
     """
+    from dataclasses import replace
+
     from mlcli.cli._console import remark, show_as
+    from mlcli.cli._progress import watched
     from mlcli.data.dataset import Dataset
     from mlcli.experiment.run.learner import Learner, train
     from mlcli.experiment.saved.model_file import refuse_code
+    from mlcli.experiment.spec.cells import WHOLE, ProtocolSpec
     from mlcli.report.trained import trained_as_json, trained_of
 
     if output is not None:
@@ -76,7 +81,8 @@ def train_command(
     assert isinstance(cell.dataset, Dataset)
     if output is not None:
         refuse_code(Learner(cell.dataset.content, cell.model, cell.steps, seed).parts())
-    learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
+    with watched([replace(cell, protocol=ProtocolSpec(WHOLE))]):
+        learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
     answers = tuple(found for question in ask or () for found in learned.pipeline.final.answer_to(question))
     show_as(format, lambda: trained_of(cell, learned, answers), lambda: trained_as_json(cell, learned, answers))
     pages.write(lambda: trained_of(cell, learned, answers))

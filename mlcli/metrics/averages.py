@@ -16,7 +16,7 @@ import numpy as np
 
 from mlcli.core.tables import Array, Flags
 from mlcli.metrics.base import Metric, Score, Undefined
-from mlcli.metrics.confusion import Tallies, counts_of, counts_under, ratio
+from mlcli.metrics.confusion import Tallies, ratio, tallies_of, tallies_under
 from mlcli.metrics.declaring import CLASS_AVERAGE, OF_ONE_CLASS, Precondition, declare, guarded
 from mlcli.tasks.classification import LabelAnswers
 
@@ -88,7 +88,7 @@ def micro(rate: ClassRate, tallies: Tallies) -> Array:
 
 def absent_classes(answers: LabelAnswers) -> tuple[str, ...]:
     """The marks of a mean over the classes among the truth: those that no row has."""
-    return _left_out(Tallies.of(counts_of(answers)).support > 0, answers.classes)
+    return _left_out(tallies_of(answers).support > 0, answers.classes)
 
 
 def class_known(label: str) -> Precondition:
@@ -136,11 +136,11 @@ AVERAGES = {
 
 def _averaged(rate: ClassRate, name: str, average: Average) -> Metric:
     def compute(answers: LabelAnswers) -> Score:
-        value = float(average.values(rate, Tallies.of(counts_of(answers))))
+        value = float(average.values(rate, tallies_of(answers)))
         return _every_class_empty(rate, answers) if np.isnan(value) else value
 
     def marks(answers: LabelAnswers) -> tuple[str, ...]:
-        return average.marks(rate, Tallies.of(counts_of(answers)), answers.classes)
+        return average.marks(rate, tallies_of(answers), answers.classes)
 
     return Metric(
         name=name,
@@ -149,28 +149,28 @@ def _averaged(rate: ClassRate, name: str, average: Average) -> Metric:
         better=rate.better,
         low=0.0,
         high=1.0,
-        under=lambda answers, weightings: average.values(rate, Tallies.of(counts_under(answers, weightings))),
-        of_counts=lambda counts, _: average.values(rate, Tallies.of(counts)),
+        under=lambda answers, weightings: average.values(rate, tallies_under(answers, weightings)),
+        of_tallies=lambda tallies, _: average.values(rate, tallies),
         marks=marks,
         **CLASS_AVERAGE,
     )
 
 
 def _every_class_empty(rate: ClassRate, answers: LabelAnswers) -> Undefined:
-    occurring = np.flatnonzero(Tallies.of(counts_of(answers)).occurring)
+    occurring = np.flatnonzero(tallies_of(answers).occurring)
     return Undefined(f"{rate.when_empty(answers.classes[occurring[0]])}: {rate.name} is 0/0", rate.hint)
 
 
 def _of_one_class(rate: ClassRate, label: str) -> Metric:
     def under(answers: LabelAnswers, weightings: Array) -> Array:
-        rates = rate.of_classes(Tallies.of(counts_under(answers, weightings)))
+        rates = rate.of_classes(tallies_under(answers, weightings))
         return rates[..., answers.classes.index(label)]
 
-    def of_counts(counts: Array, classes: Sequence[str]) -> Array:
-        return rate.of_classes(Tallies.of(counts))[..., classes.index(label)]
+    def of_tallies(tallies: Tallies, classes: Sequence[str]) -> Array:
+        return rate.of_classes(tallies)[..., classes.index(label)]
 
     def compute(answers: LabelAnswers) -> Score:
-        value = rate.of_classes(Tallies.of(counts_of(answers)))[answers.classes.index(label)]
+        value = rate.of_classes(tallies_of(answers))[answers.classes.index(label)]
         empty = Undefined(f"{rate.when_empty(label)}: its {rate.name} is 0/0", rate.hint)
         return empty if np.isnan(value) else float(value)
 
@@ -182,7 +182,7 @@ def _of_one_class(rate: ClassRate, label: str) -> Metric:
         low=0.0,
         high=1.0,
         under=under,
-        of_counts=of_counts,
+        of_tallies=of_tallies,
         **CLASS_AVERAGE,
     )
     return guarded(metric, class_known(label))

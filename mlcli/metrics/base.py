@@ -49,9 +49,9 @@ class Metric:
     across: Callable[[Sequence[Any]], Sequence[float] | Undefined] | None = None
     """The value of each split beside the others, for a metric that compares them; ``compute`` says why not one."""
     influence: Callable[[Any], Array | None] | None = None
-    """How much each row moves it; without it, ``per_row`` or ``of_counts`` tell, or resampling has to."""
-    of_counts: Callable[[Array, Sequence[str]], Array] | None = None
-    """Its values of confusion counts (..., K, K) of these classes, for a metric that is a function of such."""
+    """How much each row moves it; without it, ``per_row`` or ``of_tallies`` tell, or resampling has to."""
+    of_tallies: Callable[[Any, Sequence[str]], Array] | None = None
+    """Its values of tallies (..., K) of these classes, for a metric that is a function of such."""
     scale: Scale = "plain"
     """On which scale its errors are even: as a rate, by factors, or as odds."""
     unseen: Callable[[Any], float] | None = None

@@ -1,4 +1,6 @@
-"""Confusion counts: how often each class was answered for each true class; most label metrics follow from them."""
+"""Confusion counts, how often each class was answered for each true class, and the tallies of each class against
+the rest, from which most label metrics follow: three numbers a class, however many classes there are.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.tables import Array, Codes, Flags
 from mlcli.tasks.classification import LabelAnswers
 
-_COUNTS: WeakKeyDictionary[LabelAnswers, Array] = WeakKeyDictionary()
+_TALLIES: WeakKeyDictionary[LabelAnswers, Tallies] = WeakKeyDictionary()
 """Counted once per answers, shared by all metrics, gone with the answers."""
+ROUNDING = 1e-12
+"""Below this share of all rows, a difference of sums of weights is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,72 +32,84 @@ def confusion(answers: LabelAnswers) -> Confusion:
     """The confusion matrix of answers, with class names."""
     counts = counts_of(answers)
     whole = counts.astype(np.int64)
-    return Confusion(answers.classes, whole if (whole == counts).all() else counts.copy())
+    return Confusion(answers.classes, whole if (whole == counts).all() else counts)
 
 
 def counts_of(answers: LabelAnswers) -> Array:
-    """The counts (K × K) as numbers for metrics; do not write into them."""
-    counts = _COUNTS.get(answers)
-    if counts is None:
-        classes = len(answers.classes)
-        cells = np.bincount(_cells(answers), weights=answers.weight, minlength=classes * classes)
-        counts = cells.astype(np.float64).reshape(classes, classes)
-        _COUNTS[answers] = counts
-    return counts
-
-
-def counts_under(answers: LabelAnswers, weightings: Array) -> Array:
-    """The counts (B × K × K) under each of B weightings (B × n) of the rows."""
-    times, classes = len(weightings), len(answers.classes)
-    size = classes * classes
-    cells = _cells(answers) + size * np.arange(times)[:, None]
-    counts: Array = np.bincount(cells.ravel(), weights=weightings.ravel(), minlength=times * size).astype(
-        np.float64
-    )
-    return counts.reshape(times, classes, classes)
-
-
-def _cells(answers: LabelAnswers) -> Rows:
-    cells: Rows = answers.truth.astype(np.intp) * len(answers.classes) + answers.predicted
-    return cells
+    """The counts (K × K) as numbers."""
+    classes = len(answers.classes)
+    cells = answers.truth.astype(np.intp) * classes + answers.predicted
+    counts = np.bincount(cells, weights=answers.weight, minlength=classes * classes)
+    return counts.astype(np.float64).reshape(classes, classes)
 
 
 @dataclass(frozen=True, eq=False)
 class Tallies:
-    """Each class against the rest; the last axis is the class, and before it counts may be stacked."""
+    """Each class against the rest; the last axis is the class, and before it tallies may be stacked."""
 
     true_positives: Array
-    false_positives: Array
-    false_negatives: Array
-    true_negatives: Array
+    support: Array
+    """The rows of each class."""
+    predicted: Array
+    """The rows answered with each class."""
 
     @staticmethod
     def of(counts: Array) -> Tallies:
         """The tallies of counts (..., K, K)."""
-        hits = np.diagonal(counts, axis1=-2, axis2=-1)
-        actual, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
-        negatives, wrong = actual.sum(axis=-1, keepdims=True) - actual, predicted - hits
-        return Tallies(hits, wrong, actual - hits, np.maximum(negatives - wrong, 0))  # weights round
+        return Tallies(np.diagonal(counts, axis1=-2, axis2=-1), counts.sum(axis=-1), counts.sum(axis=-2))
 
     @property
-    def support(self) -> Array:
-        """The rows of each class."""
-        return self.true_positives + self.false_negatives
+    def false_positives(self) -> Array:
+        """The rows of other classes that are answered with each class."""
+        return self.predicted - self.true_positives
 
     @property
-    def predicted(self) -> Array:
-        """The rows answered with each class."""
-        return self.true_positives + self.false_positives
+    def false_negatives(self) -> Array:
+        """The rows of each class that are answered with another."""
+        return self.support - self.true_positives
 
     @property
     def negatives(self) -> Array:
         """The rows of all other classes."""
-        return self.true_negatives + self.false_positives
+        return np.asarray(self.support.sum(axis=-1, keepdims=True) - self.support)
+
+    @property
+    def true_negatives(self) -> Array:
+        """The rows of other classes that are answered with none of each class."""
+        found = self.negatives - self.false_positives
+        return np.where(np.abs(found) > ROUNDING * self.support.sum(axis=-1, keepdims=True), found, 0.0)
 
     @property
     def occurring(self) -> Flags:
         """The classes that occur, as truth or as answer."""
         return (self.support > 0) | (self.predicted > 0)
+
+
+def tallies_of(answers: LabelAnswers) -> Tallies:
+    """The tallies of answers; do not write into them."""
+    if answers not in _TALLIES:
+        one = tallies_under(answers, answers.weights[None, :])
+        _TALLIES[answers] = Tallies(one.true_positives[0], one.support[0], one.predicted[0])
+    return _TALLIES[answers]
+
+
+def tallies_under(answers: LabelAnswers, weightings: Array) -> Tallies:
+    """The tallies (B × K) under each of B weightings (B × n) of the rows."""
+    right = np.where(answers.truth == answers.predicted, weightings, 0.0)
+    classes = len(answers.classes)
+    return Tallies(
+        _summed(answers.truth, right, classes),
+        _summed(answers.truth, weightings, classes),
+        _summed(answers.predicted, weightings, classes),
+    )
+
+
+def _summed(codes: Codes, weightings: Array, classes: int) -> Array:
+    """The weight (B × K) of each class under each of B weightings."""
+    times = len(weightings)
+    places = codes + classes * np.arange(times)[:, None]
+    summed: Array = np.bincount(places.ravel(), weightings.ravel(), times * classes).astype(np.float64)
+    return summed.reshape(times, classes)
 
 
 def ratio(numerator: Array, denominator: Array) -> Array:

@@ -1,8 +1,8 @@
 """Decorators that make a metric of one function; what is known of it is declared beside its name.
 
 They differ in what the function returns: ``score`` one value of answers, ``weighted_score`` one for each weighting
-of their rows, ``mean_of_rows`` the value of each row, ``share_of_rows`` 0 or 1 for each row, ``of_counts`` a value
-of confusion counts. ``class_rate`` in ``averages.py`` averages a rate of one class over all of them.
+of their rows, ``mean_of_rows`` the value of each row, ``share_of_rows`` 0 or 1 for each row, ``of_tallies`` a
+value of the tallies of classes. ``class_rate`` in ``averages.py`` averages a rate of one class over all of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Better, Metric, Score, Undefined
-from mlcli.metrics.confusion import counts_of, counts_under
+from mlcli.metrics.confusion import Tallies, tallies_of, tallies_under
 from mlcli.tasks.classification import LabelAnswers
 
 METRICS: dict[tuple[type[Answers], str], Metric] = {}
@@ -29,6 +29,7 @@ AT_K: dict[tuple[type[Answers], str], Callable[[int], Metric]] = {}
 Precondition = Callable[[Any], Undefined | None]
 Under = Callable[[Any, Array], Array]
 """From answers and weightings (B × n) of their rows to the B values of a metric."""
+OfTallies = Callable[[Tallies], Array]
 CLASS_AVERAGE: dict[str, Any] = {"scale": "rate", "pooling": "where classes are rare", "by_rounds": True}
 """What is declared of a metric that averages over classes."""
 SHARE: dict[str, Any] = {"better": "high", "low": 0.0, "high": 1.0}
@@ -118,21 +119,25 @@ def share_of_rows(
     return mean_of_rows(name, answers, better=better, low=0.0, high=1.0, aggregation="share of rows", scale="rate")
 
 
-def of_counts(
-    name: str, *, why: Callable[[Array], Undefined], **declared: Any
-) -> Callable[[Callable[[Array], Array]], Callable[[Array], Array]]:
-    """Declare a function from confusion counts (..., K, K) to values (...); ``why`` explains a NaN."""
+def of_tallies(
+    name: str, *, why: Callable[[Tallies], Undefined], **declared: Any
+) -> Callable[[OfTallies], OfTallies]:
+    """Declare a function from the tallies (..., K) of classes to values (...); ``why`` explains a NaN."""
 
-    def mark(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    def mark(function: OfTallies) -> OfTallies:
         def compute(answers: LabelAnswers) -> Score:
-            counts = counts_of(answers)
-            value = float(function(counts))
-            return why(counts) if np.isnan(value) else value
+            tallies = tallies_of(answers)
+            value = float(function(tallies))
+            return why(tallies) if np.isnan(value) else value
 
         def under(answers: LabelAnswers, weightings: Array) -> Array:
-            return function(counts_under(answers, weightings))
+            return function(tallies_under(answers, weightings))
 
-        described: dict[str, Any] = {"of_counts": lambda counts, _: function(counts), **CLASS_AVERAGE, **declared}
+        described: dict[str, Any] = {
+            "of_tallies": lambda tallies, _: function(tallies),
+            **CLASS_AVERAGE,
+            **declared,
+        }
         score(name, LabelAnswers, under=under, **described)(compute)
         return function
 

@@ -3,29 +3,30 @@
 The influence of row i is W ∂score/∂wᵢ, W being the sum of all weights: what the score would change by, did rows
 like this one take the whole weight (Hampel 1974; Efron 1982, the infinitesimal jackknife). Its weighted mean is 0,
 and a mean of row values has the value of the row minus the mean. Of the area under the ROC curve these are the
-placements of DeLong, DeLong & Clarke-Pearson 1988; of a function of confusion counts they follow from its
-derivatives.
+placements of DeLong, DeLong & Clarke-Pearson 1988; of a function of the tallies of K classes they follow from its
+3 K derivatives, since a row counts among those of its class, those answered as it is, and the right ones if it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.base import Metric
-from mlcli.metrics.confusion import counts_of
+from mlcli.metrics.confusion import Tallies, counts_of, tallies_of
 from mlcli.metrics.declaring import weighted_mean
 from mlcli.metrics.pooling import units_of
 from mlcli.tasks.anomaly import ScoreAnswers
 from mlcli.tasks.classification import LabelAnswers
 
-STEP = 1e-3
-"""The share of a count by which it is moved for a derivative; central differences err by its square."""
+STEP = 1e-4
+"""The share of a tally by which it is moved for a derivative; central differences err by its square."""
 AT_ONCE = 1 << 20
-"""How many numbers of moved counts are looked at together."""
+"""How many numbers of moved tallies are looked at together."""
 PSEUDO_ROWS = 1.0
 """So many rows more of each class, half of them wrong, stand for errors that were not seen yet."""
 
@@ -34,8 +35,8 @@ def influence(metric: Metric, answers: Any) -> Array | None:
     """The influence of each row on a score; None where only resampling tells."""
     if metric.influence is not None:
         return metric.influence(answers)
-    if metric.of_counts is not None:
-        return _of_cells(_counted(metric, answers), answers)
+    if metric.of_tallies is not None:
+        return slopes(_of_classes(metric, answers), tallies_of(answers)).of_rows(answers.truth, answers.predicted)
     if metric.per_row is None:
         return None
     values = metric.per_row(answers)
@@ -44,9 +45,10 @@ def influence(metric: Metric, answers: Any) -> Array | None:
 
 def variance_when_smoothed(metric: Metric, answers: LabelAnswers) -> tuple[float, float]:
     """A function of counts, and the variance of its influence, with a few errors more than were seen."""
-    function, counts = _counted(metric, answers), smoothed(counts_of(answers))
-    moved = cell_influence(function, counts)
-    return float(function(counts)), float((counts * moved**2).sum() / counts.sum())
+    function, counts = _of_classes(metric, answers), smoothed(counts_of(answers))
+    tallies = Tallies.of(counts)
+    moved = slopes(function, tallies).of_cells()
+    return float(function(tallies)), float((counts * moved**2).sum() / counts.sum())
 
 
 def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
@@ -56,14 +58,15 @@ def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
         return None
     classes, known = len(answers.classes), answers.truth >= 0
     rows = units_by_class(answers)
-    if metric.of_counts is not None:
+    if metric.of_tallies is not None:
         counts = smoothed(counts_of(answers))
-        spread = (counts * cell_influence(_counted(metric, answers), counts) ** 2).sum(axis=1)
+        moved = slopes(_of_classes(metric, answers), Tallies.of(counts)).of_cells()
+        spread = (counts * moved**2).sum(axis=1)
     else:
-        moved = influence(metric, answers)
-        if moved is None:
+        of_rows = influence(metric, answers)
+        if of_rows is None:
             return None
-        spread = np.bincount(answers.truth[known], (answers.weights * moved)[known] ** 2, classes)
+        spread = np.bincount(answers.truth[known], (answers.weights * of_rows)[known] ** 2, classes)
     total, by_class = float(spread.sum()), (spread**2 / np.maximum(rows - 1, 1)).sum()
     return total**2 / float(by_class) if by_class > 0 else None
 
@@ -77,11 +80,11 @@ def units_by_class(answers: LabelAnswers | ScoreAnswers) -> Array:
     return np.bincount(pairs // span, minlength=len(answers.classes)).astype(np.float64)
 
 
-def _counted(metric: Metric, answers: LabelAnswers) -> Callable[[Array], Array]:
-    """A metric as a function of the counts of the classes of some answers."""
-    of_counts = metric.of_counts
-    assert of_counts is not None
-    return lambda counts: of_counts(counts, answers.classes)
+def _of_classes(metric: Metric, answers: LabelAnswers) -> Callable[[Tallies], Array]:
+    """A metric as a function of the tallies of the classes of some answers."""
+    of_tallies = metric.of_tallies
+    assert of_tallies is not None
+    return lambda tallies: of_tallies(tallies, answers.classes)
 
 
 def smoothed(counts: Array) -> Array:
@@ -92,27 +95,41 @@ def smoothed(counts: Array) -> Array:
     return np.asarray(counts + np.where(counts.sum(axis=1) > 0, 1.0, 0.0)[:, None] * (right + wrong))
 
 
-def cell_influence(function: Callable[[Array], Array], counts: Array) -> Array:
-    """The influence of a row in each cell of a confusion matrix (K × K); 0 where there is none."""
-    cells = np.argwhere(counts > 0)
-    steps = STEP * counts[tuple(cells.T)]
-    found = np.zeros_like(counts)
-    for some in np.array_split(np.arange(len(cells)), max(1, len(cells) * counts.size // AT_ONCE)):
-        up, down = (_moved(counts, cells[some], sign * steps[some]) for sign in (1, -1))
-        slopes = (function(up) - function(down)) / (2 * steps[some])
-        found[tuple(cells[some].T)] = counts.sum() * slopes
-    return np.nan_to_num(found)
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """By how much a score moves with one right row more of each class, one of it, and one answered with it."""
+
+    right: Array
+    actual: Array
+    answered: Array
+
+    def of_rows(self, truth: Codes, predicted: Codes) -> Array:
+        """The influence of rows of these classes with these answers."""
+        right = np.where(truth == predicted, self.right[truth], 0.0)
+        return np.asarray(self.actual[truth] + self.answered[predicted] + right)
+
+    def of_cells(self) -> Array:
+        """The influence of a row in each cell of a confusion matrix."""
+        return np.asarray(self.actual[:, None] + self.answered + np.diag(self.right))
 
 
-def _moved(counts: Array, cells: Rows, by: Array) -> Array:
-    """The counts once for each cell, with that cell moved."""
-    stacked = np.repeat(counts[None], len(cells), axis=0)
-    stacked[(np.arange(len(cells)), *cells.T)] += by
-    return stacked
+def slopes(function: Callable[[Tallies], Array], tallies: Tallies) -> Slopes:
+    """The derivatives of a function by the tallies of classes, by central differences; 0 where no row is."""
+    point = np.stack([tallies.true_positives, tallies.support, tallies.predicted])
+    places = np.argwhere(point > 0)
+    steps = STEP * point[point > 0]
+    found = np.zeros_like(point)
+    for some in np.array_split(np.arange(len(places)), max(1, len(places) * point.size // AT_ONCE)):
+        up, down = (function(_moved(point, places[some], sign * steps[some])) for sign in (1, -1))
+        found[tuple(places[some].T)] = tallies.support.sum() * (up - down) / (2 * steps[some])
+    return Slopes(*np.nan_to_num(found))
 
 
-def _of_cells(function: Callable[[Array], Array], answers: LabelAnswers) -> Array:
-    return np.asarray(cell_influence(function, counts_of(answers))[answers.truth, answers.predicted])
+def _moved(point: Array, places: Rows, by: Array) -> Tallies:
+    """The tallies once for each place, with the number there moved."""
+    stacked = np.repeat(point[:, None], len(places), axis=1)
+    stacked[places[:, 0], np.arange(len(places)), places[:, 1]] += by
+    return Tallies(*stacked)
 
 
 def of_area(ranks: Rows, positive: Flags, weights: Array) -> Array | None:

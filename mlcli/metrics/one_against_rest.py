@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.metrics.averages import Parts
-from mlcli.metrics.confusion import Tallies, counts_of, ratio
+from mlcli.metrics.confusion import ratio, tallies_of
 from mlcli.metrics.scores.labels import f1, fnr, fpr, precision, recall, specificity
 from mlcli.tasks.classification import LabelAnswers
 
@@ -47,7 +47,7 @@ RATES: dict[str, Parts] = {
 
 def one_against_rest(answers: LabelAnswers) -> tuple[ClassRates, ...]:
     """The rates of every class, in the order of the classes."""
-    tallies = Tallies.of(counts_of(answers))
+    tallies = tallies_of(answers)
     rates = {name: ratio(*parts(tallies)) for name, parts in RATES.items()}
     total = max(float(tallies.support.sum()), np.finfo(np.float64).tiny)
     lean = (tallies.predicted - tallies.support) / total

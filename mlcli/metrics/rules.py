@@ -185,7 +185,7 @@ def _rate(judged: Judged, units: OverUnits) -> Interval:
         return Interval(None, None, "none: one group has no spread")
     rows = units.count if units.noun == "rows" else _rows_worth(judged, units)
     rows *= judged.trust * _rows_of_a_share(judged, width)
-    shares_alone = units.noun == "rows" and metric.of_counts is None
+    shares_alone = units.noun == "rows" and metric.of_tallies is None
     quantile = normal_quantile(UPPER) if shares_alone else student_t_quantile(UPPER, _freedom(judged, units))
     how = f"Wilson over {_counted(units)}"
     made = scored_share((units.value - metric.low) / width, rows, quantile, how)
@@ -201,7 +201,7 @@ def _counted(units: OverUnits) -> str:
 def _rows_of_a_share(judged: Judged, width: float) -> float:
     """How many rows of a share say as much as one of the score; 1 of shares of rows."""
     metric = judged.metric
-    if metric.of_counts is None:
+    if metric.of_tallies is None:
         return 1.0
     value, variance = variance_when_smoothed(metric, judged.round)
     share = (value - (metric.low or 0.0)) / width

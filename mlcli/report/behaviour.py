@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.engines.hidden_columns import usual_values, with_column
 from mlcli.experiment.run.split_results import each
 from mlcli.report.clusters import group_profile
+from mlcli.report.group_portraits import in_plane_and_space
 from mlcli.report.scored import Scored, judged
 from mlcli.report.worth import MOST_COLUMNS, Worth, worth_of_columns
 from mlcli.tasks.table import kind_named
@@ -167,21 +167,17 @@ def _usual_row(table: Table) -> Table:
 
 
 def groups_in_planes(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
-    """The groups of a clustering in the planes of the columns that differ most between them."""
+    """The groups of a clustering by the columns that differ most between them, in a plane and in space."""
     tables = group_profile(one.result.splits[0])
     answers = judged(one.result)[0]
     if not tables or not hasattr(answers, "cluster"):
         return []
     numeric = {column.name for column in data.schema.features() if not column.coded}
     columns = [str(row[0]) for row in tables[0].rows if row[0] in numeric][:DRAWN]
-    return [
-        findings.Points(f"{name}: groups by {a} and {b}", a, b, tuple(_of_groups(answers, data, a, b)))
-        for a, b in combinations(columns, 2)
-    ]
-
-
-def _of_groups(answers: Any, data: Dataset, across: str, upwards: str) -> Iterator[tuple[str, Any]]:
-    for group in np.unique(answers.cluster).tolist():
-        rows = answers.rows[answers.cluster == group][:MOST_POINTS]
-        cells = (np.asarray(data.table.cells(column), float)[rows] for column in (across, upwards))
-        yield f"group {group}", _pairs(*cells)
+    places = np.column_stack([np.empty((len(data), 0)), *(data.table.cells(column) for column in columns)])
+    of_groups = {
+        f"group {group}": places[answers.rows[answers.cluster == group][:MOST_POINTS]]
+        for group in np.unique(answers.cluster).tolist()
+    }
+    known = {group: rows[np.isfinite(rows).all(axis=1)] for group, rows in of_groups.items()}
+    return list(in_plane_and_space(f"{name}: groups", columns, known))

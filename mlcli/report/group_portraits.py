@@ -5,9 +5,8 @@ The rows are those that a kept model has learned from; the columns those that di
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ DEPTH = 3
 FAR, VERY_FAR = 0.5, 1.0
 """From how many standard deviations of all rows on a group's mean is high or low, or very much so."""
 DIRECTIONS, MOST_POINTS = 3, 400
-"""How many principal components rows are shown by, two at a time, and about how many rows."""
+"""How many principal components rows are shown by, and about how many rows."""
 EPSILON = 1e-9
 WHISKER = 1.5
 MARKS = "high, low: the mean of the group lies half a standard deviation of all rows from their mean; very: one"
@@ -49,25 +48,29 @@ def portraits(trained: Trained) -> findings.Explanation:
     space = final.space(prepared)
     apart = between_centres(space, group, names, trained.rows.weights)
     drawn = _portraits(trained.rows, group, names, final.profile_["between"])
-    return (apart, *drawn, *planes(space, group, names))
+    return (apart, *drawn, *by_components(space, group, names))
 
 
-def planes(X: Array, group: Codes, names: Sequence[str]) -> Iterator[findings.Points]:
-    """The rows by each two of their first three principal components: a cloud from three sides."""
+def by_components(X: Array, group: Codes, names: Sequence[str]) -> Iterator[findings.Finding]:
+    """The rows by their first two principal components, then by three."""
     moved = X - X.mean(axis=0)
     _, lengths, directions = np.linalg.svd(moved, full_matrices=False)
     count = min(DIRECTIONS, int((lengths > EPSILON * lengths.max(initial=0.0)).sum()))
     places = moved @ directions[:count].T
     rows = np.arange(0, len(X), max(1, len(X) // MOST_POINTS))
-    for one, other in combinations(range(count), 2):
-        of_groups = [places[rows[group[rows] == k]] for k in range(min(len(names), SHOWN))]
-        points = tuple(
-            (f"group {name}", tuple((float(row[one]), float(row[other])) for row in part))
-            for name, part in zip(names, of_groups, strict=False)
-        )
-        across, upwards = f"component {one + 1}", f"component {other + 1}"
-        title = f"Groups by principal components {one + 1} and {other + 1}"
-        yield findings.Points(title, across, upwards, points)
+    of_groups = {f"group {name}": rows[group[rows] == k] for k, name in enumerate(names[:SHOWN])}
+    axes = [f"principal component {place + 1}" for place in range(count)]
+    yield from in_plane_and_space("Groups", axes, {name: places[some] for name, some in of_groups.items()})
+
+
+def in_plane_and_space(title: str, axes: Sequence[str], groups: Mapping[str, Array]) -> Iterator[findings.Finding]:
+    """Rows of numbers in the plane of the first two axes, where there are so many, and in the space of three."""
+    if len(axes) > 1:
+        points = tuple((name, tuple(map(tuple, places[:, :2].tolist()))) for name, places in groups.items())
+        yield findings.Points(f"{title} by {axes[0]} and {axes[1]}", axes[0], axes[1], points)
+    if len(axes) > 2:
+        cloud = tuple((name, tuple(map(tuple, places[:, :3].tolist()))) for name, places in groups.items())
+        yield findings.Cloud(f"{title} by {axes[0]}, {axes[1]} and {axes[2]}", (axes[0], axes[1], axes[2]), cloud)
 
 
 def _portraits(rows: Any, group: Codes, names: tuple[str, ...], between: Array) -> Iterator[findings.Finding]:

@@ -88,6 +88,16 @@ def test_eval_of_a_frame_scores_what_the_shell_scores() -> None:
         found.answers("svm")
 
 
+def test_columns_are_left_out_and_a_class_is_looked_for_as_in_the_shell() -> None:
+    frame = read("iris")
+    asked: dict[str, Any] = {"drop": "petal_width", "positive": "virginica"}
+    found = mlcli.eval(frame, "naive-bayes", metrics="f1", **asked, target="species", jobs=1)
+    words = ("-m", "naive-bayes", "--drop", "petal_width", "--positive", "virginica", "--metric", "f1", "--json")
+    (_, cell) = document(typed("eval", "iris", *words))["cells"]
+    assert found.table["f1[virginica]"].iloc[-1] == cell["metrics"]["f1[virginica]"]["mean"]
+    assert "petal_width" not in str(mlcli.train(frame, "naive-bayes", target="species", **asked))
+
+
 def test_results_show_themselves_as_text_in_a_notebook_and_as_files(tmp_path: Path) -> None:
     found = mlcli.eval("iris", "naive-bayes", jobs=1)
     assert "By accuracy: naive-bayes with 0.953" in str(found) == repr(found)

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from mlcli.checks.diagnosis import issues_of_trial
+from mlcli.checks.models.fitting import learning_curve_of
 from mlcli.checks.table import OF_MODELS
-from mlcli.checks.trial import Trial, tried
+from mlcli.checks.trial import Trial, cells_of_trial, tried
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue, code_of, found_by, is_serious
@@ -23,7 +24,8 @@ FOLDS = ProtocolSpec("", {"folds": 10})
 
 
 def trial_of(reference: str, model: str, **params: Any) -> Trial:
-    return tried(Experiment((DataSpec(reference),), (ModelSpec(model, params),), FOLDS), jobs=1)
+    experiment = Experiment((DataSpec(reference),), (ModelSpec(model, params),), FOLDS)
+    return tried(experiment, cells_of_trial(experiment), jobs=1)
 
 
 def file_of(folder: Path, change: Callable[[dict[str, list[str]], np.random.Generator], object]) -> str:
@@ -131,6 +133,17 @@ def test_columns_of_no_use_can_be_left_out(tmp_path: Path) -> None:
     assert "useless-columns" in codes(found)
 
 
+def test_a_learning_curve_is_made_without_the_columns_that_were_dropped(tmp_path: Path) -> None:
+    def change(columns: dict[str, list[str]], rng: np.random.Generator) -> None:
+        of_noise(columns, rng)
+        columns["leak"] = columns["y"]
+
+    data = DataSpec(file_of(tmp_path, change), target="y", drop=("leak",))
+    curve = learning_curve_of(tried(Experiment((data,), (ModelSpec("naive-bayes"),), FOLDS), jobs=1))
+    assert curve is not None
+    assert all((point.judged.mean or 0) < 0.7 for point in curve.points)
+
+
 def test_what_was_not_tuned_is_worth_a_try() -> None:
     found = found_by(OF_MODELS, trial_of("iris", "decision-tree"))
     assert "max_depth" in next(one.sentence for one in found if one.code == "nothing-tuned")
@@ -152,7 +165,7 @@ def test_values_at_the_edge_of_their_range_are_told() -> None:
 
 def test_a_trial_is_of_one_model_on_one_dataset() -> None:
     with pytest.raises(UsageError, match="one model on one dataset"):
-        tried(Experiment((DataSpec("iris"),), (ModelSpec("knn"), ModelSpec("lda"))))
+        cells_of_trial(Experiment((DataSpec("iris"),), (ModelSpec("knn"), ModelSpec("lda"))))
 
 
 def test_every_check_of_models_has_a_first_line() -> None:

@@ -183,17 +183,15 @@ def _tried(trial: Trial, remedies: Iterable[Remedy]) -> list[Tried]:
 
 def _run(trial: Trial, models: list[ModelSpec], protocol: ProtocolSpec) -> list[Scored]:
     """Models on the rows of the trial, in order; nothing where they cannot be planned."""
-    cell, path = trial.cell, trial.dataset.path
-    target = cell.dataset.schema.the("target")
-    spec = DataSpec(str(path), target.name if target else None, cell.kind)
+    spec = DataSpec(trial.dataset.name, source=trial.dataset)
     metrics = tuple(metric.name for metric in trial.model.metrics[:1])
-    asked = Experiment((spec,), tuple(models), protocol, metrics=metrics, seed=cell.seed, training=True)
+    asked = Experiment((spec,), tuple(models), protocol, metrics=metrics, seed=trial.cell.seed, training=True)
     try:
         cells = plan(asked)
     except MlcliError:
         return []
     wanted = [one for one in cells if not _is_inserted_baseline(one.model.use, models)]
-    return [scored(result, metrics) for result in run(wanted)]
+    return [scored(result, metrics) for result in run(wanted, jobs=trial.jobs)]
 
 
 def _is_inserted_baseline(use: str, models: list[ModelSpec]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
 import numpy as np
 
@@ -18,17 +19,35 @@ FLATTER = 0.9
 """Where the fall is lost in rounding, the slope along the step must be this much flatter."""
 
 
+Pairs = deque[tuple[Array, Array]]
+"""Steps, and by how much they bent the slope."""
+
+
 def lbfgs(
     objective: Smooth, start: Array, tolerance: float, max_iterations: int, remembered: int = MEMORY
 ) -> Minimum:
     """Step until no entry of the gradient is above ``tolerance``."""
-    here, memory = objective.at(start), deque[tuple[Array, Array]](maxlen=remembered)
     own = objective.own_bends()
+
+    def step(here: Point, memory: Pairs) -> Point | None:
+        return _stepped(objective, here, direction(here.slope, own, memory))
+
+    return descent(objective.at(start), step, tolerance, max_iterations, remembered)
+
+
+def descent(
+    here: Point,
+    step: Callable[[Point, Pairs], Point | None],
+    tolerance: float,
+    max_iterations: int,
+    remembered: int,
+) -> Minimum:
+    """Step by what the last steps bent the slope; where that leads nowhere, forget them."""
+    memory = Pairs(maxlen=remembered)
     for iteration in range(max_iterations):
         if here.steepness <= tolerance:
             return Minimum(here, iteration, converged=True)
-        way = direction(here.slope, own, memory)
-        there = _stepped(objective, here, way)
+        there = step(here, memory)
         if there is None and not memory:
             return Minimum(here, iteration, converged=False)
         if there is None:
@@ -41,7 +60,7 @@ def lbfgs(
     return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
 
 
-def direction(slope: Array, own: Array, memory: deque[tuple[Array, Array]]) -> Array:
+def direction(slope: Array, own: Array, memory: Pairs) -> Array:
     """The two loops of Nocedal 1980: minus the guessed inverse of the curvature times the slope.
 
     The guess starts with what each column bends by itself.

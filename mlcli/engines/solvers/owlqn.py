@@ -8,40 +8,26 @@ on tags of words that takes a sixth of the steps.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import replace
 
 import numpy as np
 
 from mlcli.core.tables import Array
 from mlcli.engines.linear_objective import Point, Smooth
-from mlcli.engines.solvers.lbfgs import FALL, direction
+from mlcli.engines.solvers.lbfgs import FALL, Pairs, descent, direction
 from mlcli.engines.solvers.minimum import ROUNDING, SHORTEST_STEP, Minimum
-
-Pairs = deque[tuple[Array, Array]]
-"""Steps, and by how much they bent the slope."""
 
 
 def owlqn(
     objective: Smooth, l1: float, start: Array, tolerance: float, max_iterations: int, remembered: int
 ) -> Minimum:
     """Step until no entry of the least subgradient of ``objective`` + ``l1`` Σ |w| is above ``tolerance``."""
-    here, memory = _cornered(objective.at(start), l1), Pairs(maxlen=remembered)
     own = objective.own_bends()
-    for iteration in range(max_iterations):
-        if here.steepness <= tolerance:
-            return Minimum(here, iteration, converged=True)
-        there = _stepped(objective, here, _direction(here, own, memory, l1), l1)
-        if there is None and not memory:
-            return Minimum(here, iteration, converged=False)
-        if there is None:
-            memory.clear()
-            continue
-        moved, bent = there.w - here.w, there.slope - here.slope
-        if np.vdot(moved, bent) > ROUNDING * np.vdot(bent, bent):
-            memory.append((moved, bent))
-        here = there
-    return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
+
+    def step(here: Point, memory: Pairs) -> Point | None:
+        return _stepped(objective, here, _direction(here, own, memory, l1), l1)
+
+    return descent(_cornered(objective.at(start), l1), step, tolerance, max_iterations, remembered)
 
 
 def _cornered(here: Point, l1: float) -> Point:
@@ -61,7 +47,7 @@ def _direction(here: Point, own: Array, memory: Pairs, l1: float) -> Array:
     downhill = _least(here, l1)
     free = (here.w != 0) | (downhill != 0)
     among = ((moved * free, bent * free) for moved, bent in memory)
-    return direction(downhill, own, deque(pair for pair in among if np.vdot(*pair) > 0))
+    return direction(downhill, own, Pairs(pair for pair in among if np.vdot(*pair) > 0))
 
 
 def _stepped(objective: Smooth, here: Point, way: Array, l1: float) -> Point | None:

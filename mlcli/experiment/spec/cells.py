@@ -47,13 +47,15 @@ class DataSpec(Spec):
     """Columns that no model sees."""
     positive: str | None = None
     """The class that is looked for."""
-    source: Source | None = None
-    """The rows themselves, where the reference names no file."""
+    source: Source | Dataset | None = None
+    """The rows themselves, where the reference names no file, or the dataset where it is loaded."""
 
     def loaded(self, base: Path | None, task: str | None) -> Dataset:
         """The dataset; ``base`` is where relative paths begin."""
         from mlcli.data.load import load
 
+        if isinstance(self.source, Dataset):
+            return self.source
         return load(
             self.source or self.reference,
             base=base,

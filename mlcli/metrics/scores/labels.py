@@ -11,7 +11,7 @@ from mlcli.metrics.averages import absent_classes, class_rate
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.confusion import Tallies, ratio
 from mlcli.metrics.costs import COST, Costs, cost_matrix
-from mlcli.metrics.declaring import guarded, mean_of_rows, of_counts, share_of_rows, weighted_mean
+from mlcli.metrics.declaring import guarded, mean_of_rows, of_tallies, share_of_rows, weighted_mean
 from mlcli.tasks.classification import LabelAnswers
 
 STRATIFIED = "stratified splits, or fewer, would help"
@@ -56,44 +56,52 @@ def cost_metric(costs: Costs, classes: Sequence[str]) -> Metric:
     return guarded(Metric(COST, LabelAnswers, mean, "low", low, high, "mean of rows", per_row))
 
 
-def _one_class(counts: Array) -> Undefined:
-    truths = np.count_nonzero(counts.sum(axis=1))
+def _one_class(tallies: Tallies) -> Undefined:
+    truths = np.count_nonzero(tallies.support)
     if truths < 2:
         return Undefined("only one class among the judged rows", STRATIFIED)
     return Undefined("the same class is answered for every row")
 
 
-@of_counts("balanced-accuracy", why=_one_class, better="high", low=0.0, high=1.0, marks=absent_classes)
-def balanced_accuracy(counts: Array) -> Array:
+@of_tallies("balanced-accuracy", why=_one_class, better="high", low=0.0, high=1.0, marks=absent_classes)
+def balanced_accuracy(tallies: Tallies) -> Array:
     """The mean recall of the classes among the truth."""
-    tallies = Tallies.of(counts)
     present = tallies.support > 0
     recalls = np.where(present, ratio(tallies.true_positives, tallies.support), 0)
     return ratio(recalls.sum(axis=-1), present.sum(axis=-1))
 
 
-@of_counts("mcc", why=_one_class, better="high", low=-1.0, high=1.0)
-def mcc(counts: Array) -> Array:
+@of_tallies("mcc", why=_one_class, better="high", low=-1.0, high=1.0)
+def mcc(tallies: Tallies) -> Array:
     """Matthews' correlation of truth and answer (Gorodkin's form for more than two classes)."""
-    actual, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
-    total, hits = actual.sum(axis=-1), np.trace(counts, axis1=-2, axis2=-1)
-    both_vary = (np.count_nonzero(actual, axis=-1) > 1) & (np.count_nonzero(predicted, axis=-1) > 1)
-    spread = (total**2 - (actual**2).sum(axis=-1)) * (total**2 - (predicted**2).sum(axis=-1))
-    return ratio(hits * total - (actual * predicted).sum(axis=-1), np.sqrt(np.where(both_vary, spread, 0)))
+    actual, predicted = tallies.support, tallies.predicted
+    varied = [_varied(rows) for rows in (actual, predicted)]
+    return ratio(_beyond_chance(tallies), np.sqrt(varied[0] * varied[1]))
 
 
-def _certain_agreement(counts: Array) -> Undefined:
+def _certain_agreement(tallies: Tallies) -> Undefined:
     return Undefined("truth and answers are one and the same class, so chance agrees always", STRATIFIED)
 
 
-@of_counts("kappa", why=_certain_agreement, better="high", low=-1.0, high=1.0)
-def kappa(counts: Array) -> Array:
+@of_tallies("kappa", why=_certain_agreement, better="high", low=-1.0, high=1.0)
+def kappa(tallies: Tallies) -> Array:
     """Cohen's kappa: agreement beyond what the class shares of truth and answers give by chance."""
-    actual, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
-    total, hits = actual.sum(axis=-1), np.trace(counts, axis1=-2, axis2=-1)
-    by_chance = (actual * predicted).sum(axis=-1)
-    varied = np.count_nonzero(actual + predicted, axis=-1) > 1
-    return ratio(hits * total - by_chance, np.where(varied, total**2 - by_chance, 0))
+    actual, predicted = tallies.support, tallies.predicted
+    varied = np.count_nonzero(tallies.occurring, axis=-1) > 1
+    against_chance = actual.sum(axis=-1) * predicted.sum(axis=-1) - (actual * predicted).sum(axis=-1)
+    return ratio(_beyond_chance(tallies), np.where(varied, against_chance, 0))
+
+
+def _beyond_chance(tallies: Tallies) -> Array:
+    """The rows answered rightly less those that would be by chance, times all rows."""
+    by_chance = (tallies.support * tallies.predicted).sum(axis=-1)
+    return np.asarray(tallies.true_positives.sum(axis=-1) * tallies.support.sum(axis=-1) - by_chance)
+
+
+def _varied(rows: Array) -> Array:
+    """How many pairs of rows are of two classes; 0 exactly where only one class has any."""
+    several = np.count_nonzero(rows, axis=-1) > 1
+    return np.where(several, rows.sum(axis=-1) ** 2 - (rows**2).sum(axis=-1), 0)
 
 
 LARGER = "larger splits would help"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -129,12 +130,8 @@ def _normed_shares(link: Link, scores: Array) -> Array:
 
 
 @dataclass(kw_only=True, eq=False)
-class LinearMargins(Classifier):
-    """Linear scores of sides: one of the second class against the first, or of each class against the rest.
-
-    Probabilities are softmax of sharpness × scores, with the sharpness that makes the training rows likeliest:
-    they say which rows are surer, and never change which score is highest.
-    """
+class LinearScores(Classifier):
+    """Classes told apart by linear functions of the columns, one for each output."""
 
     adjustable: ClassVar[tuple[str, ...]] = ("coefficients_", "level_")
 
@@ -143,8 +140,69 @@ class LinearMargins(Classifier):
     centre_: Array = learned("columns")
     level_: Array = learned("outputs")
     """The scores at the centre."""
-    present_: Codes = learned()
+    present_: Codes = learned("present")
     """The classes with training rows."""
+
+    def scores(self, table: Table) -> Array:
+        """Rows × outputs."""
+        unit = 1 + np.abs(self.level_)
+        return linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, unit)
+
+    @abstractmethod
+    def score_names(self) -> Sequence[str]:
+        """What each output scores."""
+
+    def present_names(self) -> list[str]:
+        """The names of the classes with training rows."""
+        return [self.classes_[k] for k in self.present_]
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """Each score, term by term."""
+        of_row = self.coefficients_, self.centre_, self.level_
+        return (linear_terms(table, *of_row, self.score_names(), SCORES),) if len(self.level_) else ()
+
+    def coefficient_table(self, note: str = "", intercept: bool = True) -> findings.Table:
+        """The coefficients of each output by column."""
+        named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, intercept)
+        rows: tuple[tuple[findings.Entry, ...], ...] = tuple((name, *values.tolist()) for name, values in named)
+        return findings.Table("Coefficients", ("column", *self.score_names()), rows, note=note)
+
+    def check_learned(self) -> None:
+        """Refuse scores of other classes."""
+        if not len(self.present_) or not np.isin(self.present_, np.arange(len(self.classes_))).all():
+            raise ValueError("classes that are not there")
+        if len(self.level_) != len(self.score_names()):
+            raise ValueError(f"learned arrays that do not fit {len(self.score_names())} outputs")
+
+
+@dataclass(kw_only=True, eq=False)
+class LinearLikelihood(LinearScores):
+    """Scores that a link makes probabilities of."""
+
+    @property
+    @abstractmethod
+    def form(self) -> Form:
+        """How the classes that are there are told apart."""
+
+    def predict_proba(self, table: Table) -> Array:
+        """Probabilities from linear scores; a class without training rows gets 0."""
+        probabilities = np.zeros((len(table), len(self.classes_)))
+        probabilities[:, self.present_] = self.form.probabilities(self.scores(table))
+        return probabilities
+
+    def score_names(self) -> Sequence[str]:
+        """What each output scores."""
+        return self.form.outputs(self.present_names())
+
+
+@dataclass(kw_only=True, eq=False)
+class LinearMargins(LinearScores):
+    """Linear scores of sides: one of the second class against the first, or of each class against the rest.
+
+    Probabilities are softmax of sharpness × scores, with the sharpness that makes the training rows likeliest:
+    they say which rows are surer, and never change which score is highest.
+    """
+
     sharpness_: float = learned()
 
     def sides(self, data: LabelledRows) -> Array:
@@ -159,11 +217,6 @@ class LinearMargins(Classifier):
         place = np.searchsorted(self.present_, data.y)
         self.sharpness_ = sharpness(self._all_scores(data.table), place, data.weights)
 
-    def scores(self, table: Table) -> Array:
-        """Rows × outputs."""
-        unit = 1 + np.abs(self.level_)
-        return linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, unit)
-
     def _all_scores(self, table: Table) -> Array:
         """Rows × classes that are there; the first of two has the score 0."""
         scores = self.scores(table)
@@ -176,26 +229,10 @@ class LinearMargins(Classifier):
         probabilities[:, self.present_] = softmax(self.sharpness_ * self._all_scores(table))
         return probabilities
 
-    def explain_answer(self, table: Table) -> findings.Explanation:
-        """Each score, term by term."""
-        of_row = self.coefficients_, self.centre_, self.level_
-        return (linear_terms(table, *of_row, self.score_names(), SCORES),) if len(self.level_) else ()
-
-    def check_learned(self) -> None:
-        """Refuse scores of other classes."""
-        if len(self.level_) != len(self.score_names()):
-            raise ValueError(f"learned arrays that do not fit {len(self.score_names())} outputs")
-
     def score_names(self) -> Sequence[str]:
         """What each output scores."""
-        names = [self.classes_[k] for k in self.present_]
+        names = self.present_names()
         return MARGIN_NAMES.get(len(names), ONE_AGAINST_REST.outputs)(names)
-
-    def coefficient_table(self, note: str) -> findings.Table:
-        """The coefficients of each output by column."""
-        named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, intercept=True)
-        rows: tuple[tuple[findings.Entry, ...], ...] = tuple((name, *values.tolist()) for name, values in named)
-        return findings.Table("Coefficients", ("column", *self.score_names()), rows, note=note)
 
 
 MARGIN_NAMES: dict[int, Callable[[Sequence[str]], Sequence[str]]] = {1: lambda names: [], 2: BINARY.outputs}

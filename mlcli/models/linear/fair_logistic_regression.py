@@ -25,7 +25,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
 
 import numpy as np
 
@@ -37,18 +36,16 @@ from mlcli.core.groups import Groups, sensitive_groups
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.core.tables import Array, Flags
 from mlcli.engines.linear_design import Design
 from mlcli.engines.linear_objective import LinearObjective
-from mlcli.engines.linear_scores import linear_scores, terms
 from mlcli.engines.links import LOGISTIC
 from mlcli.engines.losses import CrossEntropy
 from mlcli.engines.parity import WithParity, mean_shifts
 from mlcli.engines.penalties import Penalty
-from mlcli.engines.score_terms import SCORES, linear_terms
 from mlcli.engines.solvers.minimum import complaint
 from mlcli.engines.solvers.newton import newton
-from mlcli.models.linear._classes import Form, form_of
+from mlcli.models.linear._classes import Form, LinearLikelihood, form_of
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 ALL_ROWS, LAST_CLASS, EACH_CLASS = "demographic-parity", "equal-opportunity", "equalised-odds"
@@ -56,10 +53,8 @@ CRITERIA = (ALL_ROWS, LAST_CLASS, EACH_CLASS)
 
 
 @register("fair-logistic-regression", reference="Zafar et al. 2017, Fairness constraints")
-class FairLogisticRegression(Classifier):
+class FairLogisticRegression(LinearLikelihood, Classifier):
     """Penalised likelihood with a cost of unlike groups."""
-
-    adjustable: ClassVar[tuple[str, ...]] = ("coefficients_", "level_")
 
     criterion: str = param(ALL_ROWS, "which rows are to have the same mean score in all groups", choices=CRITERIA)
     strength: float = param(
@@ -72,13 +67,6 @@ class FairLogisticRegression(Classifier):
     tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
     max_iterations: int = param(1_000, "how many steps at most", ge=1)
 
-    coefficients_: Array = learned("outputs", "columns")
-    """Outputs × columns."""
-    centre_: Array = learned("columns")
-    level_: Array = learned("outputs")
-    """The scores at the centre."""
-    present_: Codes = learned("present")
-    """The classes with training rows."""
     labels_: tuple[str, ...] = learned("groups")
     means_: Array = learned("groups", "outputs")
     """The mean scores of groups (groups × outputs)."""
@@ -86,7 +74,8 @@ class FairLogisticRegression(Classifier):
     accepts = Accepts(weights=True, prefers_scaled=True)
 
     @property
-    def _form(self) -> Form:
+    def form(self) -> Form:
+        """That of so many classes."""
         return form_of("softmax", len(self.present_), LOGISTIC, False)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
@@ -94,7 +83,7 @@ class FairLogisticRegression(Classifier):
         data = data.counted()
         groups = sensitive_groups((data.context,), self.by, len(data))
         self.present_ = np.flatnonzero(data.class_totals > 0).astype(np.int32)
-        (part,) = self._form.parts(np.searchsorted(self.present_, data.y).astype(np.int32), len(self.present_))
+        (part,) = self.form.parts(np.searchsorted(self.present_, data.y).astype(np.int32), len(self.present_))
         design = Design.of(data, True)
         loss = CrossEntropy(part.outcomes, data.weights / design.total)
         penalty = Penalty.of(self.l2, 0.0, design.scale, design.total)
@@ -121,7 +110,7 @@ class FairLogisticRegression(Classifier):
 
     def _note(self, groups: Groups, data: LabelledRows) -> None:
         """The mean scores of the groups."""
-        scores, member = self._scores(data.table), groups.members * data.weights[:, None]
+        scores, member = self.scores(data.table), groups.members * data.weights[:, None]
         self.labels_ = groups.labels
         self.means_ = (member.T @ scores) / member.sum(axis=0)[:, None]
 
@@ -130,39 +119,12 @@ class FairLogisticRegression(Classifier):
             text = f"{self.id} {unfinished}; a larger max_iterations or l2 would help"
             warnings.warn(text, MlcliWarning, stacklevel=3)
 
-    def _scores(self, table: Table) -> Array:
-        unit = 1 + np.abs(self.level_)
-        return linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, unit)
-
-    def predict_proba(self, table: Table) -> Array:
-        """Probabilities from linear scores; a class without training rows gets 0."""
-        probabilities = np.zeros((len(table), len(self.classes_)))
-        probabilities[:, self.present_] = self._form.probabilities(self._scores(table))
-        return probabilities
-
-    def check_learned(self) -> None:
-        """Refuse scores of other classes."""
-        if not len(self.present_) or not np.isin(self.present_, np.arange(len(self.classes_))).all():
-            raise ValueError("classes that are not there")
-        if len(self.level_) != len(self._outputs()):
-            raise ValueError(f"learned arrays that do not fit {len(self._outputs())} outputs")
-
-    def _outputs(self) -> list[str]:
-        return list(self._form.outputs([self.classes_[k] for k in self.present_]))
-
-    def explain_answer(self, table: Table) -> Explanation:
-        """Each score, term by term."""
-        of_row = self.coefficients_, self.centre_, self.level_
-        return (linear_terms(table, *of_row, self._outputs(), SCORES),) if len(self.level_) else ()
-
     def explain(self) -> Explanation:
         """Coefficients of each output, and the mean score that they give each group."""
-        named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, True)
-        rows: tuple[tuple[findings.Entry, ...], ...] = tuple((name, *map(float, line)) for name, line in named)
         means = tuple((label, *line) for label, line in zip(self.labels_, self.means_.tolist(), strict=True))
         alone = len(self.labels_) < 2
         note = "There is one group only, so that nothing was made alike." if alone else "Of the training rows."
         return (
-            findings.Table("Coefficients", ("column", *self._outputs()), rows),
-            findings.Table("Mean score of each group", ("group", *self._outputs()), means, note=note),
+            self.coefficient_table(),
+            findings.Table("Mean score of each group", ("group", *self.score_names()), means, note=note),
         )

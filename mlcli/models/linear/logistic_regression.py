@@ -42,18 +42,16 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.tables import Array, Table
 from mlcli.engines.linear_design import Design
 from mlcli.engines.linear_objective import LinearObjective
-from mlcli.engines.linear_scores import linear_scores, terms
 from mlcli.engines.links import ARCTAN, LOGISTIC, NORMAL, Link, LinkLoss, generalised_logistic
 from mlcli.engines.losses import CrossEntropy, Loss
 from mlcli.engines.penalties import Penalty
-from mlcli.engines.score_terms import SCORES, linear_terms
 from mlcli.engines.solvers.minimum import Minimum, complaint
 from mlcli.engines.solvers.newton import inverse_curvature, never_ends
 from mlcli.engines.solvers.table import SOLVERS
-from mlcli.models.linear._classes import FORMS, Form, Part, form_of
+from mlcli.models.linear._classes import FORMS, Form, LinearLikelihood, Part, form_of
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 LARGEST_EXPONENT = 709.0
@@ -78,7 +76,7 @@ SAID_OF_SCORES = (
 
 
 @register("logistic-regression", reference="Cox 1958; Böhning 1992")
-class LogisticRegression(Classifier):
+class LogisticRegression(LinearLikelihood, Classifier):
     """Penalised maximum likelihood."""
 
     multiclass: str = param("softmax", "how more than two classes share the probability", choices=FORMS)
@@ -97,13 +95,6 @@ class LogisticRegression(Classifier):
     tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
     max_iterations: int = param(10_000, "how many steps at most", ge=1)
 
-    coefficients_: Array = learned("outputs", "columns")
-    """Outputs × columns."""
-    centre_: Array = learned("columns")
-    level_: Array = learned("outputs")
-    """The scores at the centre."""
-    present_: Codes = learned("present")
-    """The classes with training rows."""
     iterations_: tuple[int, ...] = learned()
     steepness_: tuple[float, ...] = learned()
     errors_: Array = learned()
@@ -123,14 +114,15 @@ class LogisticRegression(Classifier):
         return LINKS[self.link](self.power)
 
     @property
-    def _form(self) -> Form:
+    def form(self) -> Form:
+        """That of so many classes."""
         return form_of(self.multiclass, len(self.present_), self._link, self.l1 > 0)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Minimise each part of the form, over the classes that are there."""
         data = data.counted()
         self.present_ = np.flatnonzero(data.class_totals > 0).astype(np.int32)
-        parts = self._form.parts(np.searchsorted(self.present_, data.y).astype(np.int32), len(self.present_))
+        parts = self.form.parts(np.searchsorted(self.present_, data.y).astype(np.int32), len(self.present_))
         design = (Design.by_column if self.l1 else Design.of)(data, self.intercept)
         objectives = [self._objective(design, part, data.weights / design.total) for part in parts]
         minima = [self._minimum(objective) for objective in objectives]
@@ -175,46 +167,13 @@ class LogisticRegression(Classifier):
         elif self.l2 == 0 and self.l1 == 0 and any(map(never_ends, objectives, minima)):
             warnings.warn(SEPARATED, MlcliWarning, stacklevel=2)
 
-    def predict_proba(self, table: Table) -> Array:
-        """Probabilities from linear scores; a class without training rows gets 0."""
-        unit = 1 + np.abs(self.level_)
-        raw = linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, unit)
-        found = self._form.probabilities(raw)
-        if len(self.present_) == len(self.classes_):
-            return found
-        probabilities = np.zeros((len(table), len(self.classes_)))
-        probabilities[:, self.present_] = found
-        return probabilities
-
-    def check_learned(self) -> None:
-        """Refuse scores of other classes."""
-        if not len(self.present_) or not np.isin(self.present_, np.arange(len(self.classes_))).all():
-            raise ValueError("classes that are not there")
-        if len(self.level_) != len(self._outputs()):
-            raise ValueError(f"learned arrays that do not fit {len(self._outputs())} outputs")
-
-    def _outputs(self) -> Sequence[str]:
-        return self._form.outputs([self.classes_[k] for k in self.present_])
-
     def adjustable_parameters(self, table: Table) -> float | None:
         """The coefficients that are not 0, and a level for each score."""
         return float(np.count_nonzero(self.coefficients_) + len(self.level_) * self.intercept)
 
-    def explain_answer(self, table: Table) -> Explanation:
-        """Each score, term by term."""
-        of_row = self.coefficients_, self.centre_, self.level_
-        return (linear_terms(table, *of_row, self._outputs(), SCORES),) if len(self.level_) else ()
-
     def explain(self) -> Explanation:
         """Coefficients of each output, the odds they stand for, and how the solver ended."""
-        outputs = self._outputs()
-        named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
-        coefficients = findings.Table(
-            "Coefficients",
-            header=("column", *outputs),
-            rows=tuple((name, *map(float, values)) for name, values in named),
-            note=" ".join(self._notes()),
-        )
+        coefficients = self.coefficient_table(" ".join(self._notes()), self.intercept)
         ends = zip(self.iterations_, self.steepness_, strict=True)
         solver = findings.Table(
             f"Solver {self.solver}",
@@ -233,8 +192,8 @@ class LogisticRegression(Classifier):
         return findings.Table("Odds ratios", header, tuple(self._odds_rows()), note=note)
 
     def _odds_rows(self) -> Iterator[tuple[findings.Entry, ...]]:
-        names, slopes = self._outputs(), self.coefficients_
-        if not self._form.log_odds:
+        names, slopes = self.score_names(), self.coefficients_
+        if not self.form.log_odds:
             names, slopes = [f"{name} against {names[0]}" for name in names[1:]], slopes[1:] - slopes[0]
         for j, column in enumerate(self.columns_):
             for name, w, error in zip(names, slopes[:, j].tolist(), self.errors_[:, j].tolist(), strict=True):
@@ -242,7 +201,7 @@ class LogisticRegression(Classifier):
 
     def _notes(self) -> Iterator[str]:
         of_link = f"The {self.link} function of intercept + coefficients × columns is the probability."
-        said = SAID_OF_LOG_ODDS if self._form.log_odds else SAID_OF_SCORES
+        said = SAID_OF_LOG_ODDS if self.form.log_odds else SAID_OF_SCORES
         yield said if self.link == "logistic" else of_link
         absent = [name for k, name in enumerate(self.classes_) if k not in self.present_]
         if absent:
