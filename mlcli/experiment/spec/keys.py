@@ -44,11 +44,9 @@ class Key:
     def problem_with(self, value: Any) -> str:
         """What is wrong with a value, nothing if it is legal."""
         given = "nothing" if value is None else repr(value)
-        if self.type is None:
-            return ""
-        if not isinstance(value, self.type) or (isinstance(value, bool) and self.type is not bool):
+        if self.type is not None and type(value) is not self.type:
             return f"takes {'a list' if self.type is list else TYPE_WORDS[self.type]}, was given {given}"
-        if self.filled and value in ("", []):
+        if self.filled and self.type in (str, list) and not value:
             return "takes text that is not empty" if self.type is str else "takes a list of at least one"
         if self.choices and value not in self.choices:
             return f"is one of {' or '.join(map(repr, self.choices))}, was given {given}"
