@@ -139,7 +139,8 @@ def test_a_learning_curve_is_made_without_the_columns_that_were_dropped(tmp_path
         columns["leak"] = columns["y"]
 
     data = DataSpec(file_of(tmp_path, change), target="y", drop=("leak",))
-    curve = learning_curve_of(tried(Experiment((data,), (ModelSpec("naive-bayes"),), FOLDS), jobs=1))
+    experiment = Experiment((data,), (ModelSpec("naive-bayes"),), FOLDS)
+    curve = learning_curve_of(tried(experiment, cells_of_trial(experiment), jobs=1))
     assert curve is not None
     assert all((point.judged.mean or 0) < 0.7 for point in curve.points)
 
