@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlcli.api.estimators import is_estimator, written
 from mlcli.api.results import Results
-from mlcli.api.running import RunOptions, answered
-from mlcli.checks.audit import foreseen, with_serious_issues
+from mlcli.api.running import RunOptions, answered, planned
+from mlcli.checks.audit import foreseen
 from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.plugins import add
 from mlcli.data.source import source_of_frame
 from mlcli.experiment.spec.cells import AVERAGES, DataSpec, Experiment
+from mlcli.experiment.spec.datasets import of_class
 from mlcli.experiment.spec.decisions import costs_of, with_costs
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.file import experiment_from, read_experiment
-from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.spec.written import Written
 from mlcli.experiment.store.store import DEFAULT_PLACE
 from mlcli.report.outcome import outcome_of
@@ -39,6 +38,8 @@ def eval(  # it is the verb
     target: str | None = None,
     task: str | None = None,
     sensitive: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    positive: str | None = None,
     sidecar: Mapping[str, Any] | None = None,
     protocol: str | Mapping[str, Any] | None = None,
     average: str = "",
@@ -55,8 +56,9 @@ def eval(  # it is the verb
 ) -> Results:
     """Evaluate methods on rows they have not seen: data frames, CSV files, or shipped datasets such as "iris".
 
-    Without ``models`` a panel of methods for the task is judged. ``sidecar`` says of data frames what the sidecar
-    says of a file: roles, kinds of columns, words for missing cells. ``plugins`` are files with own methods.
+    Without ``models`` a panel of methods for the task is judged. No model sees the columns of ``drop``, and
+    ``positive`` is the class that is looked for. ``sidecar`` says of data frames what the sidecar says of a file:
+    roles, kinds of columns, words for missing cells. ``plugins`` are files with own methods.
     """
     add(plugins)
     found: list[Problem] = []
@@ -65,11 +67,13 @@ def eval(  # it is the verb
     if average and average not in AVERAGES:
         found.append(Problem(f"average is one of {', '.join(AVERAGES)}; was given {average!r}"))
     experiment = Experiment(
-        data=tuple(_asked(one, target, task, tuple(sensitive), sidecar) for one in _several(data)),
+        data=tuple(
+            one_dataset(one, target, task, sensitive, drop, positive, sidecar=sidecar) for one in _several(data)
+        ),
         models=None if legal is None else tuple(legal),
         protocol=split,
         average=average,
-        metrics=(metrics,) if isinstance(metrics, str) else tuple(metrics),
+        metrics=of_class(names_in(metrics), positive),
         cost=None if cost is None else costs_of(Written(plain(cost)), found),
         seed=seed,
         stages=stages_of(Written(plain(stages)), found),
@@ -102,15 +106,30 @@ def run(
     return _results(placed, RunOptions(jobs, fresh, retry, backend, address))
 
 
-def one_dataset(data: Data, sidecar: Mapping[str, Any] | None = None) -> DataSpec:
+def one_dataset(
+    data: Data,
+    target: str | None = None,
+    task: str | None = None,
+    sensitive: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    positive: str | None = None,
+    *,
+    sidecar: Mapping[str, Any] | None = None,
+) -> DataSpec:
     """A dataset as it is asked for: a data frame, or a reference to a file."""
+    asked = target, task, names_in(sensitive), names_in(drop), positive
     if isinstance(data, str | Path):
-        return DataSpec(str(data))
+        return DataSpec(str(data), *asked)
     if not hasattr(data, "to_csv"):
         what = f"data are a data frame, a path, or the name of a shipped dataset; this is {type(data).__name__}"
         raise UsageError(what, hint="make a frame of it with pandas.DataFrame(...)")
     source = source_of_frame(data, declared=sidecar)
-    return DataSpec(source.name, source=source)
+    return DataSpec(source.name, *asked, source=source)
+
+
+def names_in(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Names, of which one may be given by itself."""
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def plain(value: Any) -> Any:
@@ -128,12 +147,6 @@ def plain(value: Any) -> Any:
 
 def _several(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def _asked(
-    data: Any, target: str | None, task: str | None, sensitive: tuple[str, ...], sidecar: Mapping[str, Any] | None
-) -> DataSpec:
-    return replace(one_dataset(data, sidecar), target=target, task=task, sensitive=sensitive)
 
 
 def _read(spec: str | Path | Mapping[str, Any]) -> Experiment:
@@ -155,12 +168,12 @@ def _place(experiment: Experiment, store: str | Path | None) -> Path | None:
 
 def _results(placed: Sequence[tuple[Experiment, Path | None]], options: RunOptions) -> Results:
     """Everything is planned before anything is run."""
-    planned = [with_serious_issues(plan(experiment)) for experiment, _ in placed]
-    for cells in planned:
+    ready = [(experiment, place, planned(experiment)) for experiment, place in placed]
+    for _, _, cells in ready:
         for sentence in foreseen(cells):
             warnings.warn(sentence, MlcliWarning, stacklevel=3)
     found = (
         outcome_of(experiment, answered(experiment, cells, place, options), place)
-        for (experiment, place), cells in zip(placed, planned, strict=True)
+        for experiment, place, cells in ready
     )
     return Results(tuple(found))

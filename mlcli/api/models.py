@@ -18,7 +18,8 @@ from mlcli.data.source import source_of_frame
 from mlcli.experiment.run.learner import train as train_cell
 from mlcli.experiment.saved.model_file import asking, load_model, save_model
 from mlcli.experiment.saved.saved_model import SavedModel
-from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, Cell, Experiment
+from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, WHOLE, Cell, Experiment, ProtocolSpec
+from mlcli.experiment.spec.doubt import refuse_long_work
 from mlcli.experiment.spec.entries import models_of, tuning_of
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.spec.written import Written
@@ -95,7 +96,9 @@ def train(
     *,
     target: str | None = None,
     task: str | None = None,
-    sensitive: tuple[str, ...] = (),
+    sensitive: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    positive: str | None = None,
     sidecar: Mapping[str, Any] | None = None,
     tune: Any = False,
     seed: int = 1,
@@ -110,7 +113,7 @@ def train(
     if len(specs) != 1 or specs[0].saved is not None:
         what = "has learned already" if specs[0].saved else f"is a grid of {len(specs)} models; train takes one"
         raise UsageError(f"{model} {what}", hint="see mlcli.eval")
-    asked = replace(one_dataset(data, sidecar), target=target, task=task, sensitive=tuple(sensitive))
+    asked = one_dataset(data, target, task, sensitive, drop, positive, sidecar=sidecar)
     cells = plan(Experiment((asked,), tuple(specs), FEW_ROWS, seed=seed, tune=settings))
     return _kept(next(cell for cell in cells if cell.model.use in (specs[0].use, TUNED)))
 
@@ -119,6 +122,7 @@ def _kept(cell: Cell) -> Kept:
     if cell.skipped:
         raise UsageError(cell.skipped)
     assert isinstance(cell.dataset, Dataset)
+    refuse_long_work([replace(cell, protocol=ProtocolSpec(WHOLE))])
     learned = train_cell(cell.dataset, cell.kind, cell.model, cell.steps, cell.seed)
     return Kept(SavedModel.of(learned, cell.dataset, cell.seed), report=trained_of(cell, learned))
 

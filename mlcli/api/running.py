@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from mlcli.checks.audit import with_serious_issues
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.ledger import BatchProgress
+from mlcli.experiment.run.ledger import OnProgress
 from mlcli.experiment.spec.cells import Cell, Experiment
+from mlcli.experiment.spec.doubt import refuse_long_work
+from mlcli.experiment.spec.plan import plan
 from mlcli.report.scored import Scored, scored
 
 if TYPE_CHECKING:
     from mlcli.experiment.store.runs import RunFacts
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-OnProgress = Callable[[BatchProgress], None]
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,13 @@ class RunOptions:
     retry: bool = False
     backend: str | None = None
     address: str | None = None
+
+
+def planned(experiment: Experiment) -> list[Cell]:
+    """The cells of an experiment, what is serious in their data noted, unless that is long work on a guess."""
+    cells = with_serious_issues(plan(experiment))
+    refuse_long_work(cells)
+    return cells
 
 
 def answered(

@@ -16,6 +16,7 @@ from mlcli.core.tables import Array
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.learner import Trained, train
+from mlcli.experiment.run.ledger import OnProgress
 from mlcli.experiment.spec.cells import Cell, Experiment, ModelSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.base import Metric
@@ -122,19 +123,27 @@ class Trial:
         return train(self.dataset, self.cell.kind, self.cell.model, self.cell.steps, self.cell.seed)
 
 
-def tried(experiment: Experiment, *, jobs: int | None = None) -> Trial:
-    """The trial of the one model of an experiment on its one dataset; training rows are answered, too."""
+def cells_of_trial(experiment: Experiment) -> list[Cell]:
+    """The one model of an experiment on its one dataset, beside its baselines and its rival."""
     cells = plan(replace(experiment, training=True))
     asked = _the_one(cells, experiment.models or ())
     beside = RIVALS.get(asked.kind, "")
-    if beside and beside != asked.model.use:
-        models = (*(experiment.models or ()), ModelSpec(beside))
-        assert isinstance(asked.dataset, Dataset)
-        data = tuple(replace(one, source=asked.dataset) for one in experiment.data)
-        cells = plan(replace(experiment, training=True, models=models, data=data))
-        asked = _the_one(cells, experiment.models or ())
-    found = [scored(result, experiment.metrics) for result in run(cells, jobs=jobs)]
+    if not beside or beside == asked.model.use:
+        return cells
+    models = (*(experiment.models or ()), ModelSpec(beside))
+    assert isinstance(asked.dataset, Dataset)
+    data = tuple(replace(one, source=asked.dataset) for one in experiment.data)
+    return plan(replace(experiment, training=True, models=models, data=data))
+
+
+def tried(
+    experiment: Experiment, cells: list[Cell], *, jobs: int | None = None, on_progress: OnProgress | None = None
+) -> Trial:
+    """The trial of an experiment by its cells; training rows are answered, too."""
+    asked = _the_one(cells, experiment.models or ())
+    found = [scored(result, experiment.metrics) for result in run(cells, jobs=jobs, on_progress=on_progress)]
     of_cell = dict(zip(cells, found, strict=True))
+    beside = RIVALS.get(asked.kind, "")
     rival = next((one for one in found if one.result.cell.model.use == beside and one.done), None)
     baseline = next(one for one in found if one.is_baseline)
     model = of_cell[asked]

@@ -1,8 +1,9 @@
-"""What the shell may complete beside names of methods: columns, tasks, metrics, parameters and runs."""
+"""What the shell may complete: data, columns, tasks, metrics, parameters, runs; Typer picks what fits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import MutableMapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,42 +11,60 @@ from typing import Any
 SUBJECTS = ("data", "reference", "subjects")
 """What verbs call the tables that they are given."""
 DELIMITERS = ",;\t|"
+WORDS, PLACE, NAMED = "COMP_WORDS", "COMP_CWORD", "MLCLI_COMP_NAME"
+"""Variables: the words that bash has, the place of the one to complete, and the name whose value that is."""
 
 
-def data_names(ctx: Any, incomplete: str) -> list[str]:
-    """The shipped datasets, and the tables of the folder, that start so."""
+def join_words(environment: MutableMapping[str, str]) -> None:
+    """Put words together that bash breaks at every "=", such as k=3; of the last the value is left."""
+    environment.pop(NAMED, None)
+    if PLACE not in environment:
+        return
+    *given, last = environment[WORDS].split("\n")[: int(environment[PLACE]) + 1]
+    if last == "=":
+        given, last = [*given, last], ""
+    if given[-1:] == ["="]:
+        given.pop()
+        if not given[-1].startswith("-"):
+            environment[NAMED] = given.pop()
+    joined = "\n".join(given).replace("\n=\n", "=")
+    environment.update({WORDS: f"{joined}\n{last}", PLACE: str(joined.count("\n") + 1)})
+
+
+def data_names(incomplete: str) -> list[str]:
+    """The shipped datasets, and the tables of the folder that is typed."""
     from mlcli.data.shipped import FILE_SUFFIXES, shipped_paths
 
     folder = Path(incomplete).parent if "/" in incomplete else Path()
     found = [str(path) for path in _listed(folder) if path.name.lower().endswith(FILE_SUFFIXES)]
-    return _starting((*shipped_paths(), *found), incomplete)
+    return [*shipped_paths(), *found]
 
 
-def column_names(ctx: Any, incomplete: str) -> list[str]:
+def column_names(ctx: Any) -> list[str]:
     """The columns of the first table on the command line."""
     # Behind an option that has no value yet, arguments have not found their names.
     given = next((ctx.params[name] for name in SUBJECTS if ctx.params.get(name)), ctx.args)
     first = given if isinstance(given, str) else next(iter(given), "")
-    return _starting(_header_of(first), incomplete) if first else []
+    return _header_of(first) if first else []
 
 
-def task_names(ctx: Any, incomplete: str) -> list[str]:
+def task_names() -> list[str]:
     """The kinds of task."""
     from mlcli.tasks.table import BY_NAME
 
-    return _starting(BY_NAME, incomplete)
+    return list(BY_NAME)
 
 
-def metric_names(ctx: Any, incomplete: str) -> list[str]:
+def metric_names(ctx: Any) -> list[str]:
     """The metrics of the kind of task that is named, or all."""
     from mlcli.metrics.registry import names_for
     from mlcli.tasks.table import BY_NAME, KINDS
 
     kinds = [BY_NAME[ctx.params["task"]]] if ctx.params.get("task") in BY_NAME else KINDS
-    return _starting(dict.fromkeys(name for kind in kinds for name in names_for(kind.answers)), incomplete)
+    return list(dict.fromkeys(name for kind in kinds for name in names_for(kind.answers)))
 
 
-def parameter_values(ctx: Any, incomplete: str) -> list[str]:
+def parameter_values(ctx: Any) -> list[str]:
     """The parameters of the models on the command line, each with its default, or with each of its choices."""
     from mlcli.core.params import parameters
     from mlcli.core.registry import MODELS
@@ -53,22 +72,20 @@ def parameter_values(ctx: Any, incomplete: str) -> list[str]:
     given = ctx.params.get("models") or ctx.params.get("model") or ()
     uses = [use for use in ((given,) if isinstance(given, str) else given) if use in MODELS]
     declared = [one for use in uses for one in parameters(MODELS.load(use))]
-    values = ((one.name, choice) for one in declared for choice in one.choices or (_typed(one.default),))
-    return _starting(dict.fromkeys(f"{name}={value}" for name, value in values), incomplete)
+    values = [(one.name, choice) for one in declared for choice in one.choices or (_typed(one.default),)]
+    named = os.environ.get(NAMED)
+    found = (value if name == named else f"{name}={value}" for name, value in values if named in (None, name))
+    return list(dict.fromkeys(found))
 
 
-def run_numbers(ctx: Any, incomplete: str) -> list[tuple[str, str]]:
+def run_numbers(ctx: Any) -> list[tuple[str, str]]:
     """The runs of the store, with their titles."""
     from mlcli.core.errors import MlcliError
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
 
     with suppress(MlcliError), Store.read(Path(ctx.params.get("store") or DEFAULT_PLACE)) as opened:
-        return [(str(run.id), run.title) for run in opened.runs.all() if str(run.id).startswith(incomplete)]
+        return [(str(run.id), run.title) for run in opened.runs.all()]
     return []
-
-
-def _starting(names: Iterable[str], incomplete: str) -> list[str]:
-    return [name for name in names if name.startswith(incomplete)]
 
 
 def _listed(folder: Path) -> list[Path]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from threading import current_thread, main_thread
 from time import perf_counter
 from types import FrameType, TracebackType
@@ -14,10 +13,9 @@ from typing import Any, Self
 from mlcli.cli._console import is_terminal, page_for
 from mlcli.core.advancing import advancing
 from mlcli.core.compiling import compiling
-from mlcli.core.errors import UsageError
-from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import Cell
+from mlcli.experiment.spec.doubt import doubt_of, is_too_long, refuse_long_work, refuse_longer
 
 PATIENCE = 0.5
 """Seconds before a bar appears: a shorter wait needs no explanation."""
@@ -25,49 +23,28 @@ REDRAW_AFTER = 0.1
 """Seconds for which a bar stands still at least."""
 TICK = 0.5
 """Seconds after which a bar moves by itself, while one computation lasts."""
-MOST_FOR_A_GUESS = 10.0
-"""Seconds of work at most for a target that may not be the one that is meant."""
 
 
 class WorkTooLong(KeyboardInterrupt):
     """Work that is not to go on: like Ctrl-C, no method is at fault for it."""
 
 
-@dataclass(frozen=True)
-class Doubt:
-    """Why a target that was guessed may not be the one that is meant; empty where it is sure."""
-
-    why: str = ""
-
-    def refuse_longer(self, seconds: float, about: str = "about") -> None:
-        """Stop, where that may be a lot of work for nothing."""
-        if self.why and seconds > MOST_FOR_A_GUESS:
-            hint = (
-                f"this takes {about} {seconds:.0f} s, so it was not done on a guess: say --target COLUMN to go on"
-            )
-            raise UsageError(self.why, hint=f"{hint} (in an experiment file, target: COLUMN beside path)")
-
-
-SURE = Doubt()
-
-
-def doubt_of(cells: Sequence[Cell]) -> Doubt:
-    """The doubt about the first target that is in doubt."""
-    return Doubt(
-        next((one.dataset.doubt for one in cells if isinstance(one.dataset, Dataset) and one.dataset.doubt), "")
-    )
+def watched(cells: Sequence[Cell]) -> Progress:
+    """The progress of work on cells, unless that is long and on a guess."""
+    refuse_long_work(cells)
+    return Progress(cells)
 
 
 class Progress:
-    """How many splits are judged, on stderr: a live bar on a terminal where the work lasts, else nothing.
+    """How far the work on some cells is, on stderr: a live bar on a terminal where it lasts, else nothing.
 
     Above it stands what cannot be done well, for who waits; when the bar is gone, the table of results says it.
     It is drawn when a split is done, and by a timer of the system in between: without a thread of its own, so that
     copies of this process can be workers.
     """
 
-    def __init__(self, doubt: Doubt = SURE, foreseen: Sequence[str] = ()) -> None:
-        self._doubt = doubt
+    def __init__(self, cells: Sequence[Cell] = (), foreseen: Sequence[str] = ()) -> None:
+        self._doubt = doubt_of(cells)
         self._foreseen = foreseen
         self._started = perf_counter()
         self._compiled_before = compiling.seconds
@@ -76,11 +53,11 @@ class Progress:
         self._task: Any = None
         self._drawn = 0.0
         self._handler: Any = None
-        self._doing = "at work"
+        self._doing = _described(cells[0].dataset.name, cells[0].label) if cells else "at work"
 
     def __enter__(self) -> Self:
         timed = hasattr(signal, "setitimer") and current_thread() is main_thread()
-        if timed and (self._shown or self._doubt.why):
+        if timed and (self._shown or self._doubt):
             self._handler = signal.signal(signal.SIGALRM, self._tick)
             signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
         return self
@@ -93,17 +70,14 @@ class Progress:
             signal.signal(signal.SIGALRM, self._handler)
         if self._bar is not None:
             self._bar.stop()
+        if isinstance(problem, WorkTooLong):
+            refuse_longer(self._doubt, self._elapsed, "more than")
 
     def __call__(self, now: BatchProgress) -> None:
         """So much is done, and this cell has just moved."""
-        if self._doubt.why:
-            self._doubt.refuse_longer(self._elapsed + now.seconds_left())
-        self._doing = page_for(sys.stderr).shown(f"{now.dataset}: {now.label}")
+        refuse_longer(self._doubt, self._elapsed + now.seconds_left())
+        self._doing = _described(now.dataset, now.label)
         self._draw(completed=now.done_splits, total=now.total_splits)
-
-    def refuse(self) -> None:
-        """Say why work on a guess was ended."""
-        self._doubt.refuse_longer(self._elapsed, "more than")
 
     @property
     def _elapsed(self) -> float:
@@ -112,7 +86,7 @@ class Progress:
 
     def _tick(self, number: int, frame: FrameType | None) -> None:
         """The timer has moved on, in the midst of whatever this process does."""
-        if self._doubt.why and self._elapsed > MOST_FOR_A_GUESS:
+        if is_too_long(self._doubt, self._elapsed):
             raise WorkTooLong
         self._draw()
 
@@ -146,3 +120,7 @@ class Progress:
         console = Console(stderr=True)
         self._bar = BarBelow(*columns, *times, console=console, transient=True, auto_refresh=False)
         self._task = self._bar.add_task("", total=None)
+
+
+def _described(dataset: str, model: str) -> str:
+    return page_for(sys.stderr).shown(f"{dataset}: {model}")

@@ -7,23 +7,13 @@ from typing import Annotated
 import typer
 
 from mlcli.cli._completion import metric_names
-from mlcli.cli._options import (
-    Data,
-    Drop,
-    Format,
-    Jobs,
-    Params,
-    ProtocolName,
-    Seed,
-    Strict,
-    Target,
-    Task,
-    model_names,
-)
+from mlcli.cli._groups import Columns
+from mlcli.cli._options import Data, Format, Jobs, Params, ProtocolName, Seed, Strict
+from mlcli.core.registry import MODELS
 
 Model = Annotated[
     str,
-    typer.Option("--model", "-m", metavar="MODEL", autocompletion=model_names, help="An id or a mapping."),
+    typer.Option("--model", "-m", metavar="MODEL", autocompletion=MODELS.names, help="An id or a mapping."),
 ]
 Metric = Annotated[
     str | None,
@@ -47,10 +37,8 @@ EXAMPLES = (
 def diagnose_command(
     data: Data,
     model: Model,
+    columns: Columns,
     params: Params = None,
-    target: Target = None,
-    task: Task = None,
-    drop: Drop = None,
     protocol: ProtocolName = None,
     metric: Metric = None,
     seed: Seed = 1,
@@ -66,22 +54,25 @@ def diagnose_command(
     """
     from mlcli.checks.diagnosed import diagnosis_as_json, diagnosis_of
     from mlcli.checks.diagnosis import issues_of_trial
-    from mlcli.checks.trial import tried
+    from mlcli.checks.trial import cells_of_trial, tried
     from mlcli.cli._console import show_as
+    from mlcli.cli._progress import watched
     from mlcli.core.errors import ExitCode
     from mlcli.core.issues import is_serious
-    from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.experiment.spec.cells import Experiment
     from mlcli.experiment.spec.model_text import models_from_text, protocol_from_text
 
     experiment = Experiment(
-        data=(DataSpec(data, target, task, drop=tuple(drop or ())),),
+        data=(columns.of(data),),
         models=models_from_text([model], params or []),
         protocol=protocol_from_text(protocol),
         metrics=(metric,) if metric else (),
         seed=seed,
     )
-    trial = tried(experiment, jobs=jobs)
-    issues = issues_of_trial(trial)
+    cells = cells_of_trial(experiment)
+    with watched(cells) as progress:
+        trial = tried(experiment, cells, jobs=jobs, on_progress=progress)
+        issues = issues_of_trial(trial)
     show_as(format, lambda: diagnosis_of(trial, issues, verbose), lambda: diagnosis_as_json(trial, issues))
     if strict and any(map(is_serious, issues)):
         raise typer.Exit(ExitCode.UNMET)

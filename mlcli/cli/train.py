@@ -7,25 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import (
-    Data,
-    Drop,
-    Format,
-    Params,
-    Positive,
-    Rule,
-    Search,
-    Seed,
-    Sensitive,
-    Target,
-    Task,
-    Trials,
-    Tune,
-    in_a_folder,
-    model_names,
-    tuning,
-)
-from mlcli.cli._pages import Html, PictureFormat, Pictures
+from mlcli.cli._groups import JudgedColumns, Tuning
+from mlcli.cli._options import Data, Format, Params, Seed
+from mlcli.cli._outputs import in_a_folder
+from mlcli.cli._pages import Pages
+from mlcli.core.registry import MODELS
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Cell, DataSpec
@@ -36,7 +22,7 @@ Model = Annotated[
         "--model",
         "-m",
         metavar="MODEL",
-        autocompletion=model_names,
+        autocompletion=MODELS.names,
         help="An id, or '{use: knn, params: {k: 3}, steps: [standardise]}'.",
     ),
 ]
@@ -66,46 +52,37 @@ EXAMPLES = (
 def train_command(
     data: Data,
     model: Model,
+    columns: JudgedColumns,
+    tuning: Tuning,
+    pages: Pages,
     params: Params = None,
     output: Output = None,
-    target: Target = None,
-    task: Task = None,
-    sensitive: Sensitive = None,
-    drop: Drop = None,
-    positive: Positive = None,
     seed: Seed = 1,
-    tune: Tune = False,
-    search: Search = None,
-    trials: Trials = None,
-    rule: Rule = None,
     ask: Questions = None,
-    html: Html = None,
-    pictures: Pictures = None,
-    picture_format: PictureFormat = "svg",
     format: Format = "text",
 ) -> None:
     """Train a method on all rows, show what it learned, save it.
 
     How good it is, only rows that it has not seen can tell: see mlcli eval.
     """
+    from dataclasses import replace
+
     from mlcli.cli._console import remark, show_as
-    from mlcli.cli._pages import Pages
+    from mlcli.cli._progress import watched
     from mlcli.data.dataset import Dataset
     from mlcli.experiment.run.learner import Learner, train
     from mlcli.experiment.saved.model_file import refuse_code
-    from mlcli.experiment.spec.cells import DataSpec
+    from mlcli.experiment.spec.cells import WHOLE, ProtocolSpec
     from mlcli.report.trained import trained_as_json, trained_of
 
-    pages = Pages(html, pictures, picture_format)
     if output is not None:
         _refuse(output, data)
-    settings = tuning(tune, search=search, trials=trials, rule=rule)
-    spec = DataSpec(data, target, task, tuple(sensitive or ()), tuple(drop or ()), positive)
-    cell = _cell(spec, model, params or [], seed, settings)
+    cell = _cell(columns.of(data), model, params or [], seed, tuning.settings())
     assert isinstance(cell.dataset, Dataset)
     if output is not None:
         refuse_code(Learner(cell.dataset.content, cell.model, cell.steps, seed).parts())
-    learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
+    with watched([replace(cell, protocol=ProtocolSpec(WHOLE))]):
+        learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
     answers = tuple(found for question in ask or () for found in learned.pipeline.final.answer_to(question))
     show_as(format, lambda: trained_of(cell, learned, answers), lambda: trained_as_json(cell, learned, answers))
     pages.write(lambda: trained_of(cell, learned, answers))
@@ -118,7 +95,7 @@ def train_command(
 
 
 def _refuse(output: Path, data: str) -> None:
-    from mlcli.cli._options import refuse_to_overwrite
+    from mlcli.cli._outputs import refuse_to_overwrite
     from mlcli.experiment.saved.model_file import refuse_to_replace
 
     refuse_to_overwrite(output, data)
@@ -143,7 +120,7 @@ def _cell(data: DataSpec, model: str, params: list[str], seed: int, tune: dict[s
     meant = (models[0].use,) if tune is None else (models[0].use, TUNED)
     cell = next(cell for cell in cells if cell.model.use in meant)
     if cell.skipped:
-        from mlcli.cli._running import refused
+        from mlcli.cli._foreseen import refused
 
         raise refused([cell])
     return cell

@@ -87,6 +87,20 @@ class Points(Finding):
 
 
 @dataclass(frozen=True)
+class Cloud(Finding):
+    """Points in space, those of each name for themselves."""
+
+    axes: tuple[str, str, str]
+    groups: tuple[tuple[str, tuple[tuple[float, float, float], ...]], ...]
+
+    def seen_along(self, side: int) -> Points:
+        """The plane that is left where one looks along an axis."""
+        across, upwards = (place for place in range(3) if place != side)
+        groups = tuple((name, tuple((p[across], p[upwards]) for p in points)) for name, points in self.groups)
+        return Points(self.title, self.axes[across], self.axes[upwards], groups, note=self.note)
+
+
+@dataclass(frozen=True)
 class Regions(Finding):
     """What is answered at the places of a plane, and points in it."""
 
@@ -163,8 +177,8 @@ CHOSEN, CANDIDATES = "Chosen by inner splits", "Candidates"
 KINDS: dict[str, type[Finding]] = {
     kind.__name__.lower(): kind
     for kind in (
-        *(Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Regions, Confusions, Dendrogram, Graph, Tree),
-        CriticalDifference,
+        *(Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Cloud, Regions, Confusions, Dendrogram, Graph),
+        *(Tree, CriticalDifference),
     )
 }
 

@@ -57,7 +57,9 @@ class GoodOnly(Protocol):
         rows, units = _labelled(strata)
         _warn(strata.rows - len(rows), int((units.stratum == BAD).sum()))
         labels = numbered(self.id, 1, self.repeats)
-        return [_split(rows, dealt(units, self.train_share, rng)[units.of_row], label) for label in labels]
+        splits = [_split(rows, dealt(units, self.train_share, rng)[units.of_row], label) for label in labels]
+        _warn_of_more_bad_rows(strata.strata, rows, splits[0].test)
+        return splits
 
 
 def dealt(units: Units, train_share: float, rng: np.random.Generator) -> Codes:
@@ -86,6 +88,16 @@ def _labelled(strata: Strata) -> tuple[Rows, Units]:
 def _split(rows: Rows, part: Codes, label: str) -> Split:
     train, validation, test = (rows[part == place] for place in (TRAIN, VALIDATION, TEST))
     return Split(train=train, test=test, label=label, validation=validation)
+
+
+def _warn_of_more_bad_rows(stratum: Codes | None, known: Rows, judged: Rows) -> None:
+    """Good rows are learned from, so that bad ones are more frequent among the others than they are."""
+    assert stratum is not None
+    everywhere, there = (100 * (stratum[rows] == BAD).mean() for rows in (known, judged))
+    message = (
+        f"{there:.0f} % of the judged rows are bad, of all {everywhere:.0f} %, as good ones were learned from"
+    )
+    warnings.warn(f"{message}: among rows such as all, precision and f1 are lower", MlcliWarning, stacklevel=3)
 
 
 def _warn(unlabelled: int, bad: int) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,18 @@ from mlcli.core.tables import Array, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.engines.hidden_columns import usual_values, with_column
+from mlcli.experiment.run.learner import train
 from mlcli.experiment.run.split_results import each
 from mlcli.report.clusters import group_profile
+from mlcli.report.group_portraits import in_plane_and_space
 from mlcli.report.scored import Scored, judged
+from mlcli.report.slices import ACROSS, UPWARDS, lines_of, over_plane, pairs
 from mlcli.report.worth import MOST_COLUMNS, Worth, worth_of_columns
-from mlcli.tasks.table import kind_named
+from mlcli.tasks.table import kind_named, named
 
 KINDS = ("classification", "regression")
+DESCRIBED = ("density", "projection")
+"""The kinds whose rows are shown, since answers say little of them."""
 REPEATS = 5
 MOST_SECONDS = 20.0
 """That all this may take, by what the run itself took."""
@@ -31,8 +35,6 @@ SHOWN, DRAWN = 15, 3
 """Columns whose worth is shown, and those by which answers are drawn."""
 ASKED = 150
 """Rows over which an answer by one column is averaged."""
-ACROSS, UPWARDS = 48, 36
-"""Places of a plane."""
 MOST_POINTS = 400
 MOST_CLASSES = 6
 UNSEEN = "of rows that it has not learned from"
@@ -40,9 +42,9 @@ OTHERS = "all other columns as in a usual row; points: rows that it has not lear
 
 
 def behaviour_of(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
-    """All of it; nothing of other kinds of task, of saved models, and where it would take long."""
+    """All of it; nothing of other kinds of task, of baselines and saved models, and where it would take long."""
     cell = replace(one.result.cell, dataset=data)
-    if cell.kind not in KINDS or cell.model.saved or _seconds(one) > MOST_SECONDS:
+    if cell.kind not in KINDS or one.is_baseline or cell.model.saved or _seconds(one) > MOST_SECONDS:
         return []
     with one_blas_thread():
         worth = worth_of_columns(cell, one.metrics[0], REPEATS)
@@ -123,9 +125,7 @@ def _spread(outputs: Array) -> tuple[Array, tuple[Array, Array]]:
 def _by_two_columns(worth: Worth, name: str, across: str, upwards: str) -> findings.Finding:
     """What is answered over the plane of two columns, the others as in a usual row."""
     held = worth.held.table
-    x, y = (_places(held.cells(column), count) for column, count in ((across, ACROSS), (upwards, UPWARDS)))
-    plane = _usual_row(held).take(np.zeros(len(x) * len(y), np.intp))
-    plane = with_column(with_column(plane, across, np.tile(x, len(y))), upwards, np.repeat(y, len(x)))
+    x, y, plane = over_plane(held, across, upwards)
     outputs = _outputs(worth, plane)
     names: tuple[str, ...] = tuple(getattr(worth.held, "classes", ()))
     final: Any = worth.pipeline.final
@@ -136,7 +136,7 @@ def _by_two_columns(worth: Worth, name: str, across: str, upwards: str) -> findi
         upwards,
         tuple(x.tolist()),
         tuple(y.tolist()),
-        tuple(map(tuple, answers.reshape(len(y), len(x)).tolist())),
+        lines_of(answers, y),
         names,
         tuple(_points(worth, names, across, upwards)),
         note=OTHERS if names else OTHERS.partition("; points")[0],
@@ -147,41 +147,31 @@ def _points(worth: Worth, names: Sequence[str], across: str, upwards: str) -> It
     table = worth.held.table
     for code, label in enumerate(names):
         rows = np.flatnonzero(worth.held.y == code)[:MOST_POINTS]
-        yield label, _pairs(table.cells(across)[rows], table.cells(upwards)[rows])
+        yield label, pairs(table.cells(across)[rows], table.cells(upwards)[rows])
 
 
-def _pairs(x: Array, y: Array) -> tuple[tuple[float, float], ...]:
-    known = np.isfinite(x) & np.isfinite(y)
-    return tuple(zip(x[known].tolist(), y[known].tolist(), strict=True))
-
-
-def _places(cells: Array, count: int) -> Array:
-    return np.linspace(np.nanmin(cells), np.nanmax(cells), count)
-
-
-def _usual_row(table: Table) -> Table:
-    """The median of each column of numbers, the most frequent level of each other."""
-    numbers = np.nanmedian(table.numbers, axis=0, keepdims=True)
-    codes = [np.bincount(column[column >= 0]).argmax() if (column >= 0).any() else -1 for column in table.codes.T]
-    return Table(table.columns, numbers, np.array([codes], np.int32).reshape(1, -1))
+def described_again(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
+    """What its kind of task shows of the rows that a model has learned from, where it learns from all of them."""
+    cell = one.result.cell
+    if cell.kind not in DESCRIBED or cell.model.saved or _seconds(one) > MOST_SECONDS:
+        return []
+    trained = train(data, cell.kind, cell.model, cell.steps, cell.seed)
+    shown: findings.Explanation = named(kind_named(cell.kind).described_at)(trained)
+    return [replace(finding, title=f"{name}: {finding.title}") for finding in shown]
 
 
 def groups_in_planes(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
-    """The groups of a clustering in the planes of the columns that differ most between them."""
+    """The groups of a clustering by the columns that differ most between them, in a plane and in space."""
     tables = group_profile(one.result.splits[0])
     answers = judged(one.result)[0]
     if not tables or not hasattr(answers, "cluster"):
         return []
     numeric = {column.name for column in data.schema.features() if not column.coded}
     columns = [str(row[0]) for row in tables[0].rows if row[0] in numeric][:DRAWN]
-    return [
-        findings.Points(f"{name}: groups by {a} and {b}", a, b, tuple(_of_groups(answers, data, a, b)))
-        for a, b in combinations(columns, 2)
-    ]
-
-
-def _of_groups(answers: Any, data: Dataset, across: str, upwards: str) -> Iterator[tuple[str, Any]]:
-    for group in np.unique(answers.cluster).tolist():
-        rows = answers.rows[answers.cluster == group][:MOST_POINTS]
-        cells = (np.asarray(data.table.cells(column), float)[rows] for column in (across, upwards))
-        yield f"group {group}", _pairs(*cells)
+    places = np.column_stack([np.empty((len(data), 0)), *(data.table.cells(column) for column in columns)])
+    of_groups = {
+        f"group {group}": places[answers.rows[answers.cluster == group][:MOST_POINTS]]
+        for group in np.unique(answers.cluster).tolist()
+    }
+    known = {group: rows[np.isfinite(rows).all(axis=1)] for group, rows in of_groups.items()}
+    return list(in_plane_and_space(f"{name}: groups", columns, known))

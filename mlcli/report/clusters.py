@@ -13,6 +13,7 @@ from mlcli.core import findings
 from mlcli.core.findings import Bars
 from mlcli.core.tables import Array
 from mlcli.experiment.run.split_results import SplitResult
+from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.scores.clusters import contingency
 from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, notes
 from mlcli.report.findings import explained
@@ -27,8 +28,6 @@ FEWEST_NUMBERS = 4
 """Numbers of groups, one group included, that make a curve."""
 COLUMNS = 5
 """Columns that are shown, of those that differ most between groups."""
-WHOLE = "whole"
-"""The protocol by which the groups of the training rows are judged, so that what a model says of them fits."""
 
 Elbow = Mapping[int, Scored]
 """By the number of groups, models that are alike but for it."""
@@ -70,6 +69,7 @@ def _groups_of(title: str, one: Scored) -> Iterator[Element]:
 
 def _profile_of(one: Scored) -> list[findings.Table]:
     """The columns that differ most between groups, where these are groups of the rows that were learned from."""
+    # Only there does what a model says of its groups fit the rows that are judged.
     if one.result.cell.protocol.use != WHOLE:
         return []
     return [

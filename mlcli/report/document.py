@@ -9,6 +9,7 @@ from typing import Literal
 from mlcli.core.findings import (
     Bars,
     Boxplots,
+    Cloud,
     Confusions,
     CriticalDifference,
     Curve,
@@ -93,6 +94,7 @@ class Grid:
 Picture = (
     Bars
     | Boxplots
+    | Cloud
     | Confusions
     | CriticalDifference
     | Curve

@@ -11,6 +11,7 @@ from typing import Any
 from mlcli.core.findings import (
     Bars,
     Boxplots,
+    Cloud,
     Confusions,
     CriticalDifference,
     Curve,
@@ -27,7 +28,17 @@ from mlcli.report.lanes import lanes
 from mlcli.report.layout import GAP
 from mlcli.report.numbers import column_of, lined_up, short
 from mlcli.report.page import columns_of, padded
-from mlcli.report.planes import ACROSS, DOWN, MARKS, SHORTEST, WIDEST, place_of, points_drawn, regions_drawn
+from mlcli.report.planes import (
+    ACROSS,
+    DOWN,
+    MARKS,
+    SHORTEST,
+    WIDEST,
+    cloud_drawn,
+    place_of,
+    points_drawn,
+    regions_drawn,
+)
 
 BAR = "█"
 LONGEST = 40
@@ -112,6 +123,7 @@ def _curve(picture: Curve, width: int | None) -> Grid:
 
 drawn.register(Confusions, confusions_drawn)
 drawn.register(Points, points_drawn)
+drawn.register(Cloud, cloud_drawn)
 drawn.register(Regions, regions_drawn)
 
 

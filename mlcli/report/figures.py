@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import cycle
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mlcli.core.findings import Bars, Boxplots, Confusions, Curve, Histogram, Points, Regions
+from mlcli.core.findings import Bars, Boxplots, Cloud, Confusions, Curve, Histogram, Points, Regions
 from mlcli.report.document import Grid
 from mlcli.report.numbers import column_of
 
@@ -147,6 +148,21 @@ def points(picture: Points) -> Figure:
             axes.scatter(x, y, s=14, color=colour, alpha=0.75, linewidths=0, label=cut(name))
     axes.set_xlabel(picture.across)
     axes.set_ylabel(picture.upwards)
+    _name_groups(axes)
+    return figure
+
+
+def cloud(picture: Cloud) -> Figure:
+    """Points in space, seen from above one corner."""
+    figure = Figure(figsize=(WIDTH, 0.9 * WIDTH))
+    axes: Any = figure.add_axes((0.0, 0.06, 0.88, 0.84), projection="3d")
+    for (name, group), colour in zip(picture.groups, cycle(COLOURS), strict=False):
+        x, y, z = ([point[side] for point in group] for side in range(3))
+        axes.scatter(x, y, z, s=10, color=colour, alpha=0.75, linewidths=0, label=cut(name), depthshade=False)
+    across, upwards, deep = map(cut, picture.axes)
+    axes.set(xlabel=across, ylabel=upwards, zlabel=deep)
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        axis.set_pane_color((0, 0, 0, 0))
     _name_groups(axes)
     return figure
 

@@ -5,9 +5,8 @@ The rows are those that a kept model has learned from; the columns those that di
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,20 +18,19 @@ from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS
 from mlcli.core.tables import Array, Codes
 from mlcli.experiment.run.learner import Trained, captured_warnings
+from mlcli.report.distributions import boxplots, histogram
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.groups import SHOWN, centres
 
 COLUMNS = 3
 """Columns that are drawn."""
-BINS = 8
 DEPTH = 3
 """Of the tree that tells groups apart: more cannot be said in a sentence."""
 FAR, VERY_FAR = 0.5, 1.0
 """From how many standard deviations of all rows on a group's mean is high or low, or very much so."""
 DIRECTIONS, MOST_POINTS = 3, 400
-"""How many principal components rows are shown by, two at a time, and about how many rows."""
+"""How many principal components rows are shown by, and about how many rows."""
 EPSILON = 1e-9
-WHISKER = 1.5
 MARKS = "high, low: the mean of the group lies half a standard deviation of all rows from their mean; very: one"
 APART = (
     "of the centres, in the columns as the method sees them; on the diagonal the mean distance of rows to theirs"
@@ -49,25 +47,29 @@ def portraits(trained: Trained) -> findings.Explanation:
     space = final.space(prepared)
     apart = between_centres(space, group, names, trained.rows.weights)
     drawn = _portraits(trained.rows, group, names, final.profile_["between"])
-    return (apart, *drawn, *planes(space, group, names))
+    return (apart, *drawn, *by_components(space, group, names))
 
 
-def planes(X: Array, group: Codes, names: Sequence[str]) -> Iterator[findings.Points]:
-    """The rows by each two of their first three principal components: a cloud from three sides."""
+def by_components(X: Array, group: Codes, names: Sequence[str]) -> Iterator[findings.Finding]:
+    """The rows by their first two principal components, then by three."""
     moved = X - X.mean(axis=0)
     _, lengths, directions = np.linalg.svd(moved, full_matrices=False)
     count = min(DIRECTIONS, int((lengths > EPSILON * lengths.max(initial=0.0)).sum()))
     places = moved @ directions[:count].T
     rows = np.arange(0, len(X), max(1, len(X) // MOST_POINTS))
-    for one, other in combinations(range(count), 2):
-        of_groups = [places[rows[group[rows] == k]] for k in range(min(len(names), SHOWN))]
-        points = tuple(
-            (f"group {name}", tuple((float(row[one]), float(row[other])) for row in part))
-            for name, part in zip(names, of_groups, strict=False)
-        )
-        across, upwards = f"component {one + 1}", f"component {other + 1}"
-        title = f"Groups by principal components {one + 1} and {other + 1}"
-        yield findings.Points(title, across, upwards, points)
+    of_groups = {f"group {name}": rows[group[rows] == k] for k, name in enumerate(names[:SHOWN])}
+    axes = [f"principal component {place + 1}" for place in range(count)]
+    yield from in_plane_and_space("Groups", axes, {name: places[some] for name, some in of_groups.items()})
+
+
+def in_plane_and_space(title: str, axes: Sequence[str], groups: Mapping[str, Array]) -> Iterator[findings.Finding]:
+    """Rows of numbers in the plane of the first two axes, where there are so many, and in the space of three."""
+    if len(axes) > 1:
+        points = tuple((name, tuple(map(tuple, places[:, :2].tolist()))) for name, places in groups.items())
+        yield findings.Points(f"{title} by {axes[0]} and {axes[1]}", axes[0], axes[1], points)
+    if len(axes) > 2:
+        cloud = tuple((name, tuple(map(tuple, places[:, :3].tolist()))) for name, places in groups.items())
+        yield findings.Cloud(f"{title} by {axes[0]}, {axes[1]} and {axes[2]}", (axes[0], axes[1], axes[2]), cloud)
 
 
 def _portraits(rows: Any, group: Codes, names: tuple[str, ...], between: Array) -> Iterator[findings.Finding]:
@@ -79,8 +81,9 @@ def _portraits(rows: Any, group: Codes, names: tuple[str, ...], between: Array) 
         yield marks(cells, group, shown)
         for name in list(cells)[:COLUMNS]:
             parts = [(word, _known(cells[name][group == k])) for k, word in shown]
-            yield histogram(name, [(word, part) for word, part in parts if len(part)])
-            yield boxplots(name, [(word, part) for word, part in parts if len(part)])
+            held = [(word, part) for word, part in parts if len(part)]
+            yield histogram(f"{name} by group", name, held)
+            yield boxplots(f"Boxes of {name}", name, held)
     yield from rules(rows, group, names)
 
 
@@ -118,33 +121,6 @@ def _mark(away: float, spread: float) -> str:
     if size < FAR:
         return "-"
     return ("very " if size >= VERY_FAR else "") + ("high" if away > 0 else "low")
-
-
-def histogram(name: str, parts: Sequence[tuple[str, Array]]) -> findings.Histogram:
-    """How many rows of each group lie where."""
-    edges = np.histogram_bin_edges(np.concatenate([part for _, part in parts]), BINS)
-    counts = tuple((word, tuple(map(float, np.histogram(part, edges)[0]))) for word, part in parts)
-    return findings.Histogram(f"{name} by group", name, tuple(edges.tolist()), counts)
-
-
-def boxplots(name: str, parts: Sequence[tuple[str, Array]]) -> findings.Boxplots:
-    """Tukey's box of each group."""
-    boxes = tuple((word, *_box(part)) for word, part in parts)
-    return findings.Boxplots(
-        f"Boxes of {name}",
-        name,
-        tuple((word, box) for word, box, _ in boxes),
-        tuple(outside for _, _, outside in boxes),
-    )
-
-
-def _box(part: Array) -> tuple[tuple[float, ...], int]:
-    """The whiskers, quartiles and median in ascending order, and how many values lie outside."""
-    low, middle, high = np.quantile(part, [0.25, 0.5, 0.75])
-    reach = WHISKER * (high - low)
-    inside = part[(part >= low - reach) & (part <= high + reach)]
-    box = (float(inside.min()), float(low), float(middle), float(high), float(inside.max()))
-    return box, len(part) - len(inside)
 
 
 def rules(rows: Any, group: Codes, names: tuple[str, ...]) -> Iterator[findings.Finding]:

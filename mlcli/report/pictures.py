@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from mlcli.core.findings import (
     Bars,
     Boxplots,
+    Cloud,
     Confusions,
     CriticalDifference,
     Curve,
@@ -33,6 +34,7 @@ from mlcli.report.figures import COLOURS, FAINT, INK
 FIGURES: dict[type[Any], Callable[[Any], Figure]] = {
     Bars: figures.bars,
     Boxplots: figures.boxplots,
+    Cloud: figures.cloud,
     Confusions: figures.confusions,
     Curve: figures.curve,
     Histogram: figures.histogram,

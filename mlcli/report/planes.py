@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import cycle
 
-from mlcli.core.findings import Points, Regions
+from mlcli.core.findings import Cloud, Points, Regions
 from mlcli.report.document import Lines
 from mlcli.report.numbers import lined_up, short
 from mlcli.report.page import HEIGHTS, columns_of, height
@@ -41,6 +41,12 @@ def points_drawn(picture: Points, width: int | None) -> Lines:
     meaning = [indent + ", ".join(named)] if len(named) > 1 else []
     title = f"{indent}upwards: {picture.upwards}; across: {picture.across}"
     return Lines(tuple(line.rstrip() for line in (*plane, *below, title, *meaning)))
+
+
+def cloud_drawn(picture: Cloud, width: int | None) -> Lines:
+    """From the two sides that the plane of its first two axes, which stands before it, does not show."""
+    across, upwards = (points_drawn(picture.seen_along(side), width).lines for side in (1, 0))
+    return Lines((*across, "", *upwards))
 
 
 def regions_drawn(picture: Regions, width: int | None) -> Lines:

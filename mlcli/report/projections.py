@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from mlcli.core import findings
 from mlcli.engines.principal import LOADINGS, SCREE
+from mlcli.experiment.run.learner import Trained
+from mlcli.metrics.pooling import joined
+from mlcli.report.distributions import histogram
 from mlcli.report.document import Element
 from mlcli.report.findings import explained
+from mlcli.report.group_portraits import in_plane_and_space
 from mlcli.report.numbers import counted
-from mlcli.report.scored import Scored
+from mlcli.report.scored import Scored, judged
+from mlcli.tasks.unsupervised import UNKNOWN
 
+BINS = 20
+MOST_POINTS = 1_000
 MOST_COMPONENTS = 5
 """More loadings beside each other than these are left to ``mlcli train``."""
 
@@ -34,6 +44,25 @@ def axes_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[El
             where = names[one]
         titled = replace(scree, title=f"{where}: scree"), replace(_narrow(loadings), title=f"{where}: loadings")
         yield from explained(titled)
+
+
+def errors_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+    """How much of each row is lost, by each model."""
+    lost = [(names[one], np.sqrt(joined(judged(one.result)).error)) for one in group]
+    yield from explained([histogram("What is lost of rows", "distance to what is left of the row", lost, BINS)])
+
+
+def rows_in_components(trained: Trained) -> findings.Explanation:
+    """The rows in the new columns, those of each class for themselves where there are some."""
+    final: Any = trained.pipeline.final
+    places = final.project(trained.pipeline.prepared(trained.rows.table))
+    axes = [f"component {place + 1}" for place in range(min(3, places.shape[1]))]
+    some, labels = np.arange(0, len(places), max(1, len(places) // MOST_POINTS)), trained.rows.labels
+    classes = dict(enumerate(trained.rows.classes)) | {UNKNOWN: "rows"}
+    groups = {name: places[some[labels[some] == code]] for code, name in classes.items()}
+    return tuple(
+        in_plane_and_space("Rows", axes, {name: of_one for name, of_one in groups.items() if len(of_one)})
+    )
 
 
 def _axes(one: Scored) -> Axes | None:

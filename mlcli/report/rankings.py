@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from mlcli.core.findings import Curve
 from mlcli.core.tables import Array, Rows
+from mlcli.metrics.pooling import joined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.rankings import pairs_in_order
 from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import counted, fixed, short
+from mlcli.report.scored import Scored, judged
 from mlcli.tasks.ranking import RankAnswers, places
 
 SHOWN_BY = ("pairwise-accuracy", "ndcg", "kendall-tau")
+MOST_PLACES = 20
 MOST_SIZES = 8
 """More sizes of groups than these share lines."""
 WORST = 5
@@ -25,6 +29,30 @@ def orders_of(title: str, answers: RankAnswers) -> Iterator[Element]:
     yield Heading(title)
     yield from _by_size(answers)
     yield from _worst(answers)
+
+
+def best_among_the_first(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+    """How often a most relevant row stands in one of the first places, of each model."""
+    shares = {names[one]: _found_within(joined(judged(one.result))) for one in group}
+    longest = max(map(len, shares.values()), default=0)
+    if longest < 2:
+        return
+    lines = tuple(
+        (name, tuple(np.pad(line, (0, longest - len(line)), "edge").tolist())) for name, line in shares.items()
+    )
+    yield Heading("A most relevant row is among the first")
+    yield Curve("", "places from the first", tuple(range(1, longest + 1)), lines)
+    yield notes("the share of groups; rows of equal scores share the best place")
+
+
+def _found_within(answers: RankAnswers) -> Array:
+    """The share of groups of which a most relevant row stands in each place or before it."""
+    place = places(answers.score, answers.group)
+    most = places(answers.relevance, answers.group) == 1
+    first = np.full(len(answers.names), np.inf)
+    np.minimum.at(first, answers.group[most], place[most])
+    counts = np.bincount(first.astype(np.intp) - 1, minlength=int(place.max(initial=0)))[:MOST_PLACES]
+    return np.asarray(np.cumsum(counts) / len(first))
 
 
 def _by_size(answers: RankAnswers) -> Iterator[Element]:

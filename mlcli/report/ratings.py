@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from mlcli.core.tables import Rows
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.declaring import weighted_mean
+from mlcli.metrics.pooling import joined
 from mlcli.metrics.scores.ratings import lists_of, mae, rmse
+from mlcli.report.distributions import boxplots
 from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import fixed
+from mlcli.report.scored import Scored, judged
+from mlcli.report.values import predicted_against_true
+from mlcli.report.verdict import best_of
 from mlcli.tasks.recommendation import RatingAnswers
 
 EXAMPLES = 3
 """How many users are shown with their lists."""
 DECIMALS = 3
+MOST_RATINGS = 12
 READING = (
     "the users whose lists held most of what they like; + the user gave it at least the mean rating, in a row "
     "that was not learned from, - less; of the others nothing is known"
@@ -31,6 +37,22 @@ def lists_in(title: str, answers: RatingAnswers) -> Iterator[Element]:
     if users:
         yield grid(["user", "recommended, best first"], [_list(answers, rows) for rows in users])
         yield notes(READING)
+
+
+def predicted_by_rating(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+    """What the best model has predicted where each rating was given; of very many ratings a point for each row."""
+    best = best_of(group, group[0].metrics[0])
+    if best is None:
+        return
+    answers = joined(judged(best.result))
+    ratings = np.unique(answers.truth)
+    if len(ratings) > MOST_RATINGS:
+        yield from predicted_against_true(group, names)
+        return
+    yield Heading(f"{names[best]}: predicted by true ratings")
+    yield boxplots(
+        "", "predicted", [(f"rated {one:g}", answers.predicted[answers.truth == one]) for one in ratings]
+    )
 
 
 def _errors(answers: RatingAnswers) -> Element:

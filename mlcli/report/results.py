@@ -76,7 +76,7 @@ def results_of_group(group: Sequence[Scored], parts: Parts) -> Iterator[Element]
     yield from choices_in(group, names)
     yield from _answers(group, names, parts, found)
     if parts.curves:
-        yield from probability_pictures(_worth_drawing(group), names)
+        yield from probability_pictures(worth_drawing(group), names)
     if parts.fair:
         from mlcli.report.fairness import fairness_of
 
@@ -91,12 +91,12 @@ def _answers(
     group: Sequence[Scored], names: Mapping[Scored, str], parts: Parts, found: Differences | None
 ) -> Iterator[Element]:
     """What models have answered: all of them, or the best."""
-    worth_drawing = _worth_drawing([one for one in group if one.done])
-    best = found.best if found is not None and found.best in worth_drawing else next(iter(worth_drawing), None)
-    drawn = worth_drawing if parts.every or parts.classes or best is None else [best]
+    models = worth_drawing([one for one in group if one.done])
+    best = found.best if found is not None and found.best in models else next(iter(models), None)
+    drawn = models if parts.every or parts.classes or best is None else [best]
     yield from _matrices(drawn, names, parts)
-    yield from _pictures(worth_drawing, drawn, names)
-    left = len(worth_drawing) - len(drawn)
+    yield from _pictures(models, drawn, names)
+    left = len(models) - len(drawn)
     if not parts.every:
         more = f"the answers of {counted(left, 'more model')}, " if left else ""
         yield notes(f"-v shows {more}how intervals were made, and what was answered in closed form")
@@ -216,7 +216,7 @@ def _pictures(group: Sequence[Scored], drawn: Sequence[Scored], names: Mapping[S
             yield from named(kind.picture_at)(names[one], joined(answers))
 
 
-def _worth_drawing(group: Sequence[Scored]) -> list[Scored]:
+def worth_drawing(group: Sequence[Scored]) -> list[Scored]:
     """All but the baselines, unless there is no other."""
     return [one for one in group if not _stands_beside(one)] or list(group)
 

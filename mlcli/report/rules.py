@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mlcli.core.findings import Points
 from mlcli.metrics.pooling import joined
 from mlcli.metrics.scores.rules import judged_shares
 from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, notes
@@ -39,6 +40,19 @@ def rules_in(title: str, answers: RuleAnswers) -> Iterator[Element]:
     yield grid(header, cells, right=range(2, len(header)), keys=2)
     more = len(answers.when) - len(rows)
     yield notes(READING, *([f"{more} more rules"] if more else []))
+
+
+def rules_in_plane(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+    """A point for each rule of each model, by what the judged rows say of it."""
+    found = {names[one]: joined(judged(one.result)) for one in group}
+    points = tuple((name, tuple(_places(answers))) for name, answers in found.items() if answers.when)
+    if points:
+        yield Heading("Rules by support and confidence")
+        yield Points("", "support in judged rows", "confidence in judged rows", points)
+
+
+def _places(answers: RuleAnswers) -> Iterator[tuple[float, float]]:
+    return ((support, support / when) for support, when, _ in zip(*_judged(answers), strict=True) if when > 0)
 
 
 def as_json(scored: Scored) -> dict[str, Any]:

@@ -201,9 +201,8 @@ def _intervals(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Seq
             rules.setdefault((rule, f" ({', '.join(of_rule)})" * (len(models) > 1)), []).append(metric.name)
     yield from (f"interval of {', '.join(of)}{models}: {rule}" for (rule, models), of in rules.items())
     for unit in ("row", "group"):
-        yield from _trust(
-            unit, {trust: list(of) for (of_unit, trust), of in trusted.items() if of_unit == unit and trust}
-        )
+        found = {trust: list(of) for (of_unit, trust), of in trusted.items() if of_unit == unit and trust}
+        yield from _trust(unit, found, ", but for bootstraps" * any("bootstrap" in rule for rule, _ in rules))
 
 
 def _unit(rule: str) -> str:
@@ -211,13 +210,14 @@ def _unit(rule: str) -> str:
     return "group" if rule.endswith(" groups") or " groups," in rule else "row"
 
 
-def _trust(unit: str, models: Mapping[str, Sequence[str]]) -> Iterable[str]:
+def _trust(unit: str, models: Mapping[str, Sequence[str]], but: str) -> Iterable[str]:
     """For how much judged rows or groups count, where fits change with their training rows."""
     if models:
         usual = max(models, key=lambda trust: len(models[trust]))
         others = [f"{trust} for {', '.join(of)}" for trust, of in models.items() if trust != usual]
         rest = f" ({'; '.join(others)})" if others else ""
-        yield f"each {unit} counts as {usual}{rest} of one in these, since fits change with their training rows"
+        why = "since fits change with their training rows"
+        yield f"each {unit} counts as {usual}{rest} of one in these{but}, {why}"
 
 
 def _undone(one: Scored, name: str) -> list[Content]:

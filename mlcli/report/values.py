@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from mlcli.core.findings import Histogram, Points
+from mlcli.core.findings import Points
 from mlcli.metrics.pooling import joined
+from mlcli.report.distributions import histogram
 from mlcli.report.document import Element, Heading
 from mlcli.report.scored import Scored, judged
 from mlcli.report.verdict import best_of
@@ -47,9 +48,8 @@ def residuals_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterat
     groups = ((NO_RESIDUAL, ((ends[0], 0.0), (ends[1], 0.0))), (names[best], points))
     yield Heading(f"{names[best]}: residuals by predicted values")
     yield Points("", "predicted", "true minus predicted", groups, (NO_RESIDUAL,), note=_note(step))
-    counts, edges = np.histogram(left, BINS)
     yield Heading(f"{names[best]}: how residuals spread")
-    yield Histogram("", "true minus predicted", tuple(edges.tolist()), (("rows", tuple(map(float, counts))),))
+    yield histogram("", "true minus predicted", [("rows", left)], BINS)
 
 
 def _step(rows: int) -> int:

@@ -16,7 +16,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.again import dataset_as_it_was
 from mlcli.experiment.run.fingerprint import SHOWN, versions
 from mlcli.experiment.spec.cells import Cell
-from mlcli.report.behaviour import behaviour_of, groups_in_planes
+from mlcli.report.behaviour import behaviour_of, described_again, groups_in_planes
 from mlcli.report.compared import compared_models
 from mlcli.report.comparison import pairs_of
 from mlcli.report.document import Content, Document, Element, Field, Heading, Lines, Notes, Sentence, grid
@@ -24,10 +24,10 @@ from mlcli.report.findings import explained
 from mlcli.report.naming import grouped, names_of
 from mlcli.report.numbers import counted
 from mlcli.report.probabilities import probability_pictures
-from mlcli.report.results import Parts, over_datasets, protocol_words, results_of_group
+from mlcli.report.results import Parts, over_datasets, protocol_words, results_of_group, worth_drawing
 from mlcli.report.scored import Scored
-from mlcli.report.values import residuals_of
 from mlcli.report.verdict import best_of
+from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
     from mlcli.experiment.store.runs import RunFacts
@@ -87,6 +87,7 @@ def _elements(found: Sequence[Scored], made: Made) -> Iterator[Element]:
     for group in groups:
         yield from _results(group)
         yield from _probabilities(group)
+        yield from _pictures(group)
         yield from _behaviour(group, made.source)
         yield from _comparison(group)
         yield from _said_by_models(group)
@@ -113,20 +114,26 @@ def _probabilities(group: Sequence[Scored]) -> Iterator[Element]:
     yield from probability_pictures(done if several or best is None else [best], names_of(group))
 
 
+def _pictures(group: Sequence[Scored]) -> Iterator[Element]:
+    """What the kind of task draws in a report."""
+    picture_at = kind_named(group[0].result.cell.kind).picture_of_report_at
+    if done := [one for one in group if one.done] if picture_at else []:
+        yield from named(picture_at)(worth_drawing(done), names_of(group))
+
+
 def _behaviour(group: Sequence[Scored], source: Path | None) -> Iterator[Element]:
-    """What the best model does with the columns, where the data are still there; and what it leaves over."""
-    done = [one for one in group if one.done and not one.is_baseline]
+    """What the best model does with the columns, where the data are still there."""
+    done = worth_drawing([one for one in group if one.done])
     best = best_of(done, done[0].metrics[0]) if done and done[0].metrics else None
     if best is None:
         return
     names, cell = names_of(group), best.result.cell
-    if cell.kind == "regression":
-        yield from residuals_of(done, names)
     data = cell.dataset if isinstance(cell.dataset, Dataset) else dataset_as_it_was(cell, source)
     if isinstance(data, str):
         yield Notes((("", f"left out, since {data}: what columns are worth to {names[best]}"),))
         return
-    yield from explained((*behaviour_of(best, names[best], data), *groups_in_planes(best, names[best], data)))
+    for shown in (behaviour_of, groups_in_planes, described_again):
+        yield from explained(shown(best, names[best], data))
 
 
 def _comparison(group: Sequence[Scored]) -> Iterator[Element]:

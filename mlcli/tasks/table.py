@@ -95,6 +95,7 @@ KINDS = (
         panel=("linear-regression", "ridge", "knn", "decision-tree", "random-forest", "newton-boosting"),
         columns_at="mlcli.report.predictions:value_columns",
         picture_of_table_at="mlcli.report.values:predicted_against_true",
+        picture_of_report_at="mlcli.report.values:residuals_of",
     ),
     Kind(
         name="clustering",
@@ -149,6 +150,7 @@ KINDS = (
         panel=("ranking-svm",),
         columns_at="mlcli.report.predictions:place_columns",
         picture_at="mlcli.report.rankings:orders_of",
+        picture_of_report_at="mlcli.report.rankings:best_among_the_first",
     ),
     Kind(
         name="anomaly",
@@ -190,7 +192,7 @@ KINDS = (
         panel=("gmm",),
         columns_at="mlcli.report.predictions:density_columns",
         picture_of_table_at="mlcli.report.clusters:groups_of_best",
-        described_at="mlcli.report.group_portraits:portraits",
+        described_at="mlcli.report.densities:described",
     ),
     Kind(
         name="projection",
@@ -207,6 +209,8 @@ KINDS = (
         panel=("pca",),
         columns_at="mlcli.report.predictions:component_columns",
         picture_of_table_at="mlcli.report.projections:axes_of",
+        picture_of_report_at="mlcli.report.projections:errors_of",
+        described_at="mlcli.report.projections:rows_in_components",
     ),
     Kind(
         name="recommendation",
@@ -226,6 +230,7 @@ KINDS = (
         panel=("user-item-bias", "matrix-factorisation"),
         columns_at="mlcli.report.predictions:rating_columns",
         picture_at="mlcli.report.ratings:lists_in",
+        picture_of_report_at="mlcli.report.ratings:predicted_by_rating",
     ),
     Kind(
         name="association",
@@ -245,6 +250,7 @@ KINDS = (
         panel=("fp-growth",),
         columns_at="mlcli.report.predictions:rule_columns",
         picture_at="mlcli.report.rules:rules_in",
+        picture_of_report_at="mlcli.report.rules:rules_in_plane",
         json_at="mlcli.report.rules:as_json",
     ),
 )

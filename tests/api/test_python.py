@@ -88,10 +88,20 @@ def test_eval_of_a_frame_scores_what_the_shell_scores() -> None:
         found.answers("svm")
 
 
+def test_columns_are_left_out_and_a_class_is_looked_for_as_in_the_shell() -> None:
+    frame = read("iris")
+    asked: dict[str, Any] = {"drop": "petal_width", "positive": "virginica"}
+    found = mlcli.eval(frame, "naive-bayes", metrics="f1", **asked, target="species", jobs=1)
+    words = ("-m", "naive-bayes", "--drop", "petal_width", "--positive", "virginica", "--metric", "f1", "--json")
+    (_, cell) = document(typed("eval", "iris", *words))["cells"]
+    assert found.table["f1[virginica]"].iloc[-1] == cell["metrics"]["f1[virginica]"]["mean"]
+    assert "petal_width" not in str(mlcli.train(frame, "naive-bayes", target="species", **asked))
+
+
 def test_results_show_themselves_as_text_in_a_notebook_and_as_files(tmp_path: Path) -> None:
     found = mlcli.eval("iris", "naive-bayes", jobs=1)
     assert "By accuracy: naive-bayes with 0.953" in str(found) == repr(found)
-    shown = found._repr_html_()
+    shown = found._repr_html_() or ""
     assert shown.count("<table>") == shown.count("</table>") >= 2
     assert "<h2>iris: classification of species</h2>" in shown
     assert "| model" in found.to("markdown")
@@ -140,7 +150,7 @@ def test_a_kept_model_is_asked_with_frames_and_keeps_their_index(tmp_path: Path)
     assert np.allclose(answers.filter(like="p(").sum(axis=1), 1)
     pd.testing.assert_frame_equal(answers, model.predict(asked, probabilities=True))
     assert "lda on frame" in str(model)
-    assert "lda" in mlcli.load(tmp_path / "lda.mlcli")._repr_html_()
+    assert "lda" in (mlcli.load(tmp_path / "lda.mlcli")._repr_html_() or "")
 
 
 def test_levels_that_were_not_there_in_training_are_warned_of() -> None:

@@ -13,7 +13,7 @@ import pytest
 from mlcli.checks.diagnosis import issues_of_trial
 from mlcli.checks.models.fitting import learning_curve_of
 from mlcli.checks.table import OF_MODELS
-from mlcli.checks.trial import Trial, tried
+from mlcli.checks.trial import Trial, cells_of_trial, tried
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue, code_of, found_by, is_serious
@@ -24,7 +24,8 @@ FOLDS = ProtocolSpec("", {"folds": 10})
 
 
 def trial_of(reference: str, model: str, **params: Any) -> Trial:
-    return tried(Experiment((DataSpec(reference),), (ModelSpec(model, params),), FOLDS), jobs=1)
+    experiment = Experiment((DataSpec(reference),), (ModelSpec(model, params),), FOLDS)
+    return tried(experiment, cells_of_trial(experiment), jobs=1)
 
 
 def file_of(folder: Path, change: Callable[[dict[str, list[str]], np.random.Generator], object]) -> str:
@@ -138,7 +139,8 @@ def test_a_learning_curve_is_made_without_the_columns_that_were_dropped(tmp_path
         columns["leak"] = columns["y"]
 
     data = DataSpec(file_of(tmp_path, change), target="y", drop=("leak",))
-    curve = learning_curve_of(tried(Experiment((data,), (ModelSpec("naive-bayes"),), FOLDS), jobs=1))
+    experiment = Experiment((data,), (ModelSpec("naive-bayes"),), FOLDS)
+    curve = learning_curve_of(tried(experiment, cells_of_trial(experiment), jobs=1))
     assert curve is not None
     assert all((point.judged.mean or 0) < 0.7 for point in curve.points)
 
@@ -164,7 +166,7 @@ def test_values_at_the_edge_of_their_range_are_told() -> None:
 
 def test_a_trial_is_of_one_model_on_one_dataset() -> None:
     with pytest.raises(UsageError, match="one model on one dataset"):
-        tried(Experiment((DataSpec("iris"),), (ModelSpec("knn"), ModelSpec("lda"))))
+        cells_of_trial(Experiment((DataSpec("iris"),), (ModelSpec("knn"), ModelSpec("lda"))))
 
 
 def test_every_check_of_models_has_a_first_line() -> None:

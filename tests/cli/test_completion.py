@@ -28,6 +28,9 @@ OFFERED = [
     ("mlcli eval iris --task regression --metric m", ["mae", "mean-residual", "median-absolute-error", "mse"]),
     ("mlcli eval iris -m knn -p k", ["k=5"]),
     ("mlcli train iris -m knn -p weights=i", ["weights=inverse", "weights=inverse-linear"]),
+    ("mlcli train iris -m knn -p k = 3 -p weights = i", ["inverse", "inverse-linear"]),
+    ("mlcli train iris -m knn -p weights = inverse -p k =", ["5"]),
+    ("mlcli eval my.csv --target = cl", ["class"]),
     ("mlcli runs --store runs.db ", ["1"]),
     ("mlcli runs ", []),
     ("mlcli eval nowhere.csv --target ", []),
@@ -52,7 +55,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_line_is_completed(folder: Path, line: str, offered: list[str]) -> None:
     if "runs.db" in line:
         assert typed("eval", "weather_nominal", "-m", "one-r", "--store", "runs.db").exit_code == 0
-    env = {"_MLCLI_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    env = {
+        "_MLCLI_COMPLETE": "complete_bash",
+        "COMP_WORDS": line.replace(" ", "\n"),
+        "COMP_CWORD": str(line.count(" ")),
+    }
     result = CliRunner(env=env).invoke(app, [], prog_name="mlcli")
     assert result.stdout.split() == offered
 

@@ -12,8 +12,8 @@ import pytest
 import typer
 
 from mlcli.cli._boundary import reported
-from mlcli.cli._progress import Doubt, Progress, WorkTooLong
-from mlcli.core.errors import DataError, MlcliWarning, Problem
+from mlcli.cli._progress import Progress, WorkTooLong
+from mlcli.core.errors import DataError, MlcliWarning, Problem, UsageError
 from tests.cli.shell import typed
 
 CSV = "a,b,y\n1,2,yes\n2,1,no\n3,5,yes\n4,0,no\n5,9,yes\n6,1,no\n"
@@ -181,11 +181,17 @@ def test_long_work_is_not_done_on_a_doubtful_guess(folder: Path) -> None:
 def test_work_that_turns_out_long_is_ended_where_the_target_is_in_doubt(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mlcli.cli._progress.MOST_FOR_A_GUESS", 0.0)
+    monkeypatch.setattr("mlcli.experiment.spec.doubt.MOST_FOR_A_GUESS", 0.0)
     (folder / "plain.csv").write_text("u,v\n" + "".join(f"{row}.5,{row * 7 % 11}.25\n" for row in range(20)))
-    result = typed("eval", "plain.csv", "-m", "ridge", "--folds", "2")
-    assert result.exit_code == 2
-    assert "the target was guessed: 'v', the last column; 'u' may be meant" in result.stderr
-    assert typed("eval", "plain.csv", "-m", "ridge", "--folds", "2", "--target", "v").exit_code == 0
+    asked = ("plain.csv", "-m", "svm-regression")
+    for verb in (("eval",), ("train",), ("diagnose",), ("curve", "learning")):
+        result = typed(*verb, *asked)
+        assert result.exit_code == 2
+        assert "the target was guessed: 'v', the last column; 'u' may be meant" in result.stderr
+    assert typed("train", *asked, "--target", "v").exit_code == 0
+    progress = Progress()
+    progress._doubt = "in doubt"
     with pytest.raises(WorkTooLong):
-        Progress(Doubt("in doubt"))._tick(14, None)
+        progress._tick(14, None)
+    with pytest.raises(UsageError, match="in doubt"), progress:
+        raise WorkTooLong

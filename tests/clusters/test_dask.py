@@ -94,6 +94,20 @@ def test_where_no_scheduler_is_it_is_said() -> None:
         run([toy.cell()], backend="dask", address="nowhere")
 
 
-def test_a_budget_and_a_cluster_are_refused_together() -> None:
-    with pytest.raises(UsageError, match="budgets are kept by processes of this machine"):
-        run([toy.cell(budget=1.0)], backend="dask", address="nowhere")
+def test_budgets_are_kept_by_the_workers_of_a_cluster(fits: Path, tmp_path: Path) -> None:
+    little = 250 * 2**20
+    cells = [
+        toy.troubled("endless in compiled code", budget=1.0),
+        toy.troubled("hungry", memory=little),
+        toy.troubled("leaves", budget=60.0),
+        toy.cell("decision-tree", budget=60.0),
+    ]
+    with Store.open(tmp_path / "runs.db") as store:
+        there = run(cells, store=store, jobs=2, backend="dask")
+        stopped = run([toy.troubled("endless", "always")], jobs=1, backend="dask", total=8.0)
+        again = run(cells[:2], store=store, backend="dask", address="tcp://127.0.0.1:1")
+    here = run([cells[0], *cells[2:]], jobs=2)
+    assert [result.status for result in there] == ["over-budget", "over-budget", "died", "done"]
+    assert toy.digest([there[0], *there[2:]]) == toy.digest(here)
+    assert [result.stored for result in again] == [True, True]
+    assert stopped[0].why == "the 8 s for all cells were over"

@@ -31,6 +31,7 @@ def test_a_cluster_answers_as_one_process_does_though_a_worker_is_killed(fits: P
         toy.cell("zero-r", toy.values(), kind="regression", protocol=ProtocolSpec("leave-one-out")),
         toy.cell("decision-tree"),
         toy.troubled("refuses"),
+        toy.troubled("endless in compiled code", budget=1.0),
     ]
     killed: list[bool] = []
 
@@ -40,5 +41,5 @@ def test_a_cluster_answers_as_one_process_does_though_a_worker_is_killed(fits: P
 
     there = run(cells, jobs=2, backend="ray", on_progress=kill_one)
     assert any(killed)
-    assert [result.status for result in there] == [*["done"] * 6, "failed"]
+    assert [result.status for result in there] == [*["done"] * 6, "failed", "over-budget"]
     assert toy.digest(there) == toy.digest(run(cells, jobs=1))

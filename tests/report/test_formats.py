@@ -15,6 +15,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.findings import (
     Bars,
     Boxplots,
+    Cloud,
     Confusions,
     CriticalDifference,
     Curve,
@@ -27,7 +28,7 @@ from mlcli.core.findings import (
 )
 from mlcli.report.document import Content, Document, Field, Grid, Heading, Lines, Notes, Picture, Sentence, grid
 from mlcli.report.formats import RENDERERS, known_format, renderer_of
-from mlcli.report.fragment import fragment_of
+from mlcli.report.html import fragment_of
 from mlcli.report.latex import COMMANDS
 from mlcli.report.page import Page
 from mlcli.report.pictures import FIGURES
@@ -50,6 +51,7 @@ PICTURES: dict[str, Picture] = {
     "length": Histogram("histogram", "length", (0.0, 1.0, 2.0), (("all", (3.0, 4.0)),)),
     "petals": Points("points", "petals", "sepals", (("a", ((1.0, 2.0), (2.0, 3.0))), ("b", ((1.5, 1.0),)))),
     "wide": Boxplots("boxes", "width", (("wide", (1.0, 2.0, 3.0, 4.0, 5.0)),), (0,)),
+    "deep": Cloud("cloud", ("far", "high", "deep"), (("a", ((1.0, 2.0, 3.0),)), ("b", ((1.5, 1.0, 2.0),)))),
     "across": Regions("regions", "across", "up", *PLANE, ((0.0, 1.0), (1.0, 1.0)), ("a", "b"), (("a", ()),)),
     "height of h": Regions("numbers", "height of h", "up", *PLANE, ((0.0, 0.5), (0.7, 1.0)), (), ()),
     "a-class": Confusions("many", ("a-class", "b"), ((3.0, 1.0), (0.0, 2.0))),

@@ -7,16 +7,18 @@ import pytest
 from matplotlib.cbook import boxplot_stats
 from sklearn.decomposition import PCA
 
+from mlcli.core.findings import Cloud, Points
+from mlcli.report.distributions import boxplots, histogram
 from mlcli.report.document import Lines
 from mlcli.report.drawing import drawn
-from mlcli.report.group_portraits import between_centres, boxplots, histogram, marks, planes
+from mlcli.report.group_portraits import between_centres, by_components, marks
 from tests.cli.shell import document, typed
 
 PARTS = [("one", np.array([1.0, 2.0, 2.5, 3.0, 4.0, 9.0])), ("two", np.array([5.0, 5.0, 6.0]))]
 
 
 def test_boxes_are_those_of_matplotlib() -> None:
-    found = boxplots("x", PARTS)
+    found = boxplots("", "x", PARTS)
     for (_, box), outside, (_, part) in zip(found.boxes, found.outside, PARTS, strict=True):
         theirs = boxplot_stats(part)[0]
         expected = [theirs[name] for name in ("whislo", "q1", "med", "q3", "whishi")]
@@ -25,7 +27,7 @@ def test_boxes_are_those_of_matplotlib() -> None:
 
 
 def test_boxes_are_drawn_on_one_scale() -> None:
-    picture = drawn(boxplots("x", PARTS), 60)
+    picture = drawn(boxplots("", "x", PARTS), 60)
     assert isinstance(picture, Lines)
     lines = picture.lines
     assert [line.split()[0] for line in lines[:2]] == ["one", "two"]
@@ -34,7 +36,7 @@ def test_boxes_are_drawn_on_one_scale() -> None:
 
 
 def test_every_row_is_in_a_histogram() -> None:
-    counts = dict(histogram("x", PARTS).counts)
+    counts = dict(histogram("", "x", PARTS).counts)
     assert {name: sum(one) for name, one in counts.items()} == {"one": 6, "two": 3}
 
 
@@ -75,9 +77,17 @@ def test_one_group_has_no_portrait() -> None:
 def test_groups_are_seen_from_three_sides_where_there_are_three() -> None:
     X = np.random.default_rng(1).normal(size=(40, 4))
     group = np.repeat([0, 1], 20).astype(np.int32)
-    pictures = list(planes(X, group, ("0", "1")))
-    assert [picture.upwards for picture in pictures] == ["component 2", "component 3", "component 3"]
-    theirs = PCA(3).fit_transform(X)
-    assert [abs(x) for x, _ in pictures[0].groups[0][1]] == pytest.approx(np.abs(theirs[:20, 0]))
-    assert len(list(planes(X[:, :2], group, ("0", "1")))) == 1
-    assert not list(planes(X[:, :1], group, ("0", "1")))
+    plane, cloud = by_components(X, group, ("0", "1"))
+    assert isinstance(plane, Points)
+    assert isinstance(cloud, Cloud)
+    assert (plane.across, plane.upwards) == ("principal component 1", "principal component 2")
+    theirs = np.abs(PCA(3).fit_transform(X))
+    assert np.abs(cloud.groups[0][1]) == pytest.approx(theirs[:20])
+    assert np.abs(plane.groups[1][1]) == pytest.approx(theirs[20:, :2])
+    sides = [line for line in drawn(cloud, 60).lines if "upwards" in line]  # type: ignore[union-attr]
+    assert [line.split(": ", 1)[1] for line in sides] == [
+        "principal component 3; across: principal component 1",
+        "principal component 3; across: principal component 2",
+    ]
+    assert len(list(by_components(X[:, :2], group, ("0", "1")))) == 1
+    assert not list(by_components(X[:, :1], group, ("0", "1")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from contextlib import closing
+from dataclasses import replace
 from itertools import islice
 from math import inf
 from time import monotonic, perf_counter
@@ -28,7 +29,8 @@ from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
-    from mlcli.experiment.run.supervise import Assignment
+    from mlcli.experiment.run.clusters import Results
+    from mlcli.experiment.run.supervise import Assignment, Message
     from mlcli.experiment.store.store import Store
 
 PATIENCE = 1.0
@@ -68,7 +70,7 @@ def run(
     ledger = Ledger(cells, store, on_progress, fresh=fresh, retry=retry, watched=total is not None)
     workers = workers_for(jobs)
     if backend is not None:
-        _run_on_cluster(ledger, backend, address, workers)
+        _run_on_cluster(ledger, backend, address, workers, until)
     elif workers == 1:
         _run_in_process(ledger, None, patience)
     with Pool(workers, ledger.shared_objects) as pool:
@@ -154,26 +156,31 @@ def _run_in_pool(ledger: Ledger, pool: Pool) -> None:
             under_way.clear()
 
 
-def _run_on_cluster(ledger: Ledger, backend: str, address: str | None, workers: int) -> None:
+def _run_on_cluster(ledger: Ledger, backend: str, address: str | None, workers: int, until: float) -> None:
     """Hand out everything to workers elsewhere; a cell whose blocks take them down is left to a child of ours."""
     from mlcli.experiment.run.clusters import cluster_named
 
-    if any(progress.watched and not progress.status for progress in ledger.all_progress):
-        hint = "leave out the budget, or the backend; shards keep budgets on many machines"
-        raise UsageError("budgets are kept by processes of this machine, not by those of a cluster", hint=hint)
-    if not any(ledger.waiting()):
+    if not any(progress.blocks() for progress in ledger.all_progress):
         return
     with closing(cluster_named(backend, address, workers)) as cluster:
         cluster.share(ledger.shared_objects())
+        watched = [progress for progress in ledger.all_progress if progress.watched and not progress.suspect]
+        assignments = ((one.tag, replace(one, tag=None)) for one in _assignments(ledger, watched))
+        _hear(ledger, cluster.results(assignments, until))
         under_way: dict[BlockId, CellProgress] = {}
         while any(ledger.waiting()):
-            with closing(cluster.results(_blocks_to_send(ledger, under_way))) as results:
-                for place, result in results:
-                    progress = under_way.pop(place)
-                    if result is None:
-                        progress.suspect = True
-                    else:
-                        _receive(ledger, progress, result)
+            blocks = ((under_way[place], block) for place, block in _blocks_to_send(ledger, under_way))
+            _hear(ledger, cluster.results(blocks, until))
+
+
+def _hear(ledger: Ledger, results: Results) -> None:
+    """Keep what a cluster has to say of cells; None: its workers were lost over that one."""
+    with closing(results):
+        for progress, messages in results:
+            if messages is None:
+                progress.suspect = True
+            for message in messages or ():
+                _keep(ledger, progress, message)
 
 
 def _blocks_to_send(ledger: Ledger, under_way: dict[BlockId, CellProgress]) -> Iterator[tuple[BlockId, Block]]:
@@ -193,14 +200,11 @@ def _blocks_to_send(ledger: Ledger, under_way: dict[BlockId, CellProgress]) -> I
 
 def _run_supervised(ledger: Ledger, cells: Sequence[CellProgress], workers: int, until: float) -> None:
     """Judge each of some cells in a child that can be killed."""
-    from mlcli.experiment.run.supervise import Stopped, supervised
+    from mlcli.experiment.run.supervise import supervised
 
     with closing(supervised(_assignments(ledger, cells), workers, until)) as messages:
         for progress, message in messages:
-            if isinstance(message, Stopped):
-                ledger.end(progress, message)
-            else:
-                _receive(ledger, progress, message)
+            _keep(ledger, progress, message)
 
 
 def _assignments(ledger: Ledger, cells: Sequence[CellProgress]) -> Iterator[Assignment]:
@@ -224,6 +228,13 @@ def _stop_the_rest(ledger: Ledger, total: float) -> None:
     for progress in ledger.all_progress:
         if not progress.status:
             ledger.end(progress, Stopped("over-budget", why, "total"))
+
+
+def _keep(ledger: Ledger, progress: CellProgress, message: Message) -> None:
+    if isinstance(message, WorkerResult):
+        _receive(ledger, progress, message)
+    else:
+        ledger.end(progress, message)
 
 
 def _receive(ledger: Ledger, progress: CellProgress, result: WorkerResult) -> None:

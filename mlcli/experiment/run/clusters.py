@@ -1,6 +1,7 @@
 """Clusters: blocks are judged by workers elsewhere, and only this process writes the store.
 
 The tables, splits and learners of all blocks are sent once to each worker, then blocks that name them by number.
+A cell with a budget is sent whole: the worker has a child judge it, as this machine would, and ends that in time.
 Whatever a worker had under way when it was lost is judged again by another.
 """
 
@@ -11,19 +12,23 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from importlib import import_module
 from io import BytesIO
 from threading import Lock
+from time import monotonic
 from typing import Any, Protocol
 
 from mlcli.core.errors import ExitCode, MlcliError, UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.threads import cores_for_a_fit
 from mlcli.experiment.run.fingerprint import versions
-from mlcli.experiment.run.judge import WorkerResult, worker_result
+from mlcli.experiment.run.judge import worker_result
 from mlcli.experiment.run.preparation import Block
+from mlcli.experiment.run.supervise import Assignment, Message, supervised
 
 BACKENDS = {"dask": "mlcli.experiment.run.on_dask:DaskCluster", "ray": "mlcli.experiment.run.on_ray:RayCluster"}
 AHEAD = 2
 """Blocks per worker that are handed out: while one is judged the next lies ready."""
 Versions = Mapping[str, str]
+Works = Iterable[tuple[Any, Block | Assignment]]
+Results = Generator[tuple[Any, Sequence[Message] | None]]
 
 
 class ClusterError(MlcliError):
@@ -38,8 +43,11 @@ class Cluster(Protocol):
     def share(self, shared: Sequence[object]) -> None:
         """Send to each worker, those that come later included, what blocks are made of."""
 
-    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult | None]]:
-        """Judge blocks; each tag comes back, in any order, with None for one that took several workers with it."""
+    def results(self, works: Works, until: float) -> Results:
+        """Do works; each tag comes back, in any order, with None for one that took several workers with it.
+
+        ``until`` is when they are stopped, on the clock that ``monotonic`` reads.
+        """
 
     def close(self) -> None:
         """Let go of it; what belongs to this process ends."""
@@ -73,11 +81,15 @@ class Shared:
     def __contains__(self, name: str) -> bool:
         return name in self._objects
 
-    def judge(self, name: str, block: bytes, expected: Versions) -> WorkerResult:
-        """Judge a block, in a worker that computes with the same versions."""
+    def messages(self, name: str, work: bytes, expected: Versions, seconds: float) -> Sequence[Message]:
+        """Judge a block, or a cell in a child, in a worker that computes with the same versions."""
         _refuse_other_versions(expected)
+        until = monotonic() + seconds
         with self._at_work, cores_for_a_fit(1):
-            return worker_result(_Unpickler(BytesIO(block), self._objects[name]).load())
+            asked = _Unpickler(BytesIO(work), self._objects[name]).load()
+            if isinstance(asked, Assignment):
+                return [message for _, message in supervised([asked], 1, until)]
+            return [worker_result(asked)]
 
 
 in_this_worker = Shared()

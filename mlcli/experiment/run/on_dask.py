@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pickle
 import uuid
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
+from math import inf
 from time import monotonic
 from typing import Any
 
 from distributed import Client, Future, KilledWorker, LocalCluster, WorkerPlugin, as_completed
 
 from mlcli.core.errors import UsageError
-from mlcli.experiment.run.clusters import AHEAD, ClusterError, Versions, in_this_worker
+from mlcli.experiment.run.clusters import AHEAD, ClusterError, Results, Versions, Works, in_this_worker
 from mlcli.experiment.run.fingerprint import versions
-from mlcli.experiment.run.judge import WorkerResult
-from mlcli.experiment.run.preparation import Block
+from mlcli.experiment.run.supervise import Message
 from mlcli.experiment.run.workers import packed
 
 PATIENCE = "10s"
@@ -36,8 +36,8 @@ class _SharedObjects(WorkerPlugin):  # type: ignore[misc]  # Dask has no types
         in_this_worker.put(self.name, self._content)
 
 
-def _judged(name: str, block: bytes, expected: Versions) -> WorkerResult:
-    return in_this_worker.judge(name, block, expected)
+def _judged(name: str, work: bytes, expected: Versions, seconds: float) -> Sequence[Message]:
+    return in_this_worker.messages(name, work, expected, seconds)
 
 
 class DaskCluster:
@@ -66,22 +66,25 @@ class DaskCluster:
         self._shared = shared
         self._client.register_plugin(_SharedObjects(self._name, pickle.dumps(shared, protocol=5)))
 
-    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult | None]]:
-        """Judge blocks; each tag comes back, in any order, with None for one that took several workers with it."""
-        waiting, expected = iter(blocks), versions()
+    def results(self, works: Works, until: float) -> Results:
+        """Do works; each tag comes back, in any order, with None for one that took several workers with it."""
+        waiting, expected = iter(works), versions()
         tags: dict[Future, Any] = {}
-        done = as_completed([], loop=self._client.loop)
+        limit = None if until == inf else max(0.0, until - monotonic())
+        done = as_completed([], loop=self._client.loop, timeout=limit)
         try:
             while True:
-                for tag, block in islice(waiting, max(0, AHEAD * self._workers() - len(tags))):
-                    content = packed(block, self._shared)
-                    future = self._client.submit(_judged, self._name, content, expected, pure=False)
+                for tag, work in islice(waiting, max(0, AHEAD * self._workers() - len(tags))):
+                    given = (self._name, packed(work, self._shared), expected, until - monotonic())
+                    future = self._client.submit(_judged, *given, pure=False)
                     tags[future] = tag
                     done.add(future)
                 if not tags:
                     return
                 future = next(done)
                 yield tags.pop(future), _result_of(future)
+        except TimeoutError:
+            return
         finally:
             with suppress(Exception):  # of a scheduler that is gone
                 self._client.cancel(list(tags))
@@ -100,10 +103,10 @@ class DaskCluster:
         return self._slots
 
 
-def _result_of(future: Future) -> WorkerResult | None:
+def _result_of(future: Future) -> Sequence[Message] | None:
     try:
-        result: WorkerResult = future.result()
-        return result
+        messages: Sequence[Message] = future.result()
+        return messages
     except KilledWorker:
         return None
     except ClusterError:

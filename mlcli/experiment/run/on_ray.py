@@ -6,9 +6,11 @@ import logging
 import os
 import pickle
 import uuid
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
+from math import inf
+from time import monotonic
 from typing import Any
 
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else Ray warns of a default that changes
@@ -16,10 +18,9 @@ import ray
 from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
 
 from mlcli.core.errors import UsageError
-from mlcli.experiment.run.clusters import AHEAD, ClusterError, Versions, in_this_worker
+from mlcli.experiment.run.clusters import AHEAD, ClusterError, Results, Versions, Works, in_this_worker
 from mlcli.experiment.run.fingerprint import versions
-from mlcli.experiment.run.judge import WorkerResult
-from mlcli.experiment.run.preparation import Block
+from mlcli.experiment.run.supervise import Message
 from mlcli.experiment.run.workers import packed
 
 TRIES = 3
@@ -27,11 +28,13 @@ TRIES = 3
 RESULTS = "the answers that have come are stored: the same command goes on from there"
 
 
-def _judged(name: str, shared: Sequence[Any], block: bytes, expected: Versions) -> WorkerResult:
+def _judged(
+    name: str, shared: Sequence[Any], work: bytes, expected: Versions, seconds: float
+) -> Sequence[Message]:
     """``shared`` is a list of one reference: Ray would fetch a bare one anew for every block."""
     if name not in in_this_worker:
         in_this_worker.put(name, ray.get(shared[0]))
-    return in_this_worker.judge(name, block, expected)
+    return in_this_worker.messages(name, work, expected, seconds)
 
 
 class RayCluster:
@@ -59,19 +62,20 @@ class RayCluster:
         self._shared = shared
         self._reference = ray.put(pickle.dumps(shared, protocol=5))
 
-    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult | None]]:
-        """Judge blocks; each tag comes back, in any order, with None for one that took several workers with it."""
-        waiting, expected = iter(blocks), versions()
+    def results(self, works: Works, until: float) -> Results:
+        """Do works; each tag comes back, in any order, with None for one that took several workers with it."""
+        waiting, expected = iter(works), versions()
         tags: dict[Any, Any] = {}
         try:
             while True:
-                for tag, block in islice(waiting, max(0, AHEAD * _cores() - len(tags))):
-                    content = packed(block, self._shared)
-                    tags[self._judge.remote(self._name, [self._reference], content, expected)] = tag
-                if not tags:
+                for tag, work in islice(waiting, max(0, AHEAD * _cores() - len(tags))):
+                    given = ([self._reference], packed(work, self._shared), expected, until - monotonic())
+                    tags[self._judge.remote(self._name, *given)] = tag
+                limit = None if until == inf else max(0.0, until - monotonic())
+                done, _ = ray.wait(list(tags), num_returns=1, timeout=limit) if tags else ([], [])
+                if not done:
                     return
-                (reference,), _ = ray.wait(list(tags), num_returns=1)
-                yield tags.pop(reference), _result_of(reference)
+                yield tags.pop(done[0]), _result_of(done[0])
         finally:
             for reference in tags:
                 with suppress(RayError):
@@ -86,10 +90,10 @@ def _cores() -> int:
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
-def _result_of(reference: Any) -> WorkerResult | None:
+def _result_of(reference: Any) -> Sequence[Message] | None:
     try:
-        result: WorkerResult = ray.get(reference)
-        return result
+        messages: Sequence[Message] = ray.get(reference)
+        return messages
     except WorkerCrashedError:
         return None
     except RayTaskError as problem:

@@ -6,11 +6,11 @@ import os
 import signal
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mlcli.core.processes import own_bytes
 from mlcli.core.quantities import duration, size
@@ -52,6 +52,10 @@ class Stopped:
     """What there was too little of: seconds, memory, or the total of seconds."""
 
 
+Message: TypeAlias = "WorkerResult | Stopped"
+"""What comes of a block, or how the child that judged it was stopped."""
+
+
 class Child:
     """A process that judges one assignment at a time."""
 
@@ -62,7 +66,8 @@ class Child:
         context = get_context("loky")
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, os.getpid()), daemon=True)
-        self.process.start()
+        with _allowed_children():
+            self.process.start()
         theirs.close()
         self.assignment: Assignment | None = None
         self.deadline = inf
@@ -73,7 +78,7 @@ class Child:
         with suppress(OSError):  # it may have died; receiving from it will say so
             self.connection.send((assignment.ready, assignment.ranges))
 
-    def receive(self) -> WorkerResult | Stopped | None:
+    def receive(self) -> Message | None:
         """What the child has sent, if it matters; without an assignment it is free again."""
         assert self.assignment is not None
         try:
@@ -110,9 +115,7 @@ class Child:
         self.connection.close()
 
 
-def supervised(
-    assignments: Iterable[Assignment], jobs: int, until: float = inf
-) -> Generator[tuple[Any, WorkerResult | Stopped]]:
+def supervised(assignments: Iterable[Assignment], jobs: int, until: float = inf) -> Generator[tuple[Any, Message]]:
     """Judge in up to ``jobs`` children; yields (tag, what came of a block or how the child was stopped).
 
     ``until`` is when all of them are stopped, on the clock that ``monotonic`` reads.
@@ -135,6 +138,19 @@ def supervised(
     finally:
         for child in children:
             child.kill()
+
+
+@contextmanager
+def _allowed_children() -> Iterator[None]:
+    """Let a daemon, such as a worker of Dask, start a process: ours ends with its parent by itself."""
+    from multiprocessing import current_process
+
+    settings: dict[str, Any] = current_process()._config  # type: ignore[attr-defined]
+    daemon = settings.pop("daemon", False)
+    try:
+        yield
+    finally:
+        settings["daemon"] = daemon
 
 
 def die_with(parent: int) -> None:

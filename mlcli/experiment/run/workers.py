@@ -61,8 +61,15 @@ class _ExecutorWorkers:
     def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
         """Judge blocks; each tag comes back with its result, in any order."""
         tags: list[Any] = []
-        for number, result in self._parallel(self._blocks_to_send(blocks, tags)):
-            yield tags[number], result
+        calls = self._parallel(self._blocks_to_send(blocks, tags))
+        try:
+            for number, result in calls:
+                yield tags[number], result
+        finally:
+            with warnings.catch_warnings():
+                # Work that was ended is no reason for joblib's advice on how it is handed out.
+                warnings.simplefilter("ignore", UserWarning)
+                calls.close()
 
     def _blocks_to_send(self, blocks: Iterable[tuple[Any, Block]], tags: list[Any]) -> Iterable[Any]:
         for number, (tag, block) in enumerate(blocks):

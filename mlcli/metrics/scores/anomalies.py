@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from mlcli.core.tables import Array, Flags, Rows
-from mlcli.metrics.base import Metric, Undefined
+from mlcli.metrics.base import Metric, Pooling, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import AT_K, SHARE, declare, guarded, of_weightings, weighted_score
 from mlcli.metrics.influence import of_area
@@ -74,7 +74,7 @@ def average_precision(answers: ScoreAnswers, weightings: Array) -> Array:
     return ratio((np.diff(hits, axis=1, prepend=0.0) * precision).sum(axis=1), hits[:, -1])
 
 
-@weighted_score("precision-at-n", ScoreAnswers, needs=(both_labels,), why=NO_VALUE, **SHARE)
+@weighted_score("precision-at-n", ScoreAnswers, needs=(both_labels,), why=NO_VALUE, pooling="always", **SHARE)
 def precision_at_n(answers: ScoreAnswers, weightings: Array) -> Array:
     """Of the n rows that score highest, the share of anomalies; n is how many anomalies there are.
 
@@ -104,15 +104,20 @@ def f1(flagged: Array, hits: Array, anomalies: Array) -> Array:
     return ratio(2 * hits, flagged + anomalies)
 
 
-def of_the_flagged(name: str, rate: Rate) -> Metric:
-    """A rate of the rows that score at least the threshold."""
+def of_the_flagged(name: str, rate: Rate, pooling: Pooling) -> Metric:
+    """A rate of the rows that score at least the threshold.
+
+    Where its denominator is how many rows happen to be flagged, small splits are taken together: a quotient of two
+    chances is too high on average, and undefined where nothing is flagged.
+    """
 
     def under(answers: ScoreAnswers, weightings: Array) -> Array:
         anomalous = (answers.truth == ANOMALY).astype(np.float64)
         flagged = (answers.flagged & (answers.truth != UNKNOWN)).astype(np.float64)
         return rate(weightings @ flagged, weightings @ (flagged * anomalous), weightings @ anomalous)
 
-    return of_weightings(name, ScoreAnswers, under, Undefined("no row is flagged"), **SHARE)
+    why = Undefined("no row is flagged")
+    return of_weightings(name, ScoreAnswers, under, why, pooling=pooling, **SHARE)
 
 
 def at_k(name: str, rate: Rate, first: int) -> Metric:
@@ -127,8 +132,13 @@ def at_k(name: str, rate: Rate, first: int) -> Metric:
     return guarded(of_weightings(f"{name}@{first}", ScoreAnswers, under, NO_VALUE, **SHARE), both_labels)
 
 
-for _name, _rate in (("precision", precision), ("recall", recall), ("f1", f1)):
-    declare(of_the_flagged(_name, _rate), both_labels, threshold_chosen)
+RATES: tuple[tuple[str, Rate, Pooling], ...] = (
+    ("precision", precision, "always"),
+    ("recall", recall, "never"),
+    ("f1", f1, "always"),
+)
+for _name, _rate, _pooling in RATES:
+    declare(of_the_flagged(_name, _rate, _pooling), both_labels, threshold_chosen)
     AT_K[ScoreAnswers, _name] = partial(at_k, _name, _rate)
 
 

@@ -1,0 +1,39 @@
+"""How numbers are distributed, each part of them for itself: histograms on the same edges, and Tukey's boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlcli.core.findings import Boxplots, Histogram
+from mlcli.core.tables import Array
+
+BINS = 8
+WHISKER = 1.5
+
+Parts = Sequence[tuple[str, Array]]
+"""Numbers by what they are called."""
+
+
+def histogram(title: str, measure: str, parts: Parts, bins: int = BINS) -> Histogram:
+    """How many numbers of each part lie where."""
+    edges = np.histogram_bin_edges(np.concatenate([part for _, part in parts]), bins)
+    counts = tuple((name, tuple(map(float, np.histogram(part, edges)[0]))) for name, part in parts)
+    return Histogram(title, measure, tuple(edges.tolist()), counts)
+
+
+def boxplots(title: str, measure: str, parts: Parts) -> Boxplots:
+    """Tukey's box of each part."""
+    boxes = tuple((name, *_box(part)) for name, part in parts)
+    outside = tuple(beyond for *_, beyond in boxes)
+    return Boxplots(title, measure, tuple((name, box) for name, box, _ in boxes), outside)
+
+
+def _box(part: Array) -> tuple[tuple[float, ...], int]:
+    """The whiskers, quartiles and median in ascending order, and how many values lie outside."""
+    low, middle, high = np.quantile(part, [0.25, 0.5, 0.75])
+    reach = WHISKER * (high - low)
+    inside = part[(part >= low - reach) & (part <= high + reach)]
+    box = (float(inside.min()), float(low), float(middle), float(high), float(inside.max()))
+    return box, len(part) - len(inside)
