@@ -41,7 +41,7 @@ from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, jo
 TRUST, TRUST_IN_UNSTEADY = 0.8, 0.7
 """For how much of a fresh row one counts that was judged by models which learned from the others."""
 TRUST_IN_ONE_UNSTEADY = 0.9
-"""The same of a holdout, where one fit of an unsteady method stands for all that other training rows would give."""
+"""The same of a holdout, where one fit of an unsteady method stands for those of other training rows."""
 COUNTED_AS = ", each counted as "
 """What stands before the trust in rows where an interval says how it was made."""
 FEWEST_ROWS_OF_AREAS = 200
