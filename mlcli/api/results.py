@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,10 +58,11 @@ class Report:
     def __repr__(self) -> str:
         return str(self)
 
-    def _repr_html_(self) -> str:
-        from mlcli.report.fragment import fragment_of
+    def _repr_html_(self) -> str | None:
+        """For a notebook, which shows the text where there is no jinja2."""
+        from mlcli.report.html import fragment_of
 
-        return fragment_of(self.document, Page())
+        return None if find_spec("jinja2") is None else fragment_of(self.document, Page())
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,18 +19,21 @@ def _words(text: str) -> frozenset[str]:
 CERTAIN = _words("class target label labels outcome response y output truth goal dependent groundtruth y_true")
 """What people call a target and nothing else."""
 LIKELY = _words(
-    """species diagnosis survived churn churned exited attrition default defaulted fraud spam approved purchased
-    clicked converted subscribed readmitted died death mortality deceased quality mpg medv yield satisfaction
-    house_value sentiment category digit play choice decision risk disease stroke diabetes cancer hired released
-    admitted progression potability winner result strength"""
+    """species diagnosis survived churn churned exited left attrition default defaulted fraud spam approved
+    purchased clicked converted subscribed canceled cancelled readmitted died death mortality deceased quality mpg
+    medv yield satisfaction house_value sentiment digit play choice decision risk hired released admit admitted
+    progression potability winner result strength life_expectancy life_exp loan_status personal_loan"""
 )
 """What is predicted in most tables that have it."""
 AMOUNTS = _words(
     """income salary price cost charges expenses sales revenue profit demand rating consumption
-    emissions tip deposit"""
+    emissions tip deposit fare category"""
 )
 """What is predicted in many tables, and known beforehand in others."""
-POSSIBLE = _words("type status score grade level value count cnt total amount rate variety kind mode stress")
+POSSIBLE = _words(
+    """type status score grade level value count cnt total amount rate variety kind mode stress disease stroke
+    diabetes cancer"""
+)
 """What is predicted in some tables that have it."""
 NEVER = _words(
     """split fold partition set index row rownames date dates time datetime timestamp day month year hour week
@@ -42,16 +45,19 @@ NEVER_AT_THE_END = _words(
     "id ids uuid guid date lat latitude lattitude lon lng long longitude longtitude zip zipcode postcode"
 )
 """What nobody predicts, whatever stands before it: keys, days, coordinates."""
+ROUND_A_NAME = _words("is has was did flag event")
+"""What stands before or behind what is predicted: is_canceled, attrition_flag."""
 NAMED = (
     (CERTAIN, (10.0, 5.0, 4.0)),
     (LIKELY, (8.0, 5.0, 3.0)),
+    (frozenset({"price"}), (5.5, 5.5, 3.0)),
     (AMOUNTS, (5.5, 3.0, 3.0)),
     (POSSIBLE, (3.0, 2.0, 0.0)),
 )
 """What a name is worth that is such a word, or ends or begins with one."""
 LAST, TWO_CLASSES, FEW_CLASSES, ALONE, UNLIKE_KIND = 4.0, 2.0, 1.0, 2.0, -6.0
 """What it is worth to stand last, to hold two or a few classes, as no other does, to be of another kind."""
-CLEAR, AHEAD = 5.0, 1.0
+CLEAR, AHEAD = 5.0, 1.5
 """A guess is in no doubt from so much on, where it is so far ahead of the others."""
 TWO = 2
 CLASSES = range(TWO, 101)
@@ -97,9 +103,13 @@ def guessed_target(columns: Mapping[str, Typed], free: Sequence[str], kinds: Col
         + UNLIKE_KIND * bool(kinds and columns[name].column.kind not in kinds)
         for name in names
     }
-    order = sorted(names, key=lambda name: (worth[name], names.index(name)), reverse=True)
+    # Of two that are worth as much, names make the first likelier, and places the last.
+    sides = {name: -place if by_name[name] else place for place, name in enumerate(names)}
+    order = sorted(names, key=lambda name: (worth[name], sides[name]), reverse=True)
     best, others = order[0], order[1 : SHOWN + 1]
-    clear = worth[best] >= CLEAR and (not others or worth[best] - worth[others[0]] >= AHEAD)
+    rivals = max((by_name[name] for name in names if name != best), default=0.0) if by_name[best] else len(few) > 1
+    clear = worth[best] >= CLEAR and by_name[best] >= rivals
+    clear = clear and (not others or worth[best] - worth[others[0]] >= AHEAD)
     why = _why(best, by_name[best], best == alone, names, columns)
     return Guess(best, why, () if clear else tuple(others))
 
@@ -125,6 +135,7 @@ def _is_coordinate(name: str, columns: Mapping[str, Typed]) -> bool:
 
 def _worth_of_name(name: str, columns: Mapping[str, Typed]) -> float:
     words = words_of(name)
+    words = [word for word in words if word not in ROUND_A_NAME] or words
     if not words:
         return 0.0
     whole = "_".join(words)

@@ -14,9 +14,7 @@ from mlcli.report.scored import Scored, judged, swept_over
 from mlcli.report.scores import decimals_of
 
 FEWEST_SPLITS = 3
-READING = (
-    "sd: standard deviation over splits (n - 1); Wald: equation (23), which has no width where no row is wrong"
-)
+READING = "sd: standard deviation over splits (n - 1); Wald: no width where no row is wrong"
 
 
 def spread_of(group: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> Iterator[Element]:

@@ -101,7 +101,7 @@ def test_columns_are_left_out_and_a_class_is_looked_for_as_in_the_shell() -> Non
 def test_results_show_themselves_as_text_in_a_notebook_and_as_files(tmp_path: Path) -> None:
     found = mlcli.eval("iris", "naive-bayes", jobs=1)
     assert "By accuracy: naive-bayes with 0.953" in str(found) == repr(found)
-    shown = found._repr_html_()
+    shown = found._repr_html_() or ""
     assert shown.count("<table>") == shown.count("</table>") >= 2
     assert "<h2>iris: classification of species</h2>" in shown
     assert "| model" in found.to("markdown")
@@ -150,7 +150,7 @@ def test_a_kept_model_is_asked_with_frames_and_keeps_their_index(tmp_path: Path)
     assert np.allclose(answers.filter(like="p(").sum(axis=1), 1)
     pd.testing.assert_frame_equal(answers, model.predict(asked, probabilities=True))
     assert "lda on frame" in str(model)
-    assert "lda" in mlcli.load(tmp_path / "lda.mlcli")._repr_html_()
+    assert "lda" in (mlcli.load(tmp_path / "lda.mlcli")._repr_html_() or "")
 
 
 def test_levels_that_were_not_there_in_training_are_warned_of() -> None:

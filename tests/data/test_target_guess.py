@@ -62,16 +62,30 @@ TABLES = [
     ("Sales", "Store:k DayOfWeek:k Date:t Sales:i Customers:i Open:z StateHoliday:c"),
     ("rings", "sex:c length:n diameter:n height:n rings:i"),
     ("RainTomorrow", "Date:t Location:c MinTemp:n RainToday:b RainTomorrow:b"),
+    ("DEATH_EVENT", "age:i anaemia:z diabetes:z ejection_fraction:i sex:z smoking:z time:i DEATH_EVENT:z"),
+    ("AveragePrice", "Date:t AveragePrice:n 4046:n type:c year:i region:c"),
+    ("is_canceled", "hotel:c is_canceled:z lead_time:i adr:n reservation_status:c reservation_status_date:t"),
+    (
+        "Attrition_Flag",
+        "CLIENTNUM:i Attrition_Flag:b Customer_Age:i Income_Category:c Card_Category:c Credit_Limit:n",
+    ),
+    ("Life expectancy", "Country:t Year:i Life expectancy:n Adult Mortality:i Schooling:n"),
 ]
 """Tables that people know, with the column that they would name."""
 
 
+def table_of(columns: str) -> str:
+    """A file with such columns."""
+    rng = np.random.default_rng(1)
+    described = re.split(r"(?<=:[a-z]) ", columns)
+    names, kinds = zip(*(column.rsplit(":", 1) for column in described), strict=True)
+    rows = (",".join(CELLS[kind](rng) for kind in kinds) for _ in range(ROWS))
+    return "\n".join([",".join(names), *rows]) + "\n"
+
+
 @pytest.mark.parametrize(("meant", "columns"), TABLES, ids=[f"{name}-{at}" for at, (name, _) in enumerate(TABLES)])
 def test_the_column_that_people_would_name_is_guessed(loaded: Loaded, meant: str, columns: str) -> None:
-    rng = np.random.default_rng(1)
-    names, kinds = zip(*(column.rsplit(":", 1) for column in columns.split()), strict=True)
-    rows = (",".join(CELLS[kind](rng) for kind in kinds) for _ in range(ROWS))
-    dataset = loaded("\n".join([",".join(names), *rows]) + "\n")
+    dataset = loaded(table_of(columns))
     target = dataset.schema.the("target")
     assert target is not None
     assert target.name == meant
@@ -97,6 +111,22 @@ def test_a_guess_by_place_alone_is_in_doubt_and_names_the_likeliest_others(loade
     assert dataset.doubt == "the target was guessed: 'v4', the last column; 'v3' or 'v2' may be meant"
     assert loaded("v1,income\n1,2.5\n2,3.5\n", target="v1").doubt == ""
     assert loaded("v1,income\n1,2.5\n2,3.5\n").doubt == ""
+
+
+@pytest.mark.parametrize(
+    ("guessed", "other", "columns"),
+    [
+        ("Class", "Satisfaction", "Satisfaction:b Gender:c Age:i Class:c Seat:k"),
+        ("contact", "City", "Rent:i Size:i Area:c City:c contact:c"),
+        ("passenger_count", "fare_amount", "fare_amount:n pickup_longitude:n pickup_latitude:n passenger_count:k"),
+    ],
+)
+def test_of_columns_that_may_be_meant_as_well_none_is_sure(
+    loaded: Loaded, guessed: str, other: str, columns: str
+) -> None:
+    dataset = loaded(table_of(columns))
+    assert dataset.doubt.startswith(f"the target was guessed: '{guessed}'")
+    assert f"'{other}'" in dataset.doubt
 
 
 def test_a_target_of_a_great_many_classes_is_questioned(loaded: Loaded) -> None:

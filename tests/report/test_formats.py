@@ -28,7 +28,7 @@ from mlcli.core.findings import (
 )
 from mlcli.report.document import Content, Document, Field, Grid, Heading, Lines, Notes, Picture, Sentence, grid
 from mlcli.report.formats import RENDERERS, known_format, renderer_of
-from mlcli.report.fragment import fragment_of
+from mlcli.report.html import fragment_of
 from mlcli.report.latex import COMMANDS
 from mlcli.report.page import Page
 from mlcli.report.pictures import FIGURES
