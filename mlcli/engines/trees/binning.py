@@ -57,6 +57,7 @@ def binned(
 ) -> Binned:
     """The bins of a matrix of cells (n × F, as ``features`` makes it), at most ``most`` for an ordered column."""
     columns = np.ascontiguousarray(cells.T)
+    weights = None if weights is None or (weights == weights[:1]).all() else weights
     edges = [
         edges_of(column, most or NO_LIMIT, weights) if by_threshold else np.empty((2, 0))
         for column, by_threshold in zip(columns, ordered, strict=True)

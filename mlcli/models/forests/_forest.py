@@ -95,8 +95,7 @@ class Forest(Classifier, Regressor):
         data = data.take(order_of_content(data))
         cells, by_threshold = features(data.table), ordered(self.columns_)
         targets = Targets.of(data.outputs, data.weights)
-        uneven = None if (data.weights == data.weights[0]).all() else data.weights
-        rows = binned(cells, by_threshold, level_counts(self.columns_), self.bins, uneven)
+        rows = binned(cells, by_threshold, level_counts(self.columns_), self.bins, data.weights)
         bag = Bag.of(data.weights) if self.bootstrap else None
         everything = packed(targets, *in_units(data.weights))
         limits = Limits(self._drawn(), self.random_cuts, self.max_depth, self.max_leaves, self.min_leaf)

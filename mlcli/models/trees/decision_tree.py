@@ -187,8 +187,7 @@ class DecisionTree(Classifier, Regressor):
         cells, by_threshold, levels = self.cells(data.table), ordered(self.columns_), level_counts(self.columns_)
         if self.bins is None:
             return every_value_binned(data.table, cells, by_threshold, levels)
-        weights = None if (data.weights == data.weights[0]).all() else data.weights
-        return binned(cells, by_threshold, levels, self.bins, weights)
+        return binned(cells, by_threshold, levels, self.bins, data.weights)
 
     def _candidates(self, tree: Trees, data: SupervisedRows) -> tuple[Candidate, ...]:
         """What every split would gain, of all rows."""
