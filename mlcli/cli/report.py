@@ -39,9 +39,13 @@ def report_command(
     nothing is run again, but for pictures of the best model's behaviour.
     """
     from mlcli.cli._console import show_line
+    from mlcli.core.errors import UsageError
+    from mlcli.data.shipped import FILE_SUFFIXES
     from mlcli.experiment.store.named_runs import SUFFIXES
 
     pages = Pages(output, pictures, picture_format)
+    if Path(source).suffix.lower() in FILE_SUFFIXES:
+        raise UsageError(f"{source} is a table, not a run or a model", hint=f"mlcli eval {source} --html {output}")
     is_run = source.isdigit() or Path(source).suffix.lower() in SUFFIXES
     pages.write(lambda: _of_run(source, store) if is_run else _of_model(Path(source)), say=show_line)
 
