@@ -1,7 +1,8 @@
-"""What holds for every test: one BLAS thread, as wherever the shell runs a cell; and which are run (`--about`)."""
+"""What holds for every test: one thread, as wherever the shell runs a cell; and which are run (`--about`)."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from mlcli.core.threads import pin_blas_from_the_start
 from tests.families import About
 
 pin_blas_from_the_start()
+# Peers start threads of OpenMP, which wait for each other at full speed where other tests have the cores.
+os.environ["OMP_NUM_THREADS"] = "1"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -16,9 +16,6 @@ from mlcli.report.document import Document
 
 PICTURE_FORMATS = ("svg", "png", "pdf")
 
-Html = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one page of HTML, with pictures.")
-]
 Pictures = Annotated[
     Path | None, typer.Option("--pictures", metavar="DIR", help="Write each picture of the report as a file.")
 ]
@@ -37,14 +34,17 @@ PictureFormat = Annotated[
 class Pages:
     """Where a report is written, if anywhere; what stands in the way is said before anything is run."""
 
-    html: Path | None = None
-    pictures: Path | None = None
-    suffix: str = PICTURE_FORMATS[0]
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write all of it as one page of HTML, with pictures."),
+    ] = None
+    pictures: Pictures = None
+    picture_format: PictureFormat = PICTURE_FORMATS[0]
 
     def __post_init__(self) -> None:
-        if self.suffix not in PICTURE_FORMATS:
-            what = f"there is no format '{self.suffix}' of pictures"
-            raise UsageError(what, hint=did_you_mean(self.suffix, PICTURE_FORMATS, "formats"))
+        if self.picture_format not in PICTURE_FORMATS:
+            what = f"there is no format '{self.picture_format}' of pictures"
+            raise UsageError(what, hint=did_you_mean(self.picture_format, PICTURE_FORMATS, "formats"))
         if not self.wanted:
             return
         from mlcli.report.html import refuse_without_extra
@@ -79,5 +79,5 @@ class Pages:
             from mlcli.report.pictures import save_all
 
             self.pictures.mkdir(exist_ok=True)
-            written = save_all(document, self.pictures, self.suffix)
+            written = save_all(document, self.pictures, self.picture_format)
             say(f"wrote {counted(len(written), 'picture')} to {self.pictures}")

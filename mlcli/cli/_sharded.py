@@ -8,8 +8,12 @@ from pathlib import Path
 
 from mlcli.api.running import RunOptions, answered, title_of
 from mlcli.cli._console import show_as
+from mlcli.cli._endings import leave_by
+from mlcli.cli._foreseen import planned_and_foreseen
+from mlcli.cli._groups import Gates, Views
+from mlcli.cli._pages import Pages
 from mlcli.cli._progress import Progress
-from mlcli.cli._running import beside, leave_by, planned_and_foreseen
+from mlcli.cli._running import beside
 from mlcli.core.errors import UsageError
 from mlcli.experiment.run.shards import Shard, plan_digest, shard_from_text
 from mlcli.experiment.spec.cells import Cell, Experiment
@@ -33,8 +37,9 @@ def run_shard(
     leave_by([Outcome(part.title, part.found, (), ()) for part in parts])
 
 
-def refuse_views(**asked: object) -> None:
-    """Refuse options for what can only be seen when all cells are there."""
+def refuse_views(views: Views, gates: Gates, pages: Pages) -> None:
+    """Refuse options for what can only be seen when all cells are there; --verbose may stand in any command."""
+    asked = {**vars(views), **vars(gates), **vars(pages), "verbose": False, "picture_format": ""}
     for name in (name for name, given in asked.items() if given):
         hint = "merge the stores first: mlcli runs merge, then mlcli run without --shard"
         raise UsageError(f"--{name.replace('_', '-')} is for when all shards are there", hint=hint)

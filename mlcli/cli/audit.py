@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import Drop, Format, ProtocolName, Seed, Strict, Target, Task
+from mlcli.cli._groups import Columns
+from mlcli.cli._options import Format, ProtocolName, Seed, Strict
 
 if TYPE_CHECKING:
-    from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.experiment.spec.cells import Experiment
 
 SPEC_SUFFIXES = (".yaml", ".yml")
 Subjects = Annotated[
@@ -27,9 +28,7 @@ EXAMPLES = (
 
 def audit_command(
     subjects: Subjects,
-    target: Target = None,
-    task: Task = None,
-    drop: Drop = None,
+    columns: Columns,
     protocol: ProtocolName = None,
     seed: Seed = 1,
     everything: Everything = False,
@@ -45,9 +44,8 @@ def audit_command(
     from mlcli.checks.audit import audit_as_json, audits_of, document_of
     from mlcli.cli._console import show_as
     from mlcli.core.errors import ExitCode
-    from mlcli.experiment.spec.cells import DataSpec
 
-    experiments = _experiments(subjects, DataSpec("", target, task, drop=tuple(drop or ())), protocol, seed)
+    experiments = _experiments(subjects, columns, protocol, seed)
     found = [audit for experiment in experiments for audit in audits_of(experiment)]
     show_as(
         format, lambda: document_of(found, everything), lambda: {"datasets": [audit_as_json(one) for one in found]}
@@ -56,10 +54,8 @@ def audit_command(
         raise typer.Exit(ExitCode.UNMET)
 
 
-def _experiments(subjects: list[str], asked: DataSpec, protocol: str | None, seed: int) -> list[Experiment]:
+def _experiments(subjects: list[str], columns: Columns, protocol: str | None, seed: int) -> list[Experiment]:
     """What is asked for as experiments: each file is one, and each dataset."""
-    from dataclasses import replace
-
     from mlcli.experiment.spec.cells import Experiment
     from mlcli.experiment.spec.file import read_experiment
     from mlcli.experiment.spec.model_text import protocol_from_text
@@ -67,6 +63,6 @@ def _experiments(subjects: list[str], asked: DataSpec, protocol: str | None, see
     return [
         read_experiment(Path(one))
         if Path(one).suffix in SPEC_SUFFIXES
-        else Experiment((replace(asked, reference=one),), protocol=protocol_from_text(protocol), seed=seed)
+        else Experiment((columns.of(one),), protocol=protocol_from_text(protocol), seed=seed)
         for one in subjects
     ]

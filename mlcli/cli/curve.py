@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from mlcli.cli._completion import metric_names
-from mlcli.cli._options import Data, Drop, Format, Jobs, Params, Seed, Target, Task
+from mlcli.cli._groups import Columns
+from mlcli.cli._options import Data, Format, Jobs, Params, Seed
 from mlcli.core.registry import MODELS
 
 KINDS = ("learning", "validation", "stages", "bias-variance")
@@ -54,14 +55,12 @@ def curve_command(
     kind: Kind,
     data: Data,
     models: Models,
+    columns: Columns,
     params: Params = None,
     sizes: Sizes = None,
     folds: Folds = None,
     repeats: Repeats = None,
     metric: Metric = None,
-    target: Target = None,
-    task: Task = None,
-    drop: Drop = None,
     seed: Seed = 1,
     jobs: Jobs = None,
     format: Format = "text",
@@ -77,7 +76,6 @@ def curve_command(
     from mlcli.cli._console import show_as
     from mlcli.cli._progress import watched
     from mlcli.experiment.run.batch import run
-    from mlcli.experiment.spec.cells import DataSpec
     from mlcli.experiment.spec.plan import plan
     from mlcli.experiment.spec.sweeps import Asked, experiment_of
     from mlcli.report.sweeps import sweep_as_json, sweep_of
@@ -85,7 +83,7 @@ def curve_command(
     split = {"folds": folds, "repeats": repeats}
     given = {name: value for name, value in split.items() if value is not None}
     asked = Asked(kind, tuple(models), tuple(params or ()), sizes, given)
-    sweep = experiment_of(asked, DataSpec(data, target, task, drop=tuple(drop or ())), metric, seed)
+    sweep = experiment_of(asked, columns.of(data), metric, seed)
     cells = plan(sweep.experiment)
     with watched(cells) as progress:
         results = run(cells, jobs=jobs, on_progress=progress)

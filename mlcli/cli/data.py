@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mlcli.cli._completion import column_names, data_names
-from mlcli.cli._options import Drop, Format, Target, Task
-from mlcli.cli._pages import Html, PictureFormat, Pictures
+from mlcli.cli._groups import Columns
+from mlcli.cli._options import Format
+from mlcli.cli._pages import Pages
 
 if TYPE_CHECKING:
     from mlcli.data.dataset import Dataset
@@ -55,16 +56,12 @@ EXAMPLES = (
 
 
 def data_command(
+    columns: Columns,
+    pages: Pages,
     reference: Reference = None,
-    target: Target = None,
-    task: Task = None,
-    drop: Drop = None,
     plot: Plot = None,
     against: Against = None,
     write_sidecar: Write = False,
-    html: Html = None,
-    pictures: Pictures = None,
-    picture_format: PictureFormat = "svg",
     format: Format = "text",
 ) -> None:
     """List the shipped datasets, profile one or a CSV file, or compare one with another.
@@ -74,19 +71,17 @@ def data_command(
     --against compares column by column, and by a model that tells files apart.
     """
     from mlcli.cli._console import remark, show_as
-    from mlcli.cli._pages import Pages
     from mlcli.core.errors import UsageError
 
-    pages = Pages(html, pictures, picture_format)
     if reference is None:
-        if write_sidecar or target or task or drop or plot or against or pages.wanted:
+        if write_sidecar or any(vars(columns).values()) or plot or against or pages.wanted:
             raise UsageError("a file is missing", hint="such as mlcli data my.csv --write-sidecar")
         _list(format)
         return
 
     from mlcli.data.load import load
 
-    dataset = load(reference, target=target, task=task, drop=drop or ())
+    dataset = load(reference, target=columns.target, task=columns.task, drop=columns.drop or ())
     if write_sidecar:
         from mlcli.data.write_sidecar import write_sidecar as write
 

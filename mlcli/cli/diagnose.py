@@ -7,18 +7,8 @@ from typing import Annotated
 import typer
 
 from mlcli.cli._completion import metric_names
-from mlcli.cli._options import (
-    Data,
-    Drop,
-    Format,
-    Jobs,
-    Params,
-    ProtocolName,
-    Seed,
-    Strict,
-    Target,
-    Task,
-)
+from mlcli.cli._groups import Columns
+from mlcli.cli._options import Data, Format, Jobs, Params, ProtocolName, Seed, Strict
 from mlcli.core.registry import MODELS
 
 Model = Annotated[
@@ -47,10 +37,8 @@ EXAMPLES = (
 def diagnose_command(
     data: Data,
     model: Model,
+    columns: Columns,
     params: Params = None,
-    target: Target = None,
-    task: Task = None,
-    drop: Drop = None,
     protocol: ProtocolName = None,
     metric: Metric = None,
     seed: Seed = 1,
@@ -71,11 +59,11 @@ def diagnose_command(
     from mlcli.cli._progress import watched
     from mlcli.core.errors import ExitCode
     from mlcli.core.issues import is_serious
-    from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.experiment.spec.cells import Experiment
     from mlcli.experiment.spec.model_text import models_from_text, protocol_from_text
 
     experiment = Experiment(
-        data=(DataSpec(data, target, task, drop=tuple(drop or ())),),
+        data=(columns.of(data),),
         models=models_from_text([model], params or []),
         protocol=protocol_from_text(protocol),
         metrics=(metric,) if metric else (),

@@ -2,81 +2,125 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mlcli.cli._completion import data_names, metric_names
-from mlcli.cli._options import (
-    Classes,
-    Cost,
-    Curves,
-    Decide,
-    Drop,
-    FailUnder,
-    Fair,
-    Format,
-    Jobs,
-    Junit,
-    NoShortcut,
-    Params,
-    Positive,
-    ProtocolName,
-    Rule,
-    Search,
-    Seed,
-    Sensitive,
-    Spread,
-    Stages,
-    StepSummary,
-    Store,
-    Target,
-    Task,
-    Training,
-    Trials,
-    Tune,
-    Verbose,
-    tuning,
-)
-from mlcli.cli._pages import Html, PictureFormat, Pictures
+from mlcli.cli._groups import Gates, JudgedColumns, Tuning, Views
+from mlcli.cli._options import Format, Jobs, NoShortcut, Params, ProtocolName, Seed, Store
+from mlcli.cli._pages import Pages
 from mlcli.core.registry import MODELS
+
+if TYPE_CHECKING:
+    from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec
 
 Data = Annotated[
     list[str],
     typer.Argument(metavar="DATA", autocompletion=data_names, help="CSV files, or shipped datasets such as iris."),
 ]
-Models = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="MODEL",
-        autocompletion=MODELS.names,
-        help="An id, '{use: knn, params: {k: 3}}', or a saved model; repeatable. [default: a panel for the task]",
-    ),
-]
-Folds = Annotated[int | None, typer.Option("--folds", metavar="N", help="Folds, each tested once. [default: 10]")]
-Repeats = Annotated[int | None, typer.Option("--repeats", metavar="N", help="How many times rows are split anew.")]
-TestShare = Annotated[
-    float | None, typer.Option("--test-share", metavar="SHARE", help="The share of rows that a holdout tests on.")
-]
-Average = Annotated[
-    str | None,
-    typer.Option("--average", metavar="HOW", help="folds: the mean over splits; pooled: all answers at once."),
-]
-Metrics = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--metric",
-        metavar="NAME",
-        autocompletion=metric_names,
-        help="A score; repeatable, the first decides. [default: by the task]",
-    ),
-]
 
-Nested = Annotated[
-    bool, typer.Option("--nested", help="Judge the best of the models, too, chosen in each split for itself.")
-]
+
+@dataclass(frozen=True)
+class Models:
+    """Which models, and how they decide."""
+
+    models: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="MODEL",
+            autocompletion=MODELS.names,
+            help="An id, '{use: knn, params: {k: 3}}', or a saved model; repeatable."
+            " [default: a panel for the task]",
+        ),
+    ] = None
+    params: Params = None
+    decide: Annotated[
+        str | None,
+        typer.Option(
+            "--decide",
+            metavar="RULE",
+            help="How classes are decided: f1, youden, cost, expected-cost, equalised-odds,"
+            " or '{by: f1, folds: 10}'; which rows are flagged: own, 'top 5', 'share 0.05', 'p < 0.05'.",
+        ),
+    ] = None
+
+    def specs(self) -> tuple[ModelSpec, ...] | None:
+        """The models that are asked for, if any."""
+        from mlcli.experiment.spec.model_text import models_from_text
+
+        return models_from_text(self.models or (), self.params or (), self.decide) or None
+
+
+@dataclass(frozen=True)
+class Splits:
+    """How rows are split."""
+
+    protocol: ProtocolName = None
+    folds: Annotated[
+        int | None, typer.Option("--folds", metavar="N", help="Folds, each tested once. [default: 10]")
+    ] = None
+    repeats: Annotated[
+        int | None, typer.Option("--repeats", metavar="N", help="How many times rows are split anew.")
+    ] = None
+    test_share: Annotated[
+        float | None,
+        typer.Option("--test-share", metavar="SHARE", help="The share of rows that a holdout tests on."),
+    ] = None
+
+    def spec(self) -> ProtocolSpec | None:
+        """The protocol that is asked for, if any."""
+        from mlcli.experiment.spec.model_text import protocol_from_text
+
+        return protocol_from_text(
+            self.protocol, folds=self.folds, repeats=self.repeats, test_share=self.test_share
+        )
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What is measured."""
+
+    average: Annotated[
+        str | None,
+        typer.Option("--average", metavar="HOW", help="folds: the mean over splits; pooled: all answers at once."),
+    ] = None
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            metavar="NAME",
+            autocompletion=metric_names,
+            help="A score; repeatable, the first decides. [default: by the task]",
+        ),
+    ] = None
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            "--cost", metavar="COSTS", help="What answers cost: '{actual: {predicted: value}}'; adds a score."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Fits:
+    """How models are fitted, and of what else they are asked."""
+
+    seed: Seed = 1
+    no_shortcut: NoShortcut = False
+    stages: Annotated[
+        bool,
+        typer.Option("--stages", help="Judge models at stages of their fits, too, such as rounds of boosting."),
+    ] = False
+    training: Annotated[bool, typer.Option("--training", help="Judge models on their training rows, too.")] = False
+    nested: Annotated[
+        bool,
+        typer.Option("--nested", help="Judge the best of the models, too, chosen in each split for itself."),
+    ] = False
+
 
 EXAMPLES = (
     "mlcli eval iris -m naive-bayes",
@@ -89,43 +133,17 @@ EXAMPLES = (
 
 def eval_command(
     data: Data,
-    models: Models = None,
-    params: Params = None,
-    target: Target = None,
-    task: Task = None,
-    sensitive: Sensitive = None,
-    drop: Drop = None,
-    positive: Positive = None,
-    protocol: ProtocolName = None,
-    folds: Folds = None,
-    repeats: Repeats = None,
-    test_share: TestShare = None,
-    average: Average = None,
-    metrics: Metrics = None,
-    decide: Decide = None,
-    cost: Cost = None,
-    seed: Seed = 1,
-    jobs: Jobs = None,
-    no_shortcut: NoShortcut = False,
-    stages: Stages = False,
-    training: Training = False,
-    tune: Tune = False,
-    search: Search = None,
-    trials: Trials = None,
-    rule: Rule = None,
-    nested: Nested = False,
+    models: Models,
+    columns: JudgedColumns,
+    splits: Splits,
+    scores: Scores,
+    fits: Fits,
+    tuning: Tuning,
+    views: Views,
+    gates: Gates,
+    pages: Pages,
     store: Store = None,
-    classes: Classes = False,
-    spread: Spread = False,
-    curves: Curves = False,
-    fair: Fair = False,
-    fail_under: FailUnder = None,
-    junit: Junit = None,
-    summary: StepSummary = None,
-    html: Html = None,
-    pictures: Pictures = None,
-    picture_format: PictureFormat = "svg",
-    verbose: Verbose = False,
+    jobs: Jobs = None,
     format: Format = "text",
 ) -> None:
     """Evaluate methods on rows they have not seen.
@@ -134,43 +152,27 @@ def eval_command(
     beside the baseline, and says which is best and how sure that is.
     """
     from mlcli.api.running import RunOptions
-    from mlcli.cli._pages import Pages
-    from mlcli.cli._running import ReportFiles, run_and_show
-    from mlcli.experiment.spec.cells import DataSpec, Experiment
+    from mlcli.cli._running import run_and_show
+    from mlcli.experiment.spec.cells import Experiment
     from mlcli.experiment.spec.datasets import of_class
     from mlcli.experiment.spec.decisions import costs_from_text, with_costs
-    from mlcli.experiment.spec.expectations import fail_under as bounds
-    from mlcli.experiment.spec.model_text import models_from_text, protocol_from_text
-    from mlcli.report.results import Parts
 
-    pages = Pages(html, pictures, picture_format)
     experiment = Experiment(
-        data=tuple(
-            DataSpec(reference, target, task, tuple(sensitive or ()), tuple(drop or ()), positive)
-            for reference in data
-        ),
-        models=models_from_text(models or [], params or [], decide) or None,
-        protocol=protocol_from_text(protocol, folds=folds, repeats=repeats, test_share=test_share),
-        average=_known(average),
-        metrics=of_class(metrics or (), positive),
-        cost=costs_from_text(cost) if cost else None,
-        seed=seed,
-        shortcuts=not no_shortcut,
-        stages=stages,
-        training=training,
-        tune=tuning(tune, search=search, trials=trials, rule=rule),
-        nested=nested,
-        expect=bounds(fail_under or []),
+        data=tuple(map(columns.of, data)),
+        models=models.specs(),
+        protocol=splits.spec(),
+        average=_known(scores.average),
+        metrics=of_class(scores.metrics or (), columns.positive),
+        cost=costs_from_text(scores.cost) if scores.cost else None,
+        seed=fits.seed,
+        shortcuts=not fits.no_shortcut,
+        stages=fits.stages,
+        training=fits.training,
+        tune=tuning.settings(),
+        nested=fits.nested,
+        expect=gates.bounds(),
     )
-    run_and_show(
-        [with_costs(experiment)],
-        place_of=lambda _: store,
-        options=RunOptions(jobs),
-        parts=Parts(verbose, classes, curves, fair, spread),
-        files=ReportFiles(junit, summary),
-        pages=pages,
-        format=format,
-    )
+    run_and_show([with_costs(experiment)], lambda _: store, RunOptions(jobs), views, gates, pages, format)
 
 
 def _known(average: str | None) -> str:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Data, Target, Task, in_a_folder
+from mlcli.cli._options import Data, Target, Task
+from mlcli.cli._outputs import in_a_folder
 
 Output = Annotated[
     Path, typer.Option("--output", "-o", metavar="FILE", callback=in_a_folder, help="The file to write.")

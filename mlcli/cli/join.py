@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import Format, in_a_folder
+from mlcli.cli._options import Format
+from mlcli.cli._outputs import Force, Output, refuse_to_replace
 from mlcli.core.errors import UsageError
 
 First = Annotated[str, typer.Argument(metavar="A", help="A CSV file, or a shipped dataset: its rows are kept.")]
@@ -15,17 +15,10 @@ Second = Annotated[str, typer.Argument(metavar="B", help="Another: what it says 
 On = Annotated[
     list[str], typer.Option("--on", metavar="COLUMN", help="The key, or A's=B's name of it; repeatable.")
 ]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", metavar="FILE", callback=in_a_folder, help="Write here instead of standard output."
-    ),
-]
 How = Annotated[
     str, typer.Option("--how", metavar="left|inner|outer", help="Rows of A; those with a match; all rows of both.")
 ]
 Many = Annotated[bool, typer.Option("--many", help="Let keys that B has twice multiply rows of A.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")]
 
 EXAMPLES = (
     "mlcli join orders.csv customers.csv --on customer",
@@ -57,9 +50,7 @@ def join_command(
 
     if how not in KEEPS:
         raise UsageError(f"--how has no value '{how}'", hint=did_you_mean(how, KEEPS, "values"))
-    if output is not None and output.exists() and not force:
-        hint = "name another file with -o FILE, or replace it with --force"
-        raise UsageError(f"{output} exists: it was left alone", hint=hint)
+    refuse_to_replace(output, force)
     a, b = records_of(first), records_of(second)
     found = join(a, b, pairs_of_names(on), how, many)
     give(found.columns, output)

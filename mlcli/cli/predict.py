@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlcli.cli._console import remark
-from mlcli.cli._options import in_a_folder
+from mlcli.cli._outputs import INSTEAD, Output, refuse_to_overwrite
 from mlcli.core.errors import UsageError
 from mlcli.core.names import listed
 from mlcli.report.numbers import counted
@@ -23,12 +23,6 @@ MOST_LISTED = 8
 """Columns with unusual numbers of which each has a line of its own."""
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
 Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV file; - reads standard input.")]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", metavar="FILE", callback=in_a_folder, help="Write here instead of standard output."
-    ),
-]
 Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add one column per class.")]
 Density = Annotated[
     bool, typer.Option("--log-density", help="Add log p(x): how probable a generative model finds the row itself.")
@@ -92,14 +86,11 @@ def predict_command(
 
 def _refuse_to_replace(output: Path, data: str, model: Path) -> None:
     """Only earlier answers are replaced, and nothing behind a link: who wants more says so."""
-    from mlcli.cli._options import refuse_to_overwrite
-
     refuse_to_overwrite(output, data, model)
-    hint = "name another file with -o FILE, or replace it with --force"
     if output.is_symlink() and (output.is_file() or not output.exists()):
-        raise UsageError(f"{output} is a link to {output.resolve()}: it was left alone", hint=hint)
+        raise UsageError(f"{output} is a link to {output.resolve()}: it was left alone", hint=INSTEAD)
     if output.is_file() and not _begins_as_answers(output):
-        raise UsageError(f"{output} exists and holds no answers of mlcli predict: it was left alone", hint=hint)
+        raise UsageError(f"{output} exists and holds no answers of mlcli predict: it was left alone", hint=INSTEAD)
 
 
 def _begins_as_answers(path: Path) -> bool:

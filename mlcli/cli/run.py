@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import (
-    Classes,
-    Curves,
-    FailUnder,
-    Fair,
-    Format,
-    Jobs,
-    Junit,
-    NoShortcut,
-    Specs,
-    Spread,
-    StepSummary,
-    Store,
-    Verbose,
-)
-from mlcli.cli._pages import Html, PictureFormat, Pictures
+from mlcli.cli._groups import Gates, Views
+from mlcli.cli._options import Format, Jobs, NoShortcut, Specs, Store
+from mlcli.cli._pages import Pages
+
+if TYPE_CHECKING:
+    from mlcli.experiment.spec.cells import Experiment
+    from mlcli.experiment.spec.expectations import Bound
 
 Budget = Annotated[
     str | None,
@@ -57,6 +49,9 @@ EXAMPLES = (
 
 def run_command(
     specs: Specs,
+    views: Views,
+    gates: Gates,
+    pages: Pages,
     store: Store = None,
     jobs: Jobs = None,
     budget: Budget = None,
@@ -66,17 +61,6 @@ def run_command(
     backend: Backend = None,
     address: Address = None,
     no_shortcut: NoShortcut = False,
-    classes: Classes = False,
-    spread: Spread = False,
-    curves: Curves = False,
-    fair: Fair = False,
-    fail_under: FailUnder = None,
-    junit: Junit = None,
-    summary: StepSummary = None,
-    html: Html = None,
-    pictures: Pictures = None,
-    picture_format: PictureFormat = "svg",
-    verbose: Verbose = False,
     format: Format = "text",
 ) -> None:
     """Run experiment files; what is in the store is not run again.
@@ -84,46 +68,27 @@ def run_command(
     Answers are kept in .mlcli/runs.db beside each file: a second run does only
     what is missing, and Ctrl-C loses nothing that is finished.
     """
+    from mlcli.api.running import RunOptions
+    from mlcli.cli._running import beside, run_and_show
+
+    experiments = [_read(spec, budget, no_shortcut, gates.bounds()) for spec in specs]
+    options = RunOptions(jobs, fresh, retry, backend, address)
+    if shard is None:
+        run_and_show(experiments, lambda one: store or beside(one), options, views, gates, pages, format)
+        return
+    from mlcli.cli._sharded import refuse_views, run_shard
+
+    refuse_views(views, gates, pages)
+    run_shard(experiments, shard, store, options, format)
+
+
+def _read(spec: Path, budget: str | None, no_shortcut: bool, bounds: tuple[Bound, ...]) -> Experiment:
+    """The experiment of a file, with what options say of it."""
     from dataclasses import replace
 
-    from mlcli.api.running import RunOptions
-    from mlcli.cli._pages import Pages
-    from mlcli.cli._running import ReportFiles, beside, run_and_show
     from mlcli.experiment.spec.budget import budget_from_text
-    from mlcli.experiment.spec.expectations import fail_under as bounds
     from mlcli.experiment.spec.file import read_experiment
-    from mlcli.report.results import Parts
 
-    pages = Pages(html, pictures, picture_format)
-    read = [replace(read_experiment(spec), shortcuts=not no_shortcut) for spec in specs]
-    asked = bounds(fail_under or [])
-    experiments = [replace(experiment, expect=(*experiment.expect, *asked)) for experiment in read]
-    if budget is not None:
-        limits = budget_from_text(budget)
-        experiments = [replace(experiment, budget=limits) for experiment in experiments]
-    options = RunOptions(jobs, fresh, retry, backend, address)
-    if shard is not None:
-        from mlcli.cli._sharded import refuse_views, run_shard
-
-        refuse_views(
-            classes=classes,
-            spread=spread,
-            curves=curves,
-            fair=fair,
-            html=html,
-            pictures=pictures,
-            fail_under=fail_under,
-            junit=junit,
-            summary=summary,
-        )
-        run_shard(experiments, shard, store, options, format)
-        return
-    run_and_show(
-        experiments,
-        place_of=lambda one: store or beside(one),
-        options=options,
-        parts=Parts(verbose, classes, curves, fair, spread),
-        files=ReportFiles(junit, summary),
-        pages=pages,
-        format=format,
-    )
+    read = read_experiment(spec)
+    limits = read.budget if budget is None else budget_from_text(budget)
+    return replace(read, shortcuts=not no_shortcut, budget=limits, expect=(*read.expect, *bounds))

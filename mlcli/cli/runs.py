@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from mlcli.cli._completion import run_numbers
-from mlcli.cli._options import Classes, Curves, Format, StoreToRead, Verbose
+from mlcli.cli._groups import Views
+from mlcli.cli._options import Format, StoreToRead
 from mlcli.core.errors import ExitCode
 
 Name = Annotated[
@@ -39,11 +40,9 @@ def runs_command() -> None:
 
 
 def show_command(
+    views: Views,
     run: Name = None,
     store: StoreToRead = None,
-    classes: Classes = False,
-    curves: Curves = False,
-    verbose: Verbose = False,
     format: Format = "text",
 ) -> None:
     """List all runs, or show one again without running it.
@@ -58,7 +57,7 @@ def show_command(
     from mlcli.report.cells import cells_of
     from mlcli.report.formats import CSV
     from mlcli.report.lists import runs_as_json, runs_of
-    from mlcli.report.results import Parts, results_of
+    from mlcli.report.results import results_of
     from mlcli.report.scored import scored
 
     with Store.read(store or DEFAULT_PLACE if run is None else store_of(run, store)) as opened:
@@ -70,8 +69,8 @@ def show_command(
     found = [scored(result, about.metrics) for result in results]
     show_as(
         format,
-        lambda: cells_of(found) if format == CSV else results_of(found, Parts(verbose, classes, curves)),
-        lambda: results_as_json(found, curves=curves),
+        lambda: cells_of(found) if format == CSV else results_of(found, views.parts()),
+        lambda: results_as_json(found, curves=views.curves, fair=views.fair),
     )
 
 

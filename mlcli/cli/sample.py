@@ -7,19 +7,11 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._options import in_a_folder
-from mlcli.core.errors import UsageError
+from mlcli.cli._outputs import Force, Output, refuse_to_replace
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
 Rows = Annotated[int, typer.Option("--rows", "-n", min=1, help="How many rows; of a tagger, how many sequences.")]
 Seed = Annotated[int, typer.Option("--seed", help="The random seed.")]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", metavar="FILE", callback=in_a_folder, help="Write here instead of standard output."
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")]
 
 EXAMPLES = (
     "mlcli sample bayes.mlcli -n 5",
@@ -38,7 +30,5 @@ def sample_command(
     from mlcli.experiment.saved.model_file import load_model
     from mlcli.report.sampled import sampled
 
-    if output is not None and output.exists() and not force:
-        hint = "name another file with -o FILE, or replace it with --force"
-        raise UsageError(f"{output} exists: it was left alone", hint=hint)
+    refuse_to_replace(output, force)
     give(sampled(load_model(file), rows, seed), output)

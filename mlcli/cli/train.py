@@ -7,24 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlcli.cli._options import (
-    Data,
-    Drop,
-    Format,
-    Params,
-    Positive,
-    Rule,
-    Search,
-    Seed,
-    Sensitive,
-    Target,
-    Task,
-    Trials,
-    Tune,
-    in_a_folder,
-    tuning,
-)
-from mlcli.cli._pages import Html, PictureFormat, Pictures
+from mlcli.cli._groups import JudgedColumns, Tuning
+from mlcli.cli._options import Data, Format, Params, Seed
+from mlcli.cli._outputs import in_a_folder
+from mlcli.cli._pages import Pages
 from mlcli.core.registry import MODELS
 
 if TYPE_CHECKING:
@@ -66,22 +52,13 @@ EXAMPLES = (
 def train_command(
     data: Data,
     model: Model,
+    columns: JudgedColumns,
+    tuning: Tuning,
+    pages: Pages,
     params: Params = None,
     output: Output = None,
-    target: Target = None,
-    task: Task = None,
-    sensitive: Sensitive = None,
-    drop: Drop = None,
-    positive: Positive = None,
     seed: Seed = 1,
-    tune: Tune = False,
-    search: Search = None,
-    trials: Trials = None,
-    rule: Rule = None,
     ask: Questions = None,
-    html: Html = None,
-    pictures: Pictures = None,
-    picture_format: PictureFormat = "svg",
     format: Format = "text",
 ) -> None:
     """Train a method on all rows, show what it learned, save it.
@@ -91,20 +68,16 @@ def train_command(
     from dataclasses import replace
 
     from mlcli.cli._console import remark, show_as
-    from mlcli.cli._pages import Pages
     from mlcli.cli._progress import watched
     from mlcli.data.dataset import Dataset
     from mlcli.experiment.run.learner import Learner, train
     from mlcli.experiment.saved.model_file import refuse_code
-    from mlcli.experiment.spec.cells import WHOLE, DataSpec, ProtocolSpec
+    from mlcli.experiment.spec.cells import WHOLE, ProtocolSpec
     from mlcli.report.trained import trained_as_json, trained_of
 
-    pages = Pages(html, pictures, picture_format)
     if output is not None:
         _refuse(output, data)
-    settings = tuning(tune, search=search, trials=trials, rule=rule)
-    spec = DataSpec(data, target, task, tuple(sensitive or ()), tuple(drop or ()), positive)
-    cell = _cell(spec, model, params or [], seed, settings)
+    cell = _cell(columns.of(data), model, params or [], seed, tuning.settings())
     assert isinstance(cell.dataset, Dataset)
     if output is not None:
         refuse_code(Learner(cell.dataset.content, cell.model, cell.steps, seed).parts())
@@ -122,7 +95,7 @@ def train_command(
 
 
 def _refuse(output: Path, data: str) -> None:
-    from mlcli.cli._options import refuse_to_overwrite
+    from mlcli.cli._outputs import refuse_to_overwrite
     from mlcli.experiment.saved.model_file import refuse_to_replace
 
     refuse_to_overwrite(output, data)
@@ -147,7 +120,7 @@ def _cell(data: DataSpec, model: str, params: list[str], seed: int, tune: dict[s
     meant = (models[0].use,) if tune is None else (models[0].use, TUNED)
     cell = next(cell for cell in cells if cell.model.use in meant)
     if cell.skipped:
-        from mlcli.cli._running import refused
+        from mlcli.cli._foreseen import refused
 
         raise refused([cell])
     return cell

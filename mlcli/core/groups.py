@@ -57,11 +57,15 @@ def groups_by(table: Table | None, columns: Sequence[str]) -> Groups:
     if table is None or not columns:
         return Groups((), (EVERYBODY,), np.zeros(0 if table is None else len(table), np.int32))
     by_name = {one.name: one for one in group_columns(table)}
-    levels = {name: (*by_name[name].groups, UNKNOWN) for name in columns}
-    cells = np.column_stack([_cells(table, by_name[name]) for name in columns])
-    present, place = np.unique(cells, axis=0, return_inverse=True)
-    labels = (", ".join(levels[name][code] for name, code in zip(columns, row, strict=True)) for row in present)
-    return Groups(tuple(columns), tuple(labels), place.reshape(-1).astype(np.int32))
+    place, labels = np.zeros(len(table), np.int32), [""]
+    for name in columns:
+        levels = (*by_name[name].groups, UNKNOWN)
+        pairs = place * len(levels) + _cells(table, by_name[name])
+        there = np.bincount(pairs) > 0
+        place = (np.cumsum(there, dtype=np.int32) - 1)[pairs]
+        split = (divmod(pair, len(levels)) for pair in np.flatnonzero(there).tolist())
+        labels = [", ".join(filter(None, (labels[before], levels[level]))) for before, level in split]
+    return Groups(tuple(columns), tuple(labels), place)
 
 
 def sensitive_groups(tables: Iterable[Table | None], columns: Sequence[str] | None, rows: int) -> Groups:

@@ -178,6 +178,11 @@ class Model:
         """Keep what ``shared`` makes in a memory of fits of like models to the same prepared rows."""
         self.__dict__["_memory"] = memory
 
+    @property
+    def compared(self) -> bool:
+        """Whether it is fitted only to be compared: nobody asks then what it has learned, only what it answers."""
+        return "_memory" in self.__dict__
+
     def shared(self, key: Any, make: Callable[[], T]) -> T:
         """What depends on the training rows and the key alone: made once where such fits have one memory."""
         memory: dict[Any, Any] | None = self.__dict__.get("_memory")

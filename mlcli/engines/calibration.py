@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Flags
+from mlcli.engines.symmetric import solved
 
 LEAST_SLOPE = 1e-3
 """What is left of a slope, in units of the scores, where scores tell nothing about rows that were left out."""
@@ -47,7 +48,7 @@ def slope(scores: Array, y: Codes, weights: Array) -> float:
         mean = (shares * columns).sum(axis=0)
         return float(weights @ mean), float(weights @ ((shares * columns**2).sum(axis=0) - mean**2))
 
-    return _where_mean_is(target, moments, unit)
+    return _where_mean_is(target, float(weights @ columns.max(axis=0)), moments, unit)
 
 
 def slope_of_two(score: Array, positive: Flags, weights: Array) -> float:
@@ -66,22 +67,26 @@ def slope_of_two(score: Array, positive: Flags, weights: Array) -> float:
         moved = weighted * balance
         return float(moved.sum()), (squares - float(moved @ (score * balance))) / 2
 
-    return _where_mean_is(target, moments, unit)
+    return _where_mean_is(target, float(weights @ np.abs(score)), moments, unit)
 
 
-def _where_mean_is(target: float, moments: Callable[[float], tuple[float, float]], unit: float) -> float:
-    """The slope at which the mean of scores, which rises with it, is a target; ``moments`` has both."""
+def _where_mean_is(
+    target: float, most: float, moments: Callable[[float], tuple[float, float]], unit: float
+) -> float:
+    """The slope at which the mean of scores is a target; ``moments`` has the mean and how fast it rises.
+
+    It comes near ``most`` by powers of e, so that Newton's steps are for the logarithm of what it lacks of that.
+    """
     low, high, at = LEAST_SLOPE / unit, np.inf, 1.0 / unit
     for _ in range(STEPS):
         mean, curve = moments(at)
-        excess = mean - target
-        low, high = (low, at) if excess > 0 else (at, high)
-        step = at - excess / curve if curve > 0 else np.inf
-        between = (low + high) / 2 if np.isfinite(high) else 2 * low
-        following = step if low < step < high else between
-        if abs(following - at) <= 1e-12 * at:
+        left = most - mean
+        low, high = (low, at) if mean > target else (at, high)
+        step = at + left * np.log(left / (most - target)) / curve if curve > 0 and left > 0 else np.inf
+        if abs(step - at) <= 1e-12 * at:
             break
-        at = following
+        between = (low + high) / 2 if np.isfinite(high) else 2 * low
+        at = step if low < step < high else between
     return float(at)
 
 
@@ -89,17 +94,13 @@ def coupled(pairwise: Array, pairs: Codes, classes: int) -> Array:
     """The probabilities of classes that fit those of pairs best (Wu, Lin & Weng 2004, second method).
 
     ``pairwise`` has for each row and pair (first, second) the probability r of the second; p minimises
-    Σ (r_ji p_i − r_ij p_j)² among distributions, which a system of classes + 1 equations gives.
+    Σ (r_ji p_i − r_ij p_j)² among distributions: with Q the matrix of that sum, (Q + 11ᵀ) p is the same for all.
     """
     r = np.zeros((len(pairwise), classes, classes))
     against = np.clip(pairwise, CERTAIN, 1 - CERTAIN)
     r[:, pairs[:, 1], pairs[:, 0]], r[:, pairs[:, 0], pairs[:, 1]] = against, 1 - against
-    system = np.zeros((len(pairwise), classes + 1, classes + 1))
-    system[:, :classes, :classes] = -r * np.swapaxes(r, 1, 2)
+    system = 1.0 - r * np.swapaxes(r, 1, 2)
     places = np.arange(classes)
-    system[:, places, places] = (r**2).sum(axis=1)
-    system[:, :classes, classes] = system[:, classes, :classes] = 1.0
-    wanted = np.zeros((len(pairwise), classes + 1, 1))
-    wanted[:, classes] = 1.0
-    shares = np.maximum(np.linalg.solve(system, wanted)[:, :classes, 0], 0.0)
+    system[:, places, places] = 1.0 + (r**2).sum(axis=1)
+    shares = np.maximum(solved(system, np.ones((len(r), 1, classes))).solution[:, 0], 0.0)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))

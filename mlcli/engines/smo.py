@@ -4,8 +4,7 @@
 
 gives f(x) = Σᵢ βᵢ K(xᵢ, x) + b. For classes y = ±1 the targets are y, β = αy and its bounds 0 and Cy; for values
 the targets are the values and the bounds −C and C; for one class the targets are 0 and a start has Σβ = 1. Pairs
-are chosen as LIBSVM does; all rows are looked at for each of them, since setting some aside (shrinking) did not
-pay.
+are chosen as LIBSVM does; in long searches rows at a bound that nothing draws away from it are set aside at times.
 """
 
 from __future__ import annotations
@@ -19,6 +18,8 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.symmetric import inverse_factor
 
+ROUND, FEW = 1_000, 0.7
+"""After so many moves, or one for each row, those that cannot move are set aside, if that leaves so few."""
 MOVES = 2_000_000
 """Pairs are moved at most so often, and 1,000 times for each row."""
 RIDGE = 1e-10
@@ -36,6 +37,8 @@ class Solution:
     residual: Array
     """target − Kβ: what the training rows lack of their targets, without the offset."""
     converged: bool
+    stopped: bool
+    """Whether any coefficient was at a bound on the way; else wider bounds would have changed nothing."""
 
     @property
     def free(self) -> Flags:
@@ -55,6 +58,62 @@ class Solution:
         return replace(turned, offset=-self.offset, residual=-self.residual)
 
 
+@dataclass(eq=False)
+class Climb:
+    """A way up: the coefficients so far, and what a unit more or less of each would gain or cost."""
+
+    K: Array
+    lower: Array
+    upper: Array
+    epsilon: float
+    tolerance: float
+    beta: Array
+    residual: Array
+
+    def __post_init__(self) -> None:
+        """Begin where the coefficients are."""
+        from mlcli.kernels.svm.climbing import FAR
+
+        step = self.epsilon
+        self.stopped = False
+        self.raising = np.where(self.beta >= self.upper, -FAR, np.where(self.beta >= 0, -step, step))
+        self.lowering = np.where(self.beta <= self.lower, FAR, np.where(self.beta > 0, -step, step))
+
+    @property
+    def gain(self) -> Array:
+        """What a unit more of each coefficient gains; next to nothing at its upper bound."""
+        return self.residual + self.raising
+
+    @property
+    def cost(self) -> Array:
+        """What a unit less of each coefficient costs."""
+        return self.residual + self.lowering
+
+    def climb(self, most: int) -> int:
+        """Move pairs until none gains more, at most so often; how often that was."""
+        from mlcli.kernels.svm.climbing import CHUNK, climb
+
+        problem = self.K, np.diagonal(self.K).astype(np.float64), self.lower, self.upper
+        limits = float(self.epsilon), float(self.tolerance), most
+        room = np.empty(len(self.beta)), np.empty((2, CHUNK))
+        moves, stopped = climb(*problem, *limits, self.beta, self.residual, self.raising, self.lowering, *room)
+        self.stopped |= stopped
+        return moves
+
+    def climb_among(self, rows: Rows, most: int) -> int:
+        """The same with all coefficients but a few where they are (shrinking)."""
+        bounds = self.lower[rows], self.upper[rows]
+        limits = *bounds, self.epsilon, self.tolerance
+        few = Climb(self.K[np.ix_(rows, rows)], *limits, self.beta[rows], self.residual[rows])
+        moves = few.climb(most)
+        self.stopped |= few.stopped
+        change = few.beta - self.beta[rows]
+        moved = np.flatnonzero(change)
+        self.residual -= change[moved] @ self.K[rows[moved]]
+        self.beta[rows], self.raising[rows], self.lowering[rows] = few.beta, few.raising, few.lowering
+        return moves
+
+
 def solve(
     K: Array,
     target: Array,
@@ -65,35 +124,39 @@ def solve(
     start: Array | None = None,
     tolerance: float = 1e-3,
     moves: int = MOVES,
-    rows: Rows | None = None,
 ) -> Solution:
-    """The maximum, up to ``tolerance`` in what a pair of coefficients could still gain per unit.
-
-    Of only some ``rows``, ascending, where that is asked for: the coefficients of the others are 0.
-    """
-    from mlcli.kernels.svm.climbing import CHUNK, FAR, climb
-
+    """The maximum, up to ``tolerance`` in what a pair of coefficients could still gain per unit."""
     beta = np.zeros(len(target)) if start is None else start.astype(np.float64)
     residual = target.astype(np.float64) if start is None else target - K @ beta
-    raising = np.where(beta >= upper, -FAR, np.where(beta >= 0, -epsilon, epsilon))
-    lowering = np.where(beta <= lower, FAR, np.where(beta > 0, -epsilon, epsilon))
-    spans = spans_of(np.arange(len(target)) if rows is None else rows)
-    most = moves + 1000 * int((spans[:, 1] - spans[:, 0]).sum())
-    diagonal = np.diagonal(K).astype(np.float64)
-    problem = K, spans, diagonal, lower, upper, float(epsilon), float(tolerance), most
-    room = np.empty(len(target)), np.empty((2, CHUNK))
-    made = climb(*problem, beta, residual, raising, lowering, *room)
-    if made == most:
+    way = Climb(K, lower, upper, epsilon, tolerance, beta, residual)
+    most, made, round_ = moves + 1000 * len(target), 0, max(ROUND, len(target))
+    while True:
+        last = way.climb(min(round_, most - made))
+        made += last
+        if last < round_ or made >= most:
+            break
+        rows = np.flatnonzero((way.gain > way.cost.min()) | (way.cost < way.gain.max()))
+        if len(rows) < FEW * len(target):
+            made += way.climb_among(rows, most - made)
+    if made >= most:
         text = f"stopped after {made} moves of pairs, so that the margin may not be the widest"
         warnings.warn(f"{text}; scaled columns or a smaller C would converge sooner", MlcliWarning, stacklevel=3)
-    offset = _level(beta, residual + raising, residual + lowering, (beta > lower) & (beta < upper) & (beta != 0))
-    return Solution(beta, lower, upper, offset, residual, made < most)
+    offset = _level(beta, way.gain, way.cost, (beta > lower) & (beta < upper) & (beta != 0))
+    return Solution(beta, lower, upper, offset, residual, made < most, way.stopped)
 
 
-def spans_of(rows: Rows) -> Rows:
-    """Beginnings and ends of ascending rows that follow one another."""
-    breaks = np.flatnonzero(np.diff(rows) > 1)
-    return np.column_stack([rows[np.r_[0, breaks + 1]], rows[np.r_[breaks, -1]] + 1])
+def among(K: Array, rows: Rows, room: Array) -> Array:
+    """The kernel of some rows, ascending, with each other, in memory that is used again: new one is slow."""
+    if len(rows) == len(K):
+        return K
+    part = room[: len(rows) ** 2].reshape(len(rows), len(rows))
+    spans = [slice(span[0], span[-1] + 1) for span in np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)]
+    begin = 0
+    for down in spans:
+        end = begin + down.stop - down.start
+        np.concatenate([K[down, across] for across in spans], axis=1, out=part[begin:end])
+        begin = end
+    return part
 
 
 def _level(beta: Array, gain: Array, cost: Array, free: Flags) -> float:

@@ -11,7 +11,7 @@ from mlcli.core.tables import Array
 
 MANY = 300
 """From so many systems on, calling LAPACK for each would cost more than solving them."""
-BLOCK = 64
+BLOCK = 32
 """Triangles up to this size are inverted by LAPACK."""
 
 

@@ -39,9 +39,12 @@ def corrected(
     apparent, outside = float(np.mean(known)), summary.mean
     weight = OUT_OF_BAG
     if estimate == BY_OVERFITTING:
-        none = no_information(metric, joined(judged))
-        if none is None:
+        parts = judged if metric.per_row is None else [joined(judged)]
+        without = [no_information(metric, part, MOST_SHIFTS // len(parts) + 1) for part in parts]
+        found = [score for score in without if score is not None]
+        if len(found) < len(parts):
             return summary
+        none = float(np.mean(found))
         outside = max(outside, none) if metric.better == "high" else min(outside, none)
         weight = OUT_OF_BAG / (1 - (1 - OUT_OF_BAG) * overfitting(metric, apparent, outside, none))
     mean = (1 - weight) * apparent + weight * outside
@@ -59,14 +62,14 @@ def overfitting(metric: Metric, apparent: float, outside: float, none: float) ->
     return min(1.0, lost / all_there_is) if lost > 0 and all_there_is > 0 else 0.0
 
 
-def no_information(metric: Metric, answers: Answers) -> float | None:
+def no_information(metric: Metric, answers: Answers, most: int = MOST_SHIFTS) -> float | None:
     """The score of predictions beside the truths of other rows."""
     rows = len(answers)
     order = np.random.default_rng(0).permutation(rows)
     truth, shuffled = np.asarray(getattr(answers, "truth", np.empty(0))), answers.take(order)
     if len(truth) != rows:
         return None
-    shifts = range(rows) if rows <= MOST_SHIFTS else np.linspace(0, rows, MOST_SHIFTS, endpoint=False).astype(int)
+    shifts = range(rows) if rows <= most else np.linspace(0, rows, most, endpoint=False).astype(int)
     truth = truth[order]
     beside = [metric.compute(replace(shuffled, truth=np.roll(truth, shift))) for shift in shifts]  # type: ignore[call-arg]
     known = [score for score in beside if isinstance(score, float)]

@@ -30,6 +30,8 @@ FEWEST_GOOD, FEWEST_BAD = 3, 2
 FEW_BAD = 20
 """Below this, half of the bad rows say little."""
 TRAIN, VALIDATION, TEST = range(3)
+BY_DESIGN = "as good ones were learned from"
+"""Marks a warning that no other split of these rows would be without."""
 
 
 @register(
@@ -94,9 +96,7 @@ def _warn_of_more_bad_rows(stratum: Codes | None, known: Rows, judged: Rows) -> 
     """Good rows are learned from, so that bad ones are more frequent among the others than they are."""
     assert stratum is not None
     everywhere, there = (100 * (stratum[rows] == BAD).mean() for rows in (known, judged))
-    message = (
-        f"{there:.0f} % of the judged rows are bad, of all {everywhere:.0f} %, as good ones were learned from"
-    )
+    message = f"{there:.0f} % of the judged rows are bad, of all {everywhere:.0f} %, {BY_DESIGN}"
     warnings.warn(f"{message}: among rows such as all, precision and f1 are lower", MlcliWarning, stacklevel=3)
 
 

@@ -78,7 +78,8 @@ def difference_to_baseline(one: Scored, baseline: Scored, metric: Metric) -> Dif
 
 def stands_for_largest_class(baseline: Scored) -> bool:
     """Whether a baseline is judged one by one, which makes it look worse than it is."""
-    return baseline.result.pooled and type(judged(baseline.result)[0]) is LabelAnswers
+    splits = judged(baseline.result)
+    return len(splits) > 1 and type(splits[0]) is LabelAnswers and max(map(len, splits)) == 1
 
 
 def largest_class(answers: LabelAnswers) -> LabelAnswers:

@@ -12,6 +12,7 @@ from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
 from mlcli.experiment.spec.labels import nested_models, settings_of
 from mlcli.metrics.base import Summary
+from mlcli.report.differences import stands_for_largest_class
 from mlcli.report.document import Notes, notes
 from mlcli.report.numbers import fixed
 from mlcli.report.scored import Scored, judged, swept_over
@@ -123,7 +124,7 @@ def _unstable(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator
 def _below_chance(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
     """A baseline that leave-one-out makes look worse than it is, so that no gain over it is believed."""
     for one in scored:
-        if not (one.result.pooled and one.is_baseline and one.confusion is not None):
+        if not one.is_baseline or one.confusion is None or not stands_for_largest_class(one):
             continue
         counts = one.confusion.counts
         right, largest = counts.trace() / counts.sum(), counts.sum(axis=1).max() / counts.sum()

@@ -25,10 +25,12 @@ GOOD, ANOMALY = 0, 1
 """The labels."""
 LEVELS = 2
 """Good and anomalous: a target of more levels judges nothing."""
-TO_DEAL = (3, 2)
-"""Sequences of good rows alone, and others: one for each part with such. Fewer are cut."""
-MOST_CUTS = 64
-"""Of a sequence; where that is not enough, rows are dealt one by one."""
+FEWEST = (3, 2)
+"""Whole sequences of good rows alone, and others: one for each part of a split with such; fewer are cut."""
+ENOUGH = 20
+"""Pieces with anomalies, and without: then half of them say something."""
+SHORTEST = 4
+"""Rows of a piece, on average."""
 EXPLAINED_ROWS = 1000
 """Of the rows asked, how many of the oddest are told which columns made them so."""
 BY_VALIDATION = "the one with the highest F1 on validation rows"
@@ -253,24 +255,26 @@ class ScreenedRows(UnlabelledRows):
         return rows if rows.groups is not None else rows._kept_together()
 
     def _kept_together(self) -> ScreenedRows:
-        """The rows grouped by sequence, or by as few pieces of each as serve all parts of a split."""
-        whole, pieces = self.stretches(), 1
-        while pieces <= MOST_CUTS:
+        """The rows grouped by sequence; where these are too few, by pieces of them, enough if rows allow."""
+        whole, pieces, best = self.stretches(), 1, None
+        while pieces == 1 or len(self) >= SHORTEST * pieces * len(whole):
             piece = np.empty(len(self), np.int32)
             for place, rows in enumerate(rows for one in whole for rows in np.array_split(one, pieces)):
                 piece[rows] = place
-            if self._can_be_dealt(piece):
-                return replace(self, sequence=piece, groups=piece)
+            good, odd = self._pieces_with_and_without(piece)
+            if good >= FEWEST[GOOD] and odd >= FEWEST[ANOMALY]:
+                best = piece
+                if pieces == 1 or min(good, odd) >= ENOUGH:
+                    break
             pieces *= 2
-        return self
+        return self if best is None else replace(self, sequence=best, groups=best)
 
-    def _can_be_dealt(self, piece: Codes) -> bool:
-        """Whether there are enough pieces without anomalies, and enough others; two, where none is known."""
+    def _pieces_with_and_without(self, piece: Codes) -> tuple[int, int]:
+        """How many pieces there are without anomalies, and how many others; where none is known, both are all."""
         if not (self.labels == ANOMALY).any():
-            return len(np.unique(piece)) > 1
+            return (len(np.unique(piece)),) * 2
         odd = np.unique(piece[self.labels == ANOMALY])
-        good = np.setdiff1d(piece[self.labels == GOOD], odd)
-        return len(np.unique(good)) >= TO_DEAL[GOOD] and len(odd) >= TO_DEAL[ANOMALY]
+        return len(np.setdiff1d(piece[self.labels == GOOD], odd)), len(odd)
 
     def _taken(self, rows: Rows | slice) -> dict[str, Any]:
         return {**super()._taken(rows), "sequence": None if self.sequence is None else self.sequence[rows]}

@@ -144,23 +144,21 @@ def test_no_anomaly_reaches_what_is_learned() -> None:
     assert made.rows.classes == ("benign", "malignant")
 
 
-@pytest.mark.parametrize(("odd", "pieces"), [((1, 4), 1), ((0, 1, 2), 2), ((0,), 4)])
-def test_sequences_are_dealt_whole_or_where_they_are_few_in_as_few_pieces_as_serve(
-    odd: tuple[int, ...], pieces: int
-) -> None:
-    """Five sequences of 16 rows, of which the odd ones have two bad rows, in its last half."""
-    sequence, place = np.divmod(np.arange(80), 16)
-    labels = np.isin(sequence, odd) & np.isin(place, [9, 12])
-    shuffled = np.random.default_rng(1).permutation(80)
-    cells = {"s": sequence, "t": place.astype(float), "x": np.zeros(80), "y": labels}
+@pytest.mark.parametrize(("odd", "pieces"), [((1, 4), 1), ((0, 1, 2), 8), ((0,), 8)])
+def test_sequences_are_dealt_whole_or_where_they_are_few_in_pieces(odd: tuple[int, ...], pieces: int) -> None:
+    """Five sequences of 40 rows, of which the odd ones have two bad rows; a piece has four rows at least."""
+    sequence, place = np.divmod(np.arange(200), 40)
+    labels = np.isin(sequence, odd) & np.isin(place, [5, 35])
+    shuffled = np.random.default_rng(1).permutation(200)
+    cells = {"s": sequence, "t": place.astype(float), "x": np.zeros(200), "y": labels}
     roles = {"s": "sequence", "t": "order", "x": "feature", "y": "target"}
     levels = {"s": tuple("abcde"), "y": ("good", "bad")}
     columns = {
         name: Column(name, "nominal", levels[name]) if name in levels else Column(name, "numeric")
         for name in cells
     }
-    table = Table.of([(columns[name], cells[name][shuffled]) for name in cells], 80)
+    table = Table.of([(columns[name], cells[name][shuffled]) for name in cells], 200)
     rows: Any = ScreenedRows.from_table(table, Schema(tuple(Field(columns[name], roles[name]) for name in cells)))
-    known = sequence[shuffled] * pieces + place[shuffled] * pieces // 16
+    known = sequence[shuffled] * pieces + place[shuffled] * pieces // 40
     assert len(np.unique(rows.groups)) == 5 * pieces
     assert len(np.unique(np.stack([rows.groups, known]), axis=1).T) == 5 * pieces

@@ -144,6 +144,22 @@ def test_tastes_that_agree_are_found() -> None:
     assert error(ItemNeighbours()) < bias
 
 
+def test_similarities_are_shrunk_by_what_they_vary_beyond_chance() -> None:
+    rng = np.random.default_rng(4)
+    seen, residual = rng.random((12, 30)) < 0.5, rng.normal(size=(12, 30)) + rng.normal(size=30)
+    users, items = np.nonzero(seen)
+    y = residual[seen]
+    model = fitted(UserNeighbours(centre="none"), ratings(users.tolist(), items.tolist(), y.tolist()))
+    left = np.where(seen, residual - y.mean(), 0.0)
+    n, xy = seen.astype(float) @ seen.T, left @ left.T
+    both = (n >= 2) & ~np.eye(12, dtype=bool)
+    squared = xy**2 / ((left**2 @ seen.T) * (seen @ (left**2).T))
+    expected = n[both].sum() / (n * squared - 1)[both].sum()
+    assert model.shrinkage_ == pytest.approx(expected)
+    by_chance = ratings(users.tolist(), items.tolist(), np.where(np.arange(len(y)) % 2, 1.0, 2.0).tolist())
+    assert np.isfinite(fitted(UserNeighbours(), by_chance).rate(users, items)).all()
+
+
 def test_who_is_not_known_is_answered_by_the_centre() -> None:
     model = fitted(UserNeighbours(), listed(TABLE))
     biases = fitted(UserItemBias(), listed(TABLE))

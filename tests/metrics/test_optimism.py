@@ -56,6 +56,14 @@ def test_the_score_of_no_information_is_that_of_every_pair() -> None:
     assert no_information(ACCURACY, answers(truth, predicted)) == pytest.approx(p * q + (1 - p) * (1 - q))
 
 
+def test_averages_over_classes_have_their_no_information_in_each_bag() -> None:
+    """Who answers one class alone, in each bag another, knows nothing in any; together these would seem to."""
+    f1 = metric_named("f1-macro", LabelAnswers)
+    bags = [answers("aabb", "aaaa"), answers("aabb", "bbbb")]
+    found = corrected(summarise(f1, bags, [4, 4]), f1, bags, bags, ".632+")
+    assert found.mean == pytest.approx(1 / 3)
+
+
 @pytest.mark.parametrize(
     ("apparent", "outside", "none", "rate"),
     [(1.0, 0.5, 0.5, 1.0), (1.0, 0.3, 0.5, 1.0), (0.8, 0.8, 0.5, 0.0), (0.8, 0.9, 0.5, 0.0), (0.9, 0.7, 0.5, 0.5)],

@@ -203,11 +203,15 @@ def test_groups_are_the_units_of_an_interval() -> None:
     assert (found.low, found.high) == pytest.approx((alone.low, alone.high), abs=0.01)
 
 
-def test_unsteady_methods_count_rows_for_less() -> None:
-    folds = folds_of(drawn_labels(3, rows=60), 5)
+@pytest.mark.parametrize(("splits", "learned", "trust"), [(5, 48, 0.7), (1, 140, 0.9), (1, 0, 1.0)])
+def test_unsteady_methods_count_rows_for_less_but_where_they_are_saved(
+    splits: int, learned: int, trust: float
+) -> None:
+    answers = drawn_labels(3, rows=60)
+    judged = folds_of(answers, splits) if splits > 1 else [answers]
     metric = metric_named("accuracy", LabelAnswers)
-    found = summarise(metric, folds, [48] * 5, unsteady=True)
-    oracle = wilson(found.mean or 0.0, 0.7 * 60)
+    found = summarise(metric, judged, [learned] * splits, unsteady=True)
+    oracle = wilson(found.mean or 0.0, trust * 60)
     assert (found.low, found.high) == pytest.approx((oracle.low, oracle.high))
 
 

@@ -11,6 +11,7 @@ from mlcli.checks.data.spellings import stand_in
 from mlcli.checks.repairs import declared, step, with_role
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue
+from mlcli.core.moments import quotient
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
 from mlcli.data.sidecar import DISCRETE
@@ -113,27 +114,42 @@ def _outlier(audited: Audited, column: Column, outside: Array, inside: Array) ->
 
 def dependent_columns(audited: Audited) -> Iterator[Issue]:
     """Columns that follow from others, such as inc2 = 2 x inc."""
-    columns = [one for one in audited.numeric() if not one.missing and np.ptp(audited.cells(one)) > 0]
+    columns = [one for one in audited.numeric() if len(audited.present(one)) and np.ptp(audited.present(one)) > 0]
     if len(audited.dataset) < FEWEST_ROWS or len(columns) < 2:
         return
     numbers = np.stack([audited.cells(column)[audited.sample] for column in columns], axis=1)
-    spread = numbers.std(axis=0)
-    columns = [column for column, known in zip(columns, spread > 0, strict=True) if known]
-    numbers = (numbers - numbers.mean(axis=0))[:, spread > 0] / spread[spread > 0]
-    alike = np.triu(np.abs(numbers.T @ numbers / len(numbers)), 1)
+    known = np.maximum((~np.isnan(numbers)).sum(axis=0), 1)
+    numbers = numbers - np.nansum(numbers, axis=0) / known
+    spread = np.sqrt(np.nansum(numbers**2, axis=0) / known)
+    numbers = numbers / np.where(spread > 0, spread, np.nan)
+    alike = np.triu(np.abs(_correlations(numbers)), 1)
     for first, second in np.argwhere(alike >= SAME).tolist():
         yield _same_column(audited, columns[first], columns[second])
-    follower = [] if (alike >= SAME).any() else _follows_from_all_before(numbers)
+    whole = np.flatnonzero(~np.isnan(numbers).any(axis=0))
+    follower = [] if (alike >= SAME).any() else _follows_from_all_before(numbers[:, whole])
     for place in follower:
-        name = columns[place].name
+        name = columns[whole[place]].name
         what = f"column '{name}' follows from others of the columns before it, as a sum of multiples of them"
         repair = with_role(audited.dataset, "ignore", name)
         yield Issue("advice", what, "coefficients of such columns mean nothing", (repair,), (name,))
 
 
+def _correlations(numbers: Array) -> Array:
+    """Correlations of standardised columns, each pair by the rows in which both are known; 0 of few."""
+    known = ~np.isnan(numbers) * 1.0
+    filled = np.nan_to_num(numbers)
+    rows = known.T @ known
+    means, squares = filled.T @ known / np.maximum(rows, 1), filled.T**2 @ known / np.maximum(rows, 1)
+    varies = np.sqrt(np.maximum(squares - means**2, 0.0))
+    covariance = filled.T @ filled / np.maximum(rows, 1) - means * means.T
+    return np.where(rows >= FEWEST_ROWS, quotient(covariance, varies * varies.T), 0.0)
+
+
 def _same_column(audited: Audited, first: Column, second: Column) -> Issue:
-    slope, intercept = np.polyfit(audited.cells(first), audited.cells(second), 1)
-    plus = "" if abs(intercept) < 1e-6 * np.ptp(audited.cells(second)) else f" {intercept:+.4g}"
+    both = np.stack([audited.cells(first), audited.cells(second)])
+    x, y = both[:, ~np.isnan(both).any(axis=0)]
+    slope, intercept = np.polyfit(x, y, 1)
+    plus = "" if abs(intercept) < 1e-6 * np.ptp(y) else f" {intercept:+.4g}"
     formula = f"{second.name} = {slope:.6g} x {first.name}{plus}"
     return Issue(
         "warning",

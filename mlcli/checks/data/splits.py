@@ -17,6 +17,7 @@ from mlcli.core.schema import Column
 from mlcli.core.split_columns import DATE
 from mlcli.core.tables import Array
 from mlcli.data.roles import ID_NAME
+from mlcli.protocols.good_only import BY_DESIGN
 
 FEW_FOLDS = 3
 RARE_CLASS_SHARE = 0.2
@@ -83,7 +84,7 @@ def splitting(audited: Audited) -> Iterator[Issue]:
     _, warned = audited.splits_with_warnings
     for sentence in warned:
         yield Issue(
-            "warning",
+            "advice" if BY_DESIGN in sentence else "warning",
             sentence,
             f"the rows of each split of {audited.protocol.use}" if audited.protocol else "",
             _larger_parts(audited),

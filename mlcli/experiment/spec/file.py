@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mlcli.core.errors import ExperimentError, MlcliError, Problem
-from mlcli.core.names import did_you_mean, nearest
+from mlcli.core.names import nearest
 from mlcli.core.plugins import add
-from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import Document, read
 from mlcli.data.shipped import FILE_SUFFIXES, shipped_path
 from mlcli.experiment.spec.budget import Budget, budget_of
@@ -20,86 +15,12 @@ from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, Protocol
 from mlcli.experiment.spec.decisions import costs_of, with_costs
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.expectations import expectations_of
+from mlcli.experiment.spec.keys import DATASET, EXPERIMENT, legal_parts
 from mlcli.experiment.spec.written import Written, placed
 from mlcli.tasks.table import kind_named
 
 PLAIN = ("seed", "training", "fair", "nested", "average", "name", "description")
 """The keys whose values are taken as they are."""
-
-Text = Annotated[str, Field(min_length=1)]
-Several = Annotated[list[Any], Field(min_length=1)]
-
-MOST_NAMED = 20
-"""More wrong keys than these are counted only."""
-PLAIN_WORDS = {
-    "string_type": "takes text, was given {given}",
-    "string_too_short": "takes text that is not empty",
-    "int_type": "takes a whole number, was given {given}",
-    "float_type": "takes a number, was given {given}",
-    "bool_type": "takes true or false, was given {given}",
-    "list_type": "takes a list, was given {given}",
-    "too_short": "takes a list of at least one",
-    "literal_error": "is one of {expected}, was given {given}",
-    "greater_than": "must be above {gt:g}, was given {given}",
-    "greater_than_equal": "must be at least {ge:g}, was given {given}",
-    "less_than_equal": "must be at most {le}, was given {given}",
-}
-"""What the error types of pydantic mean."""
-ELSEWHERE = {
-    **dict.fromkeys(("folds", "cv", "kfold", "n_splits"), "write protocol: {folds: VALUE}"),
-    "repeats": "write protocol: {repeats: VALUE}",
-    **dict.fromkeys(("test_size", "test_share"), "write protocol: {use: holdout, test_share: VALUE}"),
-    **dict.fromkeys(
-        ("target", "label", "y"), "it belongs to a dataset: write data: [{path: my.csv, target: VALUE}]"
-    ),
-    **dict.fromkeys(("params", "grid", "steps"), "it belongs to a model: write models: [{use: knn, KEY: ...}]"),
-    **dict.fromkeys(("jobs", "n_jobs"), "it is an option: mlcli run FILE --jobs VALUE"),
-    **dict.fromkeys(("output", "store"), "it is an option: mlcli run FILE --store PLACE"),
-}
-"""Where else something stands that is written as a key of its own."""
-
-
-class _Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class ExperimentShape(_Shape):
-    """The keys of an experiment file; what stands in lists is read item by item afterwards."""
-
-    data: Several = Field(description="the datasets: shipped names, paths, or mappings")
-    models: Several = Field([], description="the models; left out: the panel of each dataset's kind of task")
-    protocol: Any = Field(None, description="how rows are split, or several ways; left out: as the kind of task")
-    average: Literal["folds", "pooled"] = Field(
-        "folds", description="the mean over splits, or of all answers at once"
-    )
-    cost: Any = Field(
-        None, description="what answers cost: {actual: {predicted: value}}, by which cost is measured"
-    )
-    metrics: Several = Field([], description="what is measured; left out: the defaults of the kind of task")
-    seed: int = Field(1, ge=0, le=MAX_SEED, description="the random seed")
-    task: Text = Field("", description="the kind of task of every dataset that does not name its own")
-    stages: Any = Field(False, description="at which stages of a fit models are judged, too")
-    training: bool = Field(False, description="whether training rows are answered, too")
-    fair: bool = Field(False, description="whether it is shown how groups are answered, as by --fair")
-    tune: Any = Field(False, description="whether, and how, models are tuned by splits of training rows")
-    nested: bool = Field(False, description="whether the best model, chosen in each split for itself, is a row")
-    expect: Several = Field([], description="what models must reach: bounds of scores, models to beat")
-    budget: Any = Field(None, description="what a cell may take, in seconds and memory, and all in seconds")
-    plugins: Several = Field([], description="Python files with methods of your own, relative to this file")
-    name: str = Field("", description="what the experiment is called")
-    description: str = Field("", description="what it is for")
-
-
-class DataShape(_Shape):
-    """The keys of a dataset in an experiment file."""
-
-    path: Text = Field("", description="a CSV file, relative to the experiment file")
-    name: Text = Field("", description="a shipped dataset")
-    target: Text = Field("", description="the column to predict")
-    task: Text = Field("", description="the kind of task")
-    sensitive: Several = Field([], description="columns by whose groups fairness is judged; no model sees them")
-    drop: Several = Field([], description="columns that are left out")
-    positive: Text = Field("", description="the class that is looked for, such as yes or malignant")
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -158,7 +79,7 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
         example = "such as data: [iris] on the first line"
         raise ExperimentError(written.problem("an experiment is a mapping of keys to values", example))
     found: list[Problem] = []
-    parts = _legal_parts(ExperimentShape, written, found)
+    parts = legal_parts(EXPERIMENT, written, found)
     _add_plugins(parts, base, found)
     plain = {key: parts[key].value for key in PLAIN if key in parts}
     metrics = _metrics(parts, found)
@@ -223,7 +144,7 @@ def _dataset(written: Written, task: str | None, found: list[Problem]) -> DataSp
         found.append(written.problem(f"{form}; this is {written.given}"))
         return None
     before = len(found)
-    parts = _legal_parts(DataShape, written, found)
+    parts = legal_parts(DATASET, written, found)
     if len(written.value.keys() & {"path", "name"}) != 1:
         found.append(
             written.problem("a dataset takes one of 'path' and 'name'", "such as {path: mine.csv, target: y}")
@@ -282,35 +203,3 @@ def _metrics(parts: dict[str, Written], found: list[Problem]) -> dict[str, Writt
         else:
             named[item.value] = item
     return named
-
-
-def _legal_parts(shape: type[BaseModel], written: Written, found: list[Problem]) -> dict[str, Written]:
-    """Those parts of a mapping that have the right shape; what is wrong with the others is added to ``found``."""
-    parts = written.named()
-    try:
-        shape.model_validate({key: part.value for key, part in parts.items()})
-    except ValidationError as error:
-        wrong = error.errors(include_url=False)
-        for details in wrong[:MOST_NAMED]:
-            key = str(details["loc"][0])
-            found.append(_problem(details, key, parts.pop(key, written), shape))
-        if len(wrong) > MOST_NAMED:
-            found.append(written.problem(f"{len(wrong) - MOST_NAMED:,} more keys are wrong here"))
-    return parts
-
-
-def _problem(details: Mapping[str, Any], key: str, part: Written, shape: type[BaseModel]) -> Problem:
-    if details["type"] == "missing":
-        return part.problem(f"the key '{key}' is missing", _help(shape, key))
-    if details["type"] == "extra_forbidden":
-        elsewhere = ELSEWHERE.get(key, "").replace("KEY", key).replace("VALUE", str(part.value))
-        close = did_you_mean(key, shape.model_fields, "keys")
-        return part.problem(f"there is no key '{key}' here", elsewhere or close)
-    words = PLAIN_WORDS[details["type"]]
-    what = words.format(given=part.given, **details.get("ctx", {}))
-    in_a_list = f"such as {key}: [{part.value}]" if details["type"] == "list_type" else ""
-    return part.problem(f"'{key}' {what}", in_a_list or _help(shape, key))
-
-
-def _help(shape: type[BaseModel], key: str) -> str:
-    return shape.model_fields[key].description or ""

@@ -10,7 +10,7 @@ from mlcli.core.params import Parameter, by_name, parameters
 from mlcli.core.registry import IMPORT_PATH, MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.spec.decisions import FAIR_RULE, RULE
-from mlcli.experiment.spec.file import DataShape, ExperimentShape
+from mlcli.experiment.spec.keys import DATASET, EXPERIMENT, Keys
 from mlcli.experiment.spec.written import IGNORED
 from mlcli.metrics.fairness import CRITERIA
 from mlcli.metrics.registry import at_k_names_for, class_names_for, names_for
@@ -68,7 +68,7 @@ COSTS: Schema = {
 
 def experiment_schema() -> Schema:
     """The JSON Schema (draft 2020-12) of an experiment file."""
-    schema = _of_shape(ExperimentShape)
+    schema = _of(EXPERIMENT)
     items: Mapping[str, Schema] = {
         "data": _data(),
         "models": _ref("model"),
@@ -208,7 +208,7 @@ def _protocol_of_the_kind() -> Schema:
 
 
 def _data() -> Schema:
-    shape = _of_shape(DataShape)
+    shape = _of(DATASET)
     shape["properties"]["name"] |= {"enum": list(shipped_paths())}
     shape["properties"]["task"] |= TASK
     shape["oneOf"] = [{"required": ["path"]}, {"required": ["name"]}]
@@ -258,11 +258,7 @@ def _ref(name: str) -> Schema:
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _of_shape(shape: type[DataShape] | type[ExperimentShape]) -> Schema:
-    """The schema of a shape; a default of the shape itself only says that the key may be left out."""
-    full = shape.model_json_schema()
-    properties = {
-        key: {word: value for word, value in one.items() if word not in ("title", "default")}
-        for key, one in full["properties"].items()
-    }
-    return {**_mapping(properties), "required": full.get("required", [])}
+def _of(keys: Keys) -> Schema:
+    """The schema of a mapping with some keys."""
+    required = [key for key, one in keys.items() if one.required]
+    return {**_mapping({key: one.schema() for key, one in keys.items()}), "required": required}

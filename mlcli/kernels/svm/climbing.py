@@ -3,13 +3,12 @@
 Maximises Σ target·β − ½ βᵀKβ − ε Σ|β| where each β lies between its bounds, which enclose 0, and Σβ stays as it
 is. The first of the two is the one whose rise gains most; the second the one with which a step gains most by the
 second derivative (Fan, Chen & Lin 2005). Rows are read in chunks of as many lanes, each with a best of its own: a
-loop that looks for one largest number is not vectorised. A machine between some classes reads their rows alone,
-which stand in a few spans of a matrix of all rows.
+loop that looks for one largest number is not vectorised.
 """
 
 from __future__ import annotations
 
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array
 from mlcli.kernels.without_counting import compiled, inlined, inlined_of_defined
 
 CHUNK = 64
@@ -20,28 +19,29 @@ FLAT = 1e-12
 
 @compiled
 def climb(
-    K: Array, spans: Rows, diagonal: Array, lower: Array, upper: Array, epsilon: float, tolerance: float,
-    most: int, beta: Array, residual: Array, raising: Array, lowering: Array, gains: Array, lanes: Array,
-) -> int:  # fmt: skip
-    """Move until no pair gains more than ``tolerance`` per unit, at most so often; how often it has.
+    K: Array, diagonal: Array, lower: Array, upper: Array, epsilon: float, tolerance: float, most: int,
+    beta: Array, residual: Array, raising: Array, lowering: Array, gains: Array, lanes: Array,
+) -> tuple[int, bool]:  # fmt: skip
+    """Move until no pair gains more than ``tolerance`` per unit, at most so often.
+
+    Answers how often it has, and whether any coefficient was ever at a bound other than 0.
 
     ``residual`` is target − Kβ. Added to it, ``raising`` and ``lowering`` give what a unit more or less of each
-    coefficient gains or costs; they are −FAR and FAR at its bounds. All four arrays are kept up to date, for the
-    rows of ``spans`` (beginnings and ends, ascending); ``gains`` and ``lanes`` (2 × CHUNK) are to work in.
+    coefficient gains or costs; they are −FAR and FAR at its bounds. All four arrays are kept up to date; ``gains``
+    and ``lanes`` (2 × CHUNK) are to work in.
     """
-    step, moves = 0.0, 0
-    i = spans[len(spans) - 1, 1] - 1
-    j = i
+    step, moves, stopped = 0.0, 0, False
+    i = j = len(beta) - 1
     while True:
-        move(K[i], K[j], step, spans, residual, raising, gains, lanes[0])
-        i = first_largest(gains, spans, lanes[0])
+        move(K[i], K[j], step, residual, raising, gains, lanes[0])
+        i = first_largest(gains, lanes[0])
         if moves == most:
-            return moves
+            return moves, stopped
         up, highest = K[i], gains[i]
-        weigh_partners(up, diagonal, diagonal[i], highest, spans, residual, lowering, gains, lanes)
+        weigh_partners(up, diagonal, diagonal[i], highest, residual, lowering, gains, lanes)
         if highest - least(lanes[1]) <= tolerance:
-            return moves
-        j = first_largest(gains, spans, lanes[0])
+            return moves, stopped
+        j = first_largest(gains, lanes[0])
         gap = highest - (residual[j] + lowering[j])
         above = 0.0 if beta[i] < 0.0 < upper[i] else upper[i]
         below = 0.0 if lower[j] < 0.0 < beta[j] else lower[j]
@@ -51,6 +51,7 @@ def climb(
         step = second if second < step else step
         beta[i] = above if step >= above - beta[i] else beta[i] + step
         beta[j] = below if step >= beta[j] - below else beta[j] - step
+        stopped = stopped or (beta[i] == above != 0.0) or (beta[j] == below != 0.0)
         for t in (i, j):
             raising[t] = -FAR if beta[t] >= upper[t] else (-epsilon if beta[t] >= 0.0 else epsilon)
             lowering[t] = FAR if beta[t] <= lower[t] else (-epsilon if beta[t] > 0.0 else epsilon)
@@ -58,58 +59,52 @@ def climb(
 
 
 @inlined_of_defined
-def move(
-    up: Array, down: Array, step: float, spans: Rows, residual: Array, raising: Array, gains: Array, tops: Array
-) -> None:
+def move(up: Array, down: Array, step: float, residual: Array, raising: Array, gains: Array, tops: Array) -> None:
     """Tell the residuals of the last step, and fill what the rise of each coefficient gains."""
     tops[:] = -FAR
-    for span in range(len(spans)):
-        for begin in range(spans[span, 0], spans[span, 1], CHUNK):
-            end = begin + CHUNK if begin + CHUNK < spans[span, 1] else spans[span, 1]
-            left, offset, gained = residual[begin:end], raising[begin:end], gains[begin:end]
-            risen, fallen = up[begin:end], down[begin:end]
-            for t in range(len(left)):
-                left[t] += step * (fallen[t] - risen[t])
-                gained[t] = left[t] + offset[t]
-                tops[t] = gained[t] if gained[t] > tops[t] else tops[t]
+    for begin in range(0, len(residual), CHUNK):
+        end = begin + CHUNK if begin + CHUNK < len(residual) else len(residual)
+        left, offset, gained = residual[begin:end], raising[begin:end], gains[begin:end]
+        risen, fallen = up[begin:end], down[begin:end]
+        for t in range(len(left)):
+            left[t] += step * (fallen[t] - risen[t])
+            gained[t] = left[t] + offset[t]
+            tops[t] = gained[t] if gained[t] > tops[t] else tops[t]
 
 
 @inlined_of_defined
 def weigh_partners(
-    up: Array, diagonal: Array, own: float, highest: float, spans: Rows, residual: Array, lowering: Array,
-    gains: Array, lanes: Array,
+    up: Array, diagonal: Array, own: float, highest: float, residual: Array, lowering: Array, gains: Array,
+    lanes: Array,
 ) -> None:  # fmt: skip
     """Fill what lowering each coefficient gains while another rises, and the lanes with the least cost of it."""
     tops, costs = lanes[0], lanes[1]
     tops[:], costs[:] = -1.0, FAR
-    for span in range(len(spans)):
-        for begin in range(spans[span, 0], spans[span, 1], CHUNK):
-            end = begin + CHUNK if begin + CHUNK < spans[span, 1] else spans[span, 1]
-            left, offset, gained = residual[begin:end], lowering[begin:end], gains[begin:end]
-            beside, others = up[begin:end], diagonal[begin:end]
-            for t in range(len(left)):
-                cost = left[t] + offset[t]
-                costs[t] = cost if cost < costs[t] else costs[t]
-                gap = highest - cost if highest > cost else 0.0
-                curve = own + others[t] - 2.0 * beside[t]
-                gained[t] = gap * gap / (curve if curve > FLAT else FLAT)
-                tops[t] = gained[t] if gained[t] > tops[t] else tops[t]
+    for begin in range(0, len(residual), CHUNK):
+        end = begin + CHUNK if begin + CHUNK < len(residual) else len(residual)
+        left, offset, gained = residual[begin:end], lowering[begin:end], gains[begin:end]
+        beside, others = up[begin:end], diagonal[begin:end]
+        for t in range(len(left)):
+            cost = left[t] + offset[t]
+            costs[t] = cost if cost < costs[t] else costs[t]
+            gap = highest - cost if highest > cost else 0.0
+            curve = own + others[t] - 2.0 * beside[t]
+            gained[t] = gap * gap / (curve if curve > FLAT else FLAT)
+            tops[t] = gained[t] if gained[t] > tops[t] else tops[t]
 
 
 @inlined
-def first_largest(gains: Array, spans: Rows, tops: Array) -> int:
+def first_largest(gains: Array, tops: Array) -> int:
     """The first coefficient that gains most, where each lane knows the largest that it has met."""
-    top, found = -FAR, spans[len(spans) - 1, 1] - 1
+    top, found = -FAR, len(gains) - 1
     for lane in range(CHUNK):
         top = tops[lane] if tops[lane] > top else top
-    for span in range(len(spans)):
-        for lane in range(CHUNK):
-            if tops[lane] == top:
-                t = spans[span, 0] + lane
-                end = found if found < spans[span, 1] else spans[span, 1]
-                while t < end and gains[t] < top:
-                    t += CHUNK
-                found = t if t < end else found
+    for lane in range(CHUNK):
+        if tops[lane] == top:
+            t = lane
+            while t < found and gains[t] < top:
+                t += CHUNK
+            found = t if t < found else found
     return int(found)
 
 

@@ -32,7 +32,7 @@ from mlcli.engines.one_class import OneClassKernel
 from mlcli.tasks.anomaly import Detector
 
 
-@register("one-class-svm", reference="Schölkopf, Platt, Shawe-Taylor, Smola & Williamson 2001")
+@register("one-class-svm", reference="Schölkopf, Platt, Shawe-Taylor, Smola & Williamson 2001", revision=2)
 class OneClassSvm(OneClassKernel, Detector):
     """A plane between most rows and the origin, in the space of a kernel."""
 

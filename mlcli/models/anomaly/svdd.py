@@ -31,7 +31,7 @@ from mlcli.engines.one_class import OneClassKernel
 from mlcli.tasks.anomaly import Detector
 
 
-@register("svdd", reference="Tax & Duin 2004, Support vector data description")
+@register("svdd", reference="Tax & Duin 2004, Support vector data description", revision=2)
 class SupportVectorDescription(OneClassKernel, Detector):
     """A ball round most rows, in the space of a kernel."""
 

@@ -12,7 +12,8 @@ Assumes:
 
 Cost:
     n² kernel values once, then usually 1 to 10 times n moves that cost n each; per row asked a kernel value for
-    each support vector. Up to 25,000 different rows.
+    each support vector. Up to 25,000 different rows. In a search by `tuned`, a machine that a C has not held back
+    stands for all larger ones.
 
 Choices:
     Of more than two classes each pair has a machine (``one-against-one``), or each class against all others.
@@ -29,25 +30,28 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.params import learned, param
+from mlcli.core.params import learned, param, settings
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import coupled, slope, slope_of_two, softmax, two_sided
 from mlcli.engines.kernel_models import KernelModel, class_by_class, distinct_rows
-from mlcli.engines.smo import Solution, left_out, solve
+from mlcli.engines.smo import Solution, among, left_out, solve
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 HARD = 1e7
 """The cost of the hard margin in units of 1 / mean of K(x, x): no row of classes that lie apart meets it."""
 HARD_MOVES = 200_000
 REST = -1
+Machine = tuple[Solution, Array]
+"""A margin, and what rows that are left out lose of f."""
 BINS = 16
 BOUNDS = (
     "The expected error on new rows is at most E[support vectors] / (N − 1): a row that is no support vector "
@@ -56,7 +60,9 @@ BOUNDS = (
 
 
 @register(
-    "svm", reference="Cortes & Vapnik 1995, Support-vector networks; Fan, Chen & Lin 2005 for the working set"
+    "svm",
+    reference="Cortes & Vapnik 1995, Support-vector networks; Fan, Chen & Lin 2005 for the working set",
+    revision=2,
 )
 class SupportVectorMachine(KernelModel, Classifier):
     """Machines between two sides each, and their support vectors."""
@@ -98,21 +104,26 @@ class SupportVectorMachine(KernelModel, Classifier):
         points, K = self.kernel_of(rows)
         self.sides_ = self._sides(rows.class_totals)
         costs = self._costs(rows, K)
-        beta, removed = (np.zeros((len(rows), len(self.sides_))) for _ in range(2))
-        bounded, self.offsets_ = np.zeros(len(rows), bool), np.zeros(len(self.sides_))
+        beta, scores, removed = np.zeros((3, len(rows), len(self.sides_)))
+        bounded = np.zeros(len(rows), bool)
+        self.offsets_, self.norms_ = np.zeros((2, len(self.sides_)))
+        room = np.empty(K.size if len(self.sides_) > 1 else 0, K.dtype)
         for machine, sides in enumerate(self.sides_.tolist()):
             of = _of_either(rows.y, sides)
-            solution = self._machine(K, of, np.where(rows.y[of] == sides[1], 1.0, -1.0), costs)
-            beta[:, machine], removed[:, machine] = solution.beta, left_out(K, solution)
-            bounded |= solution.bounded
+            y = np.where(rows.y[of] == sides[1], 1.0, -1.0)
+            solution, removed[of, machine] = self._machine(machine, partial(among, K, of, room), y, costs[of])
+            products = y - solution.residual
             self.offsets_[machine] = solution.offset
+            self.norms_[machine] = np.sqrt(max(float(solution.beta @ products), 0.0))
+            beta[of, machine], scores[of, machine] = solution.beta, products + solution.offset
+            bounded[of] |= solution.bounded
         used = np.flatnonzero(beta.any(axis=1))
-        products = K[used].T @ beta[used]
-        self.norms_ = np.sqrt(np.maximum((beta * products).sum(axis=0), 0.0))
         self.points_, self.coefficients_, self.rows_ = points[used], beta[used], rows.rows[used]
-        scores = products + self.offsets_
         self.slopes_ = self._slopes(scores - removed, rows)
-        self._note(rows, scores, removed, np.where(bounded, 1, np.where(beta.any(axis=1), 0, 2)))
+        if not self.compared:
+            if len(self.sides_) > 1:
+                scores = K[used].T @ beta[used] + self.offsets_
+            self._note(rows, scores, removed, np.where(bounded, 1, np.where(beta.any(axis=1), 0, 2)))
 
     def _sides(self, totals: Array) -> Codes:
         """The two sides of each machine, of classes that have rows."""
@@ -131,20 +142,32 @@ class SupportVectorMachine(KernelModel, Classifier):
         totals, there = rows.class_totals, np.count_nonzero(rows.class_totals)
         return np.asarray(self.C * rows.weights * (totals.sum() / (there * totals[rows.y])))
 
-    def _machine(self, K: Array, of: Rows, sides: Array, costs: Array) -> Solution:
+    def _machine(self, machine: int, kernel: Callable[[], Array], sides: Array, costs: Array) -> Machine:
+        """The margin between two sides; in a search, one that no cost has bent is that of all larger costs."""
+        alike = repr({**settings(self), "C": None})
+        known: dict[int, tuple[float, Machine]] = self.shared(("machines", alike), dict)
+        least, found = known.get(machine, (np.inf, None))
+        if found is None or self.C is None or least > self.C:
+            K = kernel()
+            solution = self._margin(K, sides, costs)
+            found = solution, left_out(K, solution)
+            if self.C is not None and solution.converged and not solution.stopped:
+                known[machine] = self.C, found
+        return found
+
+    def _margin(self, K: Array, sides: Array, costs: Array) -> Solution:
         """The widest margin between two sides; inside, the first row is positive, whatever its class is called."""
-        first, y = sides[0], np.zeros(len(K))
-        y[of] = first * sides
+        first, y = sides[0], sides[0] * sides
         bounds = np.minimum(costs * y, 0.0), np.maximum(costs * y, 0.0)
         if self.C is not None:
-            return solve(K, y, *bounds, tolerance=self.tolerance, rows=of).turned(first)
+            return solve(K, y, *bounds, tolerance=self.tolerance).turned(first)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MlcliWarning)
-            solution = solve(K, y, *bounds, tolerance=self.tolerance, moves=HARD_MOVES, rows=of)
+            solution = solve(K, y, *bounds, tolerance=self.tolerance, moves=HARD_MOVES)
         margin = y * (y - solution.residual + solution.offset)
-        inside = int((margin[of] < 1 - 2 * self.tolerance).sum())
+        inside = int((margin < 1 - 2 * self.tolerance).sum())
         if inside or solution.bounded.any():
-            text = f"no plane keeps all rows off a hard margin: {inside} of {len(of)} are still inside it"
+            text = f"no plane keeps all rows off a hard margin: {inside} of {len(y)} are still inside it"
             warnings.warn(f"{text}; give C to allow that, or another kernel", MlcliWarning, stacklevel=3)
         return solution.turned(first)
 

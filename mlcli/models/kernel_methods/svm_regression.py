@@ -33,7 +33,9 @@ from mlcli.tasks.regression import Regressor, ValuedRows
 
 
 @register(
-    "svm-regression", reference="Drucker, Burges, Kaufman, Smola & Vapnik 1997, Support vector regression machines"
+    "svm-regression",
+    reference="Drucker, Burges, Kaufman, Smola & Vapnik 1997, Support vector regression machines",
+    revision=2,
 )
 class SupportVectorRegression(KernelModel, Regressor):
     """A flat function through a tube."""

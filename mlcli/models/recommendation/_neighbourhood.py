@@ -20,6 +20,10 @@ from mlcli.models.recommendation.user_item_bias import UserItemBias
 from mlcli.tasks.recommendation import Ratings, Recommender
 
 SHOWN = 10
+MEASURED = 400
+"""By how many, those with most ratings, it is measured how similarities vary."""
+NO_TRUST = 1e9
+"""The shrinkage where similarities are no larger than chance makes them."""
 DECIMALS = 12
 """Similarities that agree to so many decimals are equal."""
 
@@ -52,8 +56,12 @@ class Neighbourhood(Recommender):
     owners: ClassVar[int]
 
     k: int = param(40, "how many neighbours answer at most", ge=1, tune=(5, 100))
-    similarity: str = param("pearson", "how alike two are in what both have rated", choices=SIMILARITIES)
-    shrinkage: float = param(10.0, "similarities from n common ratings are multiplied by n / (n + this)", ge=0)
+    similarity: str = param("residual", "how alike two are in what both have rated", choices=SIMILARITIES)
+    shrinkage: float | None = param(
+        None,
+        "similarities from n common ratings are multiplied by n / (n + this); none: as chance asks for",
+        ge=0,
+    )
     damping: float = param(
         1.0, "similarity that the centre itself has, so that weak or few neighbours move it little", ge=0
     )
@@ -64,6 +72,7 @@ class Neighbourhood(Recommender):
     user_centre_: Array = learned("users")
     """What a user adds to the mean in the centre that ratings are measured from; 0 for one that is not known."""
     item_centre_: Array = learned("items")
+    shrinkage_: float = learned()
     ratings_: Array = learned("ratings")
     """Of each pair in ``seen_user_`` and ``seen_item_``: the mean of its ratings."""
 
@@ -77,6 +86,17 @@ class Neighbourhood(Recommender):
         self.ratings_ = np.bincount(pair, data.weights * data.y) / weight
         self.mean_ = self.liked_from_
         self.user_centre_, self.item_centre_ = self._centres(data, rng)
+        self.shrinkage_ = self._beyond_chance() if self.shrinkage is None else self.shrinkage
+
+    def _beyond_chance(self) -> float:
+        """1 / τ², with τ² what squared similarities of those with most ratings are above 1/n, their chance."""
+        sides, excess, common = self._sides(), 0.0, 0.0
+        totals = (self.user_ratings_, self.item_ratings_)[self.owners][:-1]
+        for owner in np.argsort(-totals, kind="stable")[:MEASURED].tolist():
+            raw, n = self._raw_similarities(owner, sides)
+            n, raw = n[n >= 2], raw[n >= 2]
+            excess, common = excess + float((n * raw**2 - 1.0).sum()), common + float(n.sum())
+        return min(common / excess, NO_TRUST) if excess > 0 else NO_TRUST
 
     def _centres(self, data: Ratings, rng: np.random.Generator) -> tuple[Array, Array]:
         """What each user and each item adds to the mean."""
@@ -127,15 +147,19 @@ class Neighbourhood(Recommender):
         return by_owner, Side.of(things, own, self.ratings_ - centre, compared, counts[1])
 
     def similarities(self, owner: int, sides: tuple[Side, Side]) -> Array:
-        """How like an owner all others are; 0 for itself."""
+        """How like an owner all others are, shrunk where little is known; 0 for itself."""
+        raw, n = self._raw_similarities(owner, sides)
+        return np.round(raw * quotient(n, n + self.shrinkage_), DECIMALS)
+
+    def _raw_similarities(self, owner: int, sides: tuple[Side, Side]) -> tuple[Array, Array]:
+        """How like an owner all others are in what both have rated, and how much that is; none for itself."""
         by_owner, by_thing = sides
         mine = slice(by_owner.starts[owner], by_owner.starts[owner + 1])
         sums = np.zeros((6, len(by_owner.starts) - 1))
         others = by_thing.starts, by_thing.others, by_thing.compared
         sums_in_common(by_owner.others[mine], by_owner.compared[mine], *others, sums)
-        alike = SIMILARITIES[self.similarity](*sums) * quotient(sums[0], sums[0] + self.shrinkage)
-        alike[owner] = 0.0
-        return np.round(alike, DECIMALS)
+        sums[:, owner] = 0.0
+        return SIMILARITIES[self.similarity](*sums), sums[0]
 
     def _offsets_of(self, owner: int, sides: tuple[Side, Side]) -> Array:
         """Of every thing, and of one that is not known: the mean distance of its nearest ratings from theirs."""
@@ -159,7 +183,11 @@ class Neighbourhood(Recommender):
             counts = float(totals[owner]), int((alike > 0).sum())
             rows.append((column.levels[owner], *counts, name, float(alike[best])))
         header = (column.name, "ratings", "rated alike", "most alike", "similarity")
-        return (findings.Table(f"Neighbours of those with most ratings ('{column.name}')", header, tuple(rows)),)
+        note = f"similarities are shrunk as if {self.shrinkage_:.3g} common ratings had said 0"
+        if self.shrinkage is None and self.shrinkage_ == NO_TRUST:
+            note = "similarities are no larger than chance makes them: the centre answers alone"
+        title = f"Neighbours of those with most ratings ('{column.name}')"
+        return (findings.Table(title, header, tuple(rows), note=note),)
 
 
 @dataclass(frozen=True, eq=False)

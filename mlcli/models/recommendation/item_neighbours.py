@@ -32,7 +32,7 @@ from mlcli.tasks.recommendation import Recommender
 @register(
     "item-neighbours",
     reference="Sarwar, Karypis, Konstan & Riedl 2001, Item-based collaborative filtering",
-    revision=2,
+    revision=3,
 )
 class ItemNeighbours(Neighbourhood, Recommender):
     """Items are compared by the users who have rated both."""

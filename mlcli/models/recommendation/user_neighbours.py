@@ -17,11 +17,15 @@ Cost:
     one pass over the ratings of its neighbours.
 
 Choices:
-    Without `damping` one neighbour that is hardly alike answers as surely as forty that are: on few ratings of
-    each user that does worse than the baseline alone (Bell & Koren's remedy; 0 is the classic formula). Users as
-    similar as the k-th answer too, so that the order of rows decides nothing. Similarities of 0 or less are not
-    used. Without neighbours the answer is the centre; what is not known adds nothing to it. Several ratings of a
-    pair count as their mean.
+    Residuals of the baseline are compared (Koren's pearson-baseline): of few common ratings a correlation about
+    their own means is mostly chance. Without `shrinkage` it follows from the ratings: chance alone makes s² about
+    1/n, so that with τ² the mean of s² − 1/n (by n) n / (n + 1/τ²) is what is to be believed of s (James & Stein);
+    where τ² is not above 0, nothing. Koren gives 100 for many ratings. Without `damping` one neighbour that is
+    hardly alike answers as surely as forty that are: on few ratings of each user that does worse than the baseline
+    alone (Bell & Koren's remedy). The classic formula is `shrinkage: 0`, `damping: 0`. Users as similar as the
+    k-th answer too, so that the order of rows decides nothing. Similarities of 0 or less are not used. Without
+    neighbours the answer is the centre; what is not known adds nothing to it. Several ratings of a pair count as
+    their mean.
 """
 
 from __future__ import annotations
@@ -33,7 +37,9 @@ from mlcli.models.recommendation._neighbourhood import Neighbourhood
 from mlcli.tasks.recommendation import Recommender
 
 
-@register("user-neighbours", reference="Resnick et al. 1994, GroupLens; Herlocker et al. 1999", revision=2)
+@register(
+    "user-neighbours", reference="Resnick et al. 1994, GroupLens; Koren 2010, Factor in the neighbors", revision=3
+)
 class UserNeighbours(Neighbourhood, Recommender):
     """Users are compared by the items that both have rated."""
 

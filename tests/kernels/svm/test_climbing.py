@@ -45,3 +45,14 @@ def test_coefficients_are_those_of_the_plain_loop(rows: int, epsilon: float) -> 
     assert found.beta == pytest.approx(climbed(K, target, bounds, epsilon, 1e-3), abs=1e-12)
     assert found.residual == pytest.approx(target - K @ found.beta, abs=1e-9)
     assert abs(found.beta.sum()) < 1e-9
+
+
+def test_rows_that_were_set_aside_are_at_the_same_maximum() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 3))
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
+    y = np.sign(X[:, 0] * X[:, 1] + 0.2 * rng.normal(size=400))
+    bounds = (np.minimum(100 * y, 0.0), np.maximum(100 * y, 0.0))
+    few, plain = solve(K, y, *bounds, tolerance=1e-3), climbed(K, y, bounds, 0.0, 1e-3)
+    assert few.residual == pytest.approx(y - K @ few.beta, abs=1e-8)
+    assert y @ few.beta - few.beta @ K @ few.beta / 2 == pytest.approx(y @ plain - plain @ K @ plain / 2, rel=1e-6)
