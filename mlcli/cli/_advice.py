@@ -28,7 +28,10 @@ OPTIONS = {
     **dict.fromkeys(("exclude", "remove", "without", "skip", "dropcolumn", "dropcolumns"), "--drop {}"),
     **dict.fromkeys(("gridsearch", "hyperopt", "optimise", "optimize", "autotune"), "--tune"),
     **dict.fromkeys(("niter", "ntrials"), "--trials {}"),
-    **dict.fromkeys(("csv", "markdown", "text", "md"), "--format {name}"),
+    **dict.fromkeys(("csv", "markdown", "text", "latex", "html"), "--format {name}"),
+    **dict.fromkeys(("output", "o", "out", "outfile", "export", "report"), "--html {}"),
+    **dict.fromkeys(("save", "savemodel", "dump"), "-o {}"),
+    **dict.fromkeys(("plot", "plots", "figure", "figures", "graph", "graphs"), "--pictures DIR"),
     **dict.fromkeys(("hyperparameters", "hyperparams", "set"), "-p {}"),
     **dict.fromkeys(("type", "kind", "problem", "tasktype"), "--task {}"),
     **dict.fromkeys(("protectedattribute", "protected"), "--sensitive {}"),
@@ -41,6 +44,11 @@ SENTENCES = {
     **dict.fromkeys(("navalues", "missing", "na"), f'say missing: ["n.a."] {SIDECAR}'),
     **dict.fromkeys(("header", "noheader"), f"say header: true {SIDECAR}"),
     **dict.fromkeys(("group", "groups"), f"say roles: {{group: COLUMN}} {SIDECAR}"),
+    **dict.fromkeys(("id", "ids", "key"), f"say roles: {{id: COLUMN}} {SIDECAR}"),
+    **dict.fromkeys(("features", "columns", "usecols", "cols"), "columns that no model may see: --drop COLUMN"),
+    **dict.fromkeys(
+        ("trainsize", "trainsplit", "trainshare"), "the rest is tested: --protocol holdout --test-share 0.2"
+    ),
     **dict.fromkeys(("weight", "weights", "sampleweight"), f"say roles: {{weight: COLUMN}} {SIDECAR}"),
     **dict.fromkeys(("data", "file", "input", "dataset", "train", "f", "i"), "files stand alone: mlcli VERB {}"),
     **dict.fromkeys(
@@ -51,6 +59,7 @@ SENTENCES = {
 """What stands elsewhere."""
 COMMANDS = {
     **dict.fromkeys(("evaluate", "test", "score", "benchmark", "cv", "classify", "regress", "automl"), "eval {}"),
+    **dict.fromkeys(("cross-validate", "crossvalidate", "crossval", "cross-val"), "eval {}"),
     **dict.fromkeys(("fit", "learn", "build"), "train {} -m MODEL"),
     **dict.fromkeys(("cluster", "group", "segment"), "eval {} --task clustering"),
     **dict.fromkeys(("detect", "outliers", "anomalies"), "eval {} --task anomaly"),

@@ -90,3 +90,13 @@ Format = Annotated[
         help=f"How to print it: {', '.join(FORMATS)}; --json is short for the last.",
     ),
 ]
+RowFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        callback=known_format,
+        autocompletion=lambda: list(FORMATS),
+        help=f"How rows are written: {', '.join(FORMATS)}.",
+    ),
+]

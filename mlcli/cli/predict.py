@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlcli.cli._console import remark
+from mlcli.cli._options import RowFormat
 from mlcli.cli._outputs import INSTEAD, Output, refuse_to_overwrite
 from mlcli.core.errors import UsageError
 from mlcli.core.names import listed
@@ -49,13 +50,14 @@ def predict_command(
     log_density: Density = False,
     explain: Explain = False,
     force: Force = False,
+    format: RowFormat = "csv",
 ) -> None:
     """Ask a saved model about new rows; the answers are CSV.
 
     Each row is numbered; columns that the model does not use are copied, ids
     among them. Values unlike those of training are reported on stderr.
     """
-    from mlcli.cli._csv import give
+    from mlcli.cli._rows import give
     from mlcli.cli.explain import show_explained
     from mlcli.experiment.saved.model_file import asking, load_model
     from mlcli.report.predictions import predictions_of
@@ -81,7 +83,7 @@ def predict_command(
     for name in rows.extra:
         if name in (ROW, *answers):
             remark(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")
-    give(_with_input_columns(rows, answers), output)
+    give(_with_input_columns(rows, answers), output, format)
 
 
 def _refuse_to_replace(output: Path, data: str, model: Path) -> None:

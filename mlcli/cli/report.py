@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-from mlcli.cli._options import StoreToRead
+from mlcli.cli._options import Format, StoreToRead
 from mlcli.cli._pages import Pages, PictureFormat, Pictures
-
-if TYPE_CHECKING:
-    from mlcli.report.document import Document
+from mlcli.report.document import Document
 
 Source = Annotated[
     str,
     typer.Argument(metavar="RUN|FILE", help="A run by number, its experiment file, or a model that was saved."),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the page is written.")]
+
+HTML = "html"
+Shown = tuple[Callable[[], Document], Callable[[], Any]]
+"""A report, and its plain values."""
 
 EXAMPLES = (
     "mlcli report 1 --store runs.db -o iris.html",
@@ -31,24 +34,34 @@ def report_command(
     pictures: Pictures = None,
     picture_format: PictureFormat = "svg",
     store: StoreToRead = None,
+    format: Format = "html",
 ) -> None:
     """Write a stored run, or a saved model, as one page of HTML.
 
     Summary over datasets, then each dataset with tables, pictures and tests,
     how it was made and how to cite it. The page needs no network. Of a run
-    nothing is run again, but for pictures of the best model's behaviour.
+    nothing is run again, but for pictures of the best model's behaviour. In any
+    other format it is printed.
     """
-    from mlcli.cli._console import show_line
+    from mlcli.cli._console import remark, show_as, show_line
+    from mlcli.core.errors import UsageError
+    from mlcli.data.shipped import FILE_SUFFIXES
     from mlcli.experiment.store.named_runs import SUFFIXES
 
-    pages = Pages(output, pictures, picture_format)
+    pages = Pages(output if format == HTML else None, pictures, picture_format)
+    if Path(source).suffix.lower() in FILE_SUFFIXES:
+        raise UsageError(f"{source} is a table, not a run or a model", hint=f"mlcli eval {source} --html {output}")
     is_run = source.isdigit() or Path(source).suffix.lower() in SUFFIXES
-    pages.write(lambda: _of_run(source, store) if is_run else _of_model(Path(source)), say=show_line)
+    document, values = _of_run(source, store) if is_run else _of_model(Path(source))
+    if format != HTML:
+        show_as(format, document, values)
+    pages.write(document, say=show_line if format == HTML else remark)
 
 
-def _of_run(source: str, place: Path | None) -> Document:
+def _of_run(source: str, place: Path | None) -> Shown:
     from mlcli.experiment.store.named_runs import number_of, store_of
     from mlcli.experiment.store.store import Store
+    from mlcli.report.as_json import results_as_json
     from mlcli.report.scored import scored
     from mlcli.report.verified import VERSIONS
     from mlcli.report.whole import made_by_run, report_of
@@ -56,11 +69,13 @@ def _of_run(source: str, place: Path | None) -> Document:
     with Store.read(store_of(source, place)) as opened:
         about, results = opened.runs.one(number_of(source, opened))
         known = opened.runs.kept(about.id, VERSIONS)
-    return report_of([scored(result, about.metrics) for result in results], made_by_run(about, known))
+    found = [scored(result, about.metrics) for result in results]
+    return lambda: report_of(found, made_by_run(about, known)), lambda: results_as_json(found)
 
 
-def _of_model(file: Path) -> Document:
+def _of_model(file: Path) -> Shown:
     from mlcli.experiment.saved.model_file import load_model
-    from mlcli.report.trained import saved_model_of
+    from mlcli.report.trained import saved_model_as_json, saved_model_of
 
-    return saved_model_of(file.name, load_model(file))
+    saved = load_model(file)
+    return lambda: saved_model_of(file.name, saved), lambda: saved_model_as_json(saved)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mlcli.cli._options import RowFormat
 from mlcli.cli._outputs import Force, Output, refuse_to_replace
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
@@ -20,15 +21,20 @@ EXAMPLES = (
 
 
 def sample_command(
-    file: File, rows: Rows = 10, seed: Seed = 0, output: Output = None, force: Force = False
+    file: File,
+    rows: Rows = 10,
+    seed: Seed = 0,
+    output: Output = None,
+    force: Force = False,
+    format: RowFormat = "csv",
 ) -> None:
     """Draw new rows from a saved model of how rows come about; they are CSV.
 
     Columns, levels and decimals are those of the file that it learned from.
     """
-    from mlcli.cli._csv import give
+    from mlcli.cli._rows import give
     from mlcli.experiment.saved.model_file import load_model
     from mlcli.report.sampled import sampled
 
     refuse_to_replace(output, force)
-    give(sampled(load_model(file), rows, seed), output)
+    give(sampled(load_model(file), rows, seed), output, format)

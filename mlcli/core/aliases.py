@@ -130,6 +130,7 @@ PARAMETERS = {
     "nestimators": ("trees", "rounds", "bags"),
     "ninit": ("restarts",),
     "nneighbors": ("k",),
+    "nneighbours": ("k",),
     "neighbors": ("k",),
     "neighbours": ("k",),
     "numleaves": ("max_leaves",),

@@ -50,6 +50,13 @@ def saved_model_of(name: str, saved: SavedModel) -> Document:
     )
 
 
+def saved_model_as_json(saved: SavedModel) -> dict[str, Any]:
+    """The same as plain values."""
+    about = {"model": saved.pipeline.final.name, "kind": saved.kind, "dataset": saved.dataset, "rows": saved.rows}
+    found = [as_json(finding) for finding in saved.pipeline.explain()]
+    return {**about, "seed": saved.seed, "version": saved.version, "findings": plain(found)}
+
+
 def trained_as_json(cell: Cell, trained: Trained, answers: Explanation = ()) -> dict[str, Any]:
     """The same as plain values."""
     found = [as_json(finding) for finding in (*_said(cell, trained), *answers)]

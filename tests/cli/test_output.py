@@ -1,7 +1,8 @@
-"""What ``-o`` may not name: the data, their sidecar and the model, by whatever path."""
+"""What ``-o`` may not name, by whatever path; and the formats in which verbs answer."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from mlcli.cli._verbs import VERBS, verbs_with
 from tests.cli.shell import typed
 
 ROWS = "a,b,y\n" + "".join(f"{place},{place % 5},{'yes' if place % 3 else 'no'}\n" for place in range(30))
@@ -129,3 +131,22 @@ def test_answers_may_go_to_a_device_behind_a_link(folder: Path) -> None:
     words = [sys.executable, "-m", "mlcli", "predict", "model.mlcli", "rows.csv", "-o", "link"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 31)
+
+
+def test_every_verb_that_shows_something_does_so_in_every_format() -> None:
+    without = {verb for verb in VERBS if verb not in verbs_with("--format")}
+    assert without == {"runs", "schema", "new", "init"}  # the parts of runs have it; the others write files
+
+
+def test_rows_and_problems_are_given_in_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert typed("train", "iris", "-m", "lda", "-o", "lda.mlcli").exit_code == 0
+    rows = json.loads(typed("predict", "lda.mlcli", "iris", "--format", "json").stdout)
+    assert rows[0] == {"row": 1, "species": "setosa", "prediction": "setosa"}
+    assert typed("predict", "lda.mlcli", "iris", "--format", "markdown").stdout.count("\n| ") == 151
+    assert typed("predict", "lda.mlcli", "iris", "--format", "latex", "-o", "rows.tex").exit_code == 0
+    assert r"\toprule" in Path("rows.tex").read_text(encoding="utf-8")
+    assert json.loads(typed("report", "lda.mlcli", "--format", "json").stdout)["kind"] == "classification"
+    Path("bad.yaml").write_text("data: [iriss]\n", encoding="utf-8")
+    (problem,) = json.loads(typed("check", "bad.yaml", "--format", "json").stdout)
+    assert (problem["where"], problem["advice"]) == ("bad.yaml:1:8", "did you mean 'iris'?")

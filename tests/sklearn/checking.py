@@ -6,11 +6,11 @@ import warnings
 from collections import Counter
 from typing import Any
 
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.estimator_checks import check_estimator, check_outliers_fit_predict, check_outliers_train
 from sklearn.utils.validation import has_fit_parameter
 
+import mlcli.sklearn
 from tests.sklearn.exceptions import exceptions_of
-from tests.sklearn.making import quick
 
 CHECKS = {"Classifier": 54, "Regressor": 51, "Clusterer": 45, "Detector": 45, "Projector": 46, "Transformer": 46}
 """How many checks scikit-learn 1.9 has, by what an estimator is."""
@@ -20,7 +20,7 @@ OF_WEIGHTS = {"Classifier": 7, "Regressor": 7}
 
 def assert_passes(name: str) -> None:
     """Run every check."""
-    estimator, expected = quick(name), exceptions_of(name)
+    estimator, expected = getattr(mlcli.sklearn, name)(), exceptions_of(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found: list[Any] = check_estimator(estimator, expected_failed_checks=expected, on_skip=None, on_fail=None)
@@ -29,6 +29,15 @@ def assert_passes(name: str) -> None:
     assert {one["check_name"] for one in found if one["status"] == "xfail"} == set(expected)
     assert Counter(one["status"] for one in found)["skipped"] <= 1
     assert len(found) == expected_checks(name, estimator)
+
+
+def assert_flags_a_share(name: str) -> None:
+    """Run the checks that want some rows flagged, of a detector that is told to flag a tenth."""
+    estimator = getattr(mlcli.sklearn, name)(decide="share 0.1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_outliers_fit_predict(name, estimator)
+        check_outliers_train(name, estimator)
 
 
 def expected_checks(name: str, estimator: Any) -> int:

@@ -5,9 +5,15 @@ from __future__ import annotations
 import pytest
 
 import mlcli.sklearn
-from tests.sklearn.checking import assert_passes
+from tests.sklearn.checking import assert_flags_a_share, assert_passes
+from tests.sklearn.exceptions import FLAG_NONE
 
 
 @pytest.mark.parametrize("name", mlcli.sklearn.names())
 def test_an_estimator_passes_the_checks_of_scikit_learn(name: str) -> None:
     assert_passes(name)
+
+
+@pytest.mark.parametrize("name", FLAG_NONE)
+def test_a_detector_flags_as_many_rows_as_it_is_told(name: str) -> None:
+    assert_flags_a_share(name)
