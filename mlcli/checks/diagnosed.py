@@ -49,5 +49,5 @@ def _scores(trial: Trial) -> Iterator[Element]:
     beside = [one for one in (trial.baseline, trial.model, trial.rival) if one is not None and one.done]
     name = trial.metric.name
     found = [[one.summaries[name].mean for one in beside], [one.training.get(name) for one in beside]]
-    rows = zip((one.result.cell.label for one in beside), *map(lined_up, found), strict=True)
+    rows = zip((one.cell.label for one in beside), *map(lined_up, found), strict=True)
     yield grid(["model", name, "training"], rows, right=(1, 2))
