@@ -19,7 +19,7 @@ from mlcli.tasks.association import items_in_words
 from mlcli.tasks.ranking import places
 from mlcli.tasks.reasons import Asked
 from mlcli.tasks.sequence_labelling import in_order
-from mlcli.tasks.stretches import numbered, order_of_texts
+from mlcli.tasks.stretches import numbered, order_of_texts, stretches
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def score_columns(model: Any, request: Request) -> Columns:
     places = {role: request.beside.get(role) for role in ("sequence", "order")}
     sequence = None if places["sequence"] is None else numbered(places["sequence"])
     order = None if places["order"] is None else order_of_texts(places["order"])
-    asked = Asked.about(model, request.table, sequence, order)
+    asked = Asked.about(model, request.table, lambda: stretches(len(request.table), sequence, order))
     columns = {"score": _numbers(asked.score)}
     return columns if model.threshold_ is None else columns | _flags(asked, model.threshold_)
 
