@@ -137,10 +137,12 @@ def group_columns(model: Any, request: Request) -> Columns:
 
 def density_columns(model: Any, request: Request) -> Columns:
     """The logarithm of the density at each row."""
-    request.refuse_probabilities("a density is no probability")
     columns = {"log_density": _numbers(model.log_density_in_file(request.table))}
     shares = model.responsibilities(request.table)
-    return columns if shares is None else columns | _share_columns(shares, model.group_names())
+    if shares is None:
+        request.refuse_probabilities("a density is no probability")
+        return columns
+    return columns | _share_columns(shares, model.group_names())
 
 
 def component_columns(model: Any, request: Request) -> Columns:

@@ -55,7 +55,11 @@ def _before(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[s
 
 
 def _warned(done: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
-    return (f"warning from {who}: {text}" for text, who in _gathered(_warnings(done, names), names))
+    gathered = _gathered(_warnings(done, names), names)
+    alike: dict[tuple[str, str], list[str]] = {}
+    for text, who in gathered:
+        alike.setdefault((who, text.partition(": ")[0]), []).append(text)
+    return chain.from_iterable(_in_short(f"warning from {who}", texts) for (who, _), texts in alike.items())
 
 
 def steps_of(cell: Cell) -> str:
@@ -100,9 +104,14 @@ def _on_scores(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterato
     for (who, text), metrics in together.items():
         alike.setdefault(f"{who}: {', '.join(metrics)}", []).append(text)
     for whose, texts in alike.items():
-        yield from (f"{whose}: {text}" for text in texts[:MOST_ALIKE])
-        if len(texts) > MOST_ALIKE:
-            yield f"{whose}: {len(texts) - MOST_ALIKE} more like these; --json has all of them"
+        yield from _in_short(whose, texts)
+
+
+def _in_short(whose: str, texts: Sequence[str]) -> Iterator[str]:
+    """The first of remarks that are alike, and how many more there are."""
+    yield from (f"{whose}: {text}" for text in texts[:MOST_ALIKE])
+    if len(texts) > MOST_ALIKE:
+        yield f"{whose}: {len(texts) - MOST_ALIKE} more like these; --json has all of them"
 
 
 def _unstable(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
