@@ -17,12 +17,26 @@ if TYPE_CHECKING:
 LEAF = -1
 STOPS = -1
 """In place of a child: rows that no branch fits stop at the node, whose own value answers them."""
-FEW = 500
-"""So many walks of a row through a tree are made without compiled loops, which take longer to load."""
+FEW = 2_000
+"""So many walks of a row through a tree a process makes without compiled loops, which take longer to load."""
 INDICES = ("roots", "feature", "left", "missing", "offset", "child_of")
 PER_NODE = ("feature", "threshold", "left", "missing", "offset")
 NOTES = ("weight", "impurity", "gain")
 """What is noted of nodes, where a method keeps it."""
+
+
+class Walks:
+    """How many this process has made."""
+
+    made = 0
+
+    def are_few(self, more: int) -> bool:
+        """Whether they are few with some more, which are about to be made."""
+        self.made += more
+        return self.made <= FEW
+
+
+walks = Walks()
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +153,7 @@ class Trees:
     def add_to(self, sums: Array, cells: Array, ordered: Flags) -> None:
         """Add what the trees say of each row of cells to sums (n × outputs·K); outputs take turns."""
         width = self.value.shape[1]
-        if len(cells) * len(self) <= FEW:
+        if walks.are_few(len(cells) * len(self)):
             for tree, reached in enumerate(self._reached_by_steps(cells, ordered)):
                 first = tree * width % sums.shape[1]
                 sums[:, first : first + width] += self.value[reached]
