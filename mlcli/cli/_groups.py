@@ -151,6 +151,11 @@ class Gates:
         typer.Option("--summary", metavar="FILE", help="Append tables and gates as Markdown, for CI."),
     ] = None
 
+    def __post_init__(self) -> None:
+        from mlcli.cli._outputs import refuse_unlike
+
+        refuse_unlike(self.junit, "JUnit XML", instead="name another file")
+
     def bounds(self) -> tuple[Bound, ...]:
         """The scores that are asked for."""
         from mlcli.experiment.spec.expectations import fail_under
