@@ -149,7 +149,7 @@ def _block(column: Column, cells: NDArray[Any]) -> Features:
 def _together(one: Features, other: Features) -> Features:
     """Each feature of one with each of the other."""
     names = tuple(f"{first} & {second}" for first in one[0] for second in other[0])
-    return names, (one[1][:, :, None] * other[1][:, None, :]).reshape(len(one[1]), -1)
+    return names, (one[1][:, :, None] * other[1][:, None, :]).reshape(len(one[1]), len(names))
 
 
 def _no_rows(columns: Sequence[Column]) -> Table:
