@@ -100,7 +100,9 @@ def _digest(answer: Any) -> str:
 
 
 def _of_model(cls: Any) -> Iterator[tuple[str, Any]]:
-    small = {parameter.name: SMALL[parameter.name] for parameter in parameters(cls) if parameter.name in SMALL}
+    small: dict[str, Any] = {
+        parameter.name: SMALL[parameter.name] for parameter in parameters(cls) if parameter.name in SMALL
+    }
     small |= CLOSE.get(cls.id, {})
     for kind in (one for one in kinds_of(cls) if can_do(build(cls, small), one.base)):
         for said, chosen, weighted in _configurations(cls):
