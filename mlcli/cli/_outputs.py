@@ -23,7 +23,7 @@ Output = Annotated[
     Path | None, shared("--output -o", "FILE", "Write here instead of standard output.", callback=in_a_folder)
 ]
 Force = Annotated[bool, shared("--force", None, "Replace FILE if it is there.")]
-INSTEAD = "name another file with -o FILE, or replace it with --force"
+INSTEAD = "name another file, or replace it with --force"
 EARLIER = {
     "answers of mlcli predict": rb"row,|\| *row\b|\[\s*{\s*\"row\":",
     "page of mlcli": rb"\s*<!DOCTYPE html>.*?<meta name=\"generator\" content=\"mlcli ",
