@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from mlcli.cli._declaring import shared
 from mlcli.core.errors import StoreError, UsageError
 
 
@@ -21,12 +20,9 @@ def in_a_folder(output: Path | None) -> Path | None:
 
 
 Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", metavar="FILE", callback=in_a_folder, help="Write here instead of standard output."
-    ),
+    Path | None, shared("--output -o", "FILE", "Write here instead of standard output.", callback=in_a_folder)
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")]
+Force = Annotated[bool, shared("--force", None, "Replace FILE if it is there.")]
 INSTEAD = "name another file, or replace it with --force"
 EARLIER = {
     "answers of mlcli predict": rb"row,|\| *row\b|\[\s*{\s*\"row\":",

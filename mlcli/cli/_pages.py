@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from mlcli.cli._console import remark
+from mlcli.cli._declaring import flag, option, shared
 from mlcli.cli._outputs import refuse_unlike
 from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.names import did_you_mean
@@ -17,17 +16,9 @@ from mlcli.report.document import Document
 
 PICTURE_FORMATS = ("svg", "png", "pdf")
 
-Pictures = Annotated[
-    Path | None, typer.Option("--pictures", metavar="DIR", help="Write each picture of the report as a file.")
-]
+Pictures = Annotated[Path | None, shared("--pictures", "DIR", "Write each picture of the report as a file.")]
 PictureFormat = Annotated[
-    str,
-    typer.Option(
-        "--picture-format",
-        metavar="NAME",
-        autocompletion=lambda: list(PICTURE_FORMATS),
-        help=f"One of {', '.join(PICTURE_FORMATS)}.",
-    ),
+    str, shared("--picture-format", "NAME", f"One of {', '.join(PICTURE_FORMATS)}.", lambda: list(PICTURE_FORMATS))
 ]
 
 
@@ -35,15 +26,10 @@ PictureFormat = Annotated[
 class Pages:
     """Where a report is written, if anywhere; what stands in the way is said before anything is run."""
 
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="Write all of it as one page of HTML, with pictures."),
-    ] = None
+    html: Path | None = option("--html", "FILE", "Write all of it as one page of HTML, with pictures.")
     pictures: Pictures = None
     picture_format: PictureFormat = PICTURE_FORMATS[0]
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace such files whatever they are, not only earlier ones.")
-    ] = False
+    force: bool = flag("--force", "Replace such files whatever they are, not only earlier ones.")
 
     def __post_init__(self) -> None:
         if self.picture_format not in PICTURE_FORMATS:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from mlcli.cli._console import remark
+from mlcli.cli._declaring import argument, flag
 from mlcli.cli._options import RowFormat
 from mlcli.cli._outputs import Output, refuse_to_overwrite, refuse_unlike
 from mlcli.core.errors import UsageError
@@ -22,19 +21,6 @@ ROW = "row"
 WITHOUT_CSV = "leave out --output, --probabilities and --log-density, or --explain"
 MOST_LISTED = 8
 """Columns with unusual numbers of which each has a line of its own."""
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
-Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV file; - reads standard input.")]
-Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add one column per class.")]
-Density = Annotated[
-    bool, typer.Option("--log-density", help="Add log p(x): how probable a generative model finds the row itself.")
-]
-Force = Annotated[
-    bool,
-    typer.Option("--force", help="Replace FILE whatever it is: the data, the model, a file of something else."),
-]
-Explain = Annotated[
-    bool, typer.Option("--explain", help="In place of CSV, show how answers come about; see mlcli explain.")
-]
 
 EXAMPLES = (
     "mlcli predict tree.mlcli penguins --probabilities",
@@ -43,13 +29,15 @@ EXAMPLES = (
 
 
 def predict_command(
-    file: File,
-    data: Data,
+    file: Path = argument("FILE", "A model that mlcli train -o has saved."),
+    data: str = argument("DATA", "A CSV file; - reads standard input."),
     output: Output = None,
-    probabilities: Probabilities = False,
-    log_density: Density = False,
-    explain: Explain = False,
-    force: Force = False,
+    probabilities: bool = flag("--probabilities", "Add one column per class."),
+    log_density: bool = flag(
+        "--log-density", "Add log p(x): how probable a generative model finds the row itself."
+    ),
+    explain: bool = flag("--explain", "In place of CSV, show how answers come about; see mlcli explain."),
+    force: bool = flag("--force", "Replace FILE whatever it is: the data, the model, a file of something else."),
     format: RowFormat = "csv",
 ) -> None:
     """Ask a saved model about new rows; the answers are CSV.

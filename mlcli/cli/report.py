@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
+from mlcli.cli._declaring import argument, option
 from mlcli.cli._options import Format, StoreToRead
 from mlcli.cli._outputs import Force
 from mlcli.cli._pages import Pages, PictureFormat, Pictures
 from mlcli.report.document import Document
-
-Source = Annotated[
-    str,
-    typer.Argument(metavar="RUN|FILE", help="A run by number, its experiment file, or a model that was saved."),
-]
-Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the page is written.")]
 
 HTML = "html"
 Shown = tuple[Callable[[], Document], Callable[[], Any]]
@@ -30,8 +23,8 @@ EXAMPLES = (
 
 
 def report_command(
-    source: Source,
-    output: Output = Path("report.html"),
+    source: str = argument("RUN|FILE", "A run by number, its experiment file, or a model that was saved."),
+    output: Path = option("--output -o", "FILE", "Where the page is written.", default=Path("report.html")),
     pictures: Pictures = None,
     picture_format: PictureFormat = "svg",
     store: StoreToRead = None,

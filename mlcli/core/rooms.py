@@ -65,7 +65,9 @@ class Room:
     def resize(self, rows: int) -> None:
         """Keep the first so many rows, or make room for more."""
         size = rows * self.columns * self.dtype.itemsize
-        if self._file is None:
+        if self._file is None and not len(self.cells):
+            self.cells = np.empty((rows, self.columns), self.dtype)
+        elif self._file is None:
             self.cells.resize((rows, self.columns), refcheck=False)
         elif size:
             self.cells = np.empty((0, self.columns), self.dtype)  # Windows shortens no file that is mapped

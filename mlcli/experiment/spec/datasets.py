@@ -84,13 +84,18 @@ def planned_dataset(spec: DataSpec, dataset: Dataset) -> PlannedDataset:
         hint = "say which column to predict: --target in the shell, 'target' in the experiment file or the sidecar"
         raise DataError(f"{dataset.name}: what is to be predicted is not known", hint=hint)
     try:
-        strata = kind.rows.from_table(dataset.table, dataset.schema).strata()
+        rows = kind.rows.from_table(dataset.table, dataset.schema)
     except DataError as error:
         raise DataError(
             *(replace(one, where=", ".join(filter(None, (dataset.name, one.where)))) for one in error.problems)
         ) from None
+    judged = rows if rows.stay_whole or not rows.weights.any() else rows.counted()
+    strata, notes = judged.strata(), list(dataset.notes)
     if kind.protocol_without_labels and strata.strata is None:
-        dataset = replace(dataset, notes=(*dataset.notes, NO_LABELS.format(kind.protocol_without_labels)))
+        notes.append(NO_LABELS.format(kind.protocol_without_labels))
+    if len(judged) < len(rows):
+        notes.append(f"rows of weight 0 are left out: {len(rows) - len(judged)} of {len(rows)}")
+    dataset = dataset if len(notes) == len(dataset.notes) else replace(dataset, notes=tuple(notes))
     return PlannedDataset(spec, dataset, kind, strata)
 
 

@@ -157,13 +157,7 @@ def _dataset(written: Written, task: str | None, found: list[Problem]) -> DataSp
     values = {key: part.value for key, part in parts.items()}
     reference = values.get("path") or values["name"]
     return DataSpec(
-        reference,
-        values.get("target"),
-        own_task,
-        sensitive,
-        drop,
-        values.get("positive"),
-        where=written.where,
+        reference, values.get("target"), own_task, sensitive, drop, values.get("positive"), where=written.where
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from mlcli.core.errors import Problem
@@ -101,13 +100,14 @@ DATASET: Keys = {
 def legal_parts(keys: Keys, written: Written, found: list[Problem]) -> dict[str, Written]:
     """Those parts of a mapping that are as its keys say; what is wrong with the others is added to ``found``."""
     parts = written.named()
-    wrong = {key: part for key, part in parts.items() if key not in keys or keys[key].problem_with(part.value)}
+    legal = {key: part for key, part in parts.items() if key in keys and not keys[key].problem_with(part.value)}
+    wrong = [key for key in parts if key not in legal]
     missing = [key for key, one in keys.items() if one.required and key not in parts]
     found += [written.problem(f"the key '{key}' is missing", keys[key].help) for key in missing]
-    found += [_problem_with(keys, key, part) for key, part in islice(wrong.items(), MOST_NAMED)]
+    found += [_problem_with(keys, key, parts[key]) for key in wrong[:MOST_NAMED]]
     if len(wrong) > MOST_NAMED:
         found.append(written.problem(f"{len(wrong) - MOST_NAMED:,} more keys are wrong here"))
-    return {key: part for key, part in parts.items() if key not in wrong}
+    return legal
 
 
 def _problem_with(keys: Keys, key: str, part: Written) -> Problem:
