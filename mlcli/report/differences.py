@@ -57,7 +57,7 @@ def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "
 
     ``test`` names one that is made on request only.
     """
-    if one.result.cell.protocol.use != other.result.cell.protocol.use:
+    if one.cell.protocol.use != other.cell.protocol.use:
         first, second = _row_by_row(one, other)
         return compare(metric, [first], [second], [0], pooled=True, test=test)
     pooled, rounds = one.result.pooled, rounds_of(one.result)
@@ -121,8 +121,8 @@ def best_of(scored: Sequence[Scored], metric: Metric) -> Scored | None:
 
 def baseline_of(known: Sequence[Scored]) -> Scored | None:
     """What every other must beat: the first baseline of the kind that has a score."""
-    learned = {one.result.cell.model.use: one for one in reversed(known) if one.result.cell.model.saved is None}
-    baselines = kind_named(known[0].result.cell.kind).baselines if known else ()
+    learned = {one.cell.model.use: one for one in reversed(known) if one.cell.model.saved is None}
+    baselines = kind_named(known[0].cell.kind).baselines if known else ()
     return next((learned[use] for use in baselines if use in learned), None)
 
 

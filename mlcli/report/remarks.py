@@ -49,7 +49,7 @@ def remarks_in_short(scored: Sequence[Scored], names: Mapping[Scored, str]) -> N
 def _before(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
     """The steps before models, and what was noted of cells when they were run."""
     noted = ((note, names[one]) for one in scored for note in one.result.notes)
-    prepared = ((steps_of(one.result.cell), names[one]) for one in scored)
+    prepared = ((steps_of(one.cell), names[one]) for one in scored)
     yield from (f"steps before {who}: {steps}" for steps, who in _gathered(prepared, names))
     yield from (f"{who}: {note}" for note, who in _gathered(noted, names))
 

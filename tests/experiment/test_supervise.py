@@ -116,7 +116,7 @@ def test_what_a_child_said_before_it_died_is_heard_however_late(plugin: Path) ->
     cell = toy.troubled("leaves", budget=60.0)
     dies_in = run([toy.troubled("refuses")], jobs=1)[0].splits
     assert len(dies_in) > 0, "the toy must die after its first split"
-    (result,) = run([cell], on_progress=lambda progress: sleep(0.3))
+    (result,) = run([cell], on_progress=lambda progress: sleep(0.1))
     assert result.status == "died"
     assert [split.index for split in result.splits] == [split.index for split in dies_in]
 
@@ -129,7 +129,7 @@ def test_a_cell_with_a_budget_is_stopped_when_it_is_over(plugin: Path) -> None:
 
 
 def test_a_budget_that_was_too_small_stands_until_it_grows(fits: Path, store: Store) -> None:
-    slow = [toy.troubled("slow", "always", budget=budget) for budget in (0.4, 0.4, 60.0)]
+    slow = [toy.troubled("slow", "always", budget=budget) for budget in (0.3, 0.3, 60.0)]
     assert run(slow[:1], store=store)[0].status == "over-budget"
     fitted = len(fits.read_text().splitlines())
     (again,) = run(slow[1:2], store=store)

@@ -204,7 +204,6 @@ def _with_messages(children: list[Child], until: float) -> list[Child]:
 
 
 def _how_it_died(code: int | None) -> str:
-    """The end of a process in words."""
     if code is None or code >= 0:
         return f"its process left with exit code {code}"
     name = SIGNAL_NAMES.get(-code, "of no name")
