@@ -12,6 +12,7 @@ from time import monotonic, sleep
 
 import pytest
 
+from mlcli.core.processes import PORTABLE
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import Cell, ProtocolSpec
 from mlcli.experiment.store.store import Store
@@ -187,8 +188,13 @@ def test_a_batch_that_is_killed_loses_nothing_that_was_stored(fits: Path, store:
     assert toy.digest(resumed) == toy.digest(run(cells, jobs=1))
 
 
-@pytest.mark.parametrize("budget", [None, 600.0], ids=["pool", "supervised"])
-def test_workers_die_with_the_process_that_started_them(fits: Path, budget: float | None) -> None:
+@pytest.mark.parametrize(
+    ("budget", "portable"), [(None, ""), (600.0, ""), (None, "1")], ids=["pool", "supervised", "portable"]
+)
+def test_workers_die_with_the_process_that_started_them(
+    fits: Path, monkeypatch: pytest.MonkeyPatch, budget: float | None, portable: str
+) -> None:
+    monkeypatch.setenv(PORTABLE, portable)
     cells = f"[toy.troubled('endless', 'always', seed=s, budget={budget}) for s in (1, 2)]"
     process = driver(f"run({cells}, jobs=2, patience=0.0)")
     wait_for_fits(fits, 2)
