@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mlcli.checks.audited import Audited
-from mlcli.checks.data import columns, leaks, missing, numbers, rows, spellings, splits, weights
+from mlcli.checks.data import columns, copies, leaks, missing, numbers, rows, spellings, splits, weights
 from mlcli.core.issues import Check
 
 AT_A_GLANCE: tuple[Check[Audited], ...] = (
@@ -12,7 +12,7 @@ AT_A_GLANCE: tuple[Check[Audited], ...] = (
     leaks.leaks,
     splits.groups_cut,
     splits.time_ignored,
-    rows.duplicates,
+    copies.duplicates,
     weights.unused_weights,
     weights.odd_weights,
     columns.given_parts,

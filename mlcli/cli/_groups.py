@@ -98,6 +98,11 @@ class Gates:
     junit: Path | None = option("--junit", "FILE", "Write cells and gates as JUnit XML, for CI.")
     summary: Path | None = option("--summary", "FILE", "Append tables and gates as Markdown, for CI.")
 
+    def __post_init__(self) -> None:
+        from mlcli.cli._outputs import refuse_unlike
+
+        refuse_unlike(self.junit, "JUnit XML", instead="name another file")
+
     def bounds(self) -> tuple[Bound, ...]:
         """The scores that are asked for."""
         from mlcli.experiment.spec.expectations import fail_under

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mlcli.cli._console import remark
 from mlcli.cli._declaring import argument, flag
 from mlcli.cli._options import RowFormat
-from mlcli.cli._outputs import INSTEAD, Output, refuse_to_overwrite
+from mlcli.cli._outputs import Output, refuse_to_overwrite, refuse_unlike
 from mlcli.core.errors import UsageError
 from mlcli.core.names import listed
 from mlcli.report.numbers import counted
@@ -53,7 +53,8 @@ def predict_command(
     if explain and (output is not None or probabilities or log_density):
         raise UsageError("--explain prints no CSV", hint=WITHOUT_CSV)
     if output is not None and not force:
-        _refuse_to_replace(output, data, file)
+        refuse_to_overwrite(output, data, file)
+        refuse_unlike(output, "answers of mlcli predict")
     if Path(data).suffix == ".mlcli":
         raise UsageError(f"{data} is a model, and stands first", hint=f"did you mean: mlcli predict {data} {file}")
     saved = load_model(file)
@@ -72,20 +73,6 @@ def predict_command(
         if name in (ROW, *answers):
             remark(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")
     give(_with_input_columns(rows, answers), output, format)
-
-
-def _refuse_to_replace(output: Path, data: str, model: Path) -> None:
-    """Only earlier answers are replaced, and nothing behind a link: who wants more says so."""
-    refuse_to_overwrite(output, data, model)
-    if output.is_symlink() and (output.is_file() or not output.exists()):
-        raise UsageError(f"{output} is a link to {output.resolve()}: it was left alone", hint=INSTEAD)
-    if output.is_file() and not _begins_as_answers(output):
-        raise UsageError(f"{output} exists and holds no answers of mlcli predict: it was left alone", hint=INSTEAD)
-
-
-def _begins_as_answers(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(ROW) + 1) in (b"", ROW.encode() + b",")
 
 
 def _with_input_columns(rows: NewRows, answers: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:

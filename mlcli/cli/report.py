@@ -8,6 +8,7 @@ from typing import Any
 
 from mlcli.cli._declaring import argument, option
 from mlcli.cli._options import Format, StoreToRead
+from mlcli.cli._outputs import Force
 from mlcli.cli._pages import Pages, PictureFormat, Pictures
 from mlcli.report.document import Document
 
@@ -27,6 +28,7 @@ def report_command(
     pictures: Pictures = None,
     picture_format: PictureFormat = "svg",
     store: StoreToRead = None,
+    force: Force = False,
     format: Format = "html",
 ) -> None:
     """Write a stored run, or a saved model, as one page of HTML.
@@ -41,7 +43,7 @@ def report_command(
     from mlcli.data.shipped import FILE_SUFFIXES
     from mlcli.experiment.store.named_runs import SUFFIXES
 
-    pages = Pages(output if format == HTML else None, pictures, picture_format)
+    pages = Pages(output if format == HTML else None, pictures, picture_format, force)
     if Path(source).suffix.lower() in FILE_SUFFIXES:
         raise UsageError(f"{source} is a table, not a run or a model", hint=f"mlcli eval {source} --html {output}")
     is_run = source.isdigit() or Path(source).suffix.lower() in SUFFIXES

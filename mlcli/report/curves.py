@@ -18,10 +18,8 @@ from mlcli.report.scored import Scored, training_answers
 from mlcli.report.scores import BEST, badness, decimals_of, score_cell
 from mlcli.report.series import Series, band, series_of
 
-READING = (
-    "±: 95 % interval; spread: the standard deviation over splits; training: of the rows that were learned from; "
-    "gap: how much better these are answered"
-)
+READING = "±: 95 % interval; spread: the standard deviation over splits"
+OF_TRAINING = "; training: of the rows that were learned from; gap: how much better these are answered"
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +105,7 @@ def curve_elements(curve: ScoreCurve) -> Iterator[Element]:
     yield grid(header, rows, right=range(len(header)))
     if len(curve.points) > 1:
         yield finding_of(curve)
-    yield notes(f"{BEST} is the best; {READING}", *_said(curve))
+    yield notes(f"{BEST} is the best; {READING}{OF_TRAINING * with_training}", *_said(curve))
 
 
 def finding_of(curve: ScoreCurve) -> Curve:

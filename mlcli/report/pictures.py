@@ -14,6 +14,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from mlcli.core import findings
+from mlcli.core.files import replacing
 from mlcli.report import branches, figures
 from mlcli.report.document import Document, Element, Grid, Heading, Picture
 from mlcli.report.figures import COLOURS, FAINT, INK
@@ -67,7 +68,8 @@ def save(picture: Any, path: Path) -> None:
     """A picture as a file, of the format that its suffix names."""
     out: BytesIO = BytesIO()
     _write(picture, out, path.suffix[1:], path.stem)
-    path.write_bytes(out.getvalue())
+    with replacing(path) as beside:
+        beside.write_bytes(out.getvalue())
 
 
 def save_all(document: Document, folder: Path, suffix: str) -> list[Path]:

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from mlcli.metrics.base import Metric
 from mlcli.report.differences import (
-    LARGEST_CLASS,
     Differences,
     badness_of,
     baseline_of,
     differences_of,
     score_of,
-    stands_for_largest_class,
 )
+from mlcli.report.largest_class import LARGEST_CLASS, stands_for_largest_class
 from mlcli.report.numbers import fixed
 from mlcli.report.scored import Names, Scored
 from mlcli.report.scores import badness, decimals_of
