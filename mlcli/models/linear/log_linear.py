@@ -14,7 +14,8 @@ Cost:
 Choices:
     Every pair of a feature and a class has a weight, as logistic regression has, whose intercept however is free;
     with `least` only those that so many training rows have together (by weight), so that what was never seen says
-    nothing, which answers worse where rows are few. A cell that is empty, or of a level that training lacks, has no feature.
+    nothing, which answers worse where rows are few. A cell that is empty, or of a level that training lacks, has
+    no feature.
     At the maximum the model expects each feature as often as training has it, less l2 times its weight.
 """
 
