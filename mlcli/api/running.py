@@ -79,18 +79,12 @@ def _stored(
     return found
 
 
-def title_of(experiment: Experiment) -> str:
-    """What its runs are called."""
-    return experiment.name or (experiment.source.stem if experiment.source else "eval")
-
-
 def _about(experiment: Experiment) -> RunFacts:
     from mlcli.experiment.store.runs import RunFacts
 
-    source = experiment.source
     return RunFacts(
-        title=title_of(experiment),
-        source=None if source is None else str(source),
+        title=experiment.title,
+        source=None if experiment.source is None else str(experiment.source),
         seed=experiment.seed,
         metrics=experiment.metrics,
     )

@@ -54,5 +54,5 @@ def _scores(trial: Trial) -> Iterator[Element]:
         head: of_all for head, of_all in columns.items() if head == name or any(one is not None for one in of_all)
     }
     cells = ([text or "undefined" for text in lined_up(of_all)] for of_all in known.values())
-    rows = zip((one.result.cell.label for one in beside), *cells, strict=True)
+    rows = zip((one.cell.label for one in beside), *cells, strict=True)
     yield grid(["model", *known], rows, right=(1, 2))

@@ -131,7 +131,6 @@ def as_json(scored: Scored) -> dict[str, Any]:
 
 
 def _rows_as_json(answers: ScoreAnswers, count: int) -> list[dict[str, Any]]:
-    """The oddest rows, each with the columns that made it so."""
     return [_row_as_json(answers, place) for place in ranked(answers)[:count].tolist()]
 
 
@@ -146,7 +145,6 @@ def _row_as_json(answers: ScoreAnswers, place: int) -> dict[str, Any]:
 
 
 def _flagging(answers: ScoreAnswers) -> str:
-    """How many rows are flagged, and how that was decided."""
     if answers.threshold is None:
         return "no threshold was chosen, so no row is flagged"
     hits = int((answers.flagged & (answers.truth == ANOMALY)).sum())
@@ -163,7 +161,6 @@ def _limit(threshold: Array) -> str:
 
 
 def _oddest(answers: ScoreAnswers) -> Element:
-    """The rows that score highest, with the columns that made them so."""
     order = ranked(answers)[:LISTED]
     labelled, threshold = bool(answers.classes), answers.threshold is not None
     names = (*answers.classes, "not known")

@@ -21,13 +21,13 @@ DECIMALS = 3
 def choices_in(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
     """A table for each model that chooses by inner splits."""
     for one in group:
-        if one.result.cell.model.use in (TUNED, SELECTED) and (tables := _tables(one)):
+        if one.cell.model.use in (TUNED, SELECTED) and (tables := _tables(one)):
             yield from _choices(names[one], tables)
 
 
 def choices_as_json(one: Scored) -> dict[str, Any]:
     """What was chosen in each split, of a model that chooses."""
-    if one.result.cell.model.use not in (TUNED, SELECTED):
+    if one.cell.model.use not in (TUNED, SELECTED):
         return {}
     found = [
         {

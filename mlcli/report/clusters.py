@@ -47,7 +47,7 @@ def pictures_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterato
 
 def _readings(drawn: Sequence[Scored], elbows: Sequence[Elbow]) -> Iterator[str]:
     """How to read what is drawn, once for all models."""
-    if any(_labelled(one) for one in drawn):
+    if any((_first(one).truth >= 0).any() for one in drawn):
         yield "label \\ group: the label, which no fit has seen, and how its rows fall into groups"
     if any(_profile_of(one) for one in drawn):
         yield READING
@@ -70,7 +70,7 @@ def _groups_of(title: str, one: Scored) -> Iterator[Element]:
 def _profile_of(one: Scored) -> list[findings.Table]:
     """The columns that differ most between groups, where these are groups of the rows that were learned from."""
     # Only there does what a model says of its groups fit the rows that are judged.
-    if one.result.cell.protocol.use != WHOLE:
+    if one.cell.protocol.use != WHOLE:
         return []
     return [
         replace(table, rows=table.rows[:COLUMNS], note=_more(table))
@@ -94,10 +94,6 @@ def _first(one: Scored) -> ClusterAnswers:
     answers = judged(one.result)[0]
     assert isinstance(answers, ClusterAnswers)
     return answers
-
-
-def _labelled(one: Scored) -> bool:
-    return bool((_first(one).truth >= 0).any())
 
 
 def _matrix(answers: ClusterAnswers) -> Iterator[Element]:
@@ -126,22 +122,18 @@ def _elbows(group: Sequence[Scored]) -> list[Elbow]:
     """The models that differ in their number of groups alone, where there are enough of them."""
     series: dict[str, list[Scored]] = {}
     for one in group:
-        if "clusters" in one.result.cell.model.params:
+        if "clusters" in one.cell.model.params:
             series.setdefault(_but_for_clusters(one), []).append(one)
-    found = [
-        {int(one.result.cell.model.params["clusters"]): one for one in several} for several in series.values()
-    ]
+    found = [{int(one.cell.model.params["clusters"]): one for one in several} for several in series.values()]
     return [dict(sorted(curve.items())) for curve in found if len(curve | {1: None}) >= FEWEST_NUMBERS]
 
 
 def _title(elbow: Elbow, names: Mapping[Scored, str]) -> str:
-    """The name of its models without the number of groups."""
     number, one = next(iter(elbow.items()))
     return names[one].replace(f" clusters={number}", "")
 
 
 def _best_of(elbow: Elbow) -> Scored:
-    """The best by the first metric; the first where none has a score."""
     metric = next(iter(elbow.values())).metrics[0]
 
     def worse(one: Scored) -> float:
@@ -153,7 +145,7 @@ def _best_of(elbow: Elbow) -> Scored:
 
 def _but_for_clusters(one: Scored) -> str:
     """What cells of one curve share: all but the number of groups."""
-    cell = one.result.cell
+    cell = one.cell
     params = {name: value for name, value in cell.model.params.items() if name != "clusters"}
     return repr((cell.model.use, sorted(params.items(), key=repr), cell.steps, cell.protocol))
 

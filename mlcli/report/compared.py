@@ -62,7 +62,7 @@ def compared_runs(
     runs = [named_run(source, store) for source in sources]
     asked = (metric,) if metric else metrics_of(runs)
     found = [scored(result, asked) for result in results_together(runs)]
-    _refuse_unknown(against, [one.result.cell.label for one in found])
+    _refuse_unknown(against, [one.cell.label for one in found])
     if metric:
         _refuse_unknown_metric(metric, found)
     datasets = [compared_models(group, metric, against, test) for group in grouped(found)]
@@ -117,7 +117,7 @@ def refuse_unknown_test(name: str) -> None:
 def _refuse_unknown_metric(name: str, found: Sequence[Scored]) -> None:
     """A metric that can judge none of the models."""
     refusals: list[UsageError] = []
-    for cell in (one.result.cell for one in found):
+    for cell in (one.cell for one in found):
         target = cell.dataset.schema.the("target")
         try:
             metric_named(name, kind_named(cell.kind).answers, target.levels if target else ())

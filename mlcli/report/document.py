@@ -6,20 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from mlcli.core.findings import (
-    Bars,
-    Boxplots,
-    Cloud,
-    Confusions,
-    CriticalDifference,
-    Curve,
-    Dendrogram,
-    Graph,
-    Histogram,
-    Points,
-    Regions,
-    Tree,
-)
+from mlcli.core.findings import Picture as Picture
 
 Style = Literal["", "strong", "best", "weak", "bad"]
 Side = Literal["left", "right"]
@@ -91,30 +78,12 @@ class Grid:
         )
 
 
-Picture = (
-    Bars
-    | Boxplots
-    | Cloud
-    | Confusions
-    | CriticalDifference
-    | Curve
-    | Dendrogram
-    | Graph
-    | Histogram
-    | Points
-    | Regions
-    | Tree
-)
-"""A finding that is drawn; who draws it leaves title and note to the elements round it."""
 Element = Heading | Sentence | Lines | Notes | Grid | Picture
 Document = tuple[Element, ...]
 
 
 def grid(
-    header: Iterable[str],
-    rows: Iterable[Iterable[Content]],
-    right: Iterable[int] = (),
-    keys: int = 1,
+    header: Iterable[str], rows: Iterable[Iterable[Content]], right: Iterable[int] = (), keys: int = 1
 ) -> Grid:
     """A grid from plain text or fields; ``right`` are the columns of numbers."""
     titles, numbers = tuple(header), frozenset(right)

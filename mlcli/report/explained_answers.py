@@ -105,7 +105,6 @@ def _explained(saved: SavedModel, rows: NewRows, what: str, places: Rows) -> Exp
 
 
 def _largest(names: Sequence[str], outputs: Array) -> str:
-    """The outputs of one row, the largest first."""
     order = np.argsort(-outputs, kind="stable")[:MOST_OUTPUTS].tolist()
     return ", ".join(f"{names[k]} = {short(float(outputs[k]))}" for k in order)
 

@@ -124,7 +124,7 @@ def by_groups(one: Scored) -> list[OfGroups]:
 
 def alike(one: Scored) -> Alike | None:
     """How similar rows of one split are answered, as the mean over splits; None where the data are not at hand."""
-    dataset, answers = one.result.cell.dataset, judged(one.result)
+    dataset, answers = one.cell.dataset, judged(one.result)
     if not isinstance(dataset, Dataset) or not isinstance(answers[0], LabelAnswers):
         return None
     table = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))
@@ -156,7 +156,7 @@ def _mean(values: Sequence[tuple[float | None, int]]) -> float | None:
 
 def _who_is_there(one: Scored, found: Sequence[OfGroups]) -> Iterator[Element]:
     """How many rows each group has, and how many of its cells are empty."""
-    dataset = one.result.cell.dataset
+    dataset = one.cell.dataset
     if not isinstance(dataset, Dataset):
         return
     features = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from mlcli.core import findings
-from mlcli.core.findings import Finding
-from mlcli.report.document import Document, Element, Grid, Heading, Lines, Picture, grid, notes
+from mlcli.core.findings import Finding, Picture
+from mlcli.report.document import Document, Element, Grid, Heading, Lines, grid, notes
 from mlcli.report.numbers import are_numbers, column_of
 
 

@@ -86,7 +86,7 @@ def _shares(places: Sequence[int], count: int) -> list[Sequence[int]]:
 def _widths(grid: Grid, width: int | None) -> tuple[int, ...]:
     """The width each column needs: its widest cell, or the widest part of a title broken at hyphens."""
     needed = [
-        max([_title_width(title), *(columns_of(row[place].text) for row in grid.rows)])
+        max([max(map(columns_of, _title_parts(title))), *(columns_of(row[place].text) for row in grid.rows)])
         for place, title in enumerate(grid.header)
     ]
     if width is not None and len(needed) > grid.keys and _total(needed) > width:
@@ -99,10 +99,6 @@ def _least_widths(grid: Grid, width: int | None) -> tuple[int, ...]:
     """The widths at which the grid is still readable: numbers whole, text folded."""
     needed = zip(_widths(grid, width), grid.sides, strict=True)
     return tuple(min(one, READABLE) if side == "left" else one for one, side in needed)
-
-
-def _title_width(title: str) -> int:
-    return max(map(columns_of, _title_parts(title)))
 
 
 def _title_parts(title: str) -> list[str]:

@@ -63,5 +63,4 @@ def _paragraph(text: str, page: Page) -> str:
 
 
 def _plain(text: str, page: Page) -> str:
-    """Text that means what it says."""
     return MEANS_SOMETHING.sub(r"\\\1", page.shown(text).strip())

@@ -14,7 +14,7 @@ def grouped(scored: Sequence[Scored]) -> list[list[Scored]]:
     groups: dict[tuple[object, ...], list[Scored]] = {}
     first: dict[tuple[object, ...], ProtocolSpec] = {}
     for one in scored:
-        cell, key = one.result.cell, comparable(one.result.cell)
+        cell, key = one.cell, comparable(one.cell)
         if cell.model.saved is None:
             first.setdefault(key, cell.protocol)
         protocol = cell.protocol if cell.model.saved is None else first.get(key, cell.protocol)
@@ -29,4 +29,4 @@ def comparable(cell: Cell) -> tuple[object, ...]:
 
 def names_of(group: Sequence[Scored]) -> dict[Scored, str]:
     """The name of each row: its label, with what tells it from others of the same label."""
-    return dict(zip(group, distinct_labels([one.result.cell.model for one in group]), strict=True))
+    return dict(zip(group, distinct_labels([one.cell.model for one in group]), strict=True))

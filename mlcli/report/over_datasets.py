@@ -34,7 +34,7 @@ def tables_over_datasets(scored: Sequence[Scored], metric: str = "") -> list[Sco
     seen: Counter[tuple[object, ...]] = Counter()
     together: dict[tuple[str, int], list[Scored]] = {}
     for group in grouped(scored):
-        cell = group[0].result.cell
+        cell = group[0].cell
         together.setdefault((cell.kind, seen[comparable(cell)]), []).extend(group)
         seen[comparable(cell)] += 1
     tables = (_table(group, metric) for group in together.values())
@@ -45,12 +45,12 @@ def _table(group: Sequence[Scored], name: str) -> ScoreTable | None:
     """The scores of the models that were not put beside others only to be beaten, where there are such."""
     fair = [one for one in group if not one.contaminated]
     models = [one for one in fair if not one.is_baseline]
-    ranked = models if len({one.result.cell.label for one in models}) > 1 else fair
+    ranked = models if len({one.cell.label for one in models}) > 1 else fair
     metric = _metric(ranked, name)
     if metric is None:
         return None
     rows = (
-        (one.result.cell.dataset.name, one.result.cell.label, mean)
+        (one.cell.dataset.name, one.cell.label, mean)
         for one in ranked
         if one.done and (mean := one.summaries[metric.name].mean) is not None
     )
@@ -76,7 +76,8 @@ def elements_over_datasets(over: OverDatasets) -> Iterator[Element]:
     table = over.table
     yield Heading(f"{len(table.datasets)} datasets: {table.metric}", 1)
     yield _scores(over)
-    yield notes(f"{LEGEND_OF_BEST_OF_ROW}; {_legend_of_counts(over)}", *table.left_out)
+    counts = f"won, tied and lost: on how many datasets against {table.models[over.order[0]]}"
+    yield notes(f"{LEGEND_OF_BEST_OF_ROW}; {counts}", *table.left_out)
     yield Sentence(sentence_over_datasets(over), "strong")
     if over.difference is not None and len(table.models) > 2:
         yield Heading("Mean ranks")
@@ -85,10 +86,6 @@ def elements_over_datasets(over: OverDatasets) -> Iterator[Element]:
 
 
 LEGEND_OF_BEST_OF_ROW = LEGEND_OF_BEST.replace("column", "row")
-
-
-def _legend_of_counts(over: OverDatasets) -> str:
-    return f"won, tied and lost: on how many datasets against {over.table.models[over.order[0]]}"
 
 
 def _scores(over: OverDatasets) -> Grid:

@@ -12,8 +12,8 @@ from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
 from mlcli.experiment.spec.labels import nested_models, settings_of
 from mlcli.metrics.base import Summary
-from mlcli.report.differences import stands_for_largest_class
 from mlcli.report.document import Notes, notes
+from mlcli.report.largest_class import share_of_largest, stands_for_largest_class
 from mlcli.report.numbers import fixed
 from mlcli.report.scored import Scored, judged, swept_over
 
@@ -49,7 +49,7 @@ def remarks_in_short(scored: Sequence[Scored], names: Mapping[Scored, str]) -> N
 def _before(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
     """The steps before models, and what was noted of cells when they were run."""
     noted = ((note, names[one]) for one in scored for note in one.result.notes)
-    prepared = ((steps_of(one.result.cell), names[one]) for one in scored)
+    prepared = ((steps_of(one.cell), names[one]) for one in scored)
     yield from (f"steps before {who}: {steps}" for steps, who in _gathered(prepared, names))
     yield from (f"{who}: {note}" for note, who in _gathered(noted, names))
 
@@ -131,16 +131,13 @@ def _unstable(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator
 
 
 def _below_chance(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
-    """A baseline that leave-one-out makes look worse than it is, so that no gain over it is believed."""
+    """A baseline that splits make look worse than it is, so that no gain over it is believed."""
     for one in scored:
-        if not one.is_baseline or one.confusion is None or not stands_for_largest_class(one):
-            continue
-        counts = one.confusion.counts
-        right, largest = counts.trace() / counts.sum(), counts.sum(axis=1).max() / counts.sum()
-        if right < largest / 2:
+        if stands_for_largest_class(one):
+            largest = fixed(share_of_largest(one), RATE_DECIMALS)
             yield (
-                f"{names[one]}: the row that is left out makes its own class rarer, so the most frequent class is "
-                f"another one; judge gains by the share of the largest class, {fixed(largest, RATE_DECIMALS)}"
+                f"{names[one]}: what is left out makes its own class rarer, so the most frequent class is another "
+                f"one; judge gains by the share of the largest class, {largest}"
             )
 
 

@@ -65,7 +65,7 @@ def results_of_group(group: Sequence[Scored], parts: Parts) -> Iterator[Element]
     """The cells of one dataset and kind."""
     names = names_of(group)
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
-    yield from opening([one.result.cell for one in group])
+    yield from opening([one.cell for one in group])
     found = differences_of(group, metrics[0]) if metrics else None
     yield from table_of_models(group, names, metrics, beside_best(found), intervals=parts.every)
     yield (remarks_on if parts.every else remarks_in_short)(group, names)
@@ -106,7 +106,7 @@ def table_of_group(group: Sequence[Scored]) -> Iterator[Element]:
     """The short form of one dataset: its table, and what it says."""
     names = names_of(group)
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
-    yield Heading(subject_of(group[0].result.cell))
+    yield Heading(subject_of(group[0].cell))
     yield from table_of_models(group, names, metrics)
     if metrics and (sentence := verdict_on(group, names, metrics[0])):
         yield Sentence(sentence, "strong")
@@ -191,11 +191,10 @@ def protocol_words(cell: Cell) -> str:
 
 
 def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], parts: Parts) -> Iterator[Element]:
-    """A matrix for each model that answers with classes."""
     drawn = [one for one in group if one.confusion is not None]
     for one in drawn:
         assert one.confusion is not None
-        counted_as = "weight" if one.result.cell.dataset.schema.the("weight") else "rows"
+        counted_as = "weight" if one.cell.dataset.schema.the("weight") else "rows"
         yield from confusion_of(names[one], one.confusion, one.classes, counted_as, parts.every)
         if parts.classes:
             yield rates_of(one.classes, counted_as)
@@ -208,7 +207,7 @@ def _pictures(group: Sequence[Scored], drawn: Sequence[Scored], names: Mapping[S
     """The pictures of answers that their kind of task has: one of all cells, one of each that is drawn."""
     if not group:
         return
-    kind = kind_named(group[0].result.cell.kind)
+    kind = kind_named(group[0].cell.kind)
     if kind.picture_of_table_at:
         yield from named(kind.picture_of_table_at)(group, names)
     for one in drawn if kind.picture_at else []:
@@ -223,5 +222,5 @@ def worth_drawing(group: Sequence[Scored]) -> list[Scored]:
 
 def _stands_beside(one: Scored) -> bool:
     """Whether this is one of the baselines that every table of its kind shows."""
-    cell = one.result.cell
+    cell = one.cell
     return cell.model.saved is None and cell.model.use in kind_named(cell.kind).baselines

@@ -49,6 +49,11 @@ class Scored:
     """Each metric of the rows that were learned from, where models were asked about these, too."""
 
     @property
+    def cell(self) -> Cell:
+        """What was run."""
+        return self.result.cell
+
+    @property
     def done(self) -> bool:
         """Whether every split was answered."""
         return self.result.status == DONE
@@ -56,7 +61,7 @@ class Scored:
     @property
     def is_baseline(self) -> bool:
         """Whether this is the cell that every other must beat."""
-        cell = self.result.cell
+        cell = self.cell
         return cell.model.saved is None and cell.model.use == kind_named(cell.kind).baseline
 
     @property
@@ -68,12 +73,12 @@ class Scored:
     @property
     def unsteady(self) -> bool:
         """Whether the method says that a few other training rows change it a lot."""
-        return is_unsteady(self.result.cell)
+        return is_unsteady(self.cell)
 
     @property
     def contaminated(self) -> bool:
         """Whether a saved model knew so many of the judged rows that its scores say nothing of other rows."""
-        cell = self.result.cell
+        cell = self.cell
         return cell.learned_rows > 0 and cell.learned_rows >= CONTAMINATED_FROM * cell.labelled_rows
 
 

@@ -42,7 +42,7 @@ def table_of_models(
     if done:
         table = _scores(done, names, metrics, beside or {})
         yield table
-        seen = any(one.result.cell.learned_rows for one in done)
+        seen = any(one.cell.learned_rows for one in done)
         legend = [*_legend(table), *[LEGEND_OF_SEEN] * seen]
         made = _intervals(done, names, metrics) if intervals else ()
         yield notes(*["; ".join(legend)] * bool(legend), *made)
@@ -52,10 +52,7 @@ def table_of_models(
 
 
 def _scores(
-    done: Sequence[Scored],
-    names: Mapping[Scored, str],
-    metrics: Sequence[Metric],
-    beside: Mapping[Scored, Field],
+    done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric], beside: Mapping[Scored, Field]
 ) -> Grid:
     columns = [_column(metric, done) for metric in metrics]
     titles = [metric.name for metric in metrics]
@@ -79,13 +76,13 @@ def _scores(
 
 def _judged_by(done: Sequence[Scored]) -> list[list[Content]]:
     """Which rows judge each model, where a saved one may have learned from them; else nothing."""
-    if all(one.result.cell.model.saved is None for one in done):
+    if all(one.cell.model.saved is None for one in done):
         return [[] for _ in done]
     return [[_rows_that_judge(one)] for one in done]
 
 
 def _rows_that_judge(one: Scored) -> Field:
-    cell = one.result.cell
+    cell = one.cell
     if cell.model.saved is None:
         return Field("the rows it learned from" if cell.protocol.use == WHOLE else "unseen rows")
     if not cell.learned_rows:
@@ -221,6 +218,6 @@ def _trust(unit: str, models: Mapping[str, Sequence[str]], but: str) -> Iterable
 
 
 def _undone(one: Scored, name: str) -> list[Content]:
-    why = one.result.why or one.result.cell.skipped
+    why = one.result.why or one.cell.skipped
     in_one_line = "; ".join(line.strip() for line in why.splitlines())
     return [Field(name, "strong"), Field(one.result.status, "bad"), in_one_line]

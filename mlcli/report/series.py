@@ -171,14 +171,13 @@ def _bands(
     names: Sequence[str], table: Sequence[Sequence[Summary | None]]
 ) -> tuple[tuple[str, tuple[tuple[float, float] | None, ...]], ...]:
     """From a standard deviation below each mean to one above it, over the repeats."""
-    lines = [[None if summary is None else _band(summary) for summary in line] for line in table]
+    lines = [[None if summary is None else band(summary.mean, summary.std) for summary in line] for line in table]
     return tuple(zip(names, zip(*lines, strict=True), strict=True))
 
 
-def _band(summary: Summary) -> tuple[float, float] | None:
-    if summary.mean is None or summary.std is None:
-        return None
-    return summary.mean - summary.std, summary.mean + summary.std
+def band(mean: float | None, spread: float | None) -> tuple[float, float] | None:
+    """From one spread below a mean to one above it, where both are known."""
+    return None if mean is None or spread is None else (mean - spread, mean + spread)
 
 
 def _rows_learned_from(several: Sequence[Series], value: float) -> str:

@@ -22,7 +22,7 @@ SERIES = {"learning": "series", "stages": "stages"}
 def sweep_of(sweep: Sweep, results: Sequence[CellResult]) -> Document:
     """What the data are, then a table and curves for each model."""
     cells = _done(sweep, results)
-    head = opening([one.result.cell for one in cells])
+    head = opening([one.cell for one in cells])
     if sweep.kind == "bias-variance":
         return (*head, *decomposition_elements([decomposed(one, name) for one, name in names_of(cells).items()]))
     return (*head, *(element for curve in _curves(sweep, cells) for element in curve_elements(curve)))
@@ -31,7 +31,7 @@ def sweep_of(sweep: Sweep, results: Sequence[CellResult]) -> Document:
 def sweep_as_json(sweep: Sweep, results: Sequence[CellResult]) -> dict[str, Any]:
     """The same as plain values."""
     cells = _done(sweep, results)
-    known = {"version": __version__, "dataset": cells[0].result.cell.dataset.name, "curve": sweep.kind}
+    known = {"version": __version__, "dataset": cells[0].cell.dataset.name, "curve": sweep.kind}
     if sweep.kind == "bias-variance":
         return known | {
             "models": [decomposition_as_json(decomposed(one, n)) for one, n in names_of(cells).items()]
@@ -51,11 +51,11 @@ def _done(sweep: Sweep, results: Sequence[CellResult]) -> list[Scored]:
 
 def _curves(sweep: Sweep, cells: Sequence[Scored]) -> Iterator[ScoreCurve]:
     asked = {model.use for model in sweep.experiment.models or ()}
-    models = {one: one.result.cell.model for one in cells}
+    models = {one: one.cell.model for one in cells}
     wanted = [one for one, model in models.items() if model.saved is not None or model.use in asked]
     baseline = next((one for one in cells if one.is_baseline), None)
     if sweep.kind == "validation":
-        yield validation_curve(wanted, sweep.values, sweep.over, wanted[0].result.cell.model.use, baseline)
+        yield validation_curve(wanted, sweep.values, sweep.over, wanted[0].cell.model.use, baseline)
         return
     for one, name in names_of(wanted).items():
         yield from curves_over(one, name, SERIES[sweep.kind], baseline)

@@ -81,7 +81,7 @@ def _position(one: Scored, by: Sequence[Any], name: str) -> Position:
 
 def _method(one: Scored) -> str:
     """What stands in one group of points: the settings of one method, with the steps that were asked for."""
-    model = one.result.cell.model
+    model = one.cell.model
     steps = [step.use for step in model.steps or ()]
     return " → ".join([*steps, model.use])
 

@@ -85,7 +85,6 @@ def _adjustable_parameters(trained: Trained) -> float | None:
 
 
 def _rows_of(cell: Cell, trained: Trained) -> str:
-    """What it has learned from, and what became of the other rows."""
     rows, unlabelled = counted(len(trained.rows), "row"), len(cell.dataset) - len(trained.rows)
     if not unlabelled:
         return rows

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mlcli.metrics.base import Metric
 from mlcli.report.differences import (
-    LARGEST_CLASS,
     Differences,
     badness_of,
     baseline_of,
@@ -14,8 +13,8 @@ from mlcli.report.differences import (
     difference_between,
     differences_of,
     score_of,
-    stands_for_largest_class,
 )
+from mlcli.report.largest_class import LARGEST_CLASS, stands_for_largest_class
 from mlcli.report.numbers import fixed
 from mlcli.report.scored import Scored
 from mlcli.report.scores import badness, decimals_of
@@ -44,9 +43,8 @@ def verdict_on(
 
 
 def _left_out(contaminated: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
-    """What is not compared, and why."""
     for one in contaminated:
-        cell = one.result.cell
+        cell = one.cell
         yield (
             f"{names[one]} is not compared: it has learned from {cell.learned_rows} of these "
             f"{cell.labelled_rows} rows, so its scores say nothing of other rows."
@@ -59,7 +57,9 @@ def _sentence_on(known: Sequence[Scored], found: Differences, names: Mapping[Sco
     if not models:
         return ""
     if baseline is not None and _none_is_better(models[0], baseline, found):
-        return f"By {metric.name} no model is better than the baseline: {_standard(baseline, names, metric)}."
+        largest = stands_for_largest_class(baseline)
+        standard = LARGEST_CLASS if largest else _with_score(baseline, names, metric)
+        return f"By {metric.name} no model is better than the baseline: {standard}."
     best, *others = models
     parts = [f"{'Best by' if others else 'By'} {metric.name}: {_with_score(best, names, metric)}"]
     if baseline is not None:
@@ -83,17 +83,16 @@ def _none_is_better(best: Scored, baseline: Scored, found: Differences) -> bool:
 
 def _optimism(models: Sequence[Scored], names: Mapping[Scored, str]) -> str:
     """What choosing the best of several does to its score, and how that is had without."""
-    nested = [one for one in models if one.result.cell.model.use == CHOSEN_INSIDE]
+    nested = [one for one in models if one.cell.model.use == CHOSEN_INSIDE]
     count = len(models) - len(nested)
     if count < SEVERAL or models[0] in nested:
         return ""
-    supervised = kind_named(models[0].result.cell.kind).target == "needed"
+    supervised = kind_named(models[0].cell.kind).target == "needed"
     hint = f"; that of {names[nested[0]]} is not" if nested else "; `--nested` for an honest one" * supervised
     return f" Chosen among {count}: its interval is optimistic{hint}."
 
 
 def _with_score(one: Scored, names: Mapping[Scored, str], metric: Metric) -> str:
-    """A model and its score with its interval."""
     summary = one.summaries[metric.name]
     assert summary.mean is not None
     decimals = decimals_of(metric, [summary])
@@ -101,10 +100,6 @@ def _with_score(one: Scored, names: Mapping[Scored, str], metric: Metric) -> str
     if summary.low is None or summary.high is None:
         return score
     return f"{score} (95 % interval {fixed(summary.low, decimals)} to {fixed(summary.high, decimals)})"
-
-
-def _standard(baseline: Scored, names: Mapping[Scored, str], metric: Metric) -> str:
-    return LARGEST_CLASS if stands_for_largest_class(baseline) else _with_score(baseline, names, metric)
 
 
 def _gain(best: Scored, baseline: Scored, found: Differences, names: Mapping[Scored, str]) -> str:

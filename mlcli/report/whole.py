@@ -97,7 +97,7 @@ def _elements(found: Sequence[Scored], made: Made) -> Iterator[Element]:
 
 def _results(group: Sequence[Scored]) -> Iterator[Element]:
     """The results of one dataset, what they come to first."""
-    sensitive = any(column.sensitive for column in group[0].result.cell.dataset.schema.features())
+    sensitive = any(column.sensitive for column in group[0].cell.dataset.schema.features())
     elements = list(results_of_group(group, Parts(fair=sensitive, spread=True)))
     verdict = list(takewhile(lambda element: isinstance(element, Sentence), reversed(elements)))[::-1]
     yield from elements[:OPENING]
@@ -109,14 +109,13 @@ def _probabilities(group: Sequence[Scored]) -> Iterator[Element]:
     """Curves of all models on one plane where there are two classes, else those of the best."""
     done = [one for one in group if one.done and not one.is_baseline]
     best = best_of(done, done[0].metrics[0]) if done and done[0].metrics else None
-    target = group[0].result.cell.dataset.schema.the("target")
+    target = group[0].cell.dataset.schema.the("target")
     several = target is not None and len(target.levels) == 2
     yield from probability_pictures(done if several or best is None else [best], names_of(group))
 
 
 def _pictures(group: Sequence[Scored]) -> Iterator[Element]:
-    """What the kind of task draws in a report."""
-    picture_at = kind_named(group[0].result.cell.kind).picture_of_report_at
+    picture_at = kind_named(group[0].cell.kind).picture_of_report_at
     if done := [one for one in group if one.done] if picture_at else []:
         yield from named(picture_at)(worth_drawing(done), names_of(group))
 
@@ -127,7 +126,7 @@ def _behaviour(group: Sequence[Scored], source: Path | None) -> Iterator[Element
     best = best_of(done, done[0].metrics[0]) if done and done[0].metrics else None
     if best is None:
         return
-    names, cell = names_of(group), best.result.cell
+    names, cell = names_of(group), best.cell
     data = cell.dataset if isinstance(cell.dataset, Dataset) else dataset_as_it_was(cell, source)
     if isinstance(data, str):
         yield Notes((("", f"left out, since {data}: what columns are worth to {names[best]}"),))
@@ -170,7 +169,7 @@ def _is_shown(finding: Finding, best: bool) -> bool:
 
 def _made(found: Sequence[Scored], made: Made) -> Iterator[Element]:
     yield Heading("How it was made", 1)
-    cells = [one.result.cell for one in found]
+    cells = [one.cell for one in found]
     used = made.versions if made.versions is not None else versions()
     facts = {
         "command": made.how,
@@ -180,16 +179,12 @@ def _made(found: Sequence[Scored], made: Made) -> Iterator[Element]:
         "versions": ", ".join(f"{name} {version}" for name, version in used.items()),
     }
     yield grid(["", ""], [[Field(name, "strong"), value] for name, value in facts.items() if value])
+    once = list({cell.dataset.content: cell for cell in reversed(cells)}.values())[::-1]
     yield Heading("Data")
-    yield grid(["dataset", "rows", "SHA-256 of its content", "from"], map(_data, _once(cells)), right=(1,))
+    yield grid(["dataset", "rows", "SHA-256 of its content", "from"], map(_data, once), right=(1,))
     if made.spec:
         yield Heading("Experiment file")
         yield Lines(tuple(made.spec.splitlines()))
-
-
-def _once(cells: Sequence[Cell]) -> list[Cell]:
-    """A cell of each dataset."""
-    return list({cell.dataset.content: cell for cell in reversed(cells)}.values())[::-1]
 
 
 def _data(cell: Cell) -> list[Content]:
@@ -200,8 +195,7 @@ def _data(cell: Cell) -> list[Content]:
 
 
 def _cited(found: Sequence[Scored]) -> Iterator[Element]:
-    """A reference for each method, and one for mlcli."""
-    uses = dict.fromkeys(one.result.cell.model.use for one in found if one.result.cell.model.use in MODELS)
+    uses = dict.fromkeys(one.cell.model.use for one in found if one.cell.model.use in MODELS)
     known = [(use, str(getattr(MODELS.load(use), "reference", ""))) for use in uses]
     yield Heading("How to cite", 1)
     yield Sentence(f"{counted(len(known), 'method')}, as published:")

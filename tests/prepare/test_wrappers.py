@@ -151,6 +151,18 @@ def test_trees_count_the_impurity_that_columns_take_away() -> None:
     assert forest.counts_.sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize("base", ["linear-regression", "decision-tree"])
+def test_forward_adds_what_the_fitted_base_lacks_and_not_what_it_has(base: str) -> None:
+    rng = np.random.default_rng(0)
+    first, second, noise = rng.normal(size=(3, 300))
+    again = first + 0.1 * rng.normal(size=300)
+    columns = {"noise": noise, "again": again, "second": second, "first": first}
+    table = table_of({name: cells.tolist() for name, cells in columns.items()})
+    params = {"base": base, "rounds": "forward", "keep": 2}
+    step = learned("embedded-selection", params, valued(table, (3 * first + second).tolist()))
+    assert step.kept() == ["second", "first"]
+
+
 def test_levels_count_together_and_a_model_without_coefficients_is_shuffled() -> None:
     rng = np.random.default_rng(0)
     level, noise = rng.integers(0, 3, 300), rng.normal(size=300)

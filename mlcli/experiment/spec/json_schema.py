@@ -107,7 +107,6 @@ def _bases_of_nested() -> Iterator[type]:
 
 
 def _nested(base: type) -> Schema:
-    """A model inside another."""
     entries = [entry for entry in MODELS.entries() if issubclass(entry.load(), base)]
     ids = {"enum": [entry.name for entry in entries], "description": f"the id of a {noun_of(base)}"}
     free = [IMPORTED, _imported(_nested_keys(()))]
@@ -115,7 +114,6 @@ def _nested(base: type) -> Schema:
 
 
 def _ids(catalogue: Catalogue) -> Schema:
-    """An id alone."""
     return {"enum": catalogue.names(), "description": f"the id of a {catalogue.noun}"}
 
 
@@ -124,7 +122,6 @@ def _branches(catalogue: Catalogue, keys: Callable[[tuple[Parameter, ...]], Sche
 
 
 def _branch(entry: Entry, keys: Schema) -> Schema:
-    """The mapping that begins with one id."""
     use = {"const": entry.name, "description": entry.summary}
     return {**_mapping({"use": use, **keys}), "title": entry.name, "required": ["use"]}
 
@@ -191,7 +188,6 @@ def _step_keys(declared: tuple[Parameter, ...]) -> Schema:
 
 
 def _paths_into(declared: Iterable[Parameter]) -> list[str]:
-    """Patterns of the paths into nested models."""
     return [f"^{one.name}[.]" for one in declared if isinstance(one, ModelParameter)]
 
 
@@ -259,6 +255,5 @@ def _ref(name: str) -> Schema:
 
 
 def _of(keys: Keys) -> Schema:
-    """The schema of a mapping with some keys."""
     required = [key for key, one in keys.items() if one.required]
     return {**_mapping({key: one.schema() for key, one in keys.items()}), "required": required}

@@ -128,13 +128,11 @@ def _sizes(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(
-            f"--sizes takes numbers, was given '{text}'", hint="such as 0.1,0.5,1 or 50,100"
-        ) from None
+        what = f"--sizes takes numbers, was given '{text}'"
+        raise UsageError(what, hint="such as 0.1,0.5,1 or 50,100") from None
 
 
 def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
-    """The parameter of a ``-p`` option, with its values."""
     name, _, value = (part.strip() for part in text.partition("="))
     declared = parameter_at(MODELS.load(model.use), model.params, name)
     if declared is None:

@@ -89,7 +89,6 @@ class _Writer:
 
 
 def _round_result(splits: RoundResult, writer: _Writer) -> dict[str, Any]:
-    """One head for all splits."""
     plain = {name: getattr(splits, name) for name in PLAIN_FIELDS_TOGETHER}
     return {**plain, "answers": writer.answers(splits.answers)}
 

@@ -138,7 +138,8 @@ class RunLog:
         splits = self._splits(cell, asked.kind)
         if not wanted.issuperset(each(splits, "index")):
             splits = tuple(split for split in splits if split.index in wanted)
-        lost = _lost(len(wanted) - len(splits))
+        missing = len(wanted) - len(splits)
+        lost = (f"the answers of {missing} splits are damaged in the store: run it again",) if missing else ()
         if lost and not splits:
             status, why = "failed", lost[0]
         return CellResult(
@@ -155,10 +156,6 @@ class RunLog:
 
     def _splits(self, cell: int | None, kind: str) -> Sequence[SplitResult]:
         return () if cell is None else self.splits_of(cell, kind)
-
-
-def _lost(splits: int) -> tuple[str, ...]:
-    return (f"the answers of {splits} splits are damaged in the store: run it again",) if splits else ()
 
 
 def _run_from(row: Sequence[Any]) -> RunFacts:
