@@ -37,10 +37,10 @@ tasks, datasets, columns and runs.
 | 3 | an experiment file |
 | 4 | data |
 | 5 | some cells failed, or a model that was asked for was skipped; the others are shown |
-| 6 | the store, or the disk; `verify` has found a difference |
+| 6 | the store, the disk, or memory; `verify` has found a difference |
 | 7 | a model file that was refused |
 | 8 | what was asked to hold does not: a gate, the answers of a `rerun`, `--strict` and an issue |
-| 130 | interrupted; what was stored is kept |
+| 130, 143 | interrupted by Ctrl-C, by SIGTERM; what was stored is kept |
 """
 PLAIN = {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
 BEFORE = {
