@@ -19,9 +19,12 @@ from mlcli.core.answers import Answers
 from mlcli.core.tables import Array, Rows
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.influence import influence, units_by_class
-from mlcli.metrics.intervals import effective_rows
+from mlcli.metrics.intervals import counted, effective_rows
 from mlcli.metrics.pooling import joined, units_of
 from mlcli.tasks.classification import LabelAnswers
+
+WHOLE = 0.05
+"""Units that are worth less than all of them by no more than this weigh the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +45,10 @@ class OverUnits:
     @property
     def counted(self) -> str:
         """How many units there are, in words; beside heavy rows or large groups others count for little."""
-        whole = len(self.shares) - self.count < 0.05
-        of_groups = f"{len(self.shares)} groups, worth {self.count:.1f} of one size"
-        of_rows = f"{self.count:.1f} effective rows (weighted)"
-        return f"{self.count:.0f} {self.noun}" if whole else of_groups if self.noun == "groups" else of_rows
+        if len(self.shares) - self.count < WHOLE:
+            return f"{self.count:.0f} {self.noun}"
+        groups = f"{len(self.shares)} groups, worth {self.count:.1f} of one size"
+        return groups if self.noun == "groups" else counted(self.count)
 
     @property
     def freedom(self) -> float:
