@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlcli.core.errors import UsageError
+from mlcli.core.files import replacing
 from mlcli.report.as_json import results_as_json
 from mlcli.report.cells import cells_of
 from mlcli.report.document import Document, Grid
@@ -50,7 +51,9 @@ class Report:
         path = Path(path)
         if path.suffix not in SUFFIXES:
             raise UsageError(f"no report ends in '{path.suffix}'", hint=f"one of {', '.join(SUFFIXES)}")
-        path.write_text(self.to(SUFFIXES[path.suffix]), encoding="utf-8")
+        text = self.to(SUFFIXES[path.suffix])
+        with replacing(path) as beside:
+            beside.write_text(text, encoding="utf-8")
 
     def __str__(self) -> str:
         return renderer_of("text")(self.document, Page(WIDTH))
@@ -95,10 +98,10 @@ class Results(Report):
         """What a model said of every judged row, with the truth beside it; row numbers count from 0."""
         from mlcli.api.answers import frame_of
 
-        fitting = [one for one in self.scored if model in (one.result.cell.label, one.result.cell.model.use)]
-        fitting = [one for one in fitting if dataset in (None, one.result.cell.dataset.name)]
+        fitting = [one for one in self.scored if model in (one.cell.label, one.cell.model.use)]
+        fitting = [one for one in fitting if dataset in (None, one.cell.dataset.name)]
         if len(fitting) != 1:
-            known = ", ".join(f"{one.result.cell.dataset.name}: {one.result.cell.label}" for one in self.scored)
+            known = ", ".join(f"{one.cell.dataset.name}: {one.cell.label}" for one in self.scored)
             what = (
                 f"{len(fitting)} cells are of the model '{model}'" if fitting else f"there is no model '{model}'"
             )

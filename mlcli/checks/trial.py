@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from mlcli.checks.association import share_explained, share_right
+from mlcli.checks.audited import RIVALS
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Explanation
 from mlcli.core.tables import Array
@@ -24,9 +25,6 @@ from mlcli.report.differences import difference_between
 from mlcli.report.scored import Scored, judged, scored
 from mlcli.report.scores import badness
 from mlcli.report.worth import Worth, worth_of_columns
-
-RIVALS = {"classification": "logistic-regression", "regression": "ridge"}
-"""A strong and simple method for each kind of task: what is worse or slower needs a reason."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Trial:
     @property
     def cell(self) -> Cell:
         """The model with its dataset, steps and protocol."""
-        return self.model.result.cell
+        return self.model.cell
 
     @property
     def dataset(self) -> Dataset:
@@ -144,7 +142,7 @@ def tried(
     found = [scored(result, experiment.metrics) for result in run(cells, jobs=jobs, on_progress=on_progress)]
     of_cell = dict(zip(cells, found, strict=True))
     beside = RIVALS.get(asked.kind, "")
-    rival = next((one for one in found if one.result.cell.model.use == beside and one.done), None)
+    rival = next((one for one in found if one.cell.model.use == beside and one.done), None)
     baseline = next(one for one in found if one.is_baseline)
     model = of_cell[asked]
     if not model.done:

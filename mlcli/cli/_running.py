@@ -66,14 +66,10 @@ def _document(outcome: Outcome, parts: Parts) -> Document:
 def _plain(outcomes: Sequence[Outcome], parts: Parts) -> dict[str, Any]:
     gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
     found = [one for outcome in outcomes for one in outcome.found]
-    return {
-        **results_as_json(found, curves=parts.curves, fair=parts.fair),
-        **({"gates": gates} if gates else {}),
-    }
+    return {**results_as_json(found, curves=parts.curves, fair=parts.fair), **({"gates": gates} if gates else {})}
 
 
 def _report(experiments: Sequence[Experiment], outcomes: Sequence[Outcome]) -> Document:
-    """The whole report of all experiments."""
     from mlcli.report.whole import Made, made_by_file, report_of
 
     elements: list[Element] = []

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from mlcli.cli._completion import column_names, data_names
+from mlcli.cli._console import remark, show_as
+from mlcli.cli._declaring import argument, flag, option
 from mlcli.cli._groups import Columns
 from mlcli.cli._options import Format
 from mlcli.cli._pages import Pages
@@ -18,33 +18,6 @@ if TYPE_CHECKING:
 Make = Callable[[], Any]
 """What makes a document, or plain values."""
 
-Reference = Annotated[
-    str | None,
-    typer.Argument(metavar="NAME|FILE", help="A shipped dataset, or a CSV file.", autocompletion=data_names),
-]
-Write = Annotated[
-    bool, typer.Option("--write-sidecar", help="Write what was inferred beside the CSV file, for review.")
-]
-
-Plot = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--plot",
-        metavar="COLUMN",
-        autocompletion=column_names,
-        help="Draw a column; two columns against each other; repeatable.",
-    ),
-]
-
-Against = Annotated[
-    str | None,
-    typer.Option(
-        "--against",
-        metavar="FILE",
-        autocompletion=data_names,
-        help="Compare with the rows of another file: is it like this one?",
-    ),
-]
 
 EXAMPLES = (
     "mlcli data iris",
@@ -58,10 +31,14 @@ EXAMPLES = (
 def data_command(
     columns: Columns,
     pages: Pages,
-    reference: Reference = None,
-    plot: Plot = None,
-    against: Against = None,
-    write_sidecar: Write = False,
+    reference: str | None = argument("NAME|FILE", "A shipped dataset, or a CSV file.", data_names, default=None),
+    plot: list[str] | None = option(
+        "--plot", "COLUMN", "Draw a column; two columns against each other; repeatable.", column_names
+    ),
+    against: str | None = option(
+        "--against", "FILE", "Compare with the rows of another file: is it like this one?", data_names
+    ),
+    write_sidecar: bool = flag("--write-sidecar", "Write what was inferred beside the CSV file, for review."),
     format: Format = "text",
 ) -> None:
     """List the shipped datasets, profile one or a CSV file, or compare one with another.
@@ -70,7 +47,6 @@ def data_command(
     cells, ranges, small histograms, the balance of the classes, and warnings.
     --against compares column by column, and by a model that tells files apart.
     """
-    from mlcli.cli._console import remark, show_as
     from mlcli.core.errors import UsageError
 
     if reference is None:
@@ -104,7 +80,7 @@ def _compared(dataset: Dataset, against: str) -> tuple[Make, Make]:
 
 def _drawn(dataset: Dataset, columns: list[str]) -> tuple[Make, Make]:
     from mlcli.core.findings import as_json
-    from mlcli.report.findings import explained
+    from mlcli.report.document import explained
     from mlcli.report.plots import plot_of
 
     picture = plot_of(dataset, columns)
@@ -123,7 +99,6 @@ def _profiled(dataset: Dataset) -> tuple[Make, Make]:
 
 
 def _list(format: str) -> None:
-    from mlcli.cli._console import show_as
     from mlcli.data.shipped import shipped
     from mlcli.report.profile import datasets_of
 

@@ -8,20 +8,14 @@ from typing import Annotated
 import typer
 
 from mlcli.cli._completion import run_numbers
+from mlcli.cli._console import show_as
+from mlcli.cli._declaring import argument
 from mlcli.cli._groups import Views
 from mlcli.cli._options import Format, StoreToRead
 from mlcli.core.errors import ExitCode
 
-Name = Annotated[
-    str | None,
-    typer.Argument(metavar="RUN", autocompletion=run_numbers, help="A run by its number, or its experiment file."),
-]
-Number = Annotated[
-    list[int], typer.Argument(metavar="ID", autocompletion=run_numbers, help="Runs, by their numbers in the list.")
-]
 SomeNumbers = Annotated[list[int] | None, typer.Argument(metavar="ID", help="Runs by number. [default: all]")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A store that holds what was exported.")]
-Files = Annotated[list[Path], typer.Argument(metavar="STORE", help="Stores, such as those of shards.")]
 
 PARTS = ("show", "rm", "gc", "export", "import", "merge", "check")
 EXAMPLES = (
@@ -41,7 +35,7 @@ def runs_command() -> None:
 
 def show_command(
     views: Views,
-    run: Name = None,
+    run: str | None = argument("RUN", "A run by its number, or its experiment file.", run_numbers, default=None),
     store: StoreToRead = None,
     format: Format = "text",
 ) -> None:
@@ -50,7 +44,6 @@ def show_command(
     Tables are made from stored answers: neither data nor methods are needed.
     With --format csv a run has a row for each cell.
     """
-    from mlcli.cli._console import show_as
     from mlcli.experiment.store.named_runs import number_of, store_of
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.report.as_json import results_as_json
@@ -74,12 +67,15 @@ def show_command(
     )
 
 
-def rm_command(numbers: Number, store: StoreToRead = None, format: Format = "text") -> None:
+def rm_command(
+    numbers: list[int] = argument("ID", "Runs, by their numbers in the list.", run_numbers),
+    store: StoreToRead = None,
+    format: Format = "text",
+) -> None:
     """Remove runs from the list.
 
     Their answers stay, for whoever asks the same again, until gc removes them.
     """
-    from mlcli.cli._console import show_as
     from mlcli.experiment.store.housekeeping import remove_runs
     from mlcli.experiment.store.store import Store
     from mlcli.report.kept import removed_of
@@ -97,7 +93,6 @@ def gc_command(store: StoreToRead = None, format: Format = "text") -> None:
     any answer: while one is in the list and was not made anew, answers are
     kept. Remove it first, or finish it.
     """
-    from mlcli.cli._console import show_as
     from mlcli.experiment.store.housekeeping import collect
     from mlcli.experiment.store.store import Store
     from mlcli.report.kept import as_plain, freed_of
@@ -115,7 +110,6 @@ def export_command(
 
     The file is a store itself: mlcli runs --store FILE shows what is in it.
     """
-    from mlcli.cli._console import show_as
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.experiment.store.transfer import export
     from mlcli.report.kept import as_plain, carried_of
@@ -132,7 +126,6 @@ def import_command(
 
     Those that are here already stay as they are.
     """
-    from mlcli.cli._console import show_as
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.experiment.store.transfer import carry
     from mlcli.report.kept import as_plain, carried_of
@@ -143,14 +136,17 @@ def import_command(
     show_as(format, lambda: carried_of(carried, place), lambda: as_plain(carried))
 
 
-def merge_command(stores: Files, store: StoreToRead = None, format: Format = "text") -> None:
+def merge_command(
+    stores: list[Path] = argument("STORE", "Stores, such as those of shards."),
+    store: StoreToRead = None,
+    format: Format = "text",
+) -> None:
     """Bring stores together, and join shards.
 
     All answers and runs of other stores come here. Shards come from
     mlcli run --shard; where some are missing, the others wait here for them,
     and mlcli run does only what is not here.
     """
-    from mlcli.cli._console import show_as
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.experiment.store.transfer import merge
     from mlcli.report.kept import as_plain, carried_of
@@ -168,7 +164,6 @@ def check_command(store: StoreToRead = None, format: Format = "text") -> None:
 
     Everything that it holds is read; the exit code is 6 where something is wrong.
     """
-    from mlcli.cli._console import show_as
     from mlcli.experiment.store.store import Store
     from mlcli.report.kept import faults_in
 

@@ -7,9 +7,11 @@ with the process.
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import re
+import shutil
 import tempfile
 import weakref
 from collections.abc import Callable
@@ -19,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.errors import UsageError
+from mlcli.core.processes import on_linux
 
 Cell = TypeVar("Cell", bound=np.generic)
 
@@ -62,10 +65,13 @@ class Room:
     def resize(self, rows: int) -> None:
         """Keep the first so many rows, or make room for more."""
         size = rows * self.columns * self.dtype.itemsize
-        if self._file is None:
+        if self._file is None and not len(self.cells):
+            self.cells = np.empty((rows, self.columns), self.dtype)
+        elif self._file is None:
             self.cells.resize((rows, self.columns), refcheck=False)
         elif size:
-            os.ftruncate(self._file.fileno(), size)
+            self.cells = np.empty((0, self.columns), self.dtype)  # Windows shortens no file that is mapped
+            _reserve(self._file.fileno(), size)
             mapped = mmap.mmap(self._file.fileno(), size)
             _mapped.add(mapped)
             self.cells = np.ndarray((rows, self.columns), self.dtype, buffer=mapped)
@@ -81,6 +87,16 @@ class Room:
         self.resize(rows)
 
 
+def _reserve(file: int, size: int) -> None:
+    """Give a file its length; a disk too full for it is told of now, since a write to a map could not tell."""
+    folder = tempfile.gettempdir()
+    if size - os.fstat(file).st_size > shutil.disk_usage(folder).free:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
+    os.ftruncate(file, size)
+    if size and on_linux():
+        os.posix_fallocate(file, 0, size)
+
+
 def filled(rows: int, columns: int, dtype: type[Cell], part: Callable[[slice], NDArray[Any]]) -> NDArray[Cell]:
     """Rows that are made some at a time."""
     cells = Room(rows, columns, dtype).cells
@@ -93,9 +109,8 @@ def filled(rows: int, columns: int, dtype: type[Cell], part: Callable[[slice], N
 
 def give_pages_back() -> None:
     """Let go of the pages of rooms that lie in files; they come back when they are looked at."""
-    for mapped in _mapped:
-        if hasattr(mmap, "MADV_DONTNEED"):
-            mapped.madvise(mmap.MADV_DONTNEED)
+    for mapped in _mapped if on_linux() else ():
+        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def blocks_of(rows: int, columns: int) -> list[slice]:

@@ -109,14 +109,20 @@ def _side_by_side(columns: list[NDArray[np.generic]], rows: int, dtype: type[Cel
         return np.empty((rows, 0), dtype)
     block = columns[0].base
     if block is None or block.ndim != 2 or block.dtype != dtype or not block.flags.c_contiguous:
-        return np.column_stack(columns).astype(dtype, order="C", copy=False)
+        return _stacked(columns, dtype)
     place_of = {block[:, place].__array_interface__["data"][0]: place for place in range(block.shape[1])}
     places = [place_of.get(column.__array_interface__["data"][0], -1) for column in columns]
     if any(column.base is not block or column.shape != block.shape[:1] for column in columns) or -1 in places:
-        return np.column_stack(columns).astype(dtype, order="C", copy=False)
+        return _stacked(columns, dtype)
     if places == list(range(block.shape[1])):
         return block
     return _of_columns(block, np.array(places, np.intp))
+
+
+def _stacked(columns: list[NDArray[Any]], dtype: type[Cell]) -> NDArray[Cell]:
+    """Columns side by side."""
+    rows = len(columns[0])
+    return filled(rows, len(columns), dtype, lambda some: np.column_stack([cells[some] for cells in columns]))
 
 
 def _kept(cells: NDArray[Cell], wanted: list[bool]) -> NDArray[Cell]:

@@ -12,15 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.rooms import Room, give_pages_back
-from mlcli.core.tables import Array, Rows
+from mlcli.core.rooms import Room, filled, give_pages_back
+from mlcli.core.tables import Array, Codes, Rows
 from mlcli.data.content import Content
 from mlcli.data.delimiters import BLANK, SNIFFED_TEXT, doubts, sniffed, split
+from mlcli.data.distinct_texts import no_texts, with_room, without_blanks
 from mlcli.data.records import Distinct, Layout, Numbers, Records, TextColumn
 from mlcli.data.split_text import blanks_note, checked_header
 from mlcli.kernels.text import cells as kernels
+from mlcli.kernels.text.numbering import Texts
 
-BLOCK = 1 << 23
+BLOCK = 1 << 20
 LONGEST_ROW = 1 << 27
 SPARE = 1.02
 """Room for so many times the rows that the beginning lets expect; and so much more each time it is full."""
@@ -41,6 +43,8 @@ class PlainText:
     room: Room
     firsts: Rows
     """For each trait of a column, the first row that has it, or -1."""
+    texts: Texts
+    """Of the columns that are text from the first row on; their cells in the room are numbers of these."""
 
     def has(self, trait: int, column: int) -> bool:
         """Whether any cell of a column has a trait."""
@@ -77,7 +81,7 @@ def read_large(source: Content, name: str, layout: Layout) -> Records:
     """The records of a large file, or ``NotPlainError``."""
     head, begin = _head(source, layout)
     delimiter = layout.delimiter or sniffed(head)
-    if delimiter == BLANK or not delimiter.isascii():
+    if delimiter == BLANK or not delimiter.isascii() or "\0" in head:
         raise NotPlainError
     first = next(split(head, delimiter))
     end = _end_of_line(source, begin, first, delimiter)
@@ -87,9 +91,9 @@ def read_large(source: Content, name: str, layout: Layout) -> Records:
     notes = () if layout.delimiter else tuple(doubts(head, delimiter))
     plain = _read(source, end, delimiter, len(header))
     numeric = [place for place in range(len(header)) if not plain.is_text(place)]
+    texts, stripped = read_texts(plain, [place for place in range(len(header)) if plain.is_text(place)])
     if len(numeric) < len(header):
         plain.room.keep(np.array(numeric, np.intp))
-    texts, stripped = read_texts(plain, [place for place in range(len(header)) if plain.is_text(place)])
     cells = dict(zip(numeric, plain.room.cells.T, strict=True))
     columns = [
         TextColumn.of(heading, *texts[place]) if place in texts else _numbers(plain, heading, place, cells[place])
@@ -105,35 +109,30 @@ def read_large(source: Content, name: str, layout: Layout) -> Records:
 
 def read_texts(plain: PlainText, wanted: Sequence[int]) -> tuple[dict[int, Distinct], set[int]]:
     """The distinct cells of some columns without blanks around them, and which columns had such blanks."""
-    known: list[dict[str, int]] = [{} for _ in wanted]
-    which = [np.empty(len(plain.starts), np.intp) for _ in wanted]
-    stripped: set[int] = set()
+    early = [column for column in wanted if plain.firsts[kernels.IS_TEXT, column] == 0]
+    late = [column for column in wanted if column not in early]
+    bits = plain.room.cells.view(np.uint64)
+    places = np.array(early, np.intp)
+    numbered = filled(len(bits), len(early), np.int32, lambda some: np.take(bits[some], places, axis=1))
+    found, stripped = dict[int, Distinct](), set[int]()
+    for columns, texts, which in ((early, plain.texts, numbered), (late, *_numbered(plain, late))):
+        for column, cells in zip(columns, which.T, strict=True):
+            found[column], had_blanks = without_blanks(texts, column, cells)
+            stripped |= {column} if had_blanks else set()
+    return found, stripped
+
+
+def _numbered(plain: PlainText, wanted: Sequence[int]) -> tuple[Texts, Codes]:
+    """The distinct cells of some columns, and which one each row has, by another pass through the file."""
+    which, texts = Room(len(plain.starts), len(wanted), np.int32).cells, no_texts(plain.firsts.shape[1])
     for first, end in plain.blocks() if wanted else ():
-        block = _ended(plain.source.piece(*plain.extent(first, end)))
-        for place, (texts, local) in enumerate(_cells(block, plain, first, end, wanted)):
-            bare = [text.strip() for text in texts]
-            if bare != texts:
-                stripped.add(wanted[place])
-            codes = np.array([known[place].setdefault(text, len(known[place])) for text in bare], np.intp)
-            which[place][first:end] = codes[local]
-    return {column: (list(known[place]), which[place]) for place, column in enumerate(wanted)}, stripped
-
-
-def _cells(block: bytes, plain: PlainText, first: int, end: int, wanted: Sequence[int]) -> Iterator[Distinct]:
-    """The distinct cells of each wanted column in some rows, which stand in a block."""
-    signs, rows = np.frombuffer(block, np.uint8), plain.starts[first:end] - plain.starts[first]
-    begins, ends = np.empty((2, len(wanted), end - first), np.int32)
-    kernels.locate(signs, rows, ord(plain.delimiter), np.array(wanted, np.intp), begins, ends)
-    table = np.empty(1 << (end - first).bit_length() + 1, np.int32)
-    for begin, stop in zip(begins, ends, strict=True):
-        table.fill(-1)
-        local, firsts = np.empty((2, end - first), np.intp)
-        known = kernels.number_distinct(signs, begin, stop, table, local, firsts)
-        yield [_text(block, begin[row], stop[row]) for row in firsts[:known].tolist()], local
-
-
-def _text(block: bytes, begin: int, end: int) -> str:
-    return block[begin:end].decode() if end >= 0 else block[begin:-end].decode().replace('""', '"')
+        block = np.frombuffer(_ended(plain.source.piece(*plain.extent(first, end))), np.uint8)
+        rows, columns, done = plain.starts[first:end] - plain.starts[first], np.array(wanted, np.intp), 0
+        while done < len(rows):
+            texts = with_room(texts, len(block))
+            done = kernels.number_texts(block, rows, done, ord(plain.delimiter), columns, texts, which[first:end])
+        give_pages_back()
+    return texts, which
 
 
 def _numbers(plain: PlainText, name: str, place: int, cells: Array) -> TextColumn:
@@ -185,7 +184,7 @@ def _read(source: Content, begin: int, delimiter: str, width: int) -> PlainText:
         kept = left + kept
     room.resize(int(room.cursor[1]))
     give_pages_back()
-    return PlainText(source, delimiter, room.starts, room.lines, room.numbers, room.firsts)
+    return PlainText(source, delimiter, room.starts, room.lines, room.numbers, room.firsts, room.texts)
 
 
 def _rows_expected(source: Content, begin: int) -> int:
@@ -194,7 +193,7 @@ def _rows_expected(source: Content, begin: int) -> int:
     return int((sample.count(b"\n") + 1) * (source.size - begin) / max(len(sample), 1))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Room:
     """What is read, with room for more rows than there are yet."""
 
@@ -204,6 +203,7 @@ class _Room:
     firsts: Rows
     cursor: Rows
     """The place in the block, the row, and the line of the file, from which on to read."""
+    texts: Texts
 
     @staticmethod
     def for_rows(rows: int, width: int) -> _Room:
@@ -215,6 +215,7 @@ class _Room:
             lines=np.empty(room, np.intp),
             firsts=firsts,
             cursor=np.array([0, 0, 2], np.intp),
+            texts=no_texts(width),
         )
 
     def read(self, content: bytes, delimiter: int, offset: int) -> bytes:
@@ -222,16 +223,17 @@ class _Room:
         block = np.frombuffer(content, np.uint8)
         self.cursor[0] = 0
         while True:
+            self.texts = with_room(self.texts, len(block))
             bits = self.numbers.cells.view(np.uint64)
-            status = kernels.read_rows(
-                block, delimiter, offset, self.cursor, bits, self.starts, self.lines, self.firsts
-            )
+            rows = self.starts, self.lines, self.firsts, self.texts
+            status = kernels.read_rows(block, delimiter, offset, self.cursor, bits, *rows)
             if status == kernels.IRREGULAR:
                 raise NotPlainError
             if status != kernels.FULL:
                 return content[self.cursor[0] :]
             del bits
-            self.resize(int(SPARE * len(self.starts)) + 16)
+            if self.cursor[1] == len(self.starts):
+                self.resize(int(SPARE * len(self.starts)) + 16)
 
     def resize(self, rows: int) -> None:
         """Make room for so many rows, in place."""

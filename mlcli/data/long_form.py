@@ -73,10 +73,10 @@ def wide_records(
     place_of = {name: place for place, name in enumerate(things.values)}
     columns = []
     for column in items:
-        there = np.zeros(len(units.values), np.intp)
+        there = np.zeros(len(units.values), np.int32)
         there[units.which[things.which == place_of.get(column.name, -1)]] = 1
         columns.append(TextColumn.of(column.name, list(column.levels), there))
-    columns.append(TextColumn.of(unit, units.values, np.arange(len(units.values))))
+    columns.append(TextColumn.of(unit, units.values, np.arange(len(units.values), dtype=np.int32)))
     known = {column.name for column in items}
     counts = dict(zip(things.values, things.counts.tolist(), strict=True))
     wide = replace(records, columns=tuple(columns), lines=records.lines[first])

@@ -124,7 +124,7 @@ def _texts(cells: Any) -> Distinct:
         cells = cells.cast(cells.type.value_type)
     coded = cells.cast("string").combine_chunks().dictionary_encode()
     texts = coded.dictionary.to_pylist()
-    which = coded.indices.fill_null(len(texts)).to_numpy().astype(np.intp)
+    which = coded.indices.fill_null(len(texts)).to_numpy().astype(np.int32)
     if kinds.is_timestamp(cells.type):
         texts = [NO_FRACTION.sub("", text) for text in texts]
         if all(text.endswith(MIDNIGHT) for text in texts):

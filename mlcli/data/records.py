@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array, Codes, Rows
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Layout:
     """As Python names it; none: UTF-8, or as the file's first bytes say, else Latin-1."""
 
 
-Distinct = tuple[list[str], Rows]
+Distinct = tuple[list[str], Codes]
 """The distinct cells in order of appearance, and which one each row has."""
 
 
 def distinct(cells: Sequence[str]) -> Distinct:
     """The distinct ones among cells, and which one each cell is."""
     place_of = {text: place for place, text in enumerate(dict.fromkeys(cells))}
-    return list(place_of), np.fromiter(map(place_of.__getitem__, cells), np.intp, len(cells))
+    return list(place_of), np.fromiter(map(place_of.__getitem__, cells), np.int32, len(cells))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class TextColumn:
     """Whether the file itself says that the cells are words, even if they look like numbers."""
 
     @staticmethod
-    def of(name: str, values: list[str], which: Rows) -> TextColumn:
+    def of(name: str, values: list[str], which: Codes) -> TextColumn:
         """A column whose text has been read."""
         return TextColumn(name, lambda: (values, which))
 
@@ -74,7 +74,7 @@ class TextColumn:
         return self._distinct[0]
 
     @property
-    def which(self) -> Rows:
+    def which(self) -> Codes:
         """Which of the distinct cells each row has."""
         return self._distinct[1]
 

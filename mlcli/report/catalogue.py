@@ -10,7 +10,7 @@ from typing import Any
 from mlcli.core.params import Parameter, build, parameters
 from mlcli.core.ranges import in_words
 from mlcli.core.registry import Entry
-from mlcli.report.document import Content, Document, Element, Field, Heading, Sentence, grid, notes
+from mlcli.report.document import Content, Document, Element, Field, Heading, Lines, Sentence, grid, notes
 from mlcli.tasks.table import kinds_from_bases, kinds_of
 
 TAKEN = {
@@ -21,6 +21,8 @@ TAKEN = {
     "unlabelled": "rows without a class",
 }
 STEPS_FAMILY = "steps"
+INDENTED = " " * 8
+"""How a paragraph begins that keeps its lines, within a section."""
 
 
 def listing(entries: Iterable[Entry], steps: Iterable[Entry]) -> Document:
@@ -115,29 +117,23 @@ def _parameters(declared: tuple[Parameter, ...]) -> Iterator[Element]:
         yield Sentence("It has no parameters.")
         return
     yield Heading("Parameters")
-    yield grid(["name", "default", "takes", "meaning"], [_parameter(one) for one in declared])
+    rows = [(Field(one.name, "strong"), _default(one.default), _takes(one), one.help) for one in declared]
+    yield grid(["name", "default", "takes", "meaning"], rows)
 
 
 def _tuned(declared: tuple[Parameter, ...]) -> Iterator[Element]:
-    """What is tried where parameters are tuned."""
     worth = [(one.name, in_words(one.tune)) for one in declared if one.tune]
     if worth:
         yield Heading("What --tune tries")
         yield grid(["name", "values"], worth)
 
 
-def _parameter(parameter: Parameter) -> list[Content]:
-    return [Field(parameter.name, "strong"), _default(parameter.default), _takes(parameter), parameter.help]
-
-
 def _takes(parameter: Parameter) -> str:
-    """The legal values in words."""
     takes = parameter.range_text() if parameter.choices else f"{parameter.words()} {parameter.range_text()}"
     return takes.strip()
 
 
 def _default(value: object) -> str:
-    """A default as YAML spells it."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{name}: {_default(one)}' for name, one in value.items())}}}"
     if isinstance(value, list | tuple):
@@ -157,5 +153,7 @@ def _sections(text: str) -> Iterator[Element]:
         lines = paragraph.strip("\n").splitlines()
         if not lines[0].startswith(" ") and lines[0].endswith(":"):
             yield Heading(lines.pop(0).rstrip(":"))
-        if lines:
+        if lines and all(line.startswith(INDENTED) for line in lines):
+            yield Lines(tuple(line.removeprefix("    ") for line in lines))
+        elif lines:
             yield Sentence(" ".join(line.strip() for line in lines).replace("``", ""))

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlcli import __version__
 from mlcli.core.names import listed
-from mlcli.experiment.run.again import CellAgain
 from mlcli.experiment.run.fingerprint import SHOWN, answers_digest
 from mlcli.experiment.store.runs import RunFacts
 from mlcli.report.document import Content, Document, Element, Field, Sentence, grid, notes
 from mlcli.report.numbers import counted, short
 from mlcli.report.scored import Scored
+
+if TYPE_CHECKING:
+    from mlcli.experiment.run.again import CellAgain
 
 SCORES, VERSIONS = "scores", "versions"
 """Under which names a run keeps what it showed, and by which versions."""
@@ -48,7 +50,7 @@ def verified(found: Sequence[Scored], kept: Sequence[Mapping[str, Any]] | None) 
 
 
 def _verified(one: Scored, was: Mapping[str, Any] | None) -> Verified:
-    cell, now = one.result.cell, kept_scores(one)
+    cell, now = one.cell, kept_scores(one)
     faults = [note for note in one.result.notes if "damaged in the store" in note]
     if was is None:
         faults += [NOT_KEPT] if one.done else []
@@ -139,7 +141,6 @@ def again_of(
 
 
 def _why(one: CellAgain) -> Iterator[str]:
-    """In what a cell differs."""
     if one.same:
         return
     who = f"{one.before.cell.dataset.name}, {one.before.cell.label}"

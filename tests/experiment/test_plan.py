@@ -109,6 +109,8 @@ def test_the_baseline_needs_no_steps() -> None:
 
 def test_namesakes_add_the_parameters_in_which_they_differ() -> None:
     assert labels_of(KNN, ModelSpec("knn", {"k": 3})) == ["zero-r", "knn k=5", "knn k=3"]
+    pruned = ModelSpec("decision-tree", {"prune": "none"})  # nothing is said of it elsewhere
+    assert labels_of(ModelSpec("decision-tree"), pruned)[1:] == ["decision-tree", "decision-tree prune=none"]
     grid = [ModelSpec("knn", {"k": k, "weights": w}, label="near") for k in (1, 3) for w in ("uniform", "inverse")]
     assert labels_of(*grid)[1:] == [
         "near k=1 weights=uniform",
@@ -207,10 +209,7 @@ def test_an_illegal_protocol_is_refused_with_the_legal_ones() -> None:
         cells_of(KNN, data=(DataSpec("cpu"),), protocol=ProtocolSpec("stratified-k-fold"))
     hint = caught.value.problems[0].hint
     assert "k-fold, repeated-k-fold" in hint
-    assert (
-        "without 'use', every kind gets its own (stratified-k-fold for classification, k-fold for regression"
-        in hint
-    )
+    assert "without 'use', every dataset is split in the way of its kind (k-fold here)" in hint
 
 
 def test_too_few_rows_are_refused_before_anything_runs(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from mlcli.core.rows import Strata
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.expectations import Bound
-from mlcli.experiment.spec.written import Faults
+from mlcli.experiment.spec.written import MOST_FOUND, Faults
 from mlcli.metrics.registry import class_names_for, metric_named
 from mlcli.protocols._base import Protocol
 from mlcli.tasks.table import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of
@@ -63,7 +63,10 @@ def planned_datasets(
     """
     datasets: list[PlannedDataset] = []
     seen: set[DataSpec] = set()
-    for spec in data:
+    for place, spec in enumerate(data):
+        if len(faults.errors) > MOST_FOUND:
+            faults.errors.append(UsageError(f"{len(data) - place:,} more were not looked at", where=spec.where))
+            break
         with faults.collected(spec.where):
             if spec in seen:
                 raise UsageError(f"{spec.reference} stands here twice")
@@ -150,8 +153,7 @@ def _with_protocols_that_take(spec: ProtocolSpec, kind: Kind, error: UsageError)
 def _hint_for_protocol(kind: Kind) -> str:
     """What is legal, and the way to split data of several kinds at once."""
     legal = f"protocols for {kind.name}: {', '.join(legal_protocols(kind))}"
-    defaults = ", ".join(f"{other.protocols[0]} for {other.name}" for other in KINDS)
-    return f"{legal}; without 'use', every kind gets its own ({defaults}), with the folds that are given"
+    return f"{legal}; without 'use', every dataset is split in the way of its kind ({kind.protocols[0]} here)"
 
 
 def _loaded(spec: DataSpec, base: Path | None, models: Sequence[type]) -> PlannedDataset:

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from mlcli.kernels.text.decimals import NO_FLOAT, bits_of
+from mlcli.kernels.text.numbering import QUOTE, Texts, number_text
 from mlcli.kernels.without_counting import compiled, inlined
 
-TAB, NEWLINE, RETURN, SPACE, QUOTE = 9, 10, 13, 32, 34
+TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
 PLUS, COMMA, MINUS, POINT, ZERO, NINE, LARGE_E, SMALL_E = 43, 44, 45, 46, 48, 57, 69, 101
 DONE, FULL, CUT, IRREGULAR = 0, 1, 2, 3
 """How reading ends: at the end of the block, of the room, in an open quote, or at what needs another look."""
@@ -31,11 +32,20 @@ TWO_TO_53 = np.uint64((1023 + 53) << 52)
 
 @compiled
 def read_rows(
-    block: Any, delimiter: int, offset: int, cursor: Any, bits: Any, starts: Any, lines: Any, firsts: Any
+    block: Any,
+    delimiter: int,
+    offset: int,
+    cursor: Any,
+    bits: Any,
+    starts: Any,
+    lines: Any,
+    firsts: Any,
+    texts: Texts,
 ) -> int:
     """Read rows from a block, which begins at an offset of its file; the cursor is place, row and line.
 
-    Each cell gets the bits of its number; each row, where it starts, and on which line.
+    Each cell gets the bits of its number, or in columns of text from the first row on that of its text; each row,
+    where it starts, and on which line.
     """
     width, room, end = bits.shape[1], len(bits), len(block)
     place, row, line = cursor[0], cursor[1], cursor[2]
@@ -46,7 +56,7 @@ def read_rows(
         if after >= 0:
             place, line = after, line + 1
             continue
-        if row == room:
+        if row == room or texts.known[-1] + width > len(texts.hashes):
             status = FULL
             break
         cell, breaks, column = place, 0, 0
@@ -59,7 +69,7 @@ def read_rows(
             if column == width or closing < 0:
                 status = IRREGULAR if column == width else CUT
                 break
-            cell = past_cell(block, cell, closing, delimiter, quoted, row, column, bits, firsts)
+            cell = past_cell(block, cell, closing, delimiter, quoted, row, column, bits, firsts, texts)
             if block[cell] == delimiter:
                 cell, column = cell + 1, column + 1
                 continue
@@ -76,22 +86,31 @@ def read_rows(
 
 @inlined
 def past_cell(
-    block: Any, cell: int, closing: int, delimiter: int, quoted: Any, row: int, column: int, bits: Any, firsts: Any
+    block: Any,
+    cell: int,
+    closing: int,
+    delimiter: int,
+    quoted: Any,
+    row: int,
+    column: int,
+    bits: Any,
+    firsts: Any,
+    texts: Texts,
 ) -> int:
-    """Where a cell ends, with its number read; a column of text is not looked at any more."""
+    """Where a cell ends, with its number read; of a column of text, with its text numbered."""
+    begin, stop = (cell + 1, closing) if quoted else (cell, cell)
     if firsts[IS_TEXT, column] < 0:
-        begin = cell + 1 if quoted else cell
-        stop = read_number(block, begin, delimiter, quoted, row, column, bits, firsts)
-        plain = stop == closing if quoted else ends_cell(block[stop], delimiter)
+        after = read_number(block, begin, delimiter, quoted, row, column, bits, firsts)
+        plain = after == closing if quoted else ends_cell(block[after], delimiter)
         if not plain:
             note_first(firsts, IS_TEXT, row, column)
-        if plain and not quoted:
-            return stop
-    if quoted:
-        return closing + 1
-    while not ends_cell(block[cell], delimiter):
-        cell += 1
-    return cell
+        if plain and not quoted and firsts[IS_TEXT, column] < 0:
+            return after
+    while not quoted and not ends_cell(block[stop], delimiter):
+        stop += 1
+    if firsts[IS_TEXT, column] == 0:
+        bits[row, column] = np.uint64(number_text(block, begin, stop, column, quoted, texts))
+    return stop + 1 if quoted else stop
 
 
 @inlined
@@ -214,60 +233,24 @@ def closing_quote(block: Any, place: int, end: int) -> Any:
 
 
 @compiled
-def locate(block: Any, rows: Any, delimiter: int, wanted: Any, begins: Any, ends: Any) -> None:
-    """Where the cells of the wanted columns begin and end; the end is negative where quotes are doubled."""
+def number_texts(block: Any, rows: Any, first: int, delimiter: int, wanted: Any, texts: Texts, which: Any) -> int:
+    """Number the cells of the wanted columns in rows from the first on; the row for which there is no room."""
     end = len(block)
-    for r in range(len(rows)):
+    for r in range(first, len(rows)):
         place, found = rows[r], 0
+        if texts.known[-1] + len(wanted) > len(texts.hashes):
+            return r
         for column in range(wanted[-1] + 1):
-            doubled = False
-            if block[place] == QUOTE:
-                begin = place + 1
-                stop = closing_quote(block, begin, end)[0]
-                place = stop + 1
-                for i in range(begin, stop):
-                    doubled |= block[i] == QUOTE
+            quoted = block[place] == QUOTE
+            begin = place + 1 if quoted else place
+            if quoted:
+                place = closing_quote(block, begin, end)[0] + 1
             else:
-                begin = place
                 while not ends_cell(block[place], delimiter):
                     place += 1
-                stop = place
             if wanted[found] == column:
-                begins[found, r], ends[found, r] = begin, -stop if doubled else stop
+                stop = place - 1 if quoted else place
+                which[r, found] = number_text(block, begin, stop, column, quoted, texts)
                 found += 1
             place += 1
-
-
-@compiled
-def number_distinct(block: Any, begins: Any, ends: Any, table: Any, which: Any, firsts: Any) -> int:
-    """Number the distinct cells in order of appearance, and list the first of each; the table holds -1 everywhere.
-
-    Its length is a power of two and larger than the number of cells.
-    """
-    known, mask = 0, len(table) - 1
-    for r in range(len(begins)):
-        begin, stop = begins[r], abs(ends[r])
-        hashed = np.uint64(14695981039346656037)
-        for i in range(begin, stop):
-            hashed = (hashed ^ np.uint64(block[i])) * np.uint64(1099511628211)
-        place = np.int64((hashed ^ (hashed >> np.uint64(32))) & np.uint64(mask))
-        while table[place] >= 0 and not same(block, begins, ends, r, firsts[table[place]]):
-            place = (place + 1) & mask
-        if table[place] < 0:
-            table[place] = known
-            firsts[known] = r
-            known += 1
-        which[r] = table[place]
-    return known
-
-
-@inlined
-def same(block: Any, begins: Any, ends: Any, one: int, other: int) -> bool:
-    """Whether two cells hold the same text."""
-    length = abs(ends[one]) - begins[one]
-    if (ends[one] < 0) != (ends[other] < 0) or abs(ends[other]) - begins[other] != length:
-        return False
-    for i in range(length):  # noqa: SIM110
-        if block[begins[one] + i] != block[begins[other] + i]:
-            return False
-    return True
+    return len(rows)

@@ -1,4 +1,4 @@
-"""The signature that Typer reads of a command: groups of options as their fields, and ``--plugin``."""
+"""How options are declared, in a line each, and the signature that Typer reads of a command that takes them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,39 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from inspect import Parameter
-from typing import Any, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
 
-from mlcli.cli._options import Plugins
+import typer
 
+Completion = Callable[..., Any] | None
+
+
+def shared(names: str, metavar: str | None, help: str, completion: Completion = None, **more: Any) -> Any:
+    """An option of several verbs, each with a default of its own: what stands in ``Annotated``."""
+    return typer.Option(*names.split(), metavar=metavar, help=help, autocompletion=completion, **more)
+
+
+def option(
+    names: str, metavar: str | None, help: str, completion: Completion = None, default: Any = None, **more: Any
+) -> Any:
+    """An option of one verb or group: what stands as the default of its parameter or field."""
+    return typer.Option(default, *names.split(), metavar=metavar, help=help, autocompletion=completion, **more)
+
+
+def flag(names: str, help: str) -> Any:
+    """An option that is given or not."""
+    return typer.Option(False, *names.split(), help=help)
+
+
+def argument(metavar: str, help: str, completion: Completion = None, default: Any = ...) -> Any:
+    """What stands without a name."""
+    return typer.Argument(default, metavar=metavar, help=help, autocompletion=completion)
+
+
+Plugins = Annotated[
+    list[Path] | None, shared("--plugin", "FILE", "A Python file with methods of your own; repeatable.")
+]
 PLUGIN = Parameter("plugin", Parameter.KEYWORD_ONLY, default=None, annotation=Plugins)
 
 
