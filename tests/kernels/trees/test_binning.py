@@ -103,7 +103,7 @@ def test_the_bin_of_a_cell_is_that_of_searchsorted() -> None:
 def test_the_code_of_a_level_is_its_bin_however_many_there_are() -> None:
     cells = np.arange(400.0)[:, None]
     found = binned(cells, np.array([False]), np.array([400]), 255)
-    assert found.bins.dtype == np.uint8
+    assert found.bins.dtype == np.uint16
     assert np.array_equal(found.bins[0], np.arange(400))
     assert found.width == 400
 
